@@ -322,5 +322,15 @@ export const DICTIONARY = {
 
 export type Relation = keyof typeof DICTIONARY;
 
+/** The names of the columns of a relation. */
+export type ColumnOf<R extends Relation> = R extends Relation
+  ? keyof (typeof DICTIONARY)[R]["columns"] & string
+  : never;
+
 /** All relations of schema `report`, in the order of the dictionary. */
 export const RELATIONS = Object.keys(DICTIONARY) as Relation[];
+
+/** The columns of a relation, in the order in which it has them. */
+export function columnsOf<R extends Relation>(relation: R): ColumnOf<R>[] {
+  return Object.keys(DICTIONARY[relation].columns) as ColumnOf<R>[];
+}

@@ -1,9 +1,12 @@
+import { sql } from "drizzle-orm";
 import { createNearest, nearestNames } from "../base/config/nearest-names.ts";
 import { ConfigError } from "../base/errors.ts";
 import type { AnySql } from "../store/connection/connect.ts";
+import { runStatement } from "../store/connection/run-statement.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { RELATIONS, type Relation } from "./dictionary.ts";
 import type { AnswerFilters } from "./question.ts";
+import { relation } from "./relation.ts";
 
 const FETCHED_ROWS = 1000;
 
@@ -16,35 +19,36 @@ export function parseRelation(name: string): Relation {
   });
 }
 
-/** The names of each kind; $1 is the project, where one is given. */
+const project = relation("dim_projects");
+const version = relation("dim_versions");
+const builds = relation("success_rate_by_type");
+
+/** The names of each kind; of versions those of a project, where one is given. */
 const NAMES = {
-  project: "select project_slug as name from report.dim_projects where $1::text is null or true",
-  version: `
-    select distinct version_slug as name from report.dim_versions
-    where $1::text is null or version_id = '-1'
-       or project_id in (select project_id from report.dim_projects where project_slug = $1)`,
-  type: "select type as name from report.success_rate_by_type where $1::text is null or true",
-} as const;
+  project: () => sql`select ${project.project_slug} as name from ${project}`,
+  version: (slug: string | undefined) => sql`select distinct ${version.version_slug} as name from ${version}
+    where ${slug === undefined} or ${version.version_id} = '-1'
+      or ${version.project_id} in (select ${project.project_id} from ${project} where ${project.project_slug} = ${slug ?? null})`,
+  type: () => sql`select ${builds.type} as name from ${builds}`,
+};
 
 /**
  * Checks that the mirror has the project, version and type that filters name, because an empty table would
  * look like an answer. Throws ConfigError that names the nearest ones.
  */
-export async function assertNamesKnown(sql: AnySql, filters: AnswerFilters): Promise<void> {
-  const project = filters.project ?? null;
+export async function assertNamesKnown(tx: AnySql, filters: AnswerFilters): Promise<void> {
   for (const kind of ["project", "version", "type"] as const) {
     const name = filters[kind];
     if (name === undefined) continue;
     await withStoreErrors(`look up the ${kind}`, async () => {
-      const known = await sql.unsafe(`select from (${NAMES[kind]}) as known where name = $2 limit 1`, [
-        project,
-        name,
-      ]);
+      const names = NAMES[kind](filters.project);
+      const known = await runStatement(tx, sql`select from (${names}) as known where name = ${name} limit 1`);
       if (known.length > 0) return;
       const nearest = createNearest(name);
-      const names = sql.unsafe<{ name: string }[]>(NAMES[kind], [project]).cursor(FETCHED_ROWS);
-      for await (const rows of names) for (const row of rows) nearest.offer(row.name);
-      const of = kind === "version" && project !== null ? ` of the project ${project}` : "";
+      const all = runStatement<{ name: string }>(tx, names).cursor(FETCHED_ROWS);
+      for await (const rows of all) for (const row of rows) nearest.offer(row.name);
+      const of =
+        kind === "version" && filters.project !== undefined ? ` of the project ${filters.project}` : "";
       throw new ConfigError(`the mirror has no ${kind} ${name}${of}${didYouMean(nearest.names())}`, {
         hint: HINTS[kind],
       });

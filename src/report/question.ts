@@ -1,6 +1,9 @@
+import { type SQL, sql } from "drizzle-orm";
 import { ConfigError } from "../base/errors.ts";
 import { printableJson } from "../base/printable.ts";
-import { DICTIONARY, type Relation } from "./dictionary.ts";
+import { type WrittenStatement, writeStatement } from "../store/connection/run-statement.ts";
+import { columnsOf, type Relation } from "./dictionary.ts";
+import { relation as relationSql, where } from "./relation.ts";
 import { RELATION_FACTS } from "./relations.ts";
 import { readTimeBounds } from "./time-bounds.ts";
 
@@ -20,28 +23,21 @@ export interface AnswerFilters {
 
 export type FilterName = keyof AnswerFilters;
 
-export interface Question {
+export interface Question extends WrittenStatement {
   readonly relation: Relation;
   /** The columns that it asks for, in their order. */
   readonly columns: readonly string[];
-  /** For `sql.unsafe(text, params)`. */
-  readonly text: string;
-  readonly params: (string | number)[];
   /** The same statement with its values written in, for people to copy. */
   readonly readable: string;
 }
 
 export const FILTER_NAMES = ["project", "version", "type", "since", "until", "limit"] as const;
 const LINE_LENGTH = 100;
-
-/** The columns of a relation, in the order in which it has them. */
-export function columnsOf(relation: Relation): string[] {
-  return Object.keys(DICTIONARY[relation].columns);
-}
+const PROJECTS = relationSql("dim_projects");
 
 /** The filters that a relation accepts. */
 export function filtersOf(relation: Relation): FilterName[] {
-  const columns = columnsOf(relation);
+  const columns: readonly string[] = columnsOf(relation);
   const { time } = RELATION_FACTS[relation];
   return FILTER_NAMES.filter((name) => {
     switch (name) {
@@ -59,74 +55,54 @@ export function filtersOf(relation: Relation): FilterName[] {
   });
 }
 
-/** SQL conditions in addition to the filters; `hold` takes a value and returns the parameter for it. */
-export type Conditions = (hold: (value: string | number) => string) => readonly string[];
-
 /**
  * The statement that reads a relation of schema `report`: its columns by name, narrowed by the filters and by
  * `also`, in the relation's order. Throws ConfigError for a filter that the relation does not accept, or an
  * invalid value. Does not check whether a slug exists.
  */
-export function askFor(
-  relation: Relation,
-  filters: AnswerFilters = {},
-  also: Conditions = () => [],
-): Question {
+export function askFor(relation: Relation, filters: AnswerFilters = {}, also: readonly SQL[] = []): Question {
   const columns = columnsOf(relation);
-  const { params, hold, source } = narrow(relation, filters, also);
-  const lines = [`select ${wrap(columns)}`, source];
-  lines.push(`order by ${RELATION_FACTS[relation].order}`);
-  if (filters.limit !== undefined) lines.push(`limit ${hold(filters.limit)}`);
-  return asQuestion(relation, columns, lines.join("\n"), params);
+  const { order } = RELATION_FACTS[relation];
+  const { limit } = filters;
+  const statement = sql`select ${sql.raw(wrap(columns))}
+from ${sql.raw(`report.${relation}`)}${where(...conditionsOf(relation, filters), ...also)}
+order by ${sql.raw(order)}${limit === undefined ? undefined : sql`\nlimit ${limit}`}`;
+  return asQuestion(relation, statement, columns);
 }
 
 /** A statement over `relation` as a question, where no relation has the answer by itself. */
-export function asQuestion(
-  relation: Relation,
-  columns: readonly string[],
-  text: string,
-  params: (string | number)[],
-): Question {
+export function asQuestion(relation: Relation, statement: SQL, columns: readonly string[] = []): Question {
+  const { text, params } = writeStatement(statement);
   return { relation, columns, text, params, readable: `${writeIn(text, params)};\n` };
 }
 
-/** The FROM and WHERE of a question. Values are added to `params`. Throws ConfigError as `askFor` does. */
-export function narrow(
-  relation: Relation,
-  filters: AnswerFilters,
-  also: Conditions = () => [],
-  params: (string | number)[] = [],
-) {
+function conditionsOf(relation: Relation, filters: AnswerFilters): SQL[] {
   assertFilters(relation, filters);
-  const columns = columnsOf(relation);
+  const columns: readonly string[] = columnsOf(relation);
   const { time } = RELATION_FACTS[relation];
-  const conditions: string[] = [];
-  const hold = (value: string | number): string => `$${params.push(value)}`;
-
-  if (filters.project !== undefined) {
+  const { project, version, type } = filters;
+  const conditions: SQL[] = [];
+  if (project !== undefined)
     conditions.push(
       columns.includes("project_slug")
-        ? `project_slug = ${hold(filters.project)}`
-        : `project_id in (select project_id from report.dim_projects where project_slug = ${hold(filters.project)})`,
+        ? sql`project_slug = ${project}`
+        : sql`project_id in (select ${PROJECTS.project_id} from ${PROJECTS} where ${PROJECTS.project_slug} = ${project})`,
     );
-  }
-  if (filters.version !== undefined) conditions.push(`version_slug = ${hold(filters.version)}`);
-  if (filters.type !== undefined) conditions.push(`type = ${hold(filters.type)}`);
+  if (version !== undefined) conditions.push(sql`version_slug = ${version}`);
+  if (type !== undefined) conditions.push(sql`type = ${type}`);
   if (time !== undefined) {
     const { from, before } = readTimeBounds(filters, time.span);
     const bound = (sign: ">=" | "<", moment: string) => {
       const isMoment = time.span === "moment" || time.span === "hour";
       const { column, day = isMoment ? undefined : column } = time;
-      if (day !== undefined) conditions.push(`${day} ${sign} ${hold(dayOf(moment, sign))}::date`);
+      if (day !== undefined) conditions.push(sql`${sql.raw(`${day} ${sign}`)} ${dayOf(moment, sign)}::date`);
       if (day !== column && !(day !== undefined && isMidnight(moment)))
-        conditions.push(`${column} ${sign} ${hold(moment)}::timestamptz`);
+        conditions.push(sql`${sql.raw(`${column} ${sign}`)} ${moment}::timestamptz`);
     };
     if (from !== null) bound(">=", from);
     if (before !== null) bound("<", before);
   }
-  conditions.push(...also(hold));
-  const where = conditions.length > 0 ? `\nwhere ${conditions.join("\n  and ")}` : "";
-  return { params, hold, source: `from report.${relation}${where}` };
+  return conditions;
 }
 
 const isMidnight = (moment: string): boolean => moment.endsWith("T00:00:00.000Z");
@@ -168,17 +144,17 @@ function wrap(names: readonly string[]): string {
   return lines.join(",\n       ");
 }
 
-function writeIn(text: string, params: readonly (string | number)[]): string {
-  return text.replace(/\$(\d+)/g, (_, place) => literal(params[Number(place) - 1] ?? ""));
+function writeIn(text: string, params: readonly unknown[]): string {
+  return text.replace(/\$(\d+)/g, (_, place) => literal(params[Number(place) - 1]));
 }
 
 /**
  * Quotes as Postgres' quote_literal does, so that a backslash means the same under all session settings.
  * Control characters are written by their number.
  */
-function literal(value: string | number): string {
+function literal(value: unknown): string {
   if (typeof value === "number") return String(value);
-  const quoted = `'${value.toWellFormed().replaceAll("'", "''").replaceAll("\\", "\\\\")}'`;
+  const quoted = `'${String(value).toWellFormed().replaceAll("'", "''").replaceAll("\\", "\\\\")}'`;
   // JSON has the same escapes as an E string.
   const printed = printableJson(quoted);
   return printed.includes("\\") ? `E${printed}` : printed;

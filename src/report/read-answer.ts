@@ -1,8 +1,8 @@
 import { abortable } from "../store/connection/abortable.ts";
 import type { Sql, TransactionSql } from "../store/connection/connect.ts";
+import { runText, type WrittenStatement } from "../store/connection/run-statement.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { withTransaction } from "../store/connection/transaction.ts";
-import type { Question } from "./question.ts";
 
 /** A value of an answer: moments as ISO 8601 in UTC, days as 2026-11-03, numbers as numbers. */
 export type AnswerCell = string | number | boolean | null;
@@ -26,11 +26,10 @@ export function withSnapshot<T>(
       sql,
       async (tx) => {
         // Every cursor here is read to its end, so the plan should be the best for all rows.
-        await tx
-          .unsafe(
-            "set transaction isolation level repeatable read, read only; set local cursor_tuple_fraction = 1",
-          )
-          .simple();
+        await runText(
+          tx,
+          "set transaction isolation level repeatable read, read only; set local cursor_tuple_fraction = 1",
+        ).simple();
         return fn(tx);
       },
       signal,
@@ -45,12 +44,12 @@ export function withSnapshot<T>(
  */
 export async function* readAnswer(
   tx: TransactionSql,
-  { text, params }: Pick<Question, "text" | "params">,
+  { text, params }: WrittenStatement,
   { signal, batchRows = BATCH_ROWS }: { signal?: AbortSignal | undefined; batchRows?: number } = {},
 ): AsyncGenerator<AnswerRow[], void, undefined> {
-  await abortable(tx.unsafe(`declare answer no scroll cursor for ${text}`, params), signal);
+  await abortable(runText(tx, `declare answer no scroll cursor for ${text}`, params), signal);
   for (;;) {
-    const batch = await abortable(tx.unsafe(`fetch ${batchRows} from answer`).values(), signal);
+    const batch = await abortable(runText(tx, `fetch ${batchRows} from answer`).values(), signal);
     const moments = batch.columns.flatMap(({ type }, index) => (type === TIMESTAMPTZ ? [index] : []));
     const rows: AnswerRow[] = [...batch];
     for (const row of rows) {
@@ -62,7 +61,7 @@ export async function* readAnswer(
     if (rows.length > 0) yield rows;
     if (rows.length < batchRows) break;
   }
-  await tx.unsafe("close answer");
+  await runText(tx, "close answer");
 }
 
 /** Converts Postgres' text of a moment, from a session in UTC, to ISO 8601. Infinity stays as it is. */

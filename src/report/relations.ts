@@ -1,4 +1,4 @@
-import type { DICTIONARY, Relation } from "./dictionary.ts";
+import type { ColumnOf, Relation } from "./dictionary.ts";
 
 /** The span of time that one row of a relation stands for. Bounds are rounded to it. */
 export type TimeGrain = "moment" | "hour" | "day" | "week" | "month";
@@ -22,8 +22,6 @@ export interface RelationFacts<Column extends string = string> {
    */
   readonly answer: readonly Column[];
 }
-
-type ColumnOf<R extends Relation> = keyof (typeof DICTIONARY)[R]["columns"] & string;
 
 const SERIES = "project_slug, project_id, version_slug, version_id, type";
 const FLAKY = [

@@ -1,7 +1,8 @@
+import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
-import { RELATIONS } from "../../src/report/dictionary.ts";
-import { type AnswerFilters, askFor, columnsOf } from "../../src/report/question.ts";
+import { columnsOf, RELATIONS } from "../../src/report/dictionary.ts";
+import { type AnswerFilters, askFor } from "../../src/report/question.ts";
 import { RELATION_FACTS } from "../../src/report/relations.ts";
 
 /** What comes between "where" and "order by", and the values in it. */
@@ -82,9 +83,9 @@ limit $2`);
   });
 
   it("takes conditions beside the filters, with values of their own", () => {
-    const { text, readable } = askFor("fact_builds", { type: "html", limit: 1 }, (hold) => [
-      `build_id = ${hold("4'2")}`,
-      "failed = 1",
+    const { text, readable } = askFor("fact_builds", { type: "html", limit: 1 }, [
+      sql`build_id = ${"4'2"}`,
+      sql`failed = 1`,
     ]);
     expect(text).toContain("where type = $1\n  and build_id = $2\n  and failed = 1\norder by");
     expect(readable).toContain("and build_id = '4''2'");

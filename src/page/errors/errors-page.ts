@@ -16,7 +16,6 @@ import { renderPeriodChips } from "../parts/period-chips.ts";
 import { fileFilters } from "../parts/questions/file-filters.ts";
 import { nearestChoices } from "../parts/questions/nearest-choices.ts";
 import { readText } from "../parts/questions/read-query.ts";
-import { statement } from "../parts/questions/statement.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
 import { foreign, grouped, kindLabel, kindMeaning, type Markup } from "../parts/words.ts";
 import { renderErrorLines } from "./error-lines.ts";
@@ -26,6 +25,7 @@ import {
   type ErrorsChoice,
   errorsQuestions,
   isAllTime,
+  KNOWN,
   LINE_SORTS,
   type LineSort,
 } from "./errors-questions.ts";
@@ -46,14 +46,6 @@ export function errorsPage({ query }: Address): Drawing {
   };
   return { key: ["errors", choice], draw: (tx, moment) => draw(tx, choice, moment) };
 }
-
-const KNOWN = {
-  days: statement("dim_dates", () => "select min(day) as first_day from report.dim_dates"),
-  kinds: statement(
-    "error_rules",
-    () => "select class as kind from report.error_rules union select error_class from report.error_classes",
-  ),
-};
 
 async function draw(tx: TransactionSql, choice: Choice, moment: PageMoment): Promise<Draft> {
   const known = await askEach(tx, KNOWN);

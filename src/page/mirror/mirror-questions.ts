@@ -1,5 +1,9 @@
-import { askFor, type Question } from "../../report/question.ts";
-import { statement } from "../parts/questions/statement.ts";
+import { sql } from "drizzle-orm";
+import { askFor, asQuestion, type Question } from "../../report/question.ts";
+import { inline, pick, relation } from "../../report/relation.ts";
+
+const run = relation("runs");
+const walk = relation("walks");
 
 /** The newest runs that are put into groups: more than a watch makes in a day. */
 const MOST_RUNS = 2000;
@@ -10,45 +14,43 @@ export const MOST_ROWS = 8;
 
 /** What the page of the mirror asks, about the 24 hours and 7 days up to `now`. */
 export function mirrorQuestions(now: Date) {
-  const held = (hold: (value: string) => string) => `${hold(now.toISOString())}::timestamptz`;
+  const ofWeek = sql`${walk.started_at} > ${now.toISOString()}::timestamptz - interval '7 days'`;
   return {
     lists: askFor("freshness"),
     // Rounds of the watch that followed each other are one row.
-    runs: statement(
+    runs: asQuestion(
       "runs",
-      () => `select kind, count(*) as runs, min(run_id) as first_run_id, max(run_id) as last_run_id,
-  min(started_at) as started_at, max(coalesce(finished_at, started_at)) as ended_at,
-  (array_agg(status order by run_id desc))[1] as status, (array_agg(error order by run_id desc))[1] as error,
-  count(*) filter (where status not in ('succeeded', 'running')) as troubled,
-  sum(requests) as requests, sum(inserted) as inserted, sum(updated) as updated, sum(deleted) as deleted,
-  sum(transitions) as transitions
+      sql`select ${run.kind}, count(*) as runs, min(${run.run_id}) as first_run_id, max(${run.run_id}) as last_run_id,
+  min(${run.started_at}) as started_at, max(coalesce(${run.finished_at}, ${run.started_at})) as ended_at,
+  (array_agg(${run.status} order by ${run.run_id} desc))[1] as status, (array_agg(${run.error} order by ${run.run_id} desc))[1] as error,
+  count(*) filter (where ${run.status} not in ('succeeded', 'running')) as troubled,
+  sum(${run.requests}) as requests, sum(${run.inserted}) as inserted, sum(${run.updated}) as updated, sum(${run.deleted}) as deleted,
+  sum(${run.transitions}) as transitions
 from (
-  select *, sum(begins) over (order by run_id) as spell
+  select *, sum(begins) over (order by ${run.run_id}) as spell
   from (
-    select *, (kind <> 'watch' or lag(kind) over (order by run_id) is distinct from 'watch'
-      or started_at - lag(started_at) over (order by run_id) > interval '5 minutes')::int as begins
-    from (select * from report.runs order by run_id desc limit ${MOST_RUNS}) as newest
+    select *, (${run.kind} <> 'watch' or lag(${run.kind}) over (order by ${run.run_id}) is distinct from 'watch'
+      or ${run.started_at} - lag(${run.started_at}) over (order by ${run.run_id}) > interval '5 minutes')::int as begins
+    from (select * from ${run} order by ${run.run_id} desc limit ${inline(MOST_RUNS)}) as newest
   ) as run
 ) as run
-group by kind, spell
+group by ${run.kind}, spell
 order by last_run_id desc`,
     ),
-    counts: statement(
+    counts: asQuestion(
       "walks",
-      (
-        hold,
-      ) => `select (select count(*) from report.walks where walk is not null and started_at > ${held(hold)} - interval '7 days') as walks,
-  (select count(*) from report.runs) as runs,
-  (select count(*) from report.walks where walk is not null and not is_good
-    and started_at > ${held(hold)} - interval '7 days') as not_good`,
+      sql`select (select count(*) from ${walk} where ${walk.walk} is not null and ${ofWeek}) as walks,
+  (select count(*) from ${run}) as runs,
+  (select count(*) from ${walk} where ${walk.walk} is not null and not ${walk.is_good}
+    and ${ofWeek}) as not_good`,
     ),
-    walks: statement(
+    walks: asQuestion(
       "walks",
-      (hold) => `select run_id, resource, walk, reason, started_at
-from report.walks
-where walk is not null and not is_good and started_at > ${held(hold)} - interval '7 days'
-order by run_id desc, resource
-limit ${MOST_ROWS}`,
+      sql`select ${pick(walk, "run_id", "resource", "walk", "reason", "started_at")}
+from ${walk}
+where ${walk.walk} is not null and not ${walk.is_good} and ${ofWeek}
+order by ${walk.run_id} desc, ${walk.resource}
+limit ${inline(MOST_ROWS)}`,
     ),
     references: askFor("broken_references"),
     quarantine: askFor("quarantine"),

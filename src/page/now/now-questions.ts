@@ -1,5 +1,17 @@
-import { askFor, asQuestion, columnsOf, type Question } from "../../report/question.ts";
-import { statement } from "../parts/questions/statement.ts";
+import { type SQL, sql } from "drizzle-orm";
+import { columnsOf } from "../../report/dictionary.ts";
+import { askFor, asQuestion, type Question } from "../../report/question.ts";
+import { inline, pick, relation, where } from "../../report/relation.ts";
+
+const build = relation("fact_builds");
+const byType = relation("success_rate_by_type");
+const daily = relation("success_rate_daily");
+const date = relation("dim_dates");
+const failing = relation("failing_projects");
+const incident = relation("incident_hours");
+const open = relation("open_builds");
+const project = relation("dim_projects");
+const streak = relation("recoveries");
 
 /** The rows of a page of the list. */
 export const FAILING_PER_PAGE = 25;
@@ -10,9 +22,9 @@ const MOST_FOLDED = 20;
 
 /** Which projects of `report.failing_projects` are listed. */
 export const SHOWN = {
-  main: { label: "Main docs", condition: "is_main_failing" },
-  worked: { label: "Worked before", condition: "worked_before" },
-  never: { label: "Never succeeded", condition: "not worked_before" },
+  main: { label: "Main docs", condition: failing.is_main_failing },
+  worked: { label: "Worked before", condition: failing.worked_before },
+  never: { label: "Never succeeded", condition: sql`not ${failing.worked_before}` },
 } as const;
 
 export type Shown = keyof typeof SHOWN;
@@ -26,127 +38,122 @@ export interface NowChoice {
 
 /** All questions of the page of now, about the 24 hours and 28 days up to `at`. */
 export function nowQuestions({ show, why, page }: NowChoice, at: Date) {
-  const moment = at.toISOString();
-  const held = (hold: (value: string) => string) => `${hold(moment)}::timestamptz`;
-  const since = (hold: (value: string) => string, span: string) => `${held(hold)} - interval '${span}'`;
+  const now = sql`${at.toISOString()}::timestamptz`;
+  const today = sql`${at.toISOString().slice(0, 10)}::date`;
+  const ago = (span: string) => sql`${now} - interval ${sql.raw(`'${span}'`)}`;
+  const since = (column: SQL, span: string) => sql`${column} > ${ago(span)} and ${column} <= ${now}`;
   return {
-    broke: statement(
+    broke: asQuestion(
       "recoveries",
-      (hold) => `select floor(extract(epoch from ${held(hold)} - failed_at) / 86400)::int as days_before,
-  count(distinct project_id) as broke,
-  count(distinct project_id) filter (where is_open) as still_failing
-from report.recoveries
-where failed_at > ${since(hold, "29 days")} and failed_at <= ${held(hold)}
+      sql`select floor(extract(epoch from ${now} - ${streak.failed_at}) / 86400)::int as days_before,
+  count(distinct ${streak.project_id}) as broke,
+  count(distinct ${streak.project_id}) filter (where ${streak.is_open}) as still_failing
+from ${streak}
+where ${since(streak.failed_at, "29 days")}
 group by days_before
 order by days_before`,
     ),
-    totals: statement(
+    totals: asQuestion(
       "freshness",
-      () => `select (select count(*) from report.dim_projects where not is_deleted and project_id <> '-1') as projects,
-  (select sum(finished) from report.success_rate_by_type) as finished,
-  (select min(day) from report.dim_dates) as first_day`,
+      sql`select (select count(*) from ${project} where not ${project.is_deleted} and ${project.project_id} <> '-1') as projects,
+  (select sum(${byType.finished}) from ${byType}) as finished,
+  (select min(${date.day}) from ${date}) as first_day`,
     ),
-    failing: statement(
+    failing: asQuestion(
       "failing_projects",
-      (hold) => `select error_class, count(*) as projects,
-  count(*) filter (where is_main_failing) as main,
-  count(*) filter (where worked_before) as worked,
-  count(*) filter (where failing_since > ${since(hold, "24 hours")}) as lately
-from report.failing_projects
-group by error_class
-order by projects desc, error_class`,
+      sql`select ${failing.error_class}, count(*) as projects,
+  count(*) filter (where ${failing.is_main_failing}) as main,
+  count(*) filter (where ${failing.worked_before}) as worked,
+  count(*) filter (where ${failing.failing_since} > ${ago("24 hours")}) as lately
+from ${failing}
+group by ${failing.error_class}
+order by projects desc, ${failing.error_class}`,
     ),
     newest: askFor("failing_projects", { limit: 1 }),
-    list: statement("failing_projects", (hold) => {
-      const conditions = [
-        ...(show === undefined ? [] : [SHOWN[show].condition]),
-        ...(why === undefined ? [] : [`error_class = ${hold(why)}`]),
-      ];
-      const where = conditions.length === 0 ? "" : `\nwhere ${conditions.join("\n  and ")}`;
-      return `select *
-from report.failing_projects${where}
-order by failing_since desc nulls last, project_slug, project_id
-limit ${FAILING_PER_PAGE} offset ${hold((page - 1) * FAILING_PER_PAGE)}`;
-    }),
-    kinds: statement(
-      "fact_builds",
-      (hold) => `select error_class,
-  count(*) filter (where triggered_at > ${since(hold, "24 hours")}) as failures,
-  count(*) filter (where triggered_at <= ${since(hold, "24 hours")}) / 28.0 as usual
-from report.fact_builds
-where failed = 1
-  and triggered_on >= (${since(hold, "29 days")})::date
-  and triggered_at > ${since(hold, "29 days")} and triggered_at <= ${held(hold)}
-group by error_class
-order by failures desc, usual desc, error_class`,
+    list: asQuestion(
+      "failing_projects",
+      sql`select *
+from ${failing}${where(show !== undefined && SHOWN[show].condition, why !== undefined && sql`${failing.error_class} = ${why}`)}
+order by ${failing.failing_since} desc nulls last, ${pick(failing, "project_slug", "project_id")}
+limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`,
     ),
-    rates: statement(
+    kinds: asQuestion(
       "fact_builds",
-      (hold) => `select triggered_at > ${since(hold, "24 hours")} as is_last_day,
-  count(succeeded) as finished, sum(succeeded) as succeeded
-from report.fact_builds
-where triggered_on >= (${since(hold, "8 days")})::date
-  and triggered_at > ${since(hold, "8 days")} and triggered_at <= ${held(hold)}
+      sql`select ${build.error_class},
+  count(*) filter (where ${build.triggered_at} > ${ago("24 hours")}) as failures,
+  count(*) filter (where ${build.triggered_at} <= ${ago("24 hours")}) / 28.0 as usual
+from ${build}
+where ${build.failed} = 1
+  and ${build.triggered_on} >= (${ago("29 days")})::date
+  and ${since(build.triggered_at, "29 days")}
+group by ${build.error_class}
+order by failures desc, usual desc, ${build.error_class}`,
+    ),
+    rates: asQuestion(
+      "fact_builds",
+      sql`select ${build.triggered_at} > ${ago("24 hours")} as is_last_day,
+  count(${build.succeeded}) as finished, sum(${build.succeeded}) as succeeded
+from ${build}
+where ${build.triggered_on} >= (${ago("8 days")})::date
+  and ${since(build.triggered_at, "8 days")}
 group by is_last_day`,
     ),
-    days: statement(
+    days: asQuestion(
       "success_rate_daily",
-      (hold) => `select day, finished, succeeded, success_rate
-from report.success_rate_daily
-where day > ${hold(moment.slice(0, 10))}::date - 31 and day <= ${hold(moment.slice(0, 10))}::date
-order by day`,
+      sql`select ${pick(daily, "day", "finished", "succeeded", "success_rate")}
+from ${daily}
+where ${daily.day} > ${today} - 31 and ${daily.day} <= ${today}
+order by ${daily.day}`,
     ),
-    hours: statement(
+    hours: asQuestion(
       "incident_hours",
-      (hold) => `select count(*) as looked_at
+      sql`select count(*) as looked_at
 from (
-  select date_trunc('hour', triggered_at)
-  from report.fact_builds
-  where succeeded is not null and project_id <> '-1'
-    and triggered_on >= (${since(hold, "4 hours")})::date
-    and triggered_at >= date_trunc('hour', ${held(hold)}) - interval '3 hours' and triggered_at <= ${held(hold)}
+  select date_trunc('hour', ${build.triggered_at})
+  from ${build}
+  where ${build.succeeded} is not null and ${build.project_id} <> '-1'
+    and ${build.triggered_on} >= (${ago("4 hours")})::date
+    and ${build.triggered_at} >= date_trunc('hour', ${now}) - interval '3 hours' and ${build.triggered_at} <= ${now}
   group by 1
-  having count(distinct project_id) >= 8
+  having count(distinct ${build.project_id}) >= 8
 ) as hour`,
     ),
-    incidents: statement(
+    incidents: asQuestion(
       "incident_hours",
-      (hold) => `select hour, projects, projects_failing, projects_expected
-from report.incident_hours
-where hour >= date_trunc('hour', ${held(hold)}) - interval '3 hours' and hour <= ${held(hold)}
-order by hour desc
+      sql`select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}
+from ${incident}
+where ${incident.hour} >= date_trunc('hour', ${now}) - interval '3 hours' and ${incident.hour} <= ${now}
+order by ${incident.hour} desc
 limit 1`,
     ),
-    open: statement(
+    open: asQuestion(
       "open_builds",
-      () => `select build_id, project_slug, version_slug, type, state, outcome, triggered_at, last_seen_at
-from report.open_builds
-order by triggered_at desc nulls last, build_id desc
+      sql`select ${pick(open, "build_id", "project_slug", "version_slug", "type", "state", "outcome", "triggered_at", "last_seen_at")}
+from ${open}
+order by ${open.triggered_at} desc nulls last, ${open.build_id} desc
 limit 5`,
     ),
-    openCounts: statement(
+    openCounts: asQuestion(
       "open_builds",
-      (hold) => `select count(*) as builds,
-  count(*) filter (where outcome = 'stuck') as stuck,
-  count(*) filter (where outcome = 'stuck' and triggered_at > ${since(hold, "24 hours")}) as lately,
-  min(triggered_at) filter (where outcome = 'stuck') as oldest
-from report.open_builds`,
+      sql`select count(*) as builds,
+  count(*) filter (where ${open.outcome} = 'stuck') as stuck,
+  count(*) filter (where ${open.outcome} = 'stuck' and ${open.triggered_at} > ${ago("24 hours")}) as lately,
+  min(${open.triggered_at}) filter (where ${open.outcome} = 'stuck') as oldest
+from ${open}`,
     ),
-    fixed: statement(
+    fixed: asQuestion(
       "recoveries",
-      (
-        hold,
-      ) => `select project_id, project_slug, version_slug, type, recovered_at, recovered_build_id, failed_at, failures, error_class
-from report.recoveries
-where recovered_at > ${since(hold, "24 hours")} and recovered_at <= ${held(hold)}
-order by recovered_at desc, first_failed_build_id
+      sql`select ${pick(streak, "project_id", "project_slug", "version_slug", "type", "recovered_at", "recovered_build_id", "failed_at", "failures", "error_class")}
+from ${streak}
+where ${since(streak.recovered_at, "24 hours")}
+order by ${streak.recovered_at} desc, ${streak.first_failed_build_id}
 limit 100`,
     ),
-    fixedCounts: statement(
+    fixedCounts: asQuestion(
       "recoveries",
-      (hold) => `select count(*) as series, count(distinct project_id) as projects
-from report.recoveries
-where recovered_at > ${since(hold, "24 hours")} and recovered_at <= ${held(hold)}`,
+      sql`select count(*) as series, count(distinct ${streak.project_id}) as projects
+from ${streak}
+where ${since(streak.recovered_at, "24 hours")}`,
     ),
   } satisfies Record<string, Question>;
 }
@@ -159,36 +166,44 @@ export interface SeriesKey {
   readonly first_failed_build_id: string;
 }
 
-const SERIES_OF = `json_to_recordset($1::text::json) as shown (project_id text, version_id text, type text, first_failed_build_id text)`;
+/** These series as a table `shown`. */
+const shown = (series: readonly SeriesKey[]): SQL =>
+  sql`json_to_recordset(${JSON.stringify(series)}::text::json) as shown (project_id text, version_id text, type text, first_failed_build_id text)`;
 
 /** The last outcomes of each series, the oldest first, in one row each. */
 export function askForStrips(series: readonly SeriesKey[]): Question {
-  const text = `select shown.project_id, last.outcomes
-from ${SERIES_OF}
+  const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
+  const own = relation("fact_builds", "build");
+  return asQuestion(
+    "fact_builds",
+    sql`select shown.project_id, last.outcomes
+from ${shown(series)}
 cross join lateral (
-  select array_agg(outcome order by place desc) as outcomes
+  select array_agg(${build.outcome} order by place desc) as outcomes
   from (
-    select outcome, row_number() over (order by triggered_at desc nulls last, length(build_id) desc, build_id desc) as place
-    from report.fact_builds as build
-    where build.project_id = shown.project_id and build.version_id = shown.version_id and build.type = shown.type
-    order by triggered_at desc nulls last, length(build_id) desc, build_id desc
-    limit ${STRIP_BUILDS}
+    select ${build.outcome}, row_number() over (order by ${newest}) as place
+    from ${own}
+    where ${own.project_id} = shown.project_id and ${own.version_id} = shown.version_id and ${own.type} = shown.type
+    order by ${newest}
+    limit ${inline(STRIP_BUILDS)}
   ) as newest
-) as last`;
-  return asQuestion("fact_builds", [], text, [JSON.stringify(series)]);
+) as last`,
+  );
 }
 
 /** What else fails in the projects of these series, the newest break first. */
 export function askForOthers(series: readonly SeriesKey[]): Question {
-  const columns = columnsOf("failing_now");
-  const text = `select ${columns.map((column) => `other.${column}`).join(", ")}
-from ${SERIES_OF}
+  const failing = relation("failing_now", "failing");
+  return asQuestion(
+    "failing_now",
+    sql`select ${pick(relation("failing_now", "other"), ...columnsOf("failing_now"))}
+from ${shown(series)}
 cross join lateral (
-  select * from report.failing_now as failing
-  where failing.project_id = shown.project_id
-    and failing.first_failed_build_id <> shown.first_failed_build_id
+  select * from ${failing}
+  where ${failing.project_id} = shown.project_id
+    and ${failing.first_failed_build_id} <> shown.first_failed_build_id
   order by failing_since desc nulls last, version_slug, type
-  limit ${MOST_FOLDED}
-) as other`;
-  return asQuestion("failing_now", columns, text, [JSON.stringify(series)]);
+  limit ${inline(MOST_FOLDED)}
+) as other`,
+  );
 }

@@ -1,5 +1,5 @@
-import type { Question } from "../../report/question.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
+import { runText, type WrittenStatement } from "../../store/connection/run-statement.ts";
 import type { Row } from "./list-table.ts";
 
 /** Answers by the names of their questions. Each is available as soon as it arrives. */
@@ -12,15 +12,12 @@ export interface Answers {
  * Sends all questions at once over the transaction's connection, so that no round trip is waited for. Equal
  * questions are sent once. The transaction must not end before all needed answers have been awaited.
  */
-export function askAll(
-  tx: TransactionSql,
-  questions: ReadonlyMap<string, Pick<Question, "text" | "params">>,
-): Answers {
+export function askAll(tx: TransactionSql, questions: ReadonlyMap<string, WrittenStatement>): Answers {
   const sent = new Map<string, Promise<readonly Row[]>>();
   const answers = new Map<string, Promise<readonly Row[]>>();
   for (const [name, { text, params }] of questions) {
     const key = JSON.stringify([text, params]);
-    const answer = sent.get(key) ?? tx.unsafe<Row[]>(text, [...params]).then((rows): readonly Row[] => rows);
+    const answer = sent.get(key) ?? runText<Row>(tx, text, params).then((rows): readonly Row[] => rows);
     // When one question fails, all later ones fail too, and nothing may be waiting for them.
     answer.catch(() => {});
     sent.set(key, answer);
@@ -32,10 +29,10 @@ export function askAll(
 /** The rows of each of the questions, which are all sent at once. */
 export async function askEach<Name extends string>(
   tx: TransactionSql,
-  questions: Readonly<Record<Name, Pick<Question, "text" | "params">>>,
+  questions: Readonly<Record<Name, WrittenStatement>>,
 ): Promise<Record<Name, readonly Row[]>> {
   const names = Object.keys(questions) as Name[];
-  const answers = askAll(tx, new Map(Object.entries(questions) as [Name, Question][]));
+  const answers = askAll(tx, new Map(Object.entries<WrittenStatement>(questions)));
   const rows = await Promise.all(names.map(async (name) => [name, await answers.of(name)] as const));
   return Object.fromEntries(rows) as Record<Name, readonly Row[]>;
 }

@@ -1,4 +1,6 @@
+import { sql } from "drizzle-orm";
 import { askFor } from "../../report/question.ts";
+import { relation } from "../../report/relation.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { momentMs } from "./age.ts";
 import { askAll } from "./ask-all.ts";
@@ -77,7 +79,7 @@ export function readFreshness(
 
 const QUESTIONS = new Map([
   ["freshness", askFor("freshness")],
-  ["run that ended", askFor("runs", { limit: 1 }, () => ["finished_at is not null"])],
+  ["run that ended", askFor("runs", { limit: 1 }, [sql`${relation("runs").finished_at} is not null`])],
   ["newest run", askFor("runs", { limit: 1 })],
 ]);
 

@@ -1,5 +1,15 @@
-import { asQuestion, columnsOf, type Question } from "../../report/question.ts";
-import { statement } from "../parts/questions/statement.ts";
+import { type SQL, sql } from "drizzle-orm";
+import { columnsOf } from "../../report/dictionary.ts";
+import { asQuestion, type Question } from "../../report/question.ts";
+import { inline, pick, relation } from "../../report/relation.ts";
+
+const build = relation("fact_builds");
+const daily = relation("success_rate_daily_by_project");
+const failing = relation("failing_now");
+const open = relation("open_builds");
+const rate = relation("success_rate_by_project");
+const streak = relation("recoveries");
+const version = relation("dim_versions");
 
 /** Builds in the strip, and in each page of it. */
 export const STRIP_BUILDS = 30;
@@ -38,153 +48,148 @@ export interface Subject {
   readonly mainVersion: string;
 }
 
-type Hold = (value: string | number) => string;
-
-const NEWEST =
-  "triggered_on desc nulls last, triggered_at desc nulls last, length(build_id) desc, build_id desc";
-const newestOf = (column: string): string => `(array_agg(${column} order by ${NEWEST}))[1]`;
+const NEWEST = sql`${build.triggered_on} desc nulls last, ${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
+const newestOf = (column: SQL): SQL => sql`(array_agg(${column} order by ${NEWEST}))[1]`;
 
 /** All questions about one project, for a page about the moment `at`. */
 export function projectQuestions({ id, mainVersion }: Subject, choice: ProjectChoice, at: Date) {
-  const moment = at.toISOString();
-  const day = moment.slice(0, 10);
-  const since = (hold: Hold, span: string) => `${hold(moment)}::timestamptz - interval '${span}'`;
-  const own = (hold: Hold) => `project_id = ${hold(id)}`;
-  const isMain = (hold: Hold) => `version_slug = ${hold(mainVersion)} and type = 'html'`;
+  const today = sql`${at.toISOString().slice(0, 10)}::date`;
+  const ago = (span: string) => sql`${at.toISOString()}::timestamptz - interval ${sql.raw(`'${span}'`)}`;
+  const isOwn = sql`${build.project_id} = ${id}`;
+  const only = onlyConditions(choice.only);
+  const total = relation("success_rate_by_project", "total");
+  const of = relation("dim_versions", "version");
+  const broken = relation("failing_now", "failing");
   return {
-    totals: statement(
+    totals: asQuestion(
       "success_rate_by_project",
-      (hold) => `select total.builds, total.finished, total.succeeded, total.first_triggered_at, weeks.*
-from report.success_rate_by_project as total
+      sql`select ${pick(total, "builds", "finished", "succeeded", "first_triggered_at")}, weeks.*
+from ${total}
 cross join (
-  select count(*) filter (where triggered_at > ${since(hold, "7 days")}) as week,
-    count(*) filter (where triggered_at <= ${since(hold, "7 days")}) as week_before
-  from report.fact_builds
-  where ${own(hold)} and triggered_on >= ${hold(day)}::date - 15 and triggered_at > ${since(hold, "14 days")}
+  select count(*) filter (where ${build.triggered_at} > ${ago("7 days")}) as week,
+    count(*) filter (where ${build.triggered_at} <= ${ago("7 days")}) as week_before
+  from ${build}
+  where ${isOwn} and ${build.triggered_on} >= ${today} - 15 and ${build.triggered_at} > ${ago("14 days")}
 ) as weeks
-where total.${own(hold)}`,
+where ${total.project_id} = ${id}`,
     ),
     /** How many builds the strip is taken from. */
-    chosen: statement("fact_builds", (hold) => {
-      const conditions = onlyConditions(choice.only, hold);
-      if (conditions.length === 0)
-        return `select builds from report.success_rate_by_project where ${own(hold)}`;
-      return `select count(*) as builds from report.fact_builds where ${[own(hold), ...conditions].join(" and ")}`;
-    }),
-    /** The builds whose rate is shown, and those before them. */
-    recent: statement(
+    chosen: asQuestion(
       "fact_builds",
-      (hold) => `select outcome, finished_before is not null and duration_s_max is null as is_untimed
-from report.fact_builds
-where ${own(hold)}
+      only.length === 0
+        ? sql`select ${rate.builds} from ${rate} where ${rate.project_id} = ${id}`
+        : sql`select count(*) as builds from ${build} where ${all(isOwn, ...only)}`,
+    ),
+    /** The builds whose rate is shown, and those before them. */
+    recent: asQuestion(
+      "fact_builds",
+      sql`select ${build.outcome}, ${build.finished_before} is not null and ${build.duration_s_max} is null as is_untimed
+from ${build}
+where ${isOwn}
 order by ${NEWEST}
-limit ${2 * STRIP_BUILDS}`,
+limit ${inline(2 * STRIP_BUILDS)}`,
     ),
     /** The last finished build of the main documentation. */
-    main: statement(
+    main: asQuestion(
       "fact_builds",
-      (hold) => `select build_id, outcome, triggered_at
-from report.fact_builds
-where ${own(hold)} and ${isMain(hold)} and succeeded is not null
-  and version_id in (select version_id from report.dim_versions where not is_deleted)
+      sql`select ${pick(build, "build_id", "outcome", "triggered_at")}
+from ${build}
+where ${isOwn} and ${build.version_slug} = ${mainVersion} and ${build.type} = 'html' and ${build.succeeded} is not null
+  and ${build.version_id} in (select ${version.version_id} from ${version} where not ${version.is_deleted})
 order by ${NEWEST}
 limit 1`,
     ),
-    builds: statement(
+    builds: asQuestion(
       "fact_builds",
-      (hold) => `select build_id, version_slug, type, outcome, triggered_at, error_class
-from report.fact_builds
-where ${[own(hold), ...onlyConditions(choice.only, hold)].join(" and ")}
+      sql`select ${pick(build, "build_id", "version_slug", "type", "outcome", "triggered_at", "error_class")}
+from ${build}
+where ${all(isOwn, ...only)}
 order by ${NEWEST}
-limit ${STRIP_BUILDS} offset ${hold((choice.page - 1) * STRIP_BUILDS)}`,
+limit ${inline(STRIP_BUILDS)} offset ${(choice.page - 1) * STRIP_BUILDS}`,
     ),
-    failing: statement(
+    failing: asQuestion(
       "failing_now",
-      (
-        hold,
-      ) => `select ${columnsOf("failing_now").join(", ")}, count(*) over () as total, min(failing_since) over () as oldest
-from report.failing_now
-where ${own(hold)}
-order by is_main desc, failing_since desc nulls last, version_slug, version_id, type, reference
-limit ${MOST_FAILING}`,
+      sql`select ${pick(failing, ...columnsOf("failing_now"))}, count(*) over () as total, min(${failing.failing_since}) over () as oldest
+from ${failing}
+where ${failing.project_id} = ${id}
+order by ${failing.is_main} desc, ${failing.failing_since} desc nulls last, ${pick(failing, "version_slug", "version_id", "type", "reference")}
+limit ${inline(MOST_FAILING)}`,
     ),
-    causes: statement(
+    causes: asQuestion(
       "fact_builds",
-      (
-        hold,
-      ) => `select error_class, error_fingerprint, count(*) as failures, max(triggered_at) as last_triggered_at,
-  ${newestOf("build_id")} as last_build_id,
-  ${newestOf("output_excerpt")} as example,
-  sum(count(*)) over (partition by error_class) as class_failures,
-  count(*) over (partition by error_class) as class_lines,
+      sql`select ${pick(build, "error_class", "error_fingerprint")}, count(*) as failures, max(${build.triggered_at}) as last_triggered_at,
+  ${newestOf(build.build_id)} as last_build_id,
+  ${newestOf(build.output_excerpt)} as example,
+  sum(count(*)) over (partition by ${build.error_class}) as class_failures,
+  count(*) over (partition by ${build.error_class}) as class_lines,
   sum(count(*)) over () as all_failures
-from report.fact_builds
-where ${own(hold)} and failed = 1
-group by error_class, error_fingerprint
-order by class_failures desc, error_class, failures desc, last_triggered_at desc nulls last, error_fingerprint
-limit ${MOST_LINES}`,
+from ${build}
+where ${isOwn} and ${build.failed} = 1
+group by ${pick(build, "error_class", "error_fingerprint")}
+order by class_failures desc, ${build.error_class}, failures desc, last_triggered_at desc nulls last, ${build.error_fingerprint}
+limit ${inline(MOST_LINES)}`,
     ),
-    series: statement(
+    series: asQuestion(
       "fact_builds",
-      (hold) => `select series.*, version.version_slug, version.is_deleted, version.is_active,
-  failing.first_failed_build_id is not null as is_failing, count(*) over () as total,
-  version.version_slug = ${hold(mainVersion)} and series.type = 'html' and not version.is_deleted as is_main
+      sql`select series.*, ${pick(of, "version_slug", "is_deleted", "is_active")},
+  ${broken.first_failed_build_id} is not null as is_failing, count(*) over () as total,
+  ${of.version_slug} = ${mainVersion} and series.type = 'html' and not ${of.is_deleted} as is_main
 from (
-  select version_id, type, reference, count(*) as builds, count(succeeded) as finished,
-    coalesce(sum(succeeded), 0) as succeeded, max(triggered_at) as last_triggered_at
-  from report.fact_builds
-  where ${own(hold)}
-  group by version_id, type, reference
+  select ${pick(build, "version_id", "type", "reference")}, count(*) as builds, count(${build.succeeded}) as finished,
+    coalesce(sum(${build.succeeded}), 0) as succeeded, max(${build.triggered_at}) as last_triggered_at
+  from ${build}
+  where ${isOwn}
+  group by ${pick(build, "version_id", "type", "reference")}
 ) as series
-left join report.dim_versions as version on version.version_id = series.version_id
-left join report.failing_now as failing on failing.project_id = ${hold(id)} and failing.version_id = series.version_id
-  and failing.type = series.type and failing.reference is not distinct from series.reference
-order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc nulls last, version.version_slug, series.version_id, series.type, series.reference
-limit ${choice.isAllSeries ? MOST_SERIES : FEW_SERIES}`,
+left join ${of} on ${of.version_id} = series.version_id
+left join ${broken} on ${broken.project_id} = ${id} and ${broken.version_id} = series.version_id
+  and ${broken.type} = series.type and ${broken.reference} is not distinct from series.reference
+order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc nulls last, ${of.version_slug}, series.version_id, series.type, series.reference
+limit ${inline(choice.isAllSeries ? MOST_SERIES : FEW_SERIES)}`,
     ),
-    days: statement(
+    days: asQuestion(
       "success_rate_daily_by_project",
-      (hold) => `select day, succeeded, failed, unfinished
-from report.success_rate_daily_by_project
-where ${own(hold)} and day > ${hold(day)}::date - ${SHOWN_DAYS} and day <= ${hold(day)}::date
-order by day`,
+      sql`select ${pick(daily, "day", "succeeded", "failed", "unfinished")}
+from ${daily}
+where ${daily.project_id} = ${id} and ${daily.day} > ${today} - ${inline(SHOWN_DAYS)} and ${daily.day} <= ${today}
+order by ${daily.day}`,
     ),
-    fixed: statement(
+    fixed: asQuestion(
       "recoveries",
-      (
-        hold,
-      ) => `select version_slug, type, failed_at, recovered_at, recovered_build_id, failures, error_class, count(*) over () as total
-from report.recoveries
-where ${own(hold)} and not is_open
-order by recovered_at desc nulls last, first_failed_build_id desc
+      sql`select ${pick(streak, "version_slug", "type", "failed_at", "recovered_at", "recovered_build_id", "failures", "error_class")}, count(*) over () as total
+from ${streak}
+where ${streak.project_id} = ${id} and not ${streak.is_open}
+order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id} desc
 limit 5`,
     ),
-    times: statement(
+    times: asQuestion(
       "fact_builds",
-      (hold) => `select build_id, outcome, duration_s_min, duration_s_max
-from report.fact_builds
-where ${own(hold)} and finished_before is not null and duration_s_max is not null
+      sql`select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
+from ${build}
+where ${isOwn} and ${build.finished_before} is not null and ${build.duration_s_max} is not null
 order by ${NEWEST}
 limit 6`,
     ),
-    open: statement(
+    open: asQuestion(
       "open_builds",
-      (hold) => `select build_id, outcome, triggered_at, count(*) over () as total,
-  count(*) filter (where outcome = 'stuck') over () as stuck
-from report.open_builds
-where ${own(hold)}
-order by triggered_at desc nulls last, build_id desc
+      sql`select ${pick(open, "build_id", "outcome", "triggered_at")}, count(*) over () as total,
+  count(*) filter (where ${open.outcome} = 'stuck') over () as stuck
+from ${open}
+where ${open.project_id} = ${id}
+order by ${open.triggered_at} desc nulls last, ${open.build_id} desc
 limit 1`,
     ),
   } satisfies Record<string, Question>;
 }
 
-function onlyConditions({ version, type, reference }: Only, hold: Hold): string[] {
+const all = (...conditions: SQL[]): SQL => sql.join(conditions, sql` and `);
+
+function onlyConditions({ version, type, reference }: Only): SQL[] {
   return [
-    ...(version === undefined ? [] : [`version_slug = ${hold(version)}`]),
-    ...(type === undefined ? [] : [`type = ${hold(type)}`]),
-    ...(reference === undefined ? [] : [`reference = ${hold(reference)}`]),
-  ];
+    version === undefined ? [] : sql`${build.version_slug} = ${version}`,
+    type === undefined ? [] : sql`${build.type} = ${type}`,
+    reference === undefined ? [] : sql`${build.reference} = ${reference}`,
+  ].flat();
 }
 
 /** A series of a project: what its strip is found by. */
@@ -196,36 +201,39 @@ export interface SeriesOf {
 
 /** The last outcomes of each series, the oldest first. `place` is that of the series in the list. */
 export function askForSeriesStrips(projectId: string, series: readonly SeriesOf[]): Question {
-  const text = `select shown.place, last.outcomes
-from json_to_recordset($2::text::json) as shown (place int, version_id text, type text, reference text)
-cross join lateral (
-  select array_agg(outcome order by place desc) as outcomes
-  from (
-    select outcome, row_number() over (order by ${NEWEST}) as place
-    from report.fact_builds as build
-    where build.project_id = $1 and build.version_id = shown.version_id and build.type = shown.type
-      and build.reference is not distinct from shown.reference
-    order by ${NEWEST}
-    limit ${SERIES_STRIP}
-  ) as newest
-) as last`;
+  const own = relation("fact_builds", "build");
   const shown = series.map(({ version_id, type, reference }, place) => ({
     place,
     version_id,
     type,
     reference,
   }));
-  return asQuestion("fact_builds", [], text, [projectId, JSON.stringify(shown)]);
+  return asQuestion(
+    "fact_builds",
+    sql`select shown.place, last.outcomes
+from json_to_recordset(${JSON.stringify(shown)}::text::json) as shown (place int, version_id text, type text, reference text)
+cross join lateral (
+  select array_agg(${build.outcome} order by place desc) as outcomes
+  from (
+    select ${build.outcome}, row_number() over (order by ${NEWEST}) as place
+    from ${own}
+    where ${own.project_id} = ${projectId} and ${own.version_id} = shown.version_id and ${own.type} = shown.type
+      and ${own.reference} is not distinct from shown.reference
+    order by ${NEWEST}
+    limit ${inline(SERIES_STRIP)}
+  ) as newest
+) as last`,
+  );
 }
 
 /** All names of versions of a project. */
 export function askForVersionNames(projectId: string): Question {
-  return statement(
+  return asQuestion(
     "dim_versions",
-    (hold) => `select distinct version_slug
-from report.dim_versions
-where project_id = ${hold(projectId)}
-order by version_slug
+    sql`select distinct ${version.version_slug}
+from ${version}
+where ${version.project_id} = ${projectId}
+order by ${version.version_slug}
 limit 2000`,
   );
 }

@@ -1,5 +1,8 @@
+import { sql } from "drizzle-orm";
 import { askFor } from "../../report/question.ts";
+import { relation } from "../../report/relation.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
+import { runText } from "../../store/connection/run-statement.ts";
 import { age } from "../parts/age.ts";
 import { html } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
@@ -8,10 +11,12 @@ import { mark, outcomeMark } from "../parts/mark.ts";
 import { projectLink } from "../parts/record-links.ts";
 import { foreign, kindLabel, type Markup, targetWords } from "../parts/words.ts";
 
+const build = relation("fact_builds");
+
 /** The build whose id was searched for, if there is one. */
 export async function findBuildHit(tx: TransactionSql, id: string): Promise<Row | undefined> {
-  const { text, params } = askFor("fact_builds", { limit: 1 }, (hold) => [`build_id = ${hold(id)}`]);
-  const [row] = await tx.unsafe<Row[]>(text, [...params]);
+  const { text, params } = askFor("fact_builds", { limit: 1 }, [sql`${build.build_id} = ${id}`]);
+  const [row] = await runText<Row>(tx, text, params);
   return row;
 }
 

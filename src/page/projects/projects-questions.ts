@@ -1,5 +1,10 @@
-import { asQuestion, columnsOf, type Question } from "../../report/question.ts";
-import { statement } from "../parts/questions/statement.ts";
+import { type SQL, sql } from "drizzle-orm";
+import { columnsOf } from "../../report/dictionary.ts";
+import { asQuestion, type Question } from "../../report/question.ts";
+import { inline, pick, relation, where } from "../../report/relation.ts";
+
+const project = relation("project_states");
+const failing = relation("failing_now", "failing");
 
 /** The rows of a page of the list. */
 export const PROJECTS_PER_PAGE = 25;
@@ -8,15 +13,23 @@ export const ROW_STRIP_BUILDS = 30;
 
 /** Which projects of `report.project_states` are listed. */
 export const STATES = {
-  main: { label: "Main docs fail", which: "whose main docs fail", condition: "state = 'main_failing'" },
+  main: {
+    label: "Main docs fail",
+    which: "whose main docs fail",
+    condition: sql`${project.state} = 'main_failing'`,
+  },
   part: {
     label: "Other versions fail",
     which: "of which other versions fail",
-    condition: "state = 'failing'",
+    condition: sql`${project.state} = 'failing'`,
   },
-  good: { label: "Good", which: "that are good", condition: "state = 'good'" },
-  unknown: { label: "Not known", which: "of which nothing is known", condition: "state = 'unknown'" },
-  stuck: { label: "Stuck builds", which: "with stuck builds", condition: "stuck > 0" },
+  good: { label: "Good", which: "that are good", condition: sql`${project.state} = 'good'` },
+  unknown: {
+    label: "Not known",
+    which: "of which nothing is known",
+    condition: sql`${project.state} = 'unknown'`,
+  },
+  stuck: { label: "Stuck builds", which: "with stuck builds", condition: sql`${project.stuck} > 0` },
 } as const;
 
 export type State = keyof typeof STATES;
@@ -26,14 +39,16 @@ export type State = keyof typeof STATES;
  * failed build does not come first.
  */
 export const PROJECT_SORTS = {
-  last: { order: "last_triggered_at desc nulls last", direction: "descending" },
-  name: { order: "lower(project_slug)", direction: "ascending" },
+  last: { order: sql`${project.last_triggered_at} desc nulls last`, direction: "descending" },
+  name: { order: sql`lower(${project.project_slug})`, direction: "ascending" },
   state: {
-    order:
-      "array_position(array['main_failing', 'failing', 'unknown', 'good'], state), failing_since desc nulls last",
+    order: sql`array_position(array['main_failing', 'failing', 'unknown', 'good'], ${project.state}), ${project.failing_since} desc nulls last`,
     direction: "ascending",
   },
-  rate: { order: "success_rate_high nulls last, finished desc", direction: "ascending" },
+  rate: {
+    order: sql`${project.success_rate_high} nulls last, ${project.finished} desc`,
+    direction: "ascending",
+  },
 } as const;
 
 export type ProjectSort = keyof typeof PROJECT_SORTS;
@@ -54,9 +69,7 @@ export function isState(text: string): text is State {
 
 /** One page of the list. */
 export function askForProjects(choice: ProjectsChoice): Question {
-  return statement("project_states", (hold) =>
-    pageOf(choice, "report.project_states", isFound(choice.q, hold), hold),
-  );
+  return asQuestion("project_states", pageOf(choice, project, isFound(choice.q)));
 }
 
 /**
@@ -65,58 +78,49 @@ export function askForProjects(choice: ProjectsChoice): Question {
  * states of all projects take most of its time.
  */
 export function askForCountedProjects(choice: ProjectsChoice): Question {
-  return statement("project_states", (hold) => {
-    const states = [
-      ["any", "true"] as const,
-      ...Object.entries(STATES).map(([name, { condition }]) => [name, condition] as const),
-    ];
-    const counts = states.flatMap(([name, condition]) => [
-      `count(*) filter (where ${condition}) as all_${name}`,
-      `count(*) filter (where ${condition} and is_found) as found_${name}`,
-    ]);
-    return `with project as materialized (
-  select *, ${isFound(choice.q, hold)} as is_found from report.project_states
+  const counts = Object.entries({ any: { condition: sql`true` }, ...STATES }).map(
+    ([name, { condition }]) => sql`count(*) filter (where ${condition}) as all_${sql.raw(name)},
+    count(*) filter (where ${condition} and is_found) as found_${sql.raw(name)}`,
+  );
+  return asQuestion(
+    "project_states",
+    sql`with project as materialized (
+  select *, ${isFound(choice.q)} as is_found from ${project}
 )
 select *
 from (
-  select ${counts.join(",\n    ")}
+  select ${sql.join(counts, sql`,\n    `)}
   from project
 ) as counts
 left join lateral (
-${pageOf(choice, "project", "is_found", hold)}
-) as listed on true`;
-  });
+${pageOf(choice, sql`project`, sql`is_found`)}
+) as listed on true`,
+  );
 }
 
-type Hold = (value: string | number) => string;
-
-function pageOf({ q, state, sort, page }: ProjectsChoice, from: string, isFound: string, hold: Hold): string {
-  const conditions = [
-    ...(q === undefined ? [] : [isFound]),
-    ...(state === undefined ? [] : [isState(state) ? STATES[state].condition : "false"]),
-  ];
-  const where = conditions.length === 0 ? "" : `\nwhere ${conditions.join("\n  and ")}`;
-  return `select ${columnsOf("project_states").join(", ")}
-from ${from}${where}
-order by ${PROJECT_SORTS[sort].order}, project_slug, project_id
-limit ${PROJECTS_PER_PAGE} offset ${hold((page - 1) * PROJECTS_PER_PAGE)}`;
+function pageOf({ q, state, sort, page }: ProjectsChoice, from: SQL, isFound: SQL): SQL {
+  const isChosen = state !== undefined && (isState(state) ? STATES[state].condition : sql`false`);
+  return sql`select ${pick(project, ...columnsOf("project_states"))}
+from ${from}${where(q !== undefined && isFound, isChosen)}
+order by ${PROJECT_SORTS[sort].order}, ${pick(project, "project_slug", "project_id")}
+limit ${inline(PROJECTS_PER_PAGE)} offset ${(page - 1) * PROJECTS_PER_PAGE}`;
 }
 
 /** Not LIKE, in which some characters of a name have a meaning. */
-function isFound(q: string | undefined, hold: Hold): string {
-  if (q === undefined) return "true";
-  const part = `lower(${hold(q)})`;
-  return `(strpos(lower(project_slug), ${part}) > 0 or strpos(lower(project_name), ${part}) > 0)`;
+function isFound(q: string | undefined): SQL {
+  if (q === undefined) return sql`true`;
+  const hasPart = (column: SQL) => sql`strpos(lower(${column}), lower(${q})) > 0`;
+  return sql`(${hasPart(project.project_slug)} or ${hasPart(project.project_name)})`;
 }
 
 /** The states of the projects with these slugs. */
 export function askForSlugs(slugs: readonly string[]): Question {
-  return statement(
+  return asQuestion(
     "project_states",
-    (hold) => `select ${columnsOf("project_states").join(", ")}
-from report.project_states
-where project_slug in (select json_array_elements_text(${hold(JSON.stringify(slugs))}::text::json))
-order by project_slug, project_id`,
+    sql`select ${pick(project, ...columnsOf("project_states"))}
+from ${project}
+where ${project.project_slug} in (select json_array_elements_text(${JSON.stringify(slugs)}::text::json))
+order by ${pick(project, "project_slug", "project_id")}`,
   );
 }
 
@@ -125,35 +129,42 @@ order by project_slug, project_id`,
  * oldest; they have a query of their own, so that the index gives the newest ones of the others.
  */
 export function askForProjectStrips(projectIds: readonly string[]): Question {
-  const newest = (isDated: string, order: string) => `(
-      select build_id, outcome, triggered_at from report.fact_builds as build
-      where build.project_id = shown.project_id and triggered_on ${isDated}
-      order by ${order}length(build_id) desc, build_id desc
-      limit ${ROW_STRIP_BUILDS}
+  const build = relation("fact_builds");
+  const byId = sql`length(${build.build_id}) desc, ${build.build_id} desc`;
+  const newest = (isDated: SQL, order?: SQL) => sql`(
+      select ${pick(build, "build_id", "outcome", "triggered_at")} from ${build} as build
+      where build.${build.project_id} = shown.project_id and ${build.triggered_on} ${isDated}
+      order by ${order}${byId}
+      limit ${inline(ROW_STRIP_BUILDS)}
     )`;
-  const text = `select shown.project_id, last.outcomes
-from json_to_recordset($1::text::json) as shown (project_id text)
+  return asQuestion(
+    "fact_builds",
+    sql`select shown.project_id, last.outcomes
+from ${shown(projectIds)}
 cross join lateral (
   select array_agg(outcome order by place desc) as outcomes
   from (
-    select outcome, row_number() over (order by triggered_at desc nulls last, length(build_id) desc, build_id desc) as place
-    from (${newest("is not null", "triggered_on desc, triggered_at desc, ")}
-    union all ${newest("is null", "")}) as build
+    select outcome, row_number() over (order by triggered_at desc nulls last, ${byId}) as place
+    from (${newest(sql`is not null`, sql`${build.triggered_on} desc, ${build.triggered_at} desc, `)}
+    union all ${newest(sql`is null`)}) as build
   ) as newest
-  where place <= ${ROW_STRIP_BUILDS}
-) as last`;
-  return asQuestion("fact_builds", [], text, [asRows(projectIds)]);
+  where place <= ${inline(ROW_STRIP_BUILDS)}
+) as last`,
+  );
 }
 
 /** What fails in each of these projects, one row a series. */
 export function askForFailing(projectIds: readonly string[]): Question {
-  const text = `select failing.project_id, failing.version_id, failing.version_slug, failing.type
-from json_to_recordset($1::text::json) as shown (project_id text)
+  return asQuestion(
+    "failing_now",
+    sql`select ${pick(failing, "project_id", "version_id", "version_slug", "type")}
+from ${shown(projectIds)}
 cross join lateral (
-  select * from report.failing_now as failing where failing.project_id = shown.project_id limit 50
-) as failing`;
-  return asQuestion("failing_now", [], text, [asRows(projectIds)]);
+  select * from ${failing} where ${failing.project_id} = shown.project_id limit 50
+) as failing`,
+  );
 }
 
-const asRows = (projectIds: readonly string[]): string =>
-  JSON.stringify(projectIds.map((project_id) => ({ project_id })));
+/** These projects as a table `shown`. */
+const shown = (projectIds: readonly string[]): SQL =>
+  sql`json_to_recordset(${JSON.stringify(projectIds.map((project_id) => ({ project_id })))}::text::json) as shown (project_id text)`;

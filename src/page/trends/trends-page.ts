@@ -8,10 +8,9 @@ import { withQuery } from "../parts/links.ts";
 import { drawNoMatch } from "../parts/no-match.ts";
 import { readPeriodChoice, resolvePeriod, shortenPeriod } from "../parts/period.ts";
 import { readText } from "../parts/questions/read-query.ts";
-import { statement } from "../parts/questions/statement.ts";
 import { foreign } from "../parts/words.ts";
 import { drawTrends, type TrendsChoice } from "./trends-blocks.ts";
-import { MOST_BUILD_DAYS, trendsQuestions } from "./trends-questions.ts";
+import { KNOWN, MOST_BUILD_DAYS, trendsQuestions } from "./trends-questions.ts";
 
 const PATH = "/trends";
 
@@ -20,14 +19,6 @@ export function trendsPage({ query }: Address): Drawing {
   const choice = { ...readPeriodChoice(query), type: readText(query, "type") };
   return { key: ["trends", choice], draw: (tx, moment) => draw(tx, choice, moment) };
 }
-
-const KNOWN = {
-  days: statement("dim_dates", () => "select min(day) as first_day from report.dim_dates"),
-  types: statement(
-    "success_rate_by_type",
-    () => "select type from report.success_rate_by_type order by builds desc, type",
-  ),
-};
 
 async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment): Promise<Draft> {
   const known = await askEach(tx, KNOWN);

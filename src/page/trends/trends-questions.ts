@@ -1,8 +1,23 @@
-import { askFor, type Question } from "../../report/question.ts";
+import { type SQL, sql } from "drizzle-orm";
+import { askFor, asQuestion, type Question } from "../../report/question.ts";
+import { inline, pick, relation, where } from "../../report/relation.ts";
 import type { Row } from "../parts/list-table.ts";
 import { dayText, type Period } from "../parts/period.ts";
+import { dateOf, within } from "../parts/questions/days.ts";
 import { askForKinds } from "../parts/questions/kinds-question.ts";
-import { statement } from "../parts/questions/statement.ts";
+
+const backlog = relation("backlog");
+const build = relation("fact_builds");
+const byType = relation("success_rate_by_type");
+const daily = relation("success_rate_daily");
+const date = relation("dim_dates");
+const flaky = relation("flaky_series");
+const incident = relation("incident_hours");
+const phase = relation("build_phases");
+const plain = relation("success_rate_without_platform");
+const repair = relation("time_to_recover");
+const streak = relation("recoveries");
+const turn = relation("broke_daily");
 
 /** A question about builds one by one may look at so many days, so that it stays quick in a mirror of millions. */
 export const MOST_BUILD_DAYS = 62;
@@ -24,27 +39,33 @@ export function formatsAbout(
   return period.days <= 31 && type === undefined ? "the period" : "all time";
 }
 
-type Hold = (value: string | number) => string;
+/** What a choice is judged by: the first day with a build, and the formats of all builds. */
+export const KNOWN = {
+  days: asQuestion("dim_dates", sql`select min(${date.day}) as first_day from ${date}`),
+  types: asQuestion(
+    "success_rate_by_type",
+    sql`select ${byType.type} from ${byType} order by ${byType.builds} desc, ${byType.type}`,
+  ),
+};
 
-/** The days of the period, and of the one before it where that is known. */
-const within = (column: string, period: Pick<Period, "start" | "last">) => (hold: Hold) =>
-  `${column} between ${hold(dayText(period.start))}::date and ${hold(dayText(period.last))}::date`;
-
-const dayHeld = (hold: Hold, day: number) => `${hold(dayText(day))}::date`;
+/** That a moment is of one of these days, both included. */
+const momentWithin = (column: SQL, first: number, last: number): SQL =>
+  sql`${column} >= ${dateOf(first)} and ${column} < ${dateOf(last + 1)}`;
 
 /** All questions of the page of trends. With a type, those that can be are about its builds alone. */
 export function trendsQuestions(period: Period, type: string | undefined) {
+  const { start, first, last } = period;
   return {
     days: type === undefined ? askForDays(period) : askForDaysOfType(period, type),
     formats: askForFormats(period, type),
-    plain: statement(
+    plain: asQuestion(
       "success_rate_without_platform",
-      (hold) => `select day >= ${dayHeld(hold, period.first)} as is_this_period,
-  sum(finished) as finished, sum(succeeded) as succeeded,
-  sum(finished_without_platform) as finished_without_platform,
-  sum(succeeded_without_platform) as succeeded_without_platform
-from report.success_rate_without_platform
-where ${within("day", period)(hold)}
+      sql`select ${plain.day} >= ${dateOf(first)} as is_this_period,
+  sum(${plain.finished}) as finished, sum(${plain.succeeded}) as succeeded,
+  sum(${plain.finished_without_platform}) as finished_without_platform,
+  sum(${plain.succeeded_without_platform}) as succeeded_without_platform
+from ${plain}
+where ${within(plain.day, start, last)}
 group by is_this_period`,
     ),
     kinds: type === undefined ? askForKinds(period) : askForKindsOfType(period, type),
@@ -53,44 +74,38 @@ group by is_this_period`,
     times: type === undefined ? askForTimes(period) : askForTimesOfType(period, type),
     phases: askForPhases(period, type),
     hours: askForHours(period),
-    incidents: statement(
+    incidents: asQuestion(
       "incident_hours",
-      (hold) => `select hour, projects, projects_failing, projects_expected, count(*) over () as hours
-from report.incident_hours
-where hour >= ${dayHeld(hold, period.first)} and hour < ${dayHeld(hold, period.last + 1)}
-order by hour desc
-limit ${SHOWN_HOURS}`,
+      sql`select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}, count(*) over () as hours
+from ${incident}
+where ${momentWithin(incident.hour, first, last)}
+order by ${incident.hour} desc
+limit ${inline(SHOWN_HOURS)}`,
     ),
-    backlog: statement(
+    backlog: asQuestion(
       "backlog",
-      (
-        hold,
-      ) => `select (hour at time zone 'UTC')::date as day, max(open_min) as open_min, max(open_max) as open_max
-from report.backlog
-where hour >= ${dayHeld(hold, period.first)} and hour < ${dayHeld(hold, period.last + 1)} and is_covered
+      sql`select (${backlog.hour} at time zone 'UTC')::date as day, max(${backlog.open_min}) as open_min, max(${backlog.open_max}) as open_max
+from ${backlog}
+where ${momentWithin(backlog.hour, first, last)} and ${backlog.is_covered}
 group by day
 order by day`,
     ),
     regressions: askFor("regressions", { limit: SHOWN_SERIES }),
-    repairs: statement(
+    repairs: asQuestion(
       "time_to_recover",
-      (
-        hold,
-      ) => `select month, streaks, recovered, still_open, p25_hours, median_hours, p75_hours, closed_median_hours
-from report.time_to_recover
-where project_id is null and type ${type === undefined ? "is null" : `= ${hold(type)}`}
-  and month in (${monthsOf(period).map(hold).join(", ")})
-order by month desc`,
+      sql`select ${pick(repair, "month", "streaks", "recovered", "still_open", "p25_hours", "median_hours", "p75_hours", "closed_median_hours")}
+from ${repair}
+where ${repair.project_id} is null and ${repair.type} ${type === undefined ? sql`is null` : sql`= ${type}`}
+  and ${repair.month} in ${monthsOf(period)}
+order by ${repair.month} desc`,
     ),
-    flaky: statement(
+    flaky: asQuestion(
       "flaky_series",
-      (
-        hold,
-      ) => `select project_slug, version_slug, type, finished, flips, flip_rate_by_chance, p_value_adjusted,
+      sql`select ${pick(flaky, "project_slug", "version_slug", "type", "finished", "flips", "flip_rate_by_chance", "p_value_adjusted")},
   count(*) over () as series
-from report.flaky_series${type === undefined ? "" : `\nwhere type = ${hold(type)}`}
-order by p_value, finished desc, project_slug, version_slug, type
-limit ${SHOWN_SERIES}`,
+from ${flaky}${where(type !== undefined && sql`${flaky.type} = ${type}`)}
+order by ${flaky.p_value}, ${flaky.finished} desc, ${pick(flaky, "project_slug", "version_slug", "type")}
+limit ${inline(SHOWN_SERIES)}`,
     ),
   } satisfies Record<string, Question>;
 }
@@ -105,88 +120,88 @@ function monthsOf({ first, last }: Period): string[] {
   return [...months];
 }
 
-function askForDays(period: Period): Question {
-  return statement(
+function askForDays({ start, last }: Period): Question {
+  return asQuestion(
     "success_rate_daily",
-    (hold) => `select day, builds, finished, succeeded, failed, unfinished, stuck, is_complete
-from report.success_rate_daily
-where ${within("day", period)(hold)}
-order by day`,
+    sql`select ${pick(daily, "day", "builds", "finished", "succeeded", "failed", "unfinished", "stuck", "is_complete")}
+from ${daily}
+where ${within(daily.day, start, last)}
+order by ${daily.day}`,
   );
 }
 
-function askForDaysOfType(period: Period, type: string): Question {
-  return statement(
+function askForDaysOfType({ start, last }: Period, type: string): Question {
+  const covered = relation("success_rate_daily", "daily");
+  return asQuestion(
     "fact_builds",
-    (hold) => `select day, coalesce(of_type.builds, 0) as builds, coalesce(of_type.finished, 0) as finished,
+    sql`select ${daily.day}, coalesce(of_type.builds, 0) as builds, coalesce(of_type.finished, 0) as finished,
   coalesce(of_type.succeeded, 0) as succeeded, coalesce(of_type.failed, 0) as failed,
-  coalesce(of_type.builds - of_type.finished, 0) as unfinished, coalesce(of_type.stuck, 0) as stuck, daily.is_complete
-from report.success_rate_daily as daily
+  coalesce(of_type.builds - of_type.finished, 0) as unfinished, coalesce(of_type.stuck, 0) as stuck, ${covered.is_complete}
+from ${covered}
 left join (
-  select triggered_on as day, count(*) as builds, count(succeeded) as finished, sum(succeeded) as succeeded,
-    sum(failed) as failed, count(*) filter (where outcome = 'stuck') as stuck
-  from report.fact_builds
-  where ${within("triggered_on", period)(hold)} and type = ${hold(type)}
+  select ${build.triggered_on} as day, count(*) as builds, count(${build.succeeded}) as finished, sum(${build.succeeded}) as succeeded,
+    sum(${build.failed}) as failed, count(*) filter (where ${build.outcome} = 'stuck') as stuck
+  from ${build}
+  where ${within(build.triggered_on, start, last)} and ${build.type} = ${type}
   group by day
-) as of_type using (day)
-where ${within("day", period)(hold)} and daily.is_covered
-order by day`,
+) as of_type using (${daily.day})
+where ${within(daily.day, start, last)} and ${covered.is_covered}
+order by ${daily.day}`,
   );
 }
 
 function askForFormats(period: Period, type: string | undefined): Question {
   const about = formatsAbout(period, type);
   if (about === "all time") return askFor("success_rate_by_type");
-  const start = about === "both periods" ? period.start : period.first;
-  return statement(
+  const { first, last } = period;
+  const of = sql`filter (where ${build.triggered_on} >= ${dateOf(first)})`;
+  const before = sql`filter (where ${build.triggered_on} < ${dateOf(first)})`;
+  return asQuestion(
     "fact_builds",
-    (hold) => `select type,
-  count(succeeded) filter (where triggered_on >= ${dayHeld(hold, period.first)}) as finished,
-  sum(succeeded) filter (where triggered_on >= ${dayHeld(hold, period.first)}) as succeeded,
-  count(succeeded) filter (where triggered_on < ${dayHeld(hold, period.first)}) as finished_before,
-  sum(succeeded) filter (where triggered_on < ${dayHeld(hold, period.first)}) as succeeded_before
-from report.fact_builds
-where ${within("triggered_on", { start, last: period.last })(hold)}
-group by type
-order by finished desc, type`,
+    sql`select ${build.type},
+  count(${build.succeeded}) ${of} as finished,
+  sum(${build.succeeded}) ${of} as succeeded,
+  count(${build.succeeded}) ${before} as finished_before,
+  sum(${build.succeeded}) ${before} as succeeded_before
+from ${build}
+where ${within(build.triggered_on, about === "both periods" ? period.start : first, last)}
+group by ${build.type}
+order by finished desc, ${build.type}`,
   );
 }
 
-function askForKindsOfType(period: Period, type: string): Question {
-  return statement(
+function askForKindsOfType({ start, last }: Period, type: string): Question {
+  return asQuestion(
     "fact_builds",
-    (hold) => `select triggered_on as day, error_class, count(*) as failures
-from report.fact_builds
-where failed = 1 and ${within("triggered_on", period)(hold)} and type = ${hold(type)}
-group by day, error_class
-order by day, error_class`,
+    sql`select ${build.triggered_on} as day, ${build.error_class}, count(*) as failures
+from ${build}
+where ${build.failed} = 1 and ${within(build.triggered_on, start, last)} and ${build.type} = ${type}
+group by day, ${build.error_class}
+order by day, ${build.error_class}`,
   );
 }
 
 /** What broke and what was fixed, as `report.broke_daily` counts it. */
-function askForTurns(period: Period, type: string | undefined): Question {
-  if (type === undefined) {
-    return statement(
+function askForTurns({ start, last }: Period, type: string | undefined): Question {
+  if (type === undefined)
+    return asQuestion(
       "broke_daily",
-      (hold) => `select day, broke, fixed, born_broken
-from report.broke_daily
-where ${within("day", period)(hold)}
-order by day`,
+      sql`select ${pick(turn, "day", "broke", "fixed", "born_broken")}
+from ${turn}
+where ${within(turn.day, start, last)}
+order by ${turn.day}`,
     );
-  }
-  return statement(
+  return asQuestion(
     "recoveries",
-    (
-      hold,
-    ) => `select day, count(*) filter (where turn = 'broke') as broke, count(*) filter (where turn = 'fixed') as fixed
+    sql`select day, count(*) filter (where turn = 'broke') as broke, count(*) filter (where turn = 'fixed') as fixed
 from (
-  select (broke_at at time zone 'UTC')::date as day, 'broke' as turn
-  from report.recoveries
-  where type = ${hold(type)} and broke_at >= ${dayHeld(hold, period.start)} and broke_at < ${dayHeld(hold, period.last + 1)}
+  select (${streak.broke_at} at time zone 'UTC')::date as day, 'broke' as turn
+  from ${streak}
+  where ${streak.type} = ${type} and ${momentWithin(streak.broke_at, start, last)}
   union all
-  select (recovered_at at time zone 'UTC')::date, 'fixed'
-  from report.recoveries
-  where type = ${hold(type)} and recovered_at >= ${dayHeld(hold, period.start)} and recovered_at < ${dayHeld(hold, period.last + 1)}
+  select (${streak.recovered_at} at time zone 'UTC')::date, 'fixed'
+  from ${streak}
+  where ${streak.type} = ${type} and ${momentWithin(streak.recovered_at, start, last)}
 ) as turned
 group by day
 order by day`,
@@ -194,13 +209,12 @@ order by day`,
 }
 
 /** How much of what broke was fixed within a day; what broke on the last day of each period is left out. */
-function askForQuickRepairs(period: Period, type: string | undefined): Question {
-  return statement(
+function askForQuickRepairs({ start, first, last }: Period, type: string | undefined): Question {
+  return asQuestion(
     "recoveries",
-    (hold) => `select broke_at >= ${dayHeld(hold, period.first)} as is_this_period, count(*) as broke,
-  count(*) filter (where hours_to_recover <= 24) as fixed
-from report.recoveries
-where broke_at >= ${dayHeld(hold, period.start)} and broke_at < ${dayHeld(hold, period.last)}${type === undefined ? "" : `\n  and type = ${hold(type)}`}
+    sql`select ${streak.broke_at} >= ${dateOf(first)} as is_this_period, count(*) as broke,
+  count(*) filter (where ${streak.hours_to_recover} <= 24) as fixed
+from ${streak}${where(momentWithin(streak.broke_at, start, last - 1), type !== undefined && sql`${streak.type} = ${type}`)}
 group by is_this_period`,
   );
 }
@@ -214,34 +228,36 @@ function askForTimesOfType({ first, last }: Period, type: string): Question {
 }
 
 /** What no upper bound is known of may have taken for ever. */
-function askForPhases(period: Period, type: string | undefined): Question {
-  const first = Math.max(period.first, period.last - LATE_DAYS + 1);
-  const percentile = (column: string, place: number) =>
-    `(percentile_disc(array[0.5, 0.9]) within group (order by ${column.endsWith("max") ? `coalesce(${column}, 'infinity')` : column}) filter (where building_s_min is not null))[${place}]`;
-  const both = (column: string) =>
-    `${percentile(column, 1)} as ${column}_p50,\n  ${percentile(column, 2)} as ${column}_p90`;
-  return statement(
+function askForPhases({ first, last }: Period, type: string | undefined): Question {
+  const both = (column: "queued_s_min" | "queued_s_max" | "building_s_min" | "building_s_max") => {
+    const time = column.endsWith("max") ? sql`coalesce(${phase[column]}, 'infinity')` : phase[column];
+    const percentiles = sql`(percentile_disc(array[0.5, 0.9]) within group (order by ${time}) filter (where ${phase.building_s_min} is not null))`;
+    return sql`${percentiles}[1] as ${phase[column]}_p50,\n  ${percentiles}[2] as ${phase[column]}_p90`;
+  };
+  return asQuestion(
     "build_phases",
-    (hold) => `select count(building_s_min) as finished,
-  ${["queued_s_min", "queued_s_max", "building_s_min", "building_s_max"].map(both).join(",\n  ")}
-from report.build_phases
-where triggered_on between ${dayHeld(hold, first)} and ${dayHeld(hold, period.last)}${type === undefined ? "" : ` and type = ${hold(type)}`}`,
+    sql`select count(${phase.building_s_min}) as finished,
+  ${both("queued_s_min")},
+  ${both("queued_s_max")},
+  ${both("building_s_min")},
+  ${both("building_s_max")}
+from ${phase}
+where ${within(phase.triggered_on, Math.max(first, last - LATE_DAYS + 1), last)}${type === undefined ? undefined : sql` and ${phase.type} = ${type}`}`,
   );
 }
 
 /** How many hours had enough builds to show trouble of the platform. */
-function askForHours(period: Period): Question {
-  const first = Math.max(period.first, period.last - LATE_DAYS + 1);
-  return statement(
+function askForHours({ first, last }: Period): Question {
+  return asQuestion(
     "incident_hours",
-    (hold) => `select count(*) as looked_at
+    sql`select count(*) as looked_at
 from (
-  select date_trunc('hour', triggered_at)
-  from report.fact_builds
-  where succeeded is not null and project_id <> '-1'
-    and triggered_on between ${dayHeld(hold, first)} and ${dayHeld(hold, period.last)}
+  select date_trunc('hour', ${build.triggered_at})
+  from ${build}
+  where ${build.succeeded} is not null and ${build.project_id} <> '-1'
+    and ${within(build.triggered_on, Math.max(first, last - LATE_DAYS + 1), last)}
   group by 1
-  having count(distinct project_id) >= 8
+  having count(distinct ${build.project_id}) >= 8
 ) as hour`,
   );
 }

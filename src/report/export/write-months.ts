@@ -1,16 +1,19 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { type SQL, sql } from "drizzle-orm";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { runText } from "../../store/connection/run-statement.ts";
 import type { Relation } from "../dictionary.ts";
 import { type AnswerFilters, askFor } from "../question.ts";
 import { type AnswerRow, readAnswer } from "../read-answer.ts";
+import { relation } from "../relation.ts";
 import type { KeptFiles } from "./last-export.ts";
 import type { TypedColumn } from "./parquet.ts";
 import { createPartFiles, PART } from "./part-files.ts";
 import type { ExportedRelation, Target } from "./write-table.ts";
 
 export const FACT = "fact_builds" satisfies Relation;
+const fact = relation(FACT);
 const PARTITION = "triggered_month";
 /** Hive's own name for the partition of null is an error to some readers, and a text like any other to more. */
 const UNDATED = "undated";
@@ -38,7 +41,7 @@ export async function writeMonths(options: MonthsOptions): Promise<ExportedRelat
   let kept = 0;
 
   async function write(month?: string | null): Promise<void> {
-    const question = askFor(FACT, filters, (hold) => (month === undefined ? [] : within(month, hold)));
+    const question = askFor(FACT, filters, month === undefined ? [] : within(month));
     const place = question.columns.indexOf(PARTITION);
     for await (const rows of readAnswer(tx, question, { signal, batchRows })) {
       // Rows come by time, so those of a month are together.
@@ -83,10 +86,13 @@ async function findRevisions(tx: TransactionSql): Promise<Map<string | null, str
 const nameOf = (month: string | null): string => `${FACT}/${PARTITION}=${month ?? UNDATED}/${PART}`;
 
 /** By the day, which has an index. */
-function within(month: string | null, hold: (value: string) => string): string[] {
-  if (month === null) return ["triggered_on is null"];
-  const first = hold(`${month}-01`);
-  return [`triggered_on >= ${first}::date`, `triggered_on < (${first}::date + interval '1 month')::date`];
+function within(month: string | null): SQL[] {
+  if (month === null) return [sql`${fact.triggered_on} is null`];
+  const first = sql`${`${month}-01`}::date`;
+  return [
+    sql`${fact.triggered_on} >= ${first}`,
+    sql`${fact.triggered_on} < (${first} + interval '1 month')::date`,
+  ];
 }
 
 function byMonth(rows: readonly AnswerRow[], place: number): AnswerRow[][] {

@@ -1,15 +1,20 @@
-import type { Question } from "../../../report/question.ts";
-import { dayText, type Period } from "../period.ts";
-import { statement } from "./statement.ts";
+import { sql } from "drizzle-orm";
+import { asQuestion, type Question } from "../../../report/question.ts";
+import { pick, relation } from "../../../report/relation.ts";
+import type { Period } from "../period.ts";
+import { within } from "./days.ts";
+
+const daily = relation("error_fingerprints_daily");
 
 /** The failures of each day by class, of the period and of the one before it. */
 export function askForKinds({ start, last }: Period): Question {
-  return statement(
+  const kind = pick(daily, "day", "error_class");
+  return asQuestion(
     "error_fingerprints_daily",
-    (hold) => `select day, error_class, sum(failures) as failures
-from report.error_fingerprints_daily
-where day between ${hold(dayText(start))}::date and ${hold(dayText(last))}::date
-group by day, error_class
-order by day, error_class`,
+    sql`select ${kind}, sum(${daily.failures}) as failures
+from ${daily}
+where ${within(daily.day, start, last)}
+group by ${kind}
+order by ${kind}`,
   );
 }

@@ -1,6 +1,7 @@
 import { createNearest } from "../../../base/config/nearest-names.ts";
 import { askFor } from "../../../report/question.ts";
 import type { TransactionSql } from "../../../store/connection/connect.ts";
+import { runText } from "../../../store/connection/run-statement.ts";
 import type { Row } from "../list-table.ts";
 
 const NEAREST_SHOWN = 5;
@@ -9,7 +10,7 @@ const FETCHED_ROWS = 1000;
 /** The projects with a slug: none, one, or several when a slug moved from one project to another. */
 export async function findProjects(tx: TransactionSql, slug: string): Promise<readonly Row[]> {
   const { text, params } = askFor("dim_projects", { project: slug });
-  return tx.unsafe<Row[]>(text, params);
+  return runText<Row>(tx, text, params);
 }
 
 /** The slugs that are most similar to an unknown one. */
