@@ -8,7 +8,7 @@ import { silentLog } from "../src/base/log.ts";
 import { createPages } from "../src/page/pages.ts";
 import { readDefinitions } from "../src/report/definitions.ts";
 import { RELATIONS } from "../src/report/dictionary.ts";
-import { RESOURCE_FIELDS, RESOURCES } from "../src/resources/resources.ts";
+import { DECLARATIONS, RESOURCES } from "../src/resources/resources.ts";
 import type { BoundedReader } from "../src/serve/http/bounded-reader.ts";
 import { createProbes } from "../src/serve/http/probes.ts";
 import { createStatusReply } from "../src/serve/http/status-reply.ts";
@@ -165,7 +165,7 @@ describe("docs/interface.md", () => {
       .split(/^#+ /m)
       .find((part) => part.startsWith(heading));
     const named = [...(section ?? "").matchAll(/`([a-z_]+)`/g)].map(([, word]) => word);
-    const fields = Object.keys(RESOURCE_FIELDS[resource]).filter((field) => field !== "resource_uri");
+    const fields = Object.keys(DECLARATIONS[resource].fields).filter((field) => field !== "resource_uri");
     expect(named).toEqual(expect.arrayContaining(fields));
   });
 });

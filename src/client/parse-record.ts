@@ -1,8 +1,8 @@
-import type { FieldKind } from "../resources/fields.ts";
+import type { FieldKind } from "../resources/declare.ts";
 import { isJsonObject } from "../resources/json-object.ts";
 import { foreignNumberIn } from "../resources/parse-json.ts";
 import { recordId } from "../resources/record-id.ts";
-import { RELATED, RESOURCE_FIELDS, type Resource } from "../resources/resources.ts";
+import { DECLARATIONS, type Resource, targetOf } from "../resources/resources.ts";
 import type { FileHit, RecordOf } from "./records.ts";
 import { unexpectedShape } from "./unexpected-shape.ts";
 
@@ -50,10 +50,11 @@ function checkRecord(
     const fault = `${what} ${id} holds ${foreign}, a number that JSON does not have`;
     throw unexpectedShape(url, fault, HANDED_ON);
   }
-  for (const [field, kind] of Object.entries(RESOURCE_FIELDS[resource])) {
+  for (const [field, declared] of Object.entries(DECLARATIONS[resource].fields)) {
     const held = Object.hasOwn(record, field) ? record[field] : undefined;
     if (held === undefined || held === null) continue;
-    const related = RELATED[field];
+    const { kind } = declared;
+    const related = targetOf(declared);
     if (kind === "embedded" && related !== undefined) {
       const inner = checkRecord(related, held, checks, `${related} in ${resource} ${id}`);
       if (inner !== held) record[field] = inner;

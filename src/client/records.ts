@@ -1,8 +1,6 @@
-import type { BuildRecord } from "../resources/build.ts";
-import type { FileHitRecord, FileRecord } from "../resources/file.ts";
+import type { FileHitRecord } from "../resources/file.ts";
 import type { ProjectRecord } from "../resources/project.ts";
-import type { UserRecord } from "../resources/user.ts";
-import type { VersionRecord } from "../resources/version.ts";
+import type { RecordTypes, Resource } from "../resources/resources.ts";
 
 /**
  * A record as it was received (`docs/interface.md`, "Records"). Only `id` is sure. Any other documented field
@@ -15,28 +13,22 @@ export type Received<R> = { readonly id: string } & {
 
 type ReceivedValue<V> = V extends ProjectRecord ? Received<ProjectRecord> : V;
 
+/** The record of each resource. */
+export type RecordOf = { readonly [R in Resource]: Received<RecordTypes[R]> };
+
 /** Follows `docs/interface.md`, "User". `last_login` is a date without a zone. */
-export type User = Received<UserRecord>;
+export type User = RecordOf["user"];
 /** Follows `docs/interface.md`, "Project". Dates have no zone; `users` are paths. */
-export type Project = Received<ProjectRecord>;
+export type Project = RecordOf["project"];
 /** Follows `docs/interface.md`, "Version". `project` is the whole project. */
-export type Version = Received<VersionRecord>;
+export type Version = RecordOf["version"];
 /** Follows `docs/interface.md`, "File". `project` is the whole project; `absolute_url` is the page itself. */
-export type File = Received<FileRecord>;
+export type File = RecordOf["file"];
 /**
  * Follows `docs/interface.md`, "Build". `date` has no zone; `project` and `version` are paths. Before `state`
  * is `finished`, `success` means nothing.
  */
-export type Build = Received<BuildRecord>;
+export type Build = RecordOf["build"];
 
 /** A file with `text`, a snippet of HTML in which the words stand in spans of class `highlighted`. */
 export type FileHit = Received<FileHitRecord>;
-
-/** The record of each resource. */
-export interface RecordOf {
-  user: User;
-  project: Project;
-  version: Version;
-  file: File;
-  build: Build;
-}

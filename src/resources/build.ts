@@ -1,36 +1,33 @@
-import type { FieldKinds } from "./fields.ts";
+import { datetime, declare, flag, type RecordFrom, reference, text } from "./declare.ts";
+import { project } from "./project.ts";
+import { version } from "./version.ts";
 
-export interface BuildRecord {
-  id: string;
-  resource_uri: string;
-  date: string;
-  project: string;
-  version: string | null;
-  state: string;
-  success: boolean;
-  type: string;
-  output: string;
-  error: string;
-  setup: string | null;
-  setup_error: string | null;
-}
+export const build = declare({
+  name: "build",
+  order: { by: "date", isDescending: true },
+  listedBy: "project",
+  // The schema of the service names it. A build has no slug, so a filter by it is an unknown parameter.
+  otherFilters: { slug: 2 },
+  summary: ["id", "date", "state", "success", "type", "project", "version", "error"],
+  fields: {
+    resource_uri: text({ readonly: true }),
+    date: datetime(),
+    project: reference(project, { filter: 2 }),
+    version: reference(version, { nullable: true }),
+    state: text({ default: "finished", filter: 2 }),
+    success: flag({ default: true }),
+    type: text({ default: "html", filter: 2 }),
+    output: text({ blank: true, long: true }),
+    error: text({ blank: true, long: true }),
+    setup: text({ nullable: true, default: "", long: true }),
+    setup_error: text({ nullable: true, default: "", long: true }),
+  },
+});
+
+export type BuildRecord = RecordFrom<typeof build>;
 
 /**
  * The documented states (`docs/interface.md`, "Build"), in their order. Services have sent others too; they
  * are kept as they are.
  */
 export const BUILD_STATES = ["triggered", "building", "finished"] as const;
-
-export const buildFields = {
-  resource_uri: "string",
-  date: "datetime",
-  project: "uri",
-  version: "uri",
-  state: "string",
-  success: "boolean",
-  type: "string",
-  output: "string",
-  error: "string",
-  setup: "string",
-  setup_error: "string",
-} as const satisfies FieldKinds;

@@ -1,24 +1,21 @@
-import type { FieldKinds } from "./fields.ts";
-import type { ProjectRecord } from "./project.ts";
+import { declare, embedded, type RecordFrom, text } from "./declare.ts";
+import { project } from "./project.ts";
 
-export interface FileRecord {
-  id: string;
-  resource_uri: string;
-  absolute_url: string;
-  name: string;
-  path: string;
-  project: ProjectRecord;
-}
+export const file = declare({
+  name: "file",
+  summary: ["id", "project", "path", "absolute_url"],
+  fields: {
+    resource_uri: text({ readonly: true }),
+    absolute_url: text({ readonly: true }),
+    name: text(),
+    path: text(),
+    project: embedded(project),
+  },
+});
+
+export type FileRecord = RecordFrom<typeof file>;
 
 /** One hit of the file search: a file record with a snippet (`docs/interface.md`, "Searches"). */
 export interface FileHitRecord extends FileRecord {
   text: string;
 }
-
-export const fileFields = {
-  resource_uri: "string",
-  absolute_url: "string",
-  name: "string",
-  path: "string",
-  project: "embedded",
-} as const satisfies FieldKinds;

@@ -1,56 +1,37 @@
-import type { FieldKinds } from "./fields.ts";
+import { datetime, declare, flag, type RecordFrom, references, text } from "./declare.ts";
+import { user } from "./user.ts";
 
-export interface ProjectRecord {
-  id: string;
-  resource_uri: string;
-  absolute_url: string;
-  name: string;
-  slug: string;
-  description: string;
-  analytics_code: string | null;
-  copyright: string;
-  pkgindex_url: string;
-  pkgdirectory_url: string;
-  default_branch: string | null;
-  default_version: string;
-  documentation_type: string;
-  project_url: string;
-  repo: string;
-  repo_type: string;
-  requirements_file: string | null;
-  subdomain: string;
-  suffix: string;
-  theme: string;
-  use_virtualenv: boolean;
-  users: string[];
-  modified_date: string;
-  pub_date: string;
-  version: string;
-}
+export const project = declare({
+  name: "project",
+  order: { by: "slug" },
+  foundBy: "slug",
+  summary: ["id", "slug", "name", "modified_date", "repo", "documentation_type", "default_version"],
+  fields: {
+    resource_uri: text({ readonly: true }),
+    absolute_url: text({ readonly: true }),
+    name: text(),
+    slug: text({ unique: true, filter: 2 }),
+    description: text({ blank: true }),
+    analytics_code: text({ nullable: true }),
+    copyright: text({ blank: true }),
+    pkgindex_url: text({ blank: true }),
+    pkgdirectory_url: text({ blank: true }),
+    default_branch: text({ nullable: true, default: null }),
+    default_version: text({ default: "latest" }),
+    documentation_type: text({ default: "docgen" }),
+    project_url: text({ blank: true }),
+    repo: text({ blank: true }),
+    repo_type: text({ default: "git" }),
+    requirements_file: text({ nullable: true, default: null }),
+    subdomain: text({ readonly: true }),
+    suffix: text({ default: ".rst" }),
+    theme: text({ default: "default" }),
+    use_virtualenv: flag({ default: false }),
+    users: references(user, { filter: 2 }),
+    modified_date: datetime(),
+    pub_date: datetime(),
+    version: text({ blank: true }),
+  },
+});
 
-export const projectFields = {
-  resource_uri: "string",
-  absolute_url: "string",
-  name: "string",
-  slug: "string",
-  description: "string",
-  analytics_code: "string",
-  copyright: "string",
-  pkgindex_url: "string",
-  pkgdirectory_url: "string",
-  default_branch: "string",
-  default_version: "string",
-  documentation_type: "string",
-  project_url: "string",
-  repo: "string",
-  repo_type: "string",
-  requirements_file: "string",
-  subdomain: "string",
-  suffix: "string",
-  theme: "string",
-  use_virtualenv: "boolean",
-  users: "uris",
-  modified_date: "datetime",
-  pub_date: "datetime",
-  version: "string",
-} as const satisfies FieldKinds;
+export type ProjectRecord = RecordFrom<typeof project>;

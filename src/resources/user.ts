@@ -1,18 +1,16 @@
-import type { FieldKinds } from "./fields.ts";
+import { datetime, declare, type RecordFrom, text } from "./declare.ts";
 
-export interface UserRecord {
-  id: string;
-  resource_uri: string;
-  username: string;
-  first_name: string;
-  last_name: string;
-  last_login: string | null;
-}
+export const user = declare({
+  name: "user",
+  foundBy: "username",
+  summary: ["id", "username", "first_name", "last_name", "last_login"],
+  fields: {
+    resource_uri: text({ readonly: true }),
+    username: text({ unique: true, filter: "exact" }),
+    first_name: text({ blank: true }),
+    last_name: text({ blank: true }),
+    last_login: datetime({ nullable: true }),
+  },
+});
 
-export const userFields = {
-  resource_uri: "string",
-  username: "string",
-  first_name: "string",
-  last_name: "string",
-  last_login: "datetime",
-} as const satisfies FieldKinds;
+export type UserRecord = RecordFrom<typeof user>;

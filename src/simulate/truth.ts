@@ -1,5 +1,4 @@
-import type { Resource } from "../resources/resources.ts";
-import type { RecordTypes } from "../serve/protocol/catalog.ts";
+import type { RecordTypes, Resource } from "../resources/resources.ts";
 import type { BuildLives } from "./build-life.ts";
 import type { BuildStore } from "./build-store.ts";
 import type { Micros } from "./local-dates.ts";

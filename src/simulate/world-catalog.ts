@@ -1,5 +1,5 @@
-import type { Resource } from "../resources/resources.ts";
-import type { Catalog, Filter, ListRequest, RecordTypes, Slice } from "../serve/protocol/catalog.ts";
+import type { RecordTypes, Resource } from "../resources/resources.ts";
+import type { Catalog, Filter, ListRequest, Slice } from "../serve/protocol/catalog.ts";
 import { matchesFilter } from "../serve/protocol/match-filter.ts";
 import { type BuildLives, stateAt } from "./build-life.ts";
 import type { BuildStore } from "./build-store.ts";

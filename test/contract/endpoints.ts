@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { ConfigError, HttpStatusError, NotFoundError } from "../../src/base/errors.ts";
 import type { ServiceClient } from "../../src/client/service-client.ts";
-import type { FieldKind } from "../../src/resources/fields.ts";
-import { RELATED, RESOURCE_FIELDS, RESOURCES, type Resource } from "../../src/resources/resources.ts";
+import type { Field } from "../../src/resources/declare.ts";
+import { DECLARATIONS, RESOURCES, type Resource, targetOf } from "../../src/resources/resources.ts";
 
 /** What a service has: its path, an id of each resource, a project's slug, and words that its searches find. */
 export interface Facts {
@@ -61,24 +61,25 @@ function holdsKeys(value: object | undefined, keys: readonly string[]): void {
 
 /** A record has exactly the documented fields. Any but its id and its path may be null. */
 function holdsRecord(resource: Resource, record: Json | undefined, more: readonly string[] = []): void {
-  const kinds: Record<string, FieldKind> = RESOURCE_FIELDS[resource];
-  holdsKeys(record, ["id", ...Object.keys(kinds), ...more]);
+  const { fields } = DECLARATIONS[resource];
+  holdsKeys(record, ["id", ...Object.keys(fields), ...more]);
   const { id, resource_uri } = record as { id: unknown; resource_uri: unknown };
   expect(id).toEqual(TEXT);
   expect(resource_uri).toEqual(pathOf(resource, String(id)));
-  for (const [field, kind] of Object.entries(kinds)) {
-    const value = record?.[field];
+  for (const [name, field] of Object.entries(fields)) {
+    const value = record?.[name];
     if (value === null) continue;
-    if (kind === "embedded") holdsRecord("project", value as Json);
-    else expect([field, value]).toEqual([field, valueLike(kind, field, value)]);
+    if (field.kind === "embedded") holdsRecord("project", value as Json);
+    else expect([name, value]).toEqual([name, valueLike(field, value)]);
   }
 }
 
-function valueLike(kind: FieldKind, field: string, value: unknown): unknown {
+function valueLike(field: Field, value: unknown): unknown {
+  const { kind } = field;
   if (kind === "boolean") return expect.any(Boolean);
   if (kind === "datetime") return DATE;
-  if (kind === "uri") return pathOf(RELATED[field] ?? "");
-  if (kind === "uris") return (value as unknown[]).map(() => pathOf(RELATED[field] ?? ""));
+  if (kind === "uri") return pathOf(targetOf(field) ?? "");
+  if (kind === "uris") return (value as unknown[]).map(() => pathOf(targetOf(field) ?? ""));
   return TEXT;
 }
 
@@ -246,7 +247,7 @@ const schema: Endpoint = {
       default_limit: 20,
       filtering: expect.any(Object),
     });
-    holdsKeys(body.fields, ["id", ...Object.keys(RESOURCE_FIELDS.build)]);
+    holdsKeys(body.fields, ["id", ...Object.keys(DECLARATIONS.build.fields)]);
     for (const field of Object.values(body.fields))
       expect(field).toMatchObject({ type: TEXT, help_text: TEXT, nullable: expect.any(Boolean) });
   },

@@ -3,11 +3,11 @@ import { parseLocalTime } from "../../src/resources/local-time.ts";
 import { recordId } from "../../src/resources/record-id.ts";
 import { parseResourceUri } from "../../src/resources/resource-uri.ts";
 import {
+  DECLARATIONS,
   isResource,
-  RELATED,
-  RESOURCE_FIELDS,
   RESOURCES,
   type Resource,
+  targetOf,
 } from "../../src/resources/resources.ts";
 import { recordedExchanges } from "../support/replay-upstream.ts";
 
@@ -32,7 +32,7 @@ function recordedRecords(resource: Resource): Record<string, unknown>[] {
 }
 
 describe.each(RESOURCES)("the fields of %s", (resource) => {
-  const fields = RESOURCE_FIELDS[resource];
+  const { fields } = DECLARATIONS[resource];
 
   it("are those of the recorded schema", () => {
     const recorded = Object.keys(recordedSchema(resource).fields).filter((field) => field !== "id");
@@ -41,7 +41,7 @@ describe.each(RESOURCES)("the fields of %s", (resource) => {
 
   it("have the kinds of the recorded schema", () => {
     for (const [field, { type, related_type }] of Object.entries(recordedSchema(resource).fields)) {
-      const kind = fields[field];
+      const kind = fields[field]?.kind;
       if (kind === undefined) continue;
       const name = related_type === undefined ? type : (RECORDED_TYPES[`${type} ${related_type}`] ?? type);
       const expected = ["uri", "uris", "embedded"].includes(kind) ? "related" : kind;
@@ -55,7 +55,7 @@ describe.each(RESOURCES)("the fields of %s", (resource) => {
     const base = new URL("http://docs.example.org");
     const refersTo = (field: string, uri: unknown) => {
       const target = parseResourceUri(String(uri), base);
-      return target.kind === "record" && target.resource === RELATED[field];
+      return target.kind === "record" && target.resource === targetOf(fields[field]);
     };
     const fits: Record<string, (value: unknown, field: string) => boolean> = {
       string: (value) => typeof value === "string",
@@ -67,7 +67,7 @@ describe.each(RESOURCES)("the fields of %s", (resource) => {
     };
     for (const record of records) {
       expect(recordId(record)).toBe(record.id);
-      for (const [field, kind] of Object.entries(fields)) {
+      for (const [field, { kind }] of Object.entries(fields)) {
         const value = record[field];
         const isFit = value === null || fits[kind]?.(value, field);
         expect({ field, value, isFit }).toMatchObject({ isFit: true });

@@ -1,5 +1,4 @@
-import type { Resource } from "../../src/resources/resources.ts";
-import type { RecordTypes } from "../../src/serve/protocol/catalog.ts";
+import type { RecordTypes, Resource } from "../../src/resources/resources.ts";
 import type { World } from "../../src/simulate/world.ts";
 
 /** A whole list of a world that stands still, slice by slice. */

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { RESOURCE_FIELDS, type Resource } from "../../src/resources/resources.ts";
+import { DECLARATIONS, fieldsOf, type Resource } from "../../src/resources/resources.ts";
 
 /** Texts as users and broken servers send them: any code unit, U+0000, lone surrogates, names that objects have already. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
@@ -77,7 +77,7 @@ export function hostileRecord(resource: Resource): fc.Arbitrary<Record<string, u
     fc.nat(30),
     fc.string({ unit: "grapheme", minLength: 1, maxLength: 5 }).filter((text) => !text.includes("\u0000")),
   );
-  const fields = Object.entries(RESOURCE_FIELDS[resource]).map(([field, kind]) => {
+  const fields = Object.entries(DECLARATIONS[resource].fields).map(([field, { kind }]) => {
     const fitting: fc.Arbitrary<unknown> =
       kind === "boolean"
         ? fc.boolean()
@@ -106,7 +106,7 @@ export function hostileRecord(resource: Resource): fc.Arbitrary<Record<string, u
       ["id", recordId],
       ...known.filter((entry) => entry !== null),
     ];
-    const names = new Set(["id", ...Object.keys(RESOURCE_FIELDS[resource])]);
+    const names = new Set(fieldsOf(resource).map(([name]) => name));
     return toObject([...entries, ...more.filter(([name]) => !names.has(name))]);
   });
 }

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { createAdaptorServer } from "@hono/node-server";
-import type { Resource } from "../../src/resources/resources.ts";
-import type { Catalog, RecordTypes } from "../../src/serve/protocol/catalog.ts";
+import type { RecordTypes, Resource } from "../../src/resources/resources.ts";
+import type { Catalog } from "../../src/serve/protocol/catalog.ts";
 import { matchesFilter } from "../../src/serve/protocol/match-filter.ts";
 import { createProtocol } from "../../src/serve/protocol/protocol.ts";
 

@@ -6,7 +6,7 @@ import { parseRoot, type RootListing } from "../../client/parse-root.ts";
 import { parseSchema, type ResourceSchema } from "../../client/parse-schema.ts";
 import { unexpectedShape } from "../../client/unexpected-shape.ts";
 import { isJsonObject } from "../../resources/json-object.ts";
-import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { runCommand } from "../context/run-command.ts";
 import { throwNotFound, UPSTREAM_SETTINGS, withUpstream } from "../context/with-upstream.ts";
 import type { Output } from "../output/output.ts";
@@ -145,7 +145,7 @@ function requestPath(resource: Resource | undefined, key: string | undefined, op
 /** Whether the service answers with a list. A project's slug lists its versions or builds. */
 function isList(resource: Resource | undefined, key: string | undefined): boolean {
   if (resource === undefined) return false;
-  return key === undefined || ((resource === "version" || resource === "build") && !/^\d+$/.test(key));
+  return key === undefined || (DECLARATIONS[resource].listedBy !== undefined && !/^\d+$/.test(key));
 }
 
 function resourcePath(

@@ -1,18 +1,10 @@
 import type { ListPage } from "../../client/parse-page.ts";
 import { parsePageRequest } from "../../resources/page-request.ts";
-import type { Resource } from "../../resources/resources.ts";
+import { DECLARATIONS, type Resource } from "../../resources/resources.ts";
 import type { Output } from "../output/output.ts";
 import { renderTable } from "../output/table.ts";
 import { showValue } from "./show-value.ts";
 
-/** The fields that say most about a record, in that order: a narrow terminal shows the first ones. */
-const COLUMNS: Record<Resource, readonly string[]> = {
-  user: ["id", "username", "first_name", "last_name", "last_login"],
-  project: ["id", "slug", "name", "modified_date", "repo", "documentation_type", "default_version"],
-  version: ["id", "project", "slug", "active", "built", "uploaded", "identifier"],
-  file: ["id", "project", "path", "absolute_url"],
-  build: ["id", "date", "state", "success", "type", "project", "version", "error"],
-};
 /** A cell of a build's texts shows their beginning. */
 const MAX_CELL_LENGTH = 60;
 
@@ -31,7 +23,7 @@ export function renderList(
       ? `No ${resource}s from offset ${offset} on${total === null ? "" : `; there are ${total}`}\n`
       : `No ${resource}s\n`;
   }
-  const head = COLUMNS[resource];
+  const head = DECLARATIONS[resource].summary;
   const table = renderTable({
     head,
     rows: objects.map((record) => head.map((field) => showValue(fieldOf(record, field)).slice(0, 1000))),

@@ -1,5 +1,5 @@
 import { printable } from "../../base/printable.ts";
-import { RESOURCE_FIELDS, type Resource } from "../../resources/resources.ts";
+import { fieldsOf, type Resource } from "../../resources/resources.ts";
 import { breakLines } from "../output/break-lines.ts";
 import { cutText } from "../output/cut-text.ts";
 import type { Output } from "../output/output.ts";
@@ -23,7 +23,7 @@ export function renderRecord(
   record: Readonly<Record<string, unknown>>,
   { colour, columns }: Pick<Output, "colour" | "columns">,
 ): string {
-  const documented = ["id", ...Object.keys(RESOURCE_FIELDS[resource])];
+  const documented = fieldsOf(resource).map(([name]) => name);
   const others = Object.keys(record).filter((field) => !documented.includes(field));
   const names = [...documented.filter((field) => Object.hasOwn(record, field)), ...others];
   const shown = names.slice(0, MAX_FIELDS).map((name) => {

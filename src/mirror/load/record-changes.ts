@@ -3,7 +3,7 @@ import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import { buildLogs } from "../../store/schema/index.ts";
-import { LOG_FIELDS } from "../normalize/build.ts";
+import { PLANS } from "../normalize/record-plan.ts";
 import type { ObservedRecord } from "./observed-record.ts";
 import { columnOf, RECORD_TABLES, recordsAs, type TableRow, URI_KEYS } from "./tables.ts";
 import { jsonRows } from "./write-rows.ts";
@@ -80,7 +80,7 @@ async function addLogChanges(
   const logs = observed.map(({ record }) => ({ build_id: record.id, ...record.logs }));
   const stored = alias(buildLogs, "stored");
   const incoming = alias(buildLogs, "incoming");
-  for (const field of LOG_FIELDS) {
+  for (const field of PLANS.build.long) {
     const [before, after] = [columnOf(stored, field), columnOf(incoming, field)];
     const rows = await runStatement<{ id: string; before: unknown; after: unknown }>(
       tx,

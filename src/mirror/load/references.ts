@@ -1,4 +1,4 @@
-import { RELATED, type Resource } from "../../resources/resources.ts";
+import { fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import type { FieldReference, NormalizedRecord } from "../normalize/normalized.ts";
 import type { KnownKeys } from "./known-keys.ts";
@@ -14,7 +14,7 @@ export function unresolvedRows(resource: Resource, record: NormalizedRecord, key
 
 function unresolvedRow(resource: Resource, recordId: string, reference: FieldReference): TableRow {
   const { target } = reference;
-  const expected = RELATED[reference.field];
+  const expected = targetOf(fieldOf(resource, reference.field));
   const fits = target.kind === "record" && target.resource === expected;
   return {
     resource,

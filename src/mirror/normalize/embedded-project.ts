@@ -1,25 +1,8 @@
-import type { FieldKinds } from "../../resources/fields.ts";
 import { recordId } from "../../resources/record-id.ts";
-import { otherResource } from "../../resources/resource-uri.ts";
-import { cleanText } from "./clean-text.ts";
-import { fieldReference } from "./field-reference.ts";
-import type { NormalizeContext, NormalizedRecord, RepeatedProject } from "./normalized.ts";
-import { hashProject, normalizeProject } from "./project.ts";
-import { keepInExtra, normalizeFields } from "./record.ts";
+import type { EmbeddedProjects, NormalizeContext, NormalizedRecord, RepeatedProject } from "./normalized.ts";
+import { normalizeRecord } from "./record.ts";
 import { hashRecord } from "./record-hash.ts";
-
-/**
- * Collects the embedded projects of one page. Many records of a page hold the same project, so equal copies
- * are hashed and normalized once. A copy that an earlier page has already brought is not normalized again.
- */
-export interface EmbeddedProjects {
-  /** The id of the embedded project, or null when `value` is not a project. */
-  add(value: unknown): string | null;
-  /** Every distinct new copy, in the order of arrival. */
-  all(): NormalizedRecord[];
-  /** The copies that equal the newest loaded ones. */
-  repeated(): RepeatedProject[];
-}
+import { PLANS } from "./record-plan.ts";
 
 export function createEmbeddedProjects(context: NormalizeContext): EmbeddedProjects {
   const copies = new Map<string, { record: Record<string, unknown>; hash: string }[]>();
@@ -32,11 +15,11 @@ export function createEmbeddedProjects(context: NormalizeContext): EmbeddedProje
       const record = value as Record<string, unknown>;
       const known = copies.get(id);
       if (known?.some((copy) => isSameRecord(copy.record, record))) return id;
-      const hash = hashProject(record);
+      const hash = hashRecord(record, PLANS.project, null);
       if (known?.some((copy) => copy.hash === hash)) return id;
       if (known) known.push({ record, hash });
       else copies.set(id, [{ record, hash }]);
-      const normalize = () => normalizeProject(id, record, context, hash);
+      const normalize = () => normalizeRecord("project", id, record, context, { hash });
       if (context.isAlreadyLoaded?.(id, hash) === true) repeated.push({ id, hash, normalize });
       else news.push(normalize());
       return id;
@@ -44,42 +27,6 @@ export function createEmbeddedProjects(context: NormalizeContext): EmbeddedProje
     all: () => news,
     repeated: () => repeated,
   };
-}
-
-/** Normalizes a record whose `project` is the whole project (versions and files). */
-export function normalizeWithProject(
-  id: string,
-  record: Record<string, unknown>,
-  kinds: FieldKinds,
-  context: NormalizeContext,
-  projects: EmbeddedProjects,
-): NormalizedRecord {
-  const { columns, extra, related } = normalizeFields(record, kinds, context.replacements);
-  const normalized: NormalizedRecord = {
-    id,
-    hash: "",
-    columns,
-    extra,
-    references: [],
-    projectId: null,
-    logs: null,
-  };
-  if (Object.hasOwn(related, "project")) {
-    const { project } = related;
-    const other = otherResource(project, "project", context.baseUrl);
-    if (other !== null)
-      throw new Error(`the resource_uri of its project names a ${other.slice(0, 40)}, not a project`);
-    normalized.projectId = projects.add(project);
-    if (normalized.projectId === null && project !== null) {
-      normalized.extra = keepInExtra(extra, "project", project, context.replacements);
-      if (typeof project === "string") {
-        const uri = cleanText(project, context.replacements);
-        normalized.references.push(fieldReference("project", 0, uri, context));
-      }
-    }
-  }
-  normalized.hash = hashRecord(record, ["id", ...Object.keys(kinds)], normalized.projectId);
-  return normalized;
 }
 
 /**

@@ -1,5 +1,6 @@
-import { RESOURCE_FIELDS, type Resource } from "../../resources/resources.ts";
+import type { Resource } from "../../resources/resources.ts";
 import type { NormalizedRecord } from "./normalized.ts";
+import { PLANS } from "./record-plan.ts";
 
 /** A way in which a record differs from the interface as documented. */
 export interface FieldDrift {
@@ -14,7 +15,7 @@ const MAX_DRIFT = 100;
 
 /** Finds how the records of a page differ from the documented fields. Each difference is reported once. */
 export function findDrift(resource: Resource, records: readonly NormalizedRecord[]): FieldDrift[] {
-  const kinds = RESOURCE_FIELDS[resource];
+  const { isDocumented } = PLANS[resource];
   const found = new Map<string, FieldDrift>();
   const add = (drift: FieldDrift) => {
     if (found.size < MAX_DRIFT) found.set(`${drift.kind} ${drift.field} ${drift.detail}`, drift);
@@ -23,8 +24,7 @@ export function findDrift(resource: Resource, records: readonly NormalizedRecord
     if (extra === null) continue;
     for (const field of extra.missing ?? []) add({ field, kind: "vanished", detail: "missing in records" });
     for (const [field, value] of Object.entries(extra.values ?? {})) {
-      const isKnown = field === "id" || Object.hasOwn(kinds, field);
-      if (!isKnown) add({ field, kind: "appeared", detail: "in records" });
+      if (!isDocumented.has(field)) add({ field, kind: "appeared", detail: "in records" });
       // A date that is only written in another way fills its column, so it is no drift.
       else if (typeof columns[field] !== "string")
         add({ field, kind: "type_changed", detail: `${nameOf(value)} in records` });

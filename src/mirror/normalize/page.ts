@@ -1,15 +1,11 @@
 import { isDamaged } from "../../resources/damaged-records.ts";
-import { fileFields } from "../../resources/file.ts";
 import { foreignNumberIn } from "../../resources/parse-json.ts";
 import { recordId } from "../../resources/record-id.ts";
 import { otherResource } from "../../resources/resource-uri.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { versionFields } from "../../resources/version.ts";
-import { normalizeBuild } from "./build.ts";
-import { createEmbeddedProjects, type EmbeddedProjects, normalizeWithProject } from "./embedded-project.ts";
+import { createEmbeddedProjects } from "./embedded-project.ts";
 import type { NormalizeContext, NormalizedRecord, RejectedRecord, RepeatedProject } from "./normalized.ts";
-import { normalizeProject } from "./project.ts";
-import { normalizeUser } from "./user.ts";
+import { normalizeRecord } from "./record.ts";
 
 export interface NormalizedPage {
   resource: Resource;
@@ -69,7 +65,9 @@ export function normalizePage(
       continue;
     }
     try {
-      page.records.push(normalizeOne(resource, id, record as Record<string, unknown>, context, projects));
+      page.records.push(
+        normalizeRecord(resource, id, record as Record<string, unknown>, context, { projects }),
+      );
     } catch (error) {
       page.rejected.push({
         recordId: id,
@@ -82,25 +80,4 @@ export function normalizePage(
   page.repeatedProjects = projects.repeated();
   page.replacedNul = context.replacements.nul;
   return page;
-}
-
-function normalizeOne(
-  resource: Resource,
-  id: string,
-  record: Record<string, unknown>,
-  context: NormalizeContext,
-  projects: EmbeddedProjects,
-): NormalizedRecord {
-  switch (resource) {
-    case "user":
-      return normalizeUser(id, record, context);
-    case "project":
-      return normalizeProject(id, record, context);
-    case "version":
-      return normalizeWithProject(id, record, versionFields, context, projects);
-    case "file":
-      return normalizeWithProject(id, record, fileFields, context, projects);
-    case "build":
-      return normalizeBuild(id, record, context);
-  }
 }

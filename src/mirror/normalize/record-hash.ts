@@ -1,37 +1,43 @@
 import { hash } from "node:crypto";
 import { assertDepth } from "./clean-text.ts";
 import { NORMALIZER_VERSION } from "./normalizer-version.ts";
+import type { RecordPlan } from "./record-plan.ts";
 
 /**
  * The first 16 bytes of SHA-256, in hex, over the parsed fields of a record and the version of the
- * normalizer: the order of its keys does not count, everything else does. Each value is encoded with its kind
+ * normalizer: the order of its keys and of a list of references does not count, everything else does. An embedded record
+ * counts by its id. Each value is encoded with its kind
  * and its length, so that two different records never have the same encoding. Throws a RangeError for a
  * record that is nested too deep to be stored (`MAX_DEPTH`).
  */
 export function hashRecord(
   record: Record<string, unknown>,
-  knownKeys: readonly string[],
+  { hashed, isDocumented, list, embedded }: Pick<RecordPlan, "hashed" | "isDocumented" | "list" | "embedded">,
   embeddedId: string | null,
 ): string {
   let text = `v${NORMALIZER_VERSION};`;
   let known = 0;
-  for (const key of knownKeys) {
+  for (const key of hashed) {
     if (!Object.hasOwn(record, key)) {
       text += "-";
       continue;
     }
     known += 1;
-    text +=
-      key === "project" && embeddedId !== null ? `p${embeddedId.length}:${embeddedId}` : encode(record[key]);
+    if (key === embedded && embeddedId !== null) text += `p${embeddedId.length}:${embeddedId}`;
+    else text += encode(key === list ? inOrder(record[key]) : record[key]);
   }
   const keys = Object.keys(record);
   if (keys.length > known) {
-    const isKnown = new Set(knownKeys);
-    for (const key of keys.filter((name) => !isKnown.has(name)).sort()) {
+    for (const key of keys.filter((name) => !isDocumented.has(name)).sort()) {
       text += `k${key.length}:${key}${encode(record[key])}`;
     }
   }
   return hash("sha256", text, "hex").slice(0, 32);
+}
+
+function inOrder(value: unknown): unknown {
+  const isSet = Array.isArray(value) && value.length > 1 && value.every((one) => typeof one === "string");
+  return isSet ? value.toSorted() : value;
 }
 
 function encode(value: unknown, depth = 1): string {

@@ -1,5 +1,6 @@
-import { RESOURCE_FIELDS, type Resource } from "../../resources/resources.ts";
+import type { Resource } from "../../resources/resources.ts";
 import type { Extra } from "../../store/schema/columns.ts";
+import { PLANS } from "./record-plan.ts";
 
 /** One record as the tables hold it: the inverse of a `NormalizedRecord`. */
 export interface RestorableRecord {
@@ -28,13 +29,10 @@ export function restoreRecord(
     Object.defineProperty(record, field, { value, enumerable: true, configurable: true, writable: true });
 
   record.id = id;
-  const kinds = RESOURCE_FIELDS[resource];
-  for (const field of Object.keys(kinds)) {
-    if (missing.length > 0 && missing.includes(field)) continue;
-    const kind = kinds[field];
-    if (kind === "uris") record[field] = users;
-    else if (kind === "embedded") record[field] = project;
-    else record[field] = columns[kind === "uri" ? `${field}_uri` : field] ?? null;
+  for (const { name, kind, column } of PLANS[resource].fields) {
+    if (missing.length > 0 && missing.includes(name)) continue;
+    if (column !== null) record[name] = columns[column] ?? null;
+    else record[name] = kind === "uris" ? users : project;
   }
   for (const field of Object.keys(values)) put(field, values[field]);
   return record;

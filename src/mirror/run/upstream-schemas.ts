@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { UpstreamError } from "../../base/errors.ts";
-import { RESOURCE_FIELDS, type Resource, type RootEndpoints } from "../../resources/resources.ts";
+import { fieldsOf, type Resource, type RootEndpoints } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/connect.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { aboutList } from "../api/about-list.ts";
@@ -79,7 +79,7 @@ export async function compareUpstreamSchema(client: Client, resource: Resource, 
   const reply = await client.fetchJson(path, { parse: (value) => value });
   const fields = readFields(reply.value);
   if (fields.size === 0) return null;
-  const documented = ["id", ...Object.keys(RESOURCE_FIELDS[resource])];
+  const documented = fieldsOf(resource).map(([name]) => name);
   return {
     unknown: [...fields.keys()].filter((field) => !documented.includes(field)),
     missing: documented.filter((field) => !fields.has(field)),

@@ -1,13 +1,11 @@
 import type { SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { columnOf, RECORD_TABLES, recordsAs } from "../../mirror/load/tables.ts";
-import { LOG_FIELDS } from "../../mirror/normalize/build.ts";
 import { cleanText } from "../../mirror/normalize/clean-text.ts";
-import type { Resource } from "../../resources/resources.ts";
+import { fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
 import { compose } from "../../store/connection/run-statement.ts";
 import { buildLogs, projects, projectUsers } from "../../store/schema/index.ts";
 import type { Filter } from "../protocol/catalog.ts";
-import { kindOf, relatedBy } from "../protocol/filters.ts";
 
 /**
  * The SQL condition of a filter over the rows of its resource, which are called `name`. Names of fields come from the
@@ -15,12 +13,13 @@ import { kindOf, relatedBy } from "../protocol/filters.ts";
  */
 export function filterCondition(resource: Resource, { path, value }: Filter, name: string): SQL {
   const [field = "", ...rest] = path;
-  const kind = kindOf(resource, field);
-  const related = relatedBy(kind, field);
+  const declared = fieldOf(resource, field);
+  const kind = declared?.kind;
+  const related = targetOf(declared);
   const text = cleanText(String(value), { nul: 0 });
   const row = recordsAs(resource, name);
   if (related === undefined) {
-    if (resource === "build" && (LOG_FIELDS as readonly string[]).includes(field)) {
+    if (declared?.long) {
       const logs = alias(buildLogs, "logs");
       return compose`exists (
         select from ${buildLogs} as ${logs} where ${logs.build_id} = ${row.id} and ${columnOf(logs, field)} = ${text})`;

@@ -1,9 +1,8 @@
 import type { SQL } from "drizzle-orm";
-import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
-import type { RecordTable } from "../../mirror/load/tables.ts";
-import type { Resource } from "../../resources/resources.ts";
+import { columnOf, type RecordTable, recordsAs } from "../../mirror/load/tables.ts";
+import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { compose } from "../../store/connection/run-statement.ts";
-import { builds, projects, versions } from "../../store/schema/index.ts";
+import { listKey } from "../../store/schema/record-columns.ts";
 
 /** The order of a served list (`docs/internals/service.md`, "Order"): one key of upstream, then the id. */
 export interface ListOrder {
@@ -14,26 +13,21 @@ export interface ListOrder {
   isDescending: boolean;
 }
 
-/**
- * A B-tree holds at most 2,704 bytes a row, and an id takes up to 1,020 of them. Texts that are equal in their
- * first 300 characters are sorted by their id.
- */
-const byText = (column: AnyPgColumn) => compose`left(coalesce(${column}, ''), 300) collate "C"`;
+export const LIST_ORDERS = Object.fromEntries(
+  RESOURCES.map((resource) => [resource, orderOf(resource)]),
+) as Readonly<Record<Resource, ListOrder>>;
 
-const BY_ID: ListOrder = { key: null, type: "text", isDescending: false };
-
-/** Users and files have no order upstream; here it is that of their ids. */
-export const LIST_ORDERS: Record<Resource, ListOrder> = {
-  user: BY_ID,
-  project: { key: byText(alias(projects, "r").slug), type: "text", isDescending: false },
-  version: { key: byText(alias(versions, "r").verbose_name), type: "text", isDescending: true },
-  file: BY_ID,
-  build: {
-    key: compose`coalesce(${alias(builds, "r").date}, 'infinity'::timestamp)`,
-    type: "timestamp",
-    isDescending: true,
-  },
-};
+/** A list without an order upstream has that of its ids here. */
+function orderOf(resource: Resource): ListOrder {
+  const { order, fields } = DECLARATIONS[resource];
+  if (!order) return { key: null, type: "text", isDescending: false };
+  const field = fields[order.by];
+  return {
+    key: listKey(columnOf(recordsAs(resource, "r"), order.by), field),
+    type: field?.kind === "datetime" ? "timestamp" : "text",
+    isDescending: order.isDescending === true,
+  };
+}
 
 /** What `order by` takes. A reversed order reads the list from its end. */
 export function orderBy({ key, isDescending }: ListOrder, r: RecordTable, isReversed = false): SQL {

@@ -3,11 +3,11 @@ import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-co
 import type { RecordTable } from "../../mirror/load/tables.ts";
 import type { FileHitRecord } from "../../resources/file.ts";
 import { isStorableId } from "../../resources/record-id.ts";
-import type { Resource } from "../../resources/resources.ts";
+import type { RecordTypes, Resource } from "../../resources/resources.ts";
 import type { AnySql } from "../../store/connection/connect.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
 import { compose } from "../../store/connection/run-statement.ts";
-import type { Catalog, ListRequest, RecordTypes, Slice } from "../protocol/catalog.ts";
+import type { Catalog, ListRequest, Slice } from "../protocol/catalog.ts";
 import { NotReadyError } from "../protocol/refusal.ts";
 import { createReadiness } from "./list-readiness.ts";
 import { createListSlices, isShown } from "./list-slice.ts";

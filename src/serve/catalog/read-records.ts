@@ -1,9 +1,10 @@
 import type { SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import { RECORD_TABLES, type RecordTable, recordsAs } from "../../mirror/load/tables.ts";
+import { columnOf, RECORD_TABLES, type RecordTable, recordsAs } from "../../mirror/load/tables.ts";
+import { PLANS } from "../../mirror/normalize/record-plan.ts";
 import { type RestorableRecord, restoreRecord } from "../../mirror/normalize/restore-record.ts";
 import { parseLocalTime } from "../../resources/local-time.ts";
-import { RESOURCE_FIELDS, type Resource } from "../../resources/resources.ts";
+import type { Resource } from "../../resources/resources.ts";
 import type { AnySql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Extra } from "../../store/schema/columns.ts";
@@ -43,13 +44,14 @@ async function readRows(
 ): Promise<Row[]> {
   const r = recordsAs(resource, "r");
   const logs = alias(buildLogs, "logs");
-  const isBuild = resource === "build";
+  const { long } = PLANS[resource];
+  const texts = long.map((field) => compose`, ${columnOf(logs, field)}`);
   return runStatement<Row>(
     sql,
     compose`
-      select ${r}.*${isBuild ? compose`, ${logs.output}, ${logs.error}, ${logs.setup}, ${logs.setup_error}` : undefined}
+      select ${r}.*${compose.join(texts)}
       from ${RECORD_TABLES[resource].table} as ${r}
-      ${isBuild ? compose`left join ${buildLogs} as ${logs} on ${logs.build_id} = ${r.id}` : undefined}
+      ${long.length > 0 ? compose`left join ${buildLogs} as ${logs} on ${logs.build_id} = ${r.id}` : undefined}
       where ${r.id} = any (${compose.param(ids)}::text[]) and ${condition?.(r) ?? compose`true`}`,
   );
 }
@@ -60,7 +62,7 @@ async function readBelongings(
   resource: Resource,
   rows: readonly Row[],
 ): Promise<(row: Row) => Partial<RestorableRecord>> {
-  if (rows.length > 0 && resource === "project") {
+  if (rows.length > 0 && PLANS[resource].list !== undefined) {
     const users = new Map<string, string[]>();
     const found = await sql<{ project_id: string; user_uri: string }[]>`
       select project_id, user_uri from mirror.project_users
@@ -72,7 +74,7 @@ async function readBelongings(
     }
     return ({ id }) => ({ users: users.get(id) ?? [] });
   }
-  if (rows.length > 0 && (resource === "version" || resource === "file")) {
+  if (rows.length > 0 && PLANS[resource].embedded !== undefined) {
     const ids = new Set(
       rows.flatMap(({ project_id }) => (typeof project_id === "string" ? [project_id] : [])),
     );
@@ -83,18 +85,11 @@ async function readBelongings(
   return () => ({});
 }
 
-const DATES = Object.fromEntries(
-  Object.entries(RESOURCE_FIELDS).map(([resource, kinds]) => [
-    resource,
-    Object.keys(kinds).filter((field) => kinds[field] === "datetime"),
-  ]),
-) as Record<Resource, string[]>;
-
 function toStored(resource: Resource, row: Row): RestorableRecord {
-  for (const field of DATES[resource]) {
-    const date = row[field];
+  for (const { name, kind } of PLANS[resource].fields) {
+    const date = kind === "datetime" ? row[name] : null;
     // Postgres prints a blank and drops the last zeros of the fraction.
-    if (typeof date === "string") row[field] = parseLocalTime(date)?.text ?? date;
+    if (typeof date === "string") row[name] = parseLocalTime(date)?.text ?? date;
   }
   return { id: row.id, extra: row.extra, columns: row };
 }

@@ -1,14 +1,11 @@
-import type { Resource } from "../../resources/resources.ts";
+import { REFERENCE_FIELDS, type Resource } from "../../resources/resources.ts";
 import type { AnySql } from "../../store/connection/connect.ts";
 
 /** The resources that a list is read from: its own, those embedded in it, and those that its filters can reach. */
-const PARTS: Record<Resource, readonly Resource[]> = {
-  user: ["user"],
-  project: ["project", "user"],
-  version: ["version", "project", "user"],
-  file: ["file", "project", "user"],
-  build: ["build", "version", "project", "user"],
-};
+function partsOf(resource: Resource): Resource[] {
+  const targets = REFERENCE_FIELDS.filter((field) => field.resource === resource);
+  return [...new Set([resource, ...targets.flatMap(({ target }) => partsOf(target))])];
+}
 
 export interface ListRevision {
   /** Equal revisions of a list mean equal lists. */
@@ -26,7 +23,7 @@ export async function readRevision(sql: AnySql, resource: Resource): Promise<Lis
     select string_agg(concat_ws(' ', resource, revision, changed_at), ', ' order by resource) as revision,
       (extract(epoch from max(changed_at)) * 1000)::float8 as changed_ms,
       (extract(epoch from clock_timestamp() - max(changed_at)) * 1000)::float8 as age_ms
-    from sync.revisions where resource = any (${[...PARTS[resource]]}::text[])`;
+    from sync.revisions where resource = any (${partsOf(resource)}::text[])`;
   const changedMs = found?.changed_ms ?? null;
   return {
     revision: found?.revision ?? "0",

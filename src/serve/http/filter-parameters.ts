@@ -1,5 +1,5 @@
-import type { FieldKind } from "../../resources/fields.ts";
-import { RELATED, RESOURCE_FIELDS, type Resource } from "../../resources/resources.ts";
+import type { Field } from "../../resources/declare.ts";
+import { fieldsOf, type Resource, targetOf } from "../../resources/resources.ts";
 import type { JsonSchema } from "./record-schemas.ts";
 
 export interface Parameter {
@@ -15,29 +15,20 @@ export interface Parameter {
  * equality. References of references work too, but there are hundreds of them.
  */
 export function filterParameters(resource: Resource): Parameter[] {
-  const own = fieldsOf(resource).map(([name, kind]) => toParameter(name, name, kind));
-  const across = fieldsOf(resource).flatMap(([reference, kind]) => {
-    const related = relatedBy(reference, kind);
+  const own = fieldsOf(resource).map(([name, field]) => toParameter(name, field));
+  const across = fieldsOf(resource).flatMap(([reference, field]) => {
+    const related = targetOf(field);
     if (related === undefined) return [];
-    return fieldsOf(related).map(([name, inner]) => toParameter(`${reference}__${name}`, name, inner));
+    return fieldsOf(related).map(([name, inner]) => toParameter(`${reference}__${name}`, inner));
   });
   return [...own, ...across];
 }
 
-const fieldsOf = (resource: Resource): [string, FieldKind][] => [
-  ["id", "string"],
-  ...Object.entries(RESOURCE_FIELDS[resource]),
-];
-
-function relatedBy(name: string, kind: FieldKind): Resource | undefined {
-  return kind === "uri" || kind === "uris" || kind === "embedded" ? RELATED[name] : undefined;
-}
-
-function toParameter(name: string, field: string, kind: FieldKind): Parameter {
-  const related = relatedBy(field, kind);
+function toParameter(name: string, field: Field): Parameter {
+  const related = targetOf(field);
   if (related !== undefined) {
     const description = `The id or the path of a ${related}.`;
     return { name, in: "query", description, schema: { type: "string" } };
   }
-  return { name, in: "query", schema: { type: kind === "boolean" ? "boolean" : "string" } };
+  return { name, in: "query", schema: { type: field.kind === "boolean" ? "boolean" : "string" } };
 }

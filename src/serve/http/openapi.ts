@@ -1,5 +1,5 @@
 import { readVersion } from "../../base/version.ts";
-import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../protocol/paging.ts";
 import { filterParameters, type Parameter } from "./filter-parameters.ts";
 import { type JsonSchema, nameOf, recordSchemas, schemaRef } from "./record-schemas.ts";
@@ -42,7 +42,7 @@ function describePaths(): Record<string, unknown> {
       `find${name}`,
       `One ${resource}`,
       [keyOf(resource), parameterRef("format")],
-      LISTED_BY_PROJECT.includes(resource) ? { anyOf: [schemaRef(name), page] } : schemaRef(name),
+      DECLARATIONS[resource].listedBy ? { anyOf: [schemaRef(name), page] } : schemaRef(name),
       { "404": replyRef("NoRecord") },
     );
     paths[`/api/v1/${resource}/schema/`] = operation(
@@ -73,9 +73,6 @@ function describePaths(): Record<string, unknown> {
   );
   return paths;
 }
-
-/** Their details by a project's slug are lists of the project's records. */
-const LISTED_BY_PROJECT: readonly Resource[] = ["build", "version"];
 
 const ofJson = (schema: JsonSchema) => ({ "application/json": { schema } });
 const parameterRef = (name: string) => ({ $ref: `#/components/parameters/${name}` });
@@ -116,23 +113,13 @@ function operation(
   };
 }
 
-const KEYS: Record<Resource, string> = {
-  user: "The id or the username.",
-  project: "The id or the slug.",
-  version: "The id, or the slug of a project for a page of its versions.",
-  file: "The id.",
-  build: "The id, or the slug of a project for a page of its builds.",
-};
-
 function keyOf(resource: Resource): Parameter {
-  const description = `${KEYS[resource]} An id wins over a slug that looks like one.`;
-  return {
-    name: "key",
-    in: "path",
-    required: true,
-    description: resource === "file" ? KEYS.file : description,
-    schema: { type: "string", minLength: 1 },
-  };
+  const { foundBy, listedBy } = DECLARATIONS[resource];
+  const wins = "An id wins over a slug that looks like one.";
+  let description = "The id.";
+  if (foundBy) description = `The id or the ${foundBy}. ${wins}`;
+  if (listedBy) description = `The id, or the slug of a ${listedBy} for a page of its ${resource}s. ${wins}`;
+  return { name: "key", in: "path", required: true, description, schema: { type: "string", minLength: 1 } };
 }
 
 const WORDS: Parameter = {

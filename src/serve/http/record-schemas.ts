@@ -1,5 +1,5 @@
-import type { FieldKind } from "../../resources/fields.ts";
-import { RELATED, RESOURCE_FIELDS, RESOURCES, type Resource } from "../../resources/resources.ts";
+import type { Field } from "../../resources/declare.ts";
+import { DECLARATIONS, RESOURCES, type Resource, targetOf } from "../../resources/resources.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -33,15 +33,15 @@ export function recordSchemas(): Record<string, JsonSchema> {
 
 function recordSchema(resource: Resource): JsonSchema {
   const properties: Record<string, JsonSchema> = { id: ID };
-  for (const [name, kind] of Object.entries(RESOURCE_FIELDS[resource])) {
-    properties[name] = fieldSchema(name, kind);
+  for (const [name, field] of Object.entries(DECLARATIONS[resource].fields)) {
+    properties[name] = fieldSchema(field);
   }
   return { type: "object", required: ["id"], properties };
 }
 
-function fieldSchema(name: string, kind: FieldKind): JsonSchema {
-  const related = RELATED[name];
-  switch (kind) {
+function fieldSchema(field: Field): JsonSchema {
+  const related = targetOf(field);
+  switch (field.kind) {
     case "string":
       return { type: ["string", "null"] };
     case "boolean":

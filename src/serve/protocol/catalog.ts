@@ -1,20 +1,8 @@
-import type { BuildRecord } from "../../resources/build.ts";
 import type { FoundDocs } from "../../resources/doc-hits.ts";
-import type { FileHitRecord, FileRecord } from "../../resources/file.ts";
-import type { ProjectRecord } from "../../resources/project.ts";
-import type { Resource } from "../../resources/resources.ts";
-import type { UserRecord } from "../../resources/user.ts";
-import type { VersionRecord } from "../../resources/version.ts";
+import type { FileHitRecord } from "../../resources/file.ts";
+import type { RecordTypes, Resource } from "../../resources/resources.ts";
 
 export type { FoundDoc, FoundDocs } from "../../resources/doc-hits.ts";
-
-export interface RecordTypes {
-  user: UserRecord;
-  project: ProjectRecord;
-  version: VersionRecord;
-  file: FileRecord;
-  build: BuildRecord;
-}
 
 /**
  * One condition on a list: equality. The protocol has checked that the path leads to a field and that the

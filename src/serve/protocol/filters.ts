@@ -1,21 +1,21 @@
-import type { FieldKind } from "../../resources/fields.ts";
+import type { FieldKind, Filtering } from "../../resources/declare.ts";
 import { parseLocalTime } from "../../resources/local-time.ts";
-import { RELATED, RESOURCE_FIELDS, type Resource } from "../../resources/resources.ts";
+import { DECLARATIONS, fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
 import type { Filter } from "./catalog.ts";
 import type { Manners } from "./manners.ts";
 import { Refusal } from "./refusal.ts";
 
 /**
  * The filters of the recorded schemas under `filtering`: 1 allows any comparison, 2 also fields of the
- * referenced record. `slug` is listed under `build` although builds have none, so a filter by it is an
- * unknown parameter.
+ * referenced record.
  */
-export const FILTERING: Partial<Record<Resource, Readonly<Record<string, 1 | 2 | "exact">>>> = {
-  build: { project: 2, slug: 2, state: 2, type: 2 },
-  project: { slug: 2, users: 2 },
-  user: { username: "exact" },
-  version: { active: 1, project: 2, slug: 2 },
-};
+export function filteringOf(resource: Resource): Record<string, Filtering> {
+  const { fields, otherFilters } = DECLARATIONS[resource];
+  const declared = Object.entries(fields).flatMap(([name, { filter }]) =>
+    filter === undefined ? [] : [[name, filter] as const],
+  );
+  return { ...Object.fromEntries(declared), ...otherFilters };
+}
 
 const COMPARISONS = new Set(
   "exact iexact contains icontains in gt gte lt lte startswith istartswith endswith iendswith range isnull regex iregex".split(
@@ -37,7 +37,7 @@ export function readFilters(
   const filters: Filter[] = [];
   for (const [name, value] of new Map(query)) {
     const path = name.split("__");
-    if (kindOf(resource, path[0] ?? "") === undefined) continue;
+    if (fieldOf(resource, path[0] ?? "") === undefined) continue;
     const last = path.at(-1) ?? "";
     const comparison = path.length > 1 && COMPARISONS.has(last) ? last : "exact";
     if (path.length > 1 && COMPARISONS.has(last)) path.pop();
@@ -49,20 +49,7 @@ export function readFilters(
   return filters;
 }
 
-/** The kind of a field's value. Undefined for a name that is no field of the resource. */
-export function kindOf(resource: Resource, field: string): FieldKind | undefined {
-  if (field === "id") return "string";
-  const kinds = RESOURCE_FIELDS[resource];
-  return Object.hasOwn(kinds, field) ? kinds[field] : undefined;
-}
-
-/** The resource that a field of this kind refers to. Undefined when it is no reference. */
-export function relatedBy(kind: FieldKind | undefined, field: string): Resource | undefined {
-  return kind === "uri" || kind === "uris" || kind === "embedded" ? RELATED[field] : undefined;
-}
-
 interface Target {
-  field: string;
   kind: FieldKind;
   related: Resource | undefined;
 }
@@ -71,12 +58,12 @@ interface Target {
 function followPath(start: Resource, path: readonly string[], name: string): Target {
   let resource = start;
   for (const [step, field] of path.entries()) {
-    const kind = kindOf(resource, field);
-    if (kind === undefined) {
+    const declared = fieldOf(resource, field);
+    if (declared === undefined) {
       throw new Refusal(`'${name}' is not an allowed filter on the '${start}' resource.`);
     }
-    const related = relatedBy(kind, field);
-    if (step === path.length - 1) return { field, kind, related };
+    const related = targetOf(declared);
+    if (step === path.length - 1) return { kind: declared.kind, related };
     if (related === undefined) throw new Refusal(`The '${field}' field does not support relations.`);
     resource = related;
   }
@@ -122,7 +109,7 @@ function assertDeclared(resource: Resource, path: readonly string[], name: strin
   assertFilterable(resource, field);
   if (comparison !== "exact") refuseComparison(comparison, field);
   if (inner === undefined) return;
-  const related = relatedBy(kindOf(resource, field), field);
+  const related = targetOf(fieldOf(resource, field));
   if (!related) throw new Refusal(`The '${field}' field does not support relations.`);
   assertFilterable(related, inner);
   if (path.length > 2 || field !== "project" || inner !== "slug") {
@@ -131,8 +118,8 @@ function assertDeclared(resource: Resource, path: readonly string[], name: strin
 }
 
 function assertFilterable(resource: Resource, field: string): void {
-  const declared = FILTERING[resource] ?? {};
-  if (!Object.hasOwn(declared, field)) throw new Refusal(`The '${field}' field does not allow filtering.`);
+  if (!Object.hasOwn(filteringOf(resource), field))
+    throw new Refusal(`The '${field}' field does not allow filtering.`);
 }
 
 function refuseComparison(comparison: string, field: string): never {

@@ -1,7 +1,6 @@
 import { parseLocalTime } from "../../resources/local-time.ts";
-import type { Resource } from "../../resources/resources.ts";
+import { fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
 import type { Filter } from "./catalog.ts";
-import { kindOf, relatedBy } from "./filters.ts";
 
 type WireRecord = Readonly<Record<string, unknown>>;
 
@@ -16,11 +15,11 @@ export function matchesFilter(
   find: (related: Resource, id: string) => object | undefined,
 ): boolean {
   const [field = "", ...rest] = path;
-  const kind = kindOf(resource, field);
+  const declared = fieldOf(resource, field);
   const held = (record as WireRecord)[field];
-  const related = relatedBy(kind, field);
+  const related = targetOf(declared);
   if (related === undefined) {
-    if (kind !== "datetime" || typeof held !== "string") return held === value;
+    if (declared?.kind !== "datetime" || typeof held !== "string") return held === value;
     return parseLocalTime(held)?.text === value;
   }
   const ids = (Array.isArray(held) ? held : [held]).map(idOf);

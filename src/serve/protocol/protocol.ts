@@ -1,6 +1,12 @@
 import { type Context, Hono } from "hono";
 import { LRUCache } from "lru-cache";
-import { isResource, RESOURCES, type Resource, type RootEndpoints } from "../../resources/resources.ts";
+import {
+  DECLARATIONS,
+  isResource,
+  RESOURCES,
+  type Resource,
+  type RootEndpoints,
+} from "../../resources/resources.ts";
 import type { Catalog, Filter } from "./catalog.ts";
 import { docSearchReply } from "./doc-search-reply.ts";
 import { readFilters } from "./filters.ts";
@@ -30,6 +36,10 @@ export interface ProtocolOptions {
   onFailure?: (error: Error, path: string, told: unknown) => Response;
 }
 
+interface SlugFilter extends Filter {
+  value: string;
+}
+
 /**
  * The whole interface of `docs/interface.md` over a catalog: routes, envelopes, refusals. Where the interface
  * is not documented it follows `manners`, and errors look like the recorded service's. JSON comes whatever
@@ -56,17 +66,17 @@ export function createProtocol(options: ProtocolOptions): Hono {
     return json(listing);
   }
 
-  /** A list, of one project's records when its path holds the slug of the project. */
-  async function answerList(resource: Resource, url: URL, projectSlug?: string): Promise<Response> {
+  /** A list. With `only` it has just these records, as where the path holds the slug of their project. */
+  async function answerList(resource: Resource, url: URL, only?: SlugFilter): Promise<Response> {
     const key = url.pathname + url.search;
     const ready = cache.get(key);
     if (ready && ready.revision === (await catalog.revision?.(resource))) return jsonBytes(ready.reply);
     const query = new URLSearchParams(url.searchParams);
     const page = readPaging(query);
     const filters = readFilters(resource, query, manners.filters);
-    if (projectSlug !== undefined) {
-      filters.push({ path: ["project", "slug"], value: projectSlug });
-      if (manners.nextKeepsProject) query.set("project__slug", projectSlug);
+    if (only) {
+      filters.push(only);
+      if (manners.nextKeepsProject) query.set(only.path.join("__"), only.value);
     }
     const { records, totalCount, revision } = await catalog.list(resource, { filters, ...page });
     const meta = describePage(`${apiPath}/${resource}/`, query, page, totalCount);
@@ -83,30 +93,20 @@ export function createProtocol(options: ProtocolOptions): Hono {
       if (record) return json(record);
       if (isNumber && !manners.slugsOfDigits) return notFound();
     }
-    switch (resource) {
-      case "build":
-      case "version":
-        if (isNumber && !(await hasRecords(resource, key))) return notFound();
-        return answerList(resource, url, key);
-      case "project":
-        return answerOnly(resource, { path: ["slug"], value: key });
-      case "user":
-        return answerOnly(resource, { path: ["username"], value: key });
-      case "file":
-        return notFound();
+    const { foundBy, listedBy } = DECLARATIONS[resource];
+    if (foundBy) {
+      const record = await findFirst(resource, { path: [foundBy], value: key });
+      return record ? json(record) : notFound();
     }
+    if (!listedBy) return notFound();
+    const only = { path: [listedBy, "slug"], value: key };
+    if (isNumber && !(await findFirst(resource, only))) return notFound();
+    return answerList(resource, url, only);
   }
 
-  /** Whether any record of the resource belongs to the project with this slug. */
-  async function hasRecords(resource: Resource, projectSlug: string): Promise<boolean> {
-    const filters = [{ path: ["project", "slug"], value: projectSlug }];
-    const { records } = await catalog.list(resource, { filters, offset: 0, limit: 1 });
-    return records.length > 0;
-  }
-
-  async function answerOnly(resource: Resource, filter: Filter): Promise<Response> {
+  async function findFirst(resource: Resource, filter: Filter): Promise<unknown> {
     const { records } = await catalog.list(resource, { filters: [filter], offset: 0, limit: 1 });
-    return records[0] ? json(records[0]) : notFound();
+    return records[0];
   }
 
   async function answerFileSearch(kind: "search" | "anchor", url: URL): Promise<Response> {

@@ -1,29 +1,20 @@
 import { sql } from "drizzle-orm";
-import { bigint, boolean, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
-import { bookkeeping, idText, listIndex, localTimestamp, moment } from "./columns.ts";
+import { bigint, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
+import { build } from "../../resources/build.ts";
+import { bookkeeping, idText, moment } from "./columns.ts";
 import { projects } from "./projects.ts";
+import { columnsOf, indexesOf, longColumnsOf } from "./record-columns.ts";
 import { mirror, sync } from "./schemas.ts";
 import { versions } from "./versions.ts";
 
 export const builds = mirror.table(
   "builds",
   {
-    id: idText().primaryKey(),
-    resource_uri: text(),
-    date: localTimestamp(),
-    state: text(),
-    success: boolean(),
-    type: text(),
-    project_uri: text(),
-    version_uri: text(),
-    project_id: idText().references(() => projects.id),
-    version_id: idText().references(() => versions.id),
+    ...columnsOf(build, { project: projects, version: versions }),
     ...bookkeeping(),
   },
   (table) => [
-    index("builds_project_id").on(table.project_id),
-    index("builds_version_id").on(table.version_id),
-    listIndex("builds_list", table, sql`coalesce(date, 'infinity'::timestamp) desc`),
+    ...indexesOf(build, table),
     // A build without a state is not open: nothing shows that it will ever finish.
     index("builds_unfinished").on(table.id).where(sql`state <> 'finished' and deleted_at is null`),
   ],
@@ -34,10 +25,7 @@ export const buildLogs = mirror.table("build_logs", {
   build_id: idText()
     .primaryKey()
     .references(() => builds.id),
-  output: text(),
-  error: text(),
-  setup: text(),
-  setup_error: text(),
+  ...longColumnsOf(build),
 });
 
 /** The rule that set `not_before` of a transition (`docs/builds.md`). */

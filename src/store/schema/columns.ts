@@ -1,5 +1,5 @@
-import { type SQL, sql } from "drizzle-orm";
-import { type AnyPgColumn, bigint, customType, index, jsonb, timestamp } from "drizzle-orm/pg-core";
+import { sql } from "drizzle-orm";
+import { bigint, customType, jsonb, timestamp } from "drizzle-orm/pg-core";
 
 /**
  * An id as upstream sends it. The C collation compares bytes: a load takes 1.65 times as long as with bigint,
@@ -49,13 +49,3 @@ export const bookkeeping = () => ({
   /** The run that wrote `changed_at`. 0 in rows of versions that did not store it. */
   changed_run_id: runNumber(),
 });
-
-/**
- * The index of a served list: live records in the order of the list (`src/serve/catalog/list-order.ts`), with the
- * ids as numbers.
- */
-export const listIndex = (name: string, table: { id: AnyPgColumn; deleted_at: AnyPgColumn }, key?: SQL) =>
-  (key
-    ? index(name).on(key, sql`length(${table.id})`, table.id)
-    : index(name).on(sql`length(${table.id})`, table.id)
-  ).where(sql`deleted_at is null`);

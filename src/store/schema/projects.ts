@@ -1,6 +1,7 @@
-import { sql } from "drizzle-orm";
 import { boolean, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
-import { bookkeeping, idText, listIndex, localTimestamp } from "./columns.ts";
+import { project } from "../../resources/project.ts";
+import { bookkeeping, idText } from "./columns.ts";
+import { columnsOf, indexesOf } from "./record-columns.ts";
 import { mirror } from "./schemas.ts";
 import { users } from "./users.ts";
 
@@ -10,30 +11,7 @@ export type ProjectSource = "list" | "detail" | "embedded";
 export const projects = mirror.table(
   "projects",
   {
-    id: idText().primaryKey(),
-    resource_uri: text(),
-    absolute_url: text(),
-    name: text(),
-    slug: text(),
-    description: text(),
-    analytics_code: text(),
-    copyright: text(),
-    pkgindex_url: text(),
-    pkgdirectory_url: text(),
-    default_branch: text(),
-    default_version: text(),
-    documentation_type: text(),
-    project_url: text(),
-    repo: text(),
-    repo_type: text(),
-    requirements_file: text(),
-    subdomain: text(),
-    suffix: text(),
-    theme: text(),
-    use_virtualenv: boolean(),
-    modified_date: localTimestamp(),
-    pub_date: localTimestamp(),
-    version: text(),
+    ...columnsOf(project, {}),
     /** Where the stored content came from. */
     source: text().$type<ProjectSource>().notNull(),
     /**
@@ -42,10 +20,10 @@ export const projects = mirror.table(
     listed: boolean().notNull(),
     ...bookkeeping(),
   },
-  // A hash index has no limit on the length of a slug. A B-tree rejects values over 2,704 bytes.
   (table) => [
+    ...indexesOf(project, table),
+    // A hash index has no limit on the length of a slug. A B-tree rejects values over 2,704 bytes.
     index("projects_slug").using("hash", table.slug),
-    listIndex("projects_list", table, sql`left(coalesce(slug, ''), 300) collate "C"`),
   ],
 );
 

@@ -5,7 +5,7 @@ import type { NormalizedRecord } from "../../../src/mirror/normalize/normalized.
 import { normalizePage } from "../../../src/mirror/normalize/page.ts";
 import { restoreRecord } from "../../../src/mirror/normalize/restore-record.ts";
 import { parseLocalTime } from "../../../src/resources/local-time.ts";
-import { RESOURCE_FIELDS, RESOURCES, type Resource } from "../../../src/resources/resources.ts";
+import { fieldOf, RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
 import { hostileRecord } from "../../support/hostile-records.ts";
 import { recordedExchanges } from "../../support/replay-upstream.ts";
@@ -51,8 +51,7 @@ describe.each(RESOURCES)("a %s", (resource) => {
         const [row] = normalizePage(resource, [sent], BASE).records;
         const cells = Object.entries({ ...row?.columns, ...row?.logs });
         for (const [column, value] of cells) {
-          const kind =
-            RESOURCE_FIELDS[resource][column.replace(/_uri$/, "")] ?? RESOURCE_FIELDS[resource][column];
+          const { kind } = fieldOf(resource, column.replace(/_uri$/, "")) ?? fieldOf(resource, column) ?? {};
           if (value === null) continue;
           if (kind === "boolean") expect(typeof value).toBe("boolean");
           else if (typeof value !== "string") throw new Error(`${column} holds ${String(value)}`);

@@ -5,7 +5,13 @@ import { canonicalJson } from "../../support/canonical-json.ts";
 import { jsonNumber } from "../../support/hostile-records.ts";
 
 const KNOWN = ["id", "a", "b", "c"];
-const hash = (record: Record<string, unknown>) => hashRecord(record, KNOWN, null);
+const planOf = (hashed: readonly string[], embedded?: string) => ({
+  hashed,
+  isDocumented: new Set(hashed),
+  list: undefined,
+  embedded,
+});
+const hash = (record: Record<string, unknown>) => hashRecord(record, planOf(KNOWN), null);
 
 /** Few and near values, so that two of them often look alike once they stand in a row. */
 const near: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
@@ -104,10 +110,11 @@ describe("hashRecord", () => {
   });
 
   it("sees of an embedded project its id alone", () => {
-    const withProject = (project: unknown, id: string | null) => hashRecord({ project }, ["project"], id);
+    const withProject = (project: unknown, id: string | null) =>
+      hashRecord({ project }, planOf(["project"], "project"), id);
     expect(withProject({ id: "4", name: "a" }, "4")).toBe(withProject({ id: "4", name: "b" }, "4"));
     expect(withProject({ id: "4" }, "4")).not.toBe(withProject({ id: "5" }, "5"));
     expect(withProject({ id: "4" }, "4")).not.toBe(withProject("p1:4", null));
-    expect(withProject({ id: "4" }, "4")).not.toBe(hashRecord({}, ["project"], null));
+    expect(withProject({ id: "4" }, "4")).not.toBe(hashRecord({}, planOf(["project"], "project"), null));
   });
 });

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
 import { withContent } from "../../../src/mirror/run/with-content.ts";
-import { RELATED, RESOURCE_FIELDS, RESOURCES, type Resource } from "../../../src/resources/resources.ts";
+import { fieldOf, fieldsOf, RESOURCES, type Resource, targetOf } from "../../../src/resources/resources.ts";
 import { MIRROR } from "../../../src/serve/protocol/manners.ts";
 import { createRandom, type Random } from "../../../src/simulate/random.ts";
 import { type Simulation, startSimulation } from "../../../src/simulate/service.ts";
@@ -160,9 +160,9 @@ function anyQuery(random: Random, resource: Resource, share = 1): string {
 
 function anyFilter(random: Random, resource: Resource): [string, string] {
   if (random.chance(0.1)) return [pick(random, ["page", "q", "nosuch", ...ODD]), pick(random, ODD)];
-  const fields = ["id", ...Object.keys(RESOURCE_FIELDS[resource])];
+  const fields = fieldsOf(resource).map(([name]) => name);
   const field = pick(random, fields);
-  const related = Object.hasOwn(RELATED, field) && resource !== "project" ? RELATED[field] : undefined;
+  const related = resource === "project" ? undefined : targetOf(fieldOf(resource, field));
   if (related !== undefined && random.chance(0.6)) {
     const [name, value] = anyFilter(random, related);
     return [`${field}__${name}`, value];

@@ -1,7 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { RESOURCE_FIELDS, RESOURCES } from "../../../src/resources/resources.ts";
+import { fieldsOf, RESOURCES } from "../../../src/resources/resources.ts";
 import { type SimulatedApp, serveWorld } from "./simulated-app.ts";
 
 interface Parameter {
@@ -97,7 +97,7 @@ describe("the description of the interface", () => {
 
   it("has every field of each record, in its schema and as a filter", () => {
     for (const resource of RESOURCES) {
-      const fields = ["id", ...Object.keys(RESOURCE_FIELDS[resource])];
+      const fields = fieldsOf(resource).map(([name]) => name);
       const name = resource.charAt(0).toUpperCase() + resource.slice(1);
       const { properties } = description.components.schemas[name] as { properties: object };
       expect(Object.keys(properties)).toEqual(fields);

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { FileHitRecord } from "../../../src/resources/file.ts";
 import type { ProjectRecord } from "../../../src/resources/project.ts";
-import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
+import { RESOURCES, type RecordTypes, type Resource } from "../../../src/resources/resources.ts";
 import type { VersionRecord } from "../../../src/resources/version.ts";
-import type { Catalog, Filter, FoundDoc, RecordTypes } from "../../../src/serve/protocol/catalog.ts";
+import type { Catalog, Filter, FoundDoc } from "../../../src/serve/protocol/catalog.ts";
 import { matchesFilter } from "../../../src/serve/protocol/match-filter.ts";
 
 export interface Exchange {
