@@ -24,7 +24,7 @@ export interface Traits {
 }
 export type Filtering = 1 | 2 | "exact";
 
-interface TextTraits extends Traits {
+export interface TextTraits extends Traits {
   /** A long text is kept apart from its record, in `mirror.build_logs`. */
   long?: true;
 }
