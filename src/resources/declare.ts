@@ -40,7 +40,7 @@ export interface Declaration<Name extends string = string, F extends Fields = Fi
   readonly name: Name;
   /** Each documented field except `id`. Their order is that of hashes and columns: append, never reorder. */
   readonly fields: F;
-  /** The field that sorts the list, before the id (`docs/interface.md`, "Order"). @default the id alone */
+  /** The field that sorts the list, before the id (`docs/internals/service.md`, "Order"). @default the id alone */
   readonly order?: { readonly by: string; readonly isDescending?: true };
   /** The field that the key of a detail may name in place of the id. */
   readonly foundBy?: string;
