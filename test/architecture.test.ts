@@ -137,6 +137,16 @@ describe("the rooms", () => {
   });
 });
 
+describe("the driver", () => {
+  it("is known to store/connection alone, and what answers its faults too", () => {
+    const knows = FILES.filter((file) => (IMPORTS.get(file) ?? []).includes("postgres"));
+    expect(knows.filter((file) => !isIn(file, "store/connection"))).toEqual([]);
+    const inner = ARROWS.filter(([, to]) => isIn(to, "store/connection/driver"));
+    expect(inner.length).toBeGreaterThan(5);
+    expect(inner.filter(([from]) => !isIn(from, "store/connection"))).toEqual([]);
+  });
+});
+
 describe("the files", () => {
   it(`are at most ${MOST_FILES} in a folder`, () => {
     const counts = new Map<string, number>();

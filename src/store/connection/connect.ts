@@ -1,9 +1,34 @@
+/**
+ * The door to Postgres: all other rooms import this folder and never the driver. Errors of the driver become sentences in
+ * `store-errors.ts`. When a connection dies, or a server ends its session:
+ *
+ * - **query**: its statements are rejected with a passing error (`isPassing`), and the next one opens a new connection.
+ *   A commit whose answer was lost may have been made. `patience.ts` repeats what is safe to repeat, for a minute.
+ * - **transaction** (`transaction.ts`): is rejected and rolled back. A body that goes on meanwhile waits and never returns.
+ * - **copy**: is one statement of a transaction, so none of its rows stay.
+ * - **cursor**: is rejected at its next batch. The batches before came from one snapshot.
+ * - **listen**: nobody uses it. The driver would reopen its connection unseen; a worker looks at the tables by the clock.
+ *
+ * The faults of postgres.js 3.4 that make this so, each with the file that answers it. `test/store/connection` shows each of them:
+ *
+ * | the driver | answered in |
+ * | --- | --- |
+ * | reopens a lost connection with old state: a write never made, an error for the wrong statement | `connect.ts` retires the pool |
+ * | lets go of a closed socket under a statement that is about to be written, which then throws where nothing catches it | `driver/driver-socket.ts` |
+ * | loses a connection for good when opening it throws, and hides why no host of several answers | `driver/socket-opener.ts` |
+ * | tries for ever when a server hangs up without a word, and never sets TCP_NODELAY, so each COPY waits 40 ms | `driver/open-socket.ts` |
+ * | sends settings with the login, which poolers refuse, and has no first statement of a session | `driver/session-start.ts` |
+ * | goes on with the body of a transaction whose connection is lost, and writes its statements to a closed socket | `transaction.ts` |
+ * | asks once to cancel a statement, which is lost between two messages, or hits the next statement | `abortable.ts`, `driver/cancel-running.ts` |
+ * | reads times as dates, in milliseconds, and asks the server for its types of arrays | `driver/value-types.ts` |
+ * | passes no name to TLS for a host that is an address | `database-url.ts` |
+ */
 import postgres from "postgres";
 import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
-import { DriverSocket } from "./driver/driver-socket.ts";
-import { parseArray, serializeArray } from "./driver/flat-array.ts";
-import { openSocket } from "./driver/open-socket.ts";
+import type { DriverSocket } from "./driver/driver-socket.ts";
 import { sessionStatement } from "./driver/session-settings.ts";
+import { createSocketOpener } from "./driver/socket-opener.ts";
+import { VALUE_TYPES } from "./driver/value-types.ts";
 
 export { describeDatabase, nameInstance, replaceDatabase } from "./database-url.ts";
 
@@ -20,10 +45,6 @@ export type AnySql = postgres.ISql;
 const RETIRED_END_SECONDS = 5;
 /** Postgres cuts longer application names. */
 const MAX_NAME_LENGTH = 63;
-/** text, varchar, and all times, which are read as text. */
-const TEXT_ARRAYS = [1009, 1015, 1115, 1182, 1183, 1185];
-/** int2, int4, int8 */
-const NUMBER_ARRAYS = [1005, 1007, 1016];
 
 export interface ConnectOptions {
   /** Shown in pg_stat_activity and in the log of the server. */
@@ -117,9 +138,6 @@ const closed = (socket: DriverSocket): Promise<void> =>
 
 function createGeneration(address: DatabaseAddress, options: ConnectOptions): Generation {
   const timeoutSeconds = address.connectTimeoutSeconds ?? options.connectTimeoutSeconds ?? 10;
-  // With several hosts postgres.js hides an error and tries again. That is right after a server of the wrong
-  // kind (target_session_attrs). It is wrong when no server answers: we have to see that error.
-  const hosts = address.hosts.map(({ host }) => host);
   const { application_name: givenName } = address.session;
   const settings = sessionStatement(
     address.session,
@@ -127,35 +145,14 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
     givenName === undefined ? {} : { application_name: nameApplication(givenName, address.instance) },
     options.session ?? {},
   );
-  if (address.targetSessionAttrs === undefined) hosts.splice(1);
-  let firstHost = 0;
-
-  const retire = () => {
-    generation.isRetired = true;
-  };
-
-  // An error thrown here would cost the pool this connection for good. So a failed connection is returned as
-  // a socket that is already lost.
-  async function socket(): Promise<DriverSocket> {
-    const [first = { host: "", port: 0 }] = address.hosts;
-    let loss = Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
-    hosts.splice(0, hosts.length, ...address.hosts.slice(0, hosts.length).map(({ host }) => host));
-    for (let tried = 0; tried < address.hosts.length && !generation.isRetired; tried++) {
-      const place = address.hosts[(firstHost + tried) % address.hosts.length] ?? first;
-      try {
-        const opened = await openSocket(place, address.tls, timeoutSeconds * 1000);
-        if (address.targetSessionAttrs !== undefined) firstHost += tried + 1;
-        const socket = new DriverSocket(opened, place, settings, retire);
-        generation.sockets.add(socket);
-        socket.once("close", () => generation.sockets.delete(socket));
-        return socket;
-      } catch (error) {
-        loss = error as typeof loss;
-      }
-    }
-    hosts.splice(1);
-    return new DriverSocket(null, { ...first, loss }, settings);
-  }
+  const { hosts, sockets, socket } = createSocketOpener(address, {
+    timeoutMs: timeoutSeconds * 1000,
+    settings,
+    onLost: () => {
+      generation.isRetired = true;
+    },
+    isRetired: () => generation.isRetired,
+  });
 
   const access: Record<string, unknown> = {
     ...(address.user === undefined ? {} : { user: address.user }),
@@ -182,24 +179,9 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
       ...(address.startupOptions === undefined ? {} : { options: address.startupOptions }),
       application_name: nameApplication(options.applicationName, address.instance),
     },
-    types: {
-      date: { to: 1114, from: [1082, 1083, 1114, 1184, 1186, 1266], serialize: asText, parse: asIs },
-      int8: { to: 20, from: [20], serialize: asText, parse: parseInt8 },
-      texts: {
-        to: 1009,
-        from: TEXT_ARRAYS,
-        serialize: serializeArray,
-        parse: (text: string) => parseArray(text, asIs),
-      },
-      numbers: {
-        to: 1016,
-        from: NUMBER_ARRAYS,
-        serialize: serializeArray,
-        parse: (text: string) => parseArray(text, parseInt8),
-      },
-    },
+    types: VALUE_TYPES,
   });
-  const generation: Generation = { sql: sql as unknown as Sql, isRetired: false, sockets: new Set() };
+  const generation: Generation = { sql: sql as unknown as Sql, isRetired: false, sockets };
   return generation;
 }
 
@@ -229,10 +211,3 @@ export async function withSql<T>(
     await sql.end({ timeout: patienceSeconds });
   }
 }
-
-const asText = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value));
-const asIs = (text: string): string => text;
-const parseInt8 = (text: string): number | string => {
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? value : text;
-};

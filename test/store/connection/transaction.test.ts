@@ -78,6 +78,13 @@ describe("a transaction whose connection is lost", () => {
       stream.write("7\n");
       await tx.unsafe("select 1");
     },
+    "under a cursor": async (tx) => {
+      const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      for await (const [read] of tx<{ n: number }[]>`select n from generate_series(1, 3) as n`.cursor(1)) {
+        expect(read?.n).toBe(1);
+        await other`select pg_terminate_backend(${row?.pid ?? 0}, 5000)`;
+      }
+    },
     "and that does not heed it": async (tx) => {
       for (let round = 0; round < 5; round++) await cut(tx).catch(() => {});
     },
