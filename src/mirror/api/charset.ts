@@ -12,10 +12,7 @@ export function charsetNamed(label: string): string | null {
   }
 }
 
-/**
- * Decodes a body, without its byte order mark. Bytes that do not fit become U+FFFD; with `fatal` they throw a
- * TypeError.
- */
+/** Decodes a body without its mark. Bytes that do not fit become U+FFFD, or throw a TypeError if `fatal`. */
 export function decodeCharset(body: Buffer, charset: string, options: { fatal?: boolean } = {}): string {
   const decoder = new TextDecoder(charset, options);
   // In one piece, Node 20 reads windows-1252 as if it were ISO-8859-1, and loses quotes and the euro.

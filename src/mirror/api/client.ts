@@ -23,15 +23,9 @@ export interface ClientOptions extends HostSettings {
 }
 
 export interface FetchOptions<T> extends Pick<HostRequest<T>, "retries" | "priority" | "signal" | "log"> {
-  /**
-   * Turns the parsed JSON into the value. Throws `UnexpectedShapeError` for a bad reply, which is then
-   * retried.
-   */
+  /** Turns JSON into the value. Throws `UnexpectedShapeError` for a bad reply, which is then retried. */
   parse(value: unknown, url: string): T;
-  /**
-   * The hash of a known body. A body with this hash is not parsed. It may be a promise, looked up during the
-   * request.
-   */
+  /** A body with this hash is known and not parsed. It may be looked up during the request. */
   knownHash?: string | Promise<string | undefined>;
 }
 

@@ -12,10 +12,7 @@ export interface Detail {
   observedAt: Date;
 }
 
-/**
- * Whether a key would lead out of its resource. URLs, and services and proxies that decode a slash, take `.` and
- * `..` as steps.
- */
+/** Whether a key leads out of its resource: `.` and `..` are steps, also behind a slash that is decoded. */
 function leadsOut(key: string): boolean {
   return key.split(/[/\\]/).some((part) => part === "." || part === "..");
 }

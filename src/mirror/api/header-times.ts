@@ -1,7 +1,4 @@
-/**
- * The three forms of an HTTP date (RFC 9110, 5.6.7). Date.parse alone would accept almost any text with a
- * number.
- */
+/** The three forms of an HTTP date (RFC 9110, 5.6.7). Date.parse accepts almost any text with a number. */
 const HTTP_DATES = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
   /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,

@@ -43,10 +43,7 @@ const YEAR_MS = 365 * 86_400_000;
 export interface HostGateOptions {
   /** The pace of the host. Other gates may share it, later or at the same time. */
   pace: HostPace;
-  /**
-   * The number of retries of a request. The host is lost after as many pauses, at most 2. With 0 it is lost
-   * without a pause.
-   */
+  /** The retries of a request. The host is lost after as many pauses, at most 2. */
   retries: number;
   clock: Clock;
   /**
@@ -71,10 +68,7 @@ export interface HostGate {
   ask<T>(send: () => Promise<T>, attempt: number, signal: AbortSignal): Promise<T>;
   /** Whether the root answers now. False once the host is lost. Rejects with the signal's reason. */
   isUp(signal: AbortSignal): Promise<boolean>;
-  /**
-   * Aborted when the host is lost. The reason is the error of every request from then on, and has the class
-   * of the last failure.
-   */
+  /** Aborted when the host is lost. Its reason, of the last failure's class, then fails every request. */
   readonly lost: AbortSignal;
 }
 
@@ -131,10 +125,7 @@ export function createHostGate(options: HostGateOptions): HostGate {
     if (isDoubtful && doubt === null) examine(error).catch(() => {});
   }
 
-  /**
-   * Finds out whether the host still answers, and loses it when it does not. Rejects when the doubt or the
-   * run is over.
-   */
+  /** Loses the host unless it still answers. Rejects when the doubt or the run is over. */
   async function examine(cause: UpstreamError): Promise<void> {
     const mine = new AbortController();
     doubt = mine;
@@ -164,10 +155,7 @@ export function createHostGate(options: HostGateOptions): HostGate {
     }
   }
 
-  /**
-   * Asks the root as soon as no hold is left. Null when the host answers with any content. All callers share
-   * one answer.
-   */
+  /** Asks the root once no hold is left. Null for any content. All callers share one answer. */
   async function probe(signal: AbortSignal): Promise<UpstreamError | null> {
     do {
       while (isHeld) await nextChange(signal);
@@ -195,10 +183,7 @@ export function createHostGate(options: HostGateOptions): HostGate {
     }
   }
 
-  /**
-   * Shuts the gate while the pace has a hold, from this run or another one. A hold that is too long to wait
-   * for ends this run.
-   */
+  /** Shuts the gate while the pace has a hold, of any run. A hold that is too long ends this run. */
   function applyHold(): void {
     const hold = pace.held();
     if (!hold) return;

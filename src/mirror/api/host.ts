@@ -55,10 +55,7 @@ export interface HostPlace {
   mayBeCached?: boolean;
   /** The value of `Accept` in every request. */
   accept: string;
-  /**
-   * The address that a redirect leads to. Throws when the redirect must not be followed. `location` is the
-   * header as sent, or "".
-   */
+  /** Where a redirect leads. Throws when it must not be followed. `location` is as sent, or "". */
   follow(url: URL, status: number, location: string): URL;
   /** The longest body that is read, where the settings allow more. @default theirs */
   maxBodyBytes?: number;
@@ -79,10 +76,7 @@ export interface HostRequest<T> {
   signal?: AbortSignal;
   /** Hears of the retries of this request. @default the host's own */
   log?: RetryLog;
-  /**
-   * Called before the body is read. A value other than undefined is the answer: the body is then dropped, and
-   * the status does not matter.
-   */
+  /** A value other than undefined is the answer: the body is not read, and any status will do. */
   answerEarly?(status: number, header: ReadHeader): T | undefined;
   /** Reads the reply. Throws for a bad one; `withRetries` decides whether to ask again. */
   read(reply: HostReply): T | Promise<T>;
@@ -93,10 +87,7 @@ export interface HostReply {
   url: URL;
   body: Buffer[];
   header: ReadHeader;
-  /**
-   * When the answered request was sent: the last try, after its last redirect. A reply from a cache counts as
-   * sent when the cache got it.
-   */
+  /** When the last try was sent, after its last redirect; for a reply of a cache, when that got it. */
   sentAt: Date;
   /** When the last byte arrived. */
   receivedAt: Date;
@@ -352,10 +343,7 @@ export function createHost(settings: HostSettings, place: HostPlace): Host {
   };
 }
 
-/**
- * How old a reply was on arrival, by its `Age` in whole seconds (RFC 9111). 0 without one, at most about a
- * year.
- */
+/** How old a reply was on arrival, by its `Age` in seconds (RFC 9111): 0 without one, a year at most. */
 function cacheAgeMs(age: string | undefined): number {
   if (age === undefined || !/^\d+$/.test(age.trim()) || Number(age) === 0) return 0;
   return Math.min(Number(age) + 1, 366 * 86_400) * 1000;

@@ -4,10 +4,7 @@ export interface LinkedSignal {
   release(): void;
 }
 
-/**
- * One signal that aborts with the first of several, for the same reason. AbortSignal.any would leak memory on
- * a signal that lives long.
- */
+/** A signal that aborts with the first of several. AbortSignal.any leaks memory on signals that live long. */
 export function linkSignals(outer: readonly (AbortSignal | undefined)[]): LinkedSignal {
   const controller = new AbortController();
   const releases: (() => void)[] = [];

@@ -6,10 +6,7 @@ const API = "/api/v1/";
 /** Messages cut a longer Location: a server may send any text. */
 const SHOWN_LENGTH = 200;
 
-/**
- * Throws the error for a redirect that is not followed. Names the base URL to set, if the `Location` shows
- * it.
- */
+/** Throws for a redirect that is not followed. Names the base URL to set, if the `Location` shows it. */
 export function refuseRedirect(url: URL, status: number, location: string): never {
   const shown = maskUrl(location).slice(0, SHOWN_LENGTH);
   const what = `GET ${showUrl(url)} answered ${status} to '${shown}', which is not followed`;

@@ -7,10 +7,7 @@ import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
 import { linkSignals } from "./link-signals.ts";
 
-/**
- * Timers fire a millisecond or two late, which would cost too much of the rate in shorter intervals. So a
- * higher rate gets more turns in each interval.
- */
+/** Timers fire up to two milliseconds late. So a higher rate has more turns in an interval, not shorter ones. */
 const SHORTEST_INTERVAL_MS = 40;
 const CLOCK_CHECK_MS = 1000;
 

@@ -11,10 +11,7 @@ import type { Answer } from "../../base/metrics/labels.ts";
 import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
 import { describeWrongScheme, SCHEME_HINT } from "./wrong-scheme.ts";
 
-/**
- * undici's errors are known by their names, because undici itself is loaded with the first request
- * (`connections.ts`).
- */
+/** Known by their names, because undici is loaded with the first request alone (`connections.ts`). */
 const TIMEOUTS = ["ConnectTimeoutError", "HeadersTimeoutError", "BodyTimeoutError"];
 /** A link from upstream may be as long as a whole reply. */
 const SHOWN_LENGTH = 500;
@@ -33,10 +30,7 @@ export function excerpt(body: Buffer, hide: (text: string) => string): string {
   return text === "" ? " with an empty body" : `: ${text.slice(0, 120)}`;
 }
 
-/**
- * Turns the failure of a request into the error that callers act on. `timeoutMs` is set when our own time
- * limit ended it.
- */
+/** The error that callers act on. `timeoutMs` is set when our own time limit ended the request. */
 export function toUpstreamError(
   error: unknown,
   url: URL,

@@ -20,10 +20,7 @@ export function describeWrongScheme(reason: unknown, url: URL): string | null {
   return data?.startsWith("\u0015\u0003") ? tlsAt(url) : null;
 }
 
-/**
- * The message for a reply that says that TLS is expected; otherwise null. `words` is the beginning of the
- * body.
- */
+/** The message for a reply that expects TLS; otherwise null. `words` is the beginning of the body. */
 export function describeTlsExpected(url: URL, status: number, words: string): string | null {
   return url.protocol === "http:" && status === 400 && NO_PLAIN_HTTP.test(words) ? tlsAt(url) : null;
 }

@@ -9,10 +9,7 @@ import type {
 } from "./explain-build.ts";
 import { type Entry, foreignPiece, type Line, momentPiece, type Piece, type Section } from "./piece.ts";
 
-/**
- * All that is known about one build and how, as text. `docmirror explain` prints it, and the page of a build
- * shows it.
- */
+/** What is known about one build and how, as text for `docmirror explain` and for the page of a build. */
 export interface BuildDescription {
   /** State, outcome, type, and whether it is deleted. */
   state: string;

@@ -81,10 +81,7 @@ export interface ExplainedBuild {
   id: string;
   /** As sent, without a zone; null when it was null or missing. */
   date: string | null;
-  /**
-   * The moments that the date may mean in the source zone. There are two in an hour that summer time repeats
-   * or skips.
-   */
+  /** The moments that the date may mean in the source zone: two in an hour that summer time changes. */
   date_read: { zone: string; earliest: string; latest: string; hour: "repeated" | "skipped" | null } | null;
   state: string | null;
   success: boolean | null;

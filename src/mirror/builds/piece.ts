@@ -1,7 +1,4 @@
-/**
- * The text about a build as plain data: lines of pieces with a kind, so that a terminal and a page can each
- * show them in their own way.
- */
+/** The text about a build as lines of pieces with a kind, so that a terminal and a page each show their own. */
 import type { ExplainedSighting } from "./explain-build.ts";
 import { type BoundedSpan, formatBetween, formatSpan, formatTime } from "./format-span.ts";
 

@@ -2,10 +2,7 @@ import type { OffsetSpan } from "./zone-evidence.ts";
 import { createZoneOffset, listZones } from "./zone-offsets.ts";
 
 const DAY_MS = 86_400_000;
-/**
- * The newest days with evidence show the current offset. The days before show whether the zone has summer
- * time.
- */
+/** The newest days with evidence show the current offset; earlier ones, whether there is summer time. */
 const RECENT_DAYS = 7;
 
 /** On how many days the offset of a zone fits most builds. */
@@ -28,10 +25,7 @@ export interface ZoneJudgement {
   alike: number;
   /** The number of builds on days that the best zone fits and the configured one does not. */
   against: number;
-  /**
-   * How many minutes the two zones are ahead of UTC, at the end of the newest day that separates them, or
-   * else of the newest day.
-   */
+  /** Minutes ahead of UTC, at the end of the newest day that separates the two, else of the newest day. */
   offsets: { configured: number; best: number };
 }
 

@@ -66,10 +66,7 @@ export async function findOffsetSpans(sql: Sql, since: string): Promise<OffsetSp
     order by 1, 2, 3`;
 }
 
-/**
- * How many builds were seen within a day of their date, and how many of them were seen before it, as the date
- * is read now.
- */
+/** How many builds were seen within a day of their date as it is read now, and how many before it. */
 export interface FutureDates {
   builds: number;
   future: number;

@@ -34,10 +34,7 @@ export interface StoreOptions {
   docsUrl: string;
 }
 
-/**
- * With this many bytes a tsvector stays below the 1 MB that Postgres allows: in the worst case it needs two
- * bytes for each, plus the title.
- */
+/** Keeps a tsvector, which needs two bytes for each at worst and the title, below the 1 MB of Postgres. */
 const MAX_INDEXED_BYTES = 400_000;
 const MAX_REASON_LENGTH = 300;
 

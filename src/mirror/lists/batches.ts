@@ -4,10 +4,7 @@ import type { Page } from "../walk/page.ts";
 /** A page and, unless it was skipped unparsed, its normalized records. */
 export type ReadPage = Page & { normalized?: NormalizedPage };
 
-/**
- * The most bytes of the pages that wait while a batch is loaded: two of the size that `DOCMIRROR_PAGE_SIZE=auto`
- * aims for. A single page may be larger.
- */
+/** The most bytes of waiting pages: two of the size that `auto` aims for. A single page may be larger. */
 const MAX_BATCH_BYTES = 1400 * 1024;
 
 /** The most batches at the same time: while Postgres stores one, the next is prepared. */

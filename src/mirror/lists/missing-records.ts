@@ -227,10 +227,7 @@ export async function recordAsked(
     where missing.resource = asked.resource and missing.record_id = asked.id`;
 }
 
-/**
- * The number of missing records that are undecided: never requested, or without a usable answer to the last
- * request, in less than three runs.
- */
+/** The number of missing records without a usable answer so far, in less than three runs. */
 export async function countUnsettled(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*) as count from sync.missing_records
@@ -238,10 +235,7 @@ export async function countUnsettled(sql: Sql): Promise<number> {
   return row?.count ?? 0;
 }
 
-/**
- * The number of missing records that are gone by their details, and wait because they were sighted within the
- * lag.
- */
+/** The number of missing records whose details are gone, and that wait: they were sighted within the lag. */
 export async function countWaiting(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*) as count from sync.missing_records where gone_at is not null`;

@@ -15,10 +15,7 @@ export interface BuildProbe {
   drift: FieldDrift[];
 }
 
-/**
- * Asks for the first build of the list, in one request. Throws `UpstreamError`; `UnexpectedShapeError` when
- * the reply is not a page of a list.
- */
+/** Asks for the first build of the list. Throws `UpstreamError`, `UnexpectedShapeError` among them. */
 export async function probeBuilds(client: Client, listPath: string): Promise<BuildProbe> {
   const reply = await client.fetchJson<ParsedPage>(requestText(firstRequest(listPath, 1)), {
     parse: (value, url) => parseListPage(value, "build", url, client.baseUrl),

@@ -22,10 +22,7 @@ import { settlePages } from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
 import type { WalkResourceOptions } from "./walk-options.ts";
 
-/**
- * The most readings of the head. A record that comes or goes during a reading makes the counts differ, so a
- * difference is checked again.
- */
+/** A difference is checked again: a record that comes or goes during a reading makes the counts differ. */
 const MAX_READINGS = 3;
 
 /**

@@ -45,10 +45,7 @@ export interface SettlePagesOptions extends RunParts {
 export interface SettledPages {
   /** Takes the next page of the walk. Throws the error of an earlier batch. */
   add(page: Page): Promise<void>;
-  /**
-   * Waits until all pages are committed. Always await it, because nothing may be written after a walk has
-   * ended.
-   */
+  /** Waits until all pages are committed. Always await it: nothing may be written after a walk. */
   end(): Promise<void>;
   readonly counts: WalkCounts;
   /** Where the walk can resume after the committed pages; null when it cannot. */

@@ -1,10 +1,7 @@
 import type { Resource } from "../../resources/resources.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
 
-/**
- * Whether the data caused a failure: bad values (22), constraints (23), limits (54), or a failed COPY, which
- * shows as 25P02.
- */
+/** Whether data caused a failure: bad values (22), constraints (23), limits (54), a failed COPY (25P02). */
 export function isDataFault(error: unknown): boolean {
   if (isPassing(error)) return false;
   return /^(22|23|54|25P02)/.test(sqlstateOf(error) ?? "");

@@ -22,10 +22,7 @@ export async function setLive(tx: TransactionSql, resource: Resource, records: n
     on conflict (resource) do update set live = excluded.live`;
 }
 
-/**
- * The condition for live records that a list should show. A project that was only embedded so far may be
- * hidden there.
- */
+/** The condition for records that a list should show. A project only seen embedded may be hidden there. */
 export function isListed(resource: Resource): SQL {
   const isLive = compose`${RECORD_TABLES[resource].table.deleted_at} is null`;
   return resource === "project" ? compose`${isLive} and ${projects.listed}` : isLive;

@@ -32,10 +32,7 @@ export interface LoadCounts {
   restored: number;
 }
 
-/**
- * The result of loading. `moving` are the builds that are open or whose state may be new; pass them to
- * `recordTransitions`.
- */
+/** `moving`: builds that are open or whose state may be new. Pass them to `recordTransitions`. */
 export interface Loaded {
   counts: LoadCounts;
   moving: BuildSighting[];
@@ -304,10 +301,7 @@ async function restoreReturned(
 
 const toLog = ({ record }: ObservedRecord): TableRow => ({ build_id: record.id, ...record.logs });
 
-/**
- * Loads the rows in other tables that belong to the records: the texts of builds, the administrators of
- * projects, and unresolved references.
- */
+/** Loads what belongs to the records: texts of builds, administrators of projects, unresolved references. */
 async function loadDependentRows(
   tx: TransactionSql,
   resource: Resource,
@@ -330,10 +324,7 @@ async function loadDependentRows(
   await replaceUnresolved(tx, resource, [], unresolved, facts.method);
 }
 
-/**
- * Marks projects as listed when the list shows them for the first time, also when they equal the embedded
- * copy.
- */
+/** Marks projects as listed when the list first shows them, also when they equal the embedded copy. */
 async function markListed(
   tx: TransactionSql,
   observed: readonly ObservedRecord[],

@@ -88,10 +88,7 @@ export interface Loader {
 export function createLoader(options: LoaderOptions): Loader {
   const { sql, keys, patience = withStoreErrors } = options;
   const turns = new PQueue({ concurrency: 1 });
-  /**
-   * Every record of a list embeds its project, so most copies equal the newest one and need neither normalizing
-   * nor a look-up.
-   */
+  /** Most embedded copies of a project equal the newest one, and need no normalizing and no look-up. */
   const sightings = createProjectSightings(options);
   /**
    * The hashes of each list's newest batch. The next batch begins with records of it, because pages overlap,

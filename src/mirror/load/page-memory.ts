@@ -12,10 +12,7 @@ const WINDOW = 32;
 /** A page as it is remembered. `meta` is what the walk read from the envelope. */
 export interface MemorizedPage<Meta> {
   request: string;
-  /**
-   * Empty for a page that must be read again: it had a bad record, or another version of the normalizer read
-   * it.
-   */
+  /** Empty for a page that must be read again: a bad record, or another version of the normalizer. */
   bodyHash: string;
   meta: Meta;
   ids: string[];

@@ -9,10 +9,7 @@ import { cleanJson, cleanText } from "../normalize/clean-text.ts";
 import type { RejectedRecord } from "../normalize/normalized.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
-/**
- * The most characters of a payload stored as JSON. Postgres allows 256 MiB of jsonb, and a character has at
- * most four bytes.
- */
+/** The most characters of a payload as JSON: Postgres allows 256 MiB, and each has four bytes at most. */
 const MAX_JSON_LENGTH = 50_000_000;
 /** The most characters of a payload stored as text. */
 const MAX_TEXT_LENGTH = 1_000_000;
@@ -25,10 +22,7 @@ export interface RefusedRecord extends RejectedRecord {
   observedAt: string;
 }
 
-/**
- * Stores refused records in quarantine, with their payload and the reason. A record that is there already is
- * not stored twice.
- */
+/** Stores refused records in quarantine, with payload and reason. None is stored twice. */
 export async function quarantineRecords(
   tx: TransactionSql,
   runId: number,

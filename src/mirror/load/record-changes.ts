@@ -68,10 +68,7 @@ export async function findChanges(
   return [...changes.values()];
 }
 
-/**
- * The texts of a build are compared and stored as hashes. So `changes` stays small; the text itself is in
- * `build_logs`.
- */
+/** Texts of a build are compared and stored as hashes, so `changes` stays small; `build_logs` has the text. */
 async function addLogChanges(
   tx: TransactionSql,
   observed: readonly ObservedRecord[],

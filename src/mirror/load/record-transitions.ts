@@ -18,18 +18,12 @@
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import type { Observation } from "./observed-record.ts";
 
-/**
- * The `to_state` of an open build whose detail is gone. `mirror.builds.state` keeps the last state from
- * upstream.
- */
+/** The `to_state` of an open build whose detail is gone. `mirror.builds.state` keeps upstream's last. */
 export const VANISHED = "vanished";
 
 /** A smaller difference between the clocks is not reported as `clock`, because `Date` has whole seconds. */
 const NAMED_DIFFERENCE_MS = 1000;
-/**
- * About three thousand years. A larger clock error moves no bound further, because Postgres has no moment
- * before 4713 BC.
- */
+/** Three thousand years. A larger clock error moves no bound further: Postgres begins in 4713 BC. */
 const LONGEST_DIFFERENCE_MS = 1e14;
 
 export interface TransitionFacts {
@@ -228,10 +222,7 @@ async function recordLaterTransitions(
 /** The states that upstream documents, in the order of a build's life. */
 export const DOCUMENTED = ["triggered", "building", "finished"];
 
-/**
- * Updates `sync.open_builds` with the transitions: open builds were seen now; builds that have finished, or
- * have no state any more, are removed.
- */
+/** Open builds were seen now; those that have finished, or have no state any more, are removed. */
 async function updateOpenBuilds(
   tx: TransactionSql,
   runId: number,

@@ -11,10 +11,7 @@ const bad = alias(quarantine, "bad");
 /** The quarantined records that are looked at, by the names that they have in the statement. */
 const unresolved = alias(quarantine, "unresolved");
 
-/**
- * Whether the row of a record was written, or marked as deleted, after its bad copy was seen. Uses the key of
- * the table.
- */
+/** Whether the row of a record was written, or marked as deleted, after its bad copy was seen. */
 const IS_WRITTEN_SINCE = compose.join(
   RESOURCES.map((resource) => {
     const { table } = RECORD_TABLES[resource];
@@ -25,10 +22,7 @@ const IS_WRITTEN_SINCE = compose.join(
   }),
 );
 
-/**
- * The run says which one came later. Rows and pages from versions that did not store the run have 0; then the
- * time decides.
- */
+/** By the run. Rows and pages of versions that did not store it have 0: then the time decides. */
 function isLater(runId: AnyPgColumn, at: AnyPgColumn): SQL {
   return compose`((${runId}, ${at}) > (${unresolved.run_id}, ${unresolved.created_at})
     or ${runId} = 0 and ${at} > ${unresolved.created_at})`;

@@ -143,10 +143,7 @@ const CLEANED_ID = /\uFFFD|^-?Infinity$/;
 
 const CUT = Symbol("cut");
 
-/**
- * The record as it was sent. One that Postgres could not store as JSON is stored as text, cut when it was too
- * long.
- */
+/** The record as sent. One that Postgres could not hold as JSON is stored as text, cut when too long. */
 function readPayload(payload: unknown): unknown {
   if (typeof payload !== "string" || !payload.startsWith("{")) return payload;
   try {

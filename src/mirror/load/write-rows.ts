@@ -117,10 +117,7 @@ export async function replaceRows(
   );
 }
 
-/**
- * Rows as JSON for `jsonb_populate_recordset`, with only the columns of the table. A bytea is written as
- * `\\x…`.
- */
+/** Rows for `jsonb_populate_recordset`, with the columns of the table alone. A bytea is written as `\\x…`. */
 export function jsonRows(table: TableSpec, rows: readonly TableRow[]): string {
   return JSON.stringify(
     rows.map((row) =>

@@ -1,7 +1,4 @@
-/**
- * One sync: root listing, schemas, the walks side by side, deletions, open builds, references. `with-run.ts`
- * opens and closes it.
- */
+/** One sync: root listing, schemas and walks side by side, deletions, open builds, references. */
 
 import { CLOCK_TOLERANCE_MS } from "../../base/clock.ts";
 import { UnexpectedShapeError } from "../../base/errors.ts";
@@ -167,10 +164,7 @@ async function storeRoot(run: OpenRun, root: ServiceRoot): Promise<void> {
   }
 }
 
-/**
- * Polls the open builds that are due. Returns how many due ones are left, and how many wait for the lag of a
- * replica.
- */
+/** Polls due open builds. Returns how many due ones are left, and how many wait for a replica's lag. */
 async function followBuilds(
   run: OpenRun,
   settings: SyncSettings,

@@ -7,10 +7,7 @@ import type { NextLink } from "../../resources/next-link.ts";
 import type { PageRequest } from "../../resources/page-request.ts";
 
 const MAX_PASSES = 5;
-/**
- * How many more pages without a new record than with one a pass may have. It stops a service that always has
- * a next page.
- */
+/** How many pages without a new record a pass may have beyond those with one: some services never end. */
 const SPARE_PAGES = 50;
 /** The most pages of a pass, so that a service that invents records without end cannot fill the disk. */
 const MAX_PAGES = 1_000_000;

@@ -1,7 +1,4 @@
-/**
- * The walk: reads all pages of one list. `course.ts` decides which page comes next, and proves when it is
- * whole.
- */
+/** The walk reads all pages of a list. `course.ts` decides which comes next, and proves when it is whole. */
 
 import { HttpStatusError, isUpstreamLost, UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
 import { type PageRequest, requestText } from "../../resources/page-request.ts";
@@ -138,10 +135,7 @@ export function createWalk(options: WalkOptions) {
     }
   }
 
-  /**
-   * Whether a page without an answer, or with a proxy's error, is itself the cause: the service still answers
-   * at its root.
-   */
+  /** Whether the page itself causes a missing answer or a proxy's error: the root still answers. */
   async function isTooHeavy(error: UpstreamError): Promise<boolean> {
     if (error instanceof HttpStatusError && error.status < 500) return false;
     return isUpstreamLost(error) && (await source.isServiceUp());

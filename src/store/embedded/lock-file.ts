@@ -91,10 +91,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/**
- * The start time in clock ticks since boot, where the system shows it (Linux). It includes the id of the
- * boot, because ticks repeat.
- */
+/** The start in clock ticks since boot, with the id of the boot, because ticks repeat. On Linux alone. */
 function processStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -12,10 +12,7 @@ export interface OpenDatabase {
   close(): Promise<void>;
 }
 
-/**
- * Decides which database is used, and starts the embedded one if needed. Does not migrate. Throws StoreError
- * or ConfigError.
- */
+/** Starts the embedded database where no other is set. Does not migrate. Throws StoreError or ConfigError. */
 export async function openDatabase(
   options: Pick<Config, "databaseUrl" | "dataDir"> & Pick<EmbeddedOptions, "log" | "signal">,
 ): Promise<OpenDatabase> {

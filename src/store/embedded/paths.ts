@@ -6,10 +6,7 @@ import { foreignOwnerError } from "./owner.ts";
 
 export type EmbeddedPaths = ReturnType<typeof createPaths>;
 
-/**
- * Creates the data directory, private to the user who runs docmirror. Throws StoreError when it is not a
- * folder or a permission is missing.
- */
+/** Creates the data directory, private to our user. Throws StoreError without a permission or a folder. */
 export function createPaths(dataDirSetting: string) {
   const wanted = resolve(dataDirSetting);
   let dataDir: string;

@@ -1,10 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import type { Sql } from "../connection/connect.ts";
 
-/**
- * The service that is mirrored. Two services in one mirror would mix their records, because both number them
- * from 1.
- */
+/** The service of the mirror. Two would mix their records, because both number them from 1. */
 export interface MirroredService {
   /** Origin and path, without a closing slash and without credentials. */
   baseUrl: string;
@@ -60,10 +57,7 @@ export async function noteService(
   return { isAdopted: stored?.isAdopted === true };
 }
 
-/**
- * Stores that the service of this mirror has moved to another base URL. Returns the old one, or null when it
- * is unknown.
- */
+/** Stores that the service has moved to another base URL. Returns the old one, or null if unknown. */
 export async function moveService(sql: Sql, baseUrl: URL, at: string): Promise<string | null> {
   const before = await findService(sql);
   await sql`

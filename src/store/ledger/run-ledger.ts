@@ -85,10 +85,7 @@ export async function beatHeart(sql: Sql, runId: number): Promise<void> {
   if (beaten.count === 0) throw closedElsewhere(runId);
 }
 
-/**
- * Closes a run. Throws `LockedError` when another run has closed it, because that run has decided its end.
- * Safe to repeat.
- */
+/** Closes a run. Throws `LockedError` when another run has closed it. Safe to repeat. */
 export async function finishRun(
   sql: Sql,
   runId: number,
@@ -197,10 +194,7 @@ export interface WalkEnd {
   deficit: number | null;
 }
 
-/**
- * Closes a walk, within the caller's transaction. Throws `LockedError` when another run has closed this one.
- * Safe to repeat.
- */
+/** Closes a walk. Throws `LockedError` when another run has closed this one. Safe to repeat. */
 export async function finishWalk(
   tx: TransactionSql | Sql,
   runId: number,

@@ -190,10 +190,7 @@ interface HoldingRun {
   startedAt: string;
 }
 
-/**
- * The run of the process that has the lock. A run that a dead process left open does not count: its last
- * heartbeat is older than the lock.
- */
+/** The run of the lock's process. One that a dead process left open has a heartbeat older than the lock. */
 async function findOpenRun(sql: Sql): Promise<HoldingRun | undefined> {
   const [run] = await sql<HoldingRun[]>`
     select id, kind, pid, host, started_at as "startedAt" from sync.runs

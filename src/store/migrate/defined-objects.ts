@@ -32,10 +32,7 @@ interface DefinedObject {
 
 const AMBIGUOUS_FUNCTION = "42725";
 const DEPENDENTS_EXIST = "2BP01";
-/**
- * Class 42: the statement does not fit the existing objects. A statement that is wrong by itself fails in the
- * rebuild too.
- */
+/** Class 42: it does not fit the existing objects. One that is wrong by itself fails in the rebuild too. */
 const NOT_REPLACEABLE = /^(?:42|2BP01)/;
 
 /**
@@ -98,10 +95,7 @@ function rightsStatements({ kind, identity, rights }: DefinedObject, wanted: rea
   ];
 }
 
-/**
- * One statement for each kind, so the order does not matter. Without `cascade`, which would also drop the
- * user's own objects.
- */
+/** One statement a kind, so no order matters. Without `cascade`, which would drop the user's objects too. */
 export async function dropStatements(sql: AnySql, dropped: readonly string[]): Promise<string[]> {
   const objects = await findObjects(sql, dropped);
   return ["view", "function"].flatMap((kind) => {

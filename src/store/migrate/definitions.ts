@@ -51,10 +51,7 @@ export async function findDefinitionChanges(
   return { changed, gone, newer };
 }
 
-/**
- * Re-creates what changed and drops what is gone. Grants stay. Throws StoreError where a view of the user
- * depends on one that cannot be replaced.
- */
+/** Re-creates what changed, drops what is gone, keeps grants. Throws StoreError if a user's view prevents it. */
 export async function applyDefinitions(
   tx: TransactionSql,
   { changed, gone }: Pick<DefinitionChanges, "changed" | "gone">,

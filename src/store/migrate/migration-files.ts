@@ -13,10 +13,7 @@ export interface Migration {
   when: number;
   /** SHA-256 of its file, hex. */
   hash: string;
-  /**
-   * Whether a program that does not know it may go on after it. Its file says so in its first line, as
-   * `-- additive: …`.
-   */
+  /** Whether a program that does not know it may go on. Its first line says so, as `-- additive: …`. */
   additive: boolean;
   statements: string[];
 }

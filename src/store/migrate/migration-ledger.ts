@@ -44,10 +44,7 @@ export async function findApplied(sql: AnySql, known: readonly Migration[]): Pro
   return ledgers.hasSchema && ledgers.hasShared ? await findShared(sql, known, ledgers) : [];
 }
 
-/**
- * Records that `added` were applied. The first call creates the ledger and copies `before` into it, the
- * migrations that an older version applied.
- */
+/** Records `added`. The first call creates the ledger with `before`, which an older version has applied. */
 export async function recordApplied(
   tx: TransactionSql,
   before: readonly AppliedMigration[],

@@ -18,10 +18,7 @@ function percentDecode(text: string): string {
 /** A shorter one would be found in common words. */
 const MIN_LENGTH = 4;
 
-/**
- * Makes a function that replaces the logins of these URLs in a text from outside: a service or a proxy may send our
- * own request back in its error page.
- */
+/** Hides the logins of these URLs in a text from outside: an error page may send our own request back. */
 export function createLoginHider(urls: readonly (URL | null)[]): (text: string) => string {
   const secrets = urls
     .flatMap((url) => (url === null ? [] : secretsOf(url)))
