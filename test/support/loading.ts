@@ -2,7 +2,6 @@ import { createKnownKeys, type KnownKeys } from "../../src/mirror/load/known-key
 import { type BatchCounts, createLoader, type Loader } from "../../src/mirror/load/loader.ts";
 import type { RunStart } from "../../src/mirror/load/project-sightings.ts";
 import type { TransitionFacts } from "../../src/mirror/load/record-transitions.ts";
-import { createIdSet } from "../../src/mirror/walk/id-set.ts";
 import type { Resource } from "../../src/resources/resources.ts";
 import { connect, type Sql, type TransactionSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "./database.ts";
@@ -42,7 +41,7 @@ export async function setUpLoading(facts: Partial<TransitionFacts & RunStart> = 
   let minutes = 0;
   const make = (more: Partial<TransitionFacts & RunStart>) => {
     runId += 1;
-    const keys = createKnownKeys(sql, createIdSet);
+    const keys = createKnownKeys(sql);
     const baseUrl = new URL("http://service.invalid");
     const defaults = { sourceTimezone: "Etc/UTC", runId };
     return { keys, loader: createLoader({ sql, keys, baseUrl, ...defaults, ...facts, ...more }) };

@@ -6,7 +6,6 @@ import { isSameEndpoint } from "../api/api-url.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { createCourse } from "../walk/course.ts";
-import type { ParsedMeta } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findSizing, firstPageSize, keepPageSize } from "./page-sizes.ts";
@@ -23,7 +22,7 @@ import type { WalkResourceOptions } from "./walk-options.ts";
 export async function readList(options: WalkResourceOptions, counts: WalkCounts): Promise<Reading> {
   const { sql, client, clock, log, runId, patience, signal, resume } = options;
   const { resource, listPath } = options.plan;
-  const memory = createPageMemory<ParsedMeta>(sql, resource, runId);
+  const memory = createPageMemory(sql, resource, runId);
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
   const size = await patience("find the page size", () => findSizing(sql, options.pageSize, resource));
   const pageSize = firstPageSize(options.pageSize);

@@ -3,7 +3,6 @@ import type { Patience } from "../../store/connection/patience.ts";
 import type { ResumableWalk } from "../../store/ledger/run-ledger.ts";
 import type { PageMemory } from "../load/page-memory.ts";
 import type { Course } from "../walk/course.ts";
-import type { ParsedMeta } from "../walk/page.ts";
 
 /**
  * Restores the course of an interrupted walk by reading the remembered pages before its checkpoint again.
@@ -12,7 +11,7 @@ import type { ParsedMeta } from "../walk/page.ts";
 export async function resumeWalk(
   from: ResumableWalk,
   createCourse: () => Course,
-  { memory, patience, log }: { memory: PageMemory<ParsedMeta>; patience: Patience; log: Logger },
+  { memory, patience, log }: { memory: PageMemory; patience: Patience; log: Logger },
 ): Promise<Course | null> {
   const { checkpoint, runId } = from;
   return patience("resume a walk", async () => {

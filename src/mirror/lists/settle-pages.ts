@@ -15,7 +15,7 @@ import { quarantineHole } from "../load/quarantine.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { LookAheadRoom } from "../walk/look-ahead.ts";
-import type { Page, ParsedMeta } from "../walk/page.ts";
+import type { Page } from "../walk/page.ts";
 import { createBatches } from "./batches.ts";
 import { createPageOrder, type OrderedPage } from "./page-order.ts";
 
@@ -33,7 +33,7 @@ export interface SettlePagesOptions extends RunParts {
   /** The distinct ids that the walk saw. */
   seen: IdSet;
   /** Remembers pages for the next walk, and stores checkpoints. Null for a walk that is never resumed. */
-  memory: PageMemory<ParsedMeta> | null;
+  memory: PageMemory | null;
   /** Stores the page size for the next walk. */
   keepSize?(tx: TransactionSql): Promise<void>;
   /** Called after each batch. In a walk without a memory, before the next page is taken. */

@@ -2,6 +2,7 @@ import type { Reference } from "../../resources/resource-uri.ts";
 import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { createIdSet, type IdSet } from "../walk/id-set.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /** The resources that others refer to. All their ids must be known to turn references into keys. */
@@ -26,20 +27,14 @@ export interface KnownKeys {
   rollback(): void;
 }
 
-/** A set of ids. `walk` has one that needs little memory. */
-interface Ids {
-  add(id: string): boolean;
-  has(id: string): boolean;
-}
-
 /**
  * Reads all ids once, for a run that loads whole lists. Rows are never removed and only one run writes at a
  * time, so a known id stays known. Nothing refers to files and builds, so their ids are kept only when the
  * table was empty at the start. Then the first night needs no look-ups at all.
  */
-export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
-  const known = new Map<Resource, { ids: Ids; isComplete: boolean; added: Set<string> }>(
-    RESOURCES.map((resource) => [resource, { ids: createIds(), isComplete: false, added: new Set() }]),
+export function createKnownKeys(sql: Sql): KnownKeys {
+  const known = new Map<Resource, { ids: IdSet; isComplete: boolean; added: Set<string> }>(
+    RESOURCES.map((resource) => [resource, { ids: createIdSet(), isComplete: false, added: new Set() }]),
   );
   let prepared: Promise<unknown> | undefined;
 
@@ -48,9 +43,8 @@ export function createKnownKeys(sql: Sql, createIds: () => Ids): KnownKeys {
     if (!entry) return;
     const { table } = RECORD_TABLES[resource];
     if (REFERRED.has(resource)) {
-      // This reads by keys, not by a cursor. When the connection is lost between two batches, a cursor of the
-      // driver ends as if it had read all rows.
-      // Each batch is one row, because rows cost the driver more than ids.
+      // By keys: when the connection is lost, a cursor of the driver ends as if it had read all rows. Each
+      // batch is one row, because rows cost the driver more than ids.
       for (let after: string | null = ""; after !== null; ) {
         const [row]: { ids: string; last: string | null }[] = await runStatement(
           sql,

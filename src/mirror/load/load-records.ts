@@ -77,8 +77,7 @@ export async function loadRecords(
   const { moving, stale } =
     resource === "build" ? await leaveOutStale(tx, sorted, facts.runId) : { moving: [], stale: 0 };
 
-  // The columns of the record become the row without a copy: copying would be a tenth of the work of a first
-  // night.
+  // The columns of the record become the row: copying them would be a tenth of the work of a first night.
   const toRow = ({ record, observedAt }: ObservedRecord): TableRow => {
     const known = stored.get(record.id);
     const row: TableRow = record.columns;
@@ -136,9 +135,7 @@ export async function loadRecords(
   };
 }
 
-/**
- * Skips builds of which something newer is known: the later of two sightings wins, in any order of arrival.
- */
+/** Skips builds of which something newer is known: the later of two sightings wins, in any order of arrival. */
 async function leaveOutStale(
   tx: TransactionSql,
   sorted: Sorted,
@@ -227,8 +224,7 @@ function sortRecords(
     }
     if (known.hash === record.hash || !isLater(one, known)) sorted.unchanged.push(one);
     else sorted.changed.push(one);
-    // An embedded copy only proves that another record still refers to the project, not that upstream still
-    // has it.
+    // An embedded copy only proves that another record refers to the project, not that upstream has it.
     if (known.deleted && source !== "embedded") sorted.returned.push(one);
   }
   return sorted;
@@ -290,13 +286,7 @@ async function restoreReturned(
       from jsonb_to_recordset(${JSON.stringify(observed)}::text::jsonb) as returned (id text, at timestamptz)
       where ${record.id} = returned.id`,
   );
-  return observed.map(({ id, at }) => ({
-    recordId: id,
-    kind: "restored",
-    observedAt: at,
-    before: null,
-    after: null,
-  }));
+  return observed.map(({ id, at }) => ({ recordId: id, kind: "restored", observedAt: at }));
 }
 
 const toLog = ({ record }: ObservedRecord): TableRow => ({ build_id: record.id, ...record.logs });

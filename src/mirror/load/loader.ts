@@ -18,7 +18,7 @@ import { withTransaction } from "../../store/connection/transaction.ts";
 import { type NormalizedPage, normalizePage } from "../normalize/page.ts";
 import { isDataFault } from "./data-fault.ts";
 import type { KnownKeys } from "./known-keys.ts";
-import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
+import { type LoadCounts, type LoadFacts, loadRecords } from "./load-records.ts";
 import { addEarlier, type EarlierCounts, loadOneByOne } from "./load-singly.ts";
 import { type LoadableBatch, type PreparedBatch, prepareBatch, referencesOf } from "./prepare-batch.ts";
 import { createProjectSightings, type RunStart } from "./project-sightings.ts";
@@ -58,9 +58,7 @@ export interface LoaderOptions extends TransitionFacts, RunStart {
 export interface Loader {
   /** Normalizes a page when it arrives, before its turn to load. */
   normalize(resource: Resource, records: readonly unknown[]): NormalizedPage;
-  /**
-   * Loads pages. `alongside` runs in the same transaction, after them. Throws `StoreError`. Safe to repeat.
-   */
+  /** Loads pages. `alongside` runs in the same transaction, after them. Throws `StoreError`. Safe to repeat. */
   load(
     batch: LoadableBatch,
     alongside?: (tx: TransactionSql, counts: Omit<BatchCounts, "transitions">) => Promise<unknown>,
@@ -110,6 +108,18 @@ export function createLoader(options: LoaderOptions): Loader {
     }
   }
 
+  /** Runs `body` in a transaction of its own, when its turn has come. */
+  const inTurn = <T>(doing: string, body: (tx: TransactionSql) => Promise<T>): Promise<T> =>
+    turns.add(() =>
+      patience(doing, () =>
+        inTransaction(async (tx) => {
+          const result = await body(tx);
+          await options.assertMayWrite?.(tx);
+          return result;
+        }),
+      ),
+    );
+
   const normalize: Loader["normalize"] = (resource, records) =>
     normalizePage(resource, records, options.baseUrl, sightings.isCurrent);
 
@@ -128,19 +138,19 @@ export function createLoader(options: LoaderOptions): Loader {
       const finish = async (
         tx: TransactionSql,
         prepared: PreparedBatch,
-        loaded: Loaded,
-        rejected: PreparedBatch["rejected"],
+        before: EarlierCounts,
+        { loaded, refused }: Tried,
       ) => {
+        // A build that is new and changed its state within the batch counts as new.
+        loaded.counts.inserted += before.inserted;
+        loaded.counts.updated = Math.max(0, loaded.counts.updated - before.inserted);
+        loaded.counts.restored += before.restored;
+        const rejected = [...prepared.rejected, ...refused];
         await quarantineRecords(tx, options.runId, rejected);
         const { damaged, drift, observedAt, replacedNul } = prepared;
         await recordDrift(tx, { resource, runId: options.runId, observedAt }, drift);
-        const counts = {
-          ...loaded.counts,
-          stale: loaded.stale,
-          quarantined: rejected.length,
-          damaged,
-          replacedNul,
-        };
+        const { counts: stored, stale } = loaded;
+        const counts = { ...stored, stale, quarantined: rejected.length, damaged, replacedNul };
         // These do not wait for one another. The last statement before the commit shows a failed COPY,
         // because the stream does not.
         const [transitions] = await Promise.all([
@@ -149,42 +159,27 @@ export function createLoader(options: LoaderOptions): Loader {
           options.assertMayWrite?.(tx),
           tx`select 1`,
         ]);
-        return { ...counts, transitions };
+        return { ...counts, transitions: transitions + before.transitions };
       };
-      const loadAtOnce = (prepared: PreparedBatch) =>
+      type Tried = Awaited<ReturnType<typeof loadOneByOne>>;
+      type Try = (tx: TransactionSql, prepared: PreparedBatch, before: EarlierCounts) => Promise<Tried>;
+      const loadAtOnce: Try = async (tx, prepared, before) => {
+        await loadRecords(tx, "project", prepared.embedded, "embedded", facts);
+        for (const states of prepared.earlier) {
+          const loaded = await loadRecords(tx, resource, states, source, facts);
+          await addEarlier(tx, facts, before, loaded);
+        }
+        const loaded = await loadRecords(tx, resource, prepared.records, source, facts);
+        return { loaded, refused: [] };
+      };
+      const loadSingly: Try = (tx, prepared, before) =>
+        loadOneByOne(tx, batch, prepared, { ...facts, method: "insert" }, before);
+      const attempt = (prepared: PreparedBatch, tryLoad: Try) =>
         inTransaction(async (tx) => {
           for (const copy of prepared.repeated) sightings.note(copy, "embedded");
-          await loadRecords(tx, "project", prepared.embedded, "embedded", facts);
           const before = { inserted: 0, restored: 0, transitions: 0 };
-          for (const states of prepared.earlier) {
-            const loaded = await loadRecords(tx, resource, states, source, facts);
-            await addEarlier(tx, facts, before, loaded);
-          }
-          const loaded = await loadRecords(tx, resource, prepared.records, source, facts);
-          return finishAfter(tx, prepared, before, loaded, prepared.rejected);
+          return finish(tx, prepared, before, await tryLoad(tx, prepared, before));
         });
-      const loadSingly = (prepared: PreparedBatch) =>
-        inTransaction(async (tx) => {
-          for (const copy of prepared.repeated) sightings.note(copy, "embedded");
-          const before = { inserted: 0, restored: 0, transitions: 0 };
-          const singly = { ...facts, method: "insert" as const };
-          const { loaded, refused } = await loadOneByOne(tx, batch, prepared, singly, before);
-          return finishAfter(tx, prepared, before, loaded, [...prepared.rejected, ...refused]);
-        });
-      /** A build that is new and changed its state within the batch counts as new. */
-      const finishAfter = async (
-        tx: TransactionSql,
-        prepared: PreparedBatch,
-        before: EarlierCounts,
-        loaded: Loaded,
-        rejected: PreparedBatch["rejected"],
-      ) => {
-        loaded.counts.inserted += before.inserted;
-        loaded.counts.updated = Math.max(0, loaded.counts.updated - before.inserted);
-        loaded.counts.restored += before.restored;
-        const counts = await finish(tx, prepared, loaded, rejected);
-        return { ...counts, transitions: counts.transitions + before.transitions };
-      };
 
       let stored: PreparedBatch["records"] = [];
       const counts = await turns.add(
@@ -198,9 +193,9 @@ export function createLoader(options: LoaderOptions): Loader {
           stored = prepared.records;
           const loaded = await patience(`load a page of ${resource}s`, async () => {
             await keys.prepare(referencesOf(prepared));
-            return await loadAtOnce(prepared).catch((error: unknown) => {
+            return await attempt(prepared, loadAtOnce).catch((error: unknown) => {
               if (!isDataFault(error)) throw error;
-              return loadSingly(prepared);
+              return attempt(prepared, loadSingly);
             });
           });
           options.meter?.loaded(resource, (performance.now() - from) / 1000);
@@ -216,28 +211,17 @@ export function createLoader(options: LoaderOptions): Loader {
       resource === "project" ? turns.add(() => sightings.noteSkipped(ids, askedAt)) : Promise.resolve([]),
     // A record that is deleted here already is neither counted nor recorded again.
     retire: (gone, alongside) =>
-      turns.add(() =>
-        patience("mark records as deleted", () =>
-          inTransaction(async (tx) => {
-            newest.clear();
-            const retired = await retireRecords(tx, options, gone);
-            await alongside?.(tx, retired.counts);
-            await options.assertMayWrite?.(tx);
-            return retired;
-          }),
-        ),
-      ),
+      inTurn("mark records as deleted", async (tx) => {
+        newest.clear();
+        const retired = await retireRecords(tx, options, gone);
+        await alongside?.(tx, retired.counts);
+        return retired;
+      }),
     vanish: (builds) =>
-      turns.add(() =>
-        patience("record which builds are gone", () =>
-          inTransaction(async (tx) => {
-            const stale = await findStale(tx, options.runId, builds);
-            const fresh = builds.filter(({ id }) => !stale.has(id));
-            const transitions = await recordTransitions(tx, options, fresh, true);
-            await options.assertMayWrite?.(tx);
-            return transitions;
-          }),
-        ),
-      ),
+      inTurn("record which builds are gone", async (tx) => {
+        const stale = await findStale(tx, options.runId, builds);
+        const fresh = builds.filter(({ id }) => !stale.has(id));
+        return recordTransitions(tx, options, fresh, true);
+      }),
   };
 }

@@ -70,24 +70,14 @@ export function prepareBatch(
     const at = observedAt.toISOString();
     const asked = askedAt.toISOString();
     const page = normalized ?? normalize(resource, records);
-    const seen = (record: NormalizedRecord): ObservedRecord => ({
-      record,
-      askedAt: asked,
-      observedAt: at,
-      request,
-    });
+    const from = { askedAt: asked, observedAt: at, request };
+    const seen = (record: NormalizedRecord): ObservedRecord => ({ record, ...from });
     observed.push(...page.records.map(seen));
-    copies.push(
-      ...page.embeddedProjects.map((one) => ({ ...one, askedAt: asked, record: () => seen(one) })),
-      ...page.repeatedProjects.map((one) => ({
-        ...one,
-        askedAt: asked,
-        record: () => seen(one.normalize()),
-      })),
-    );
-    prepared.rejected.push(
-      ...page.rejected.map((record) => ({ ...record, resource, request, observedAt: at })),
-    );
+    for (const one of page.embeddedProjects) copies.push({ ...one, askedAt: asked, record: () => seen(one) });
+    for (const one of page.repeatedProjects)
+      copies.push({ ...one, askedAt: asked, record: () => seen(one.normalize()) });
+    for (const record of page.rejected)
+      prepared.rejected.push({ ...record, resource, request, observedAt: at });
     prepared.damaged.push(...page.damaged);
     prepared.replacedNul += page.replacedNul;
     prepared.drift.push(...findDrift(resource, page.records));
@@ -107,20 +97,27 @@ interface EmbeddedCopy extends SeenCopy {
   record(): ObservedRecord;
 }
 
-/** The copy of each project that was asked for last. Within one reply, the one with the latest date. */
-function latestCopies(copies: readonly EmbeddedCopy[]): EmbeddedCopy[] {
-  const byId = new Map<string, EmbeddedCopy>();
+/** One copy of each id: the last one that `replaces` the copy before it. They come in the order of their first. */
+function onePerId<Copy>(
+  copies: readonly Copy[],
+  idOf: (copy: Copy) => string,
+  replaces: (copy: Copy, earlier: Copy) => boolean,
+): Copy[] {
+  const byId = new Map<string, Copy>();
   for (const copy of copies) {
-    const earlier = byId.get(copy.id);
-    if (!earlier || copy.askedAt > earlier.askedAt) byId.set(copy.id, copy);
-    else if (
-      copy.askedAt === earlier.askedAt &&
-      copy.hash !== earlier.hash &&
-      dateOf(copy) >= dateOf(earlier)
-    )
-      byId.set(copy.id, copy);
+    const earlier = byId.get(idOf(copy));
+    if (!earlier || replaces(copy, earlier)) byId.set(idOf(copy), copy);
   }
   return [...byId.values()];
+}
+
+/** The copy of each project that was asked for last. Within one reply, the one with the latest date. */
+function latestCopies(copies: readonly EmbeddedCopy[]): EmbeddedCopy[] {
+  const isLater = (copy: EmbeddedCopy, earlier: EmbeddedCopy) =>
+    copy.askedAt === earlier.askedAt
+      ? copy.hash !== earlier.hash && dateOf(copy) >= dateOf(earlier)
+      : copy.askedAt > earlier.askedAt;
+  return onePerId(copies, ({ id }) => id, isLater);
 }
 
 function dateOf(copy: EmbeddedCopy): string {
@@ -129,23 +126,20 @@ function dateOf(copy: EmbeddedCopy): string {
 
 /** The copy of each record that was asked for last; of those that were asked for together, the last one. */
 function latestAsked(observed: readonly ObservedRecord[]): ObservedRecord[] {
-  const byId = new Map<string, ObservedRecord>();
-  for (const copy of observed) {
-    const earlier = byId.get(copy.record.id);
-    if (!earlier || copy.askedAt >= earlier.askedAt) byId.set(copy.record.id, copy);
-  }
-  return [...byId.values()];
+  return onePerId(
+    observed,
+    ({ record }) => record.id,
+    (copy, earlier) => copy.askedAt >= earlier.askedAt,
+  );
 }
 
-/** The last copy of each id. */
+/** The last copy of each id. One that came again unchanged keeps its first date: else its page would look stale. */
 function latestById(observed: readonly ObservedRecord[]): ObservedRecord[] {
-  const byId = new Map<string, ObservedRecord>();
-  for (const copy of observed) {
-    const earlier = byId.get(copy.record.id);
-    // A record that came again unchanged keeps its first date, so that its first page does not look stale.
-    if (earlier?.record.hash !== copy.record.hash) byId.set(copy.record.id, copy);
-  }
-  return [...byId.values()];
+  return onePerId(
+    observed,
+    ({ record }) => record.id,
+    (copy, earlier) => copy.record.hash !== earlier.record.hash,
+  );
 }
 
 /**

@@ -35,24 +35,7 @@ export interface SeenCopy extends Pick<ObservedRecord, "askedAt"> {
   hash: string;
 }
 
-/** What this run has seen of projects. A sighting of a transaction counts for others when it is committed. */
-export interface ProjectSightings {
-  /** Whether the newest copy that was loaded has this hash. Then this one need not be normalized or compared. */
-  isCurrent(id: string, hash: string): boolean;
-  /** Whether a copy replaces another one that is stored. */
-  isLater(copy: ObservedRecord, stored: StoredProject, source: ProjectSource): boolean;
-  /** Notes an embedded copy that is the stored project in another form. */
-  noteForm(copy: SeenCopy): void;
-  /** Notes a copy that is stored now, or that could not be stored. */
-  note(copy: SeenCopy, source: ProjectSource, hasReplaced?: boolean): void;
-  /**
-   * Notes that a page of the list shows these projects as they were before this run, because it was skipped unparsed.
-   * Returns those that hold an embedded copy by now that was asked for earlier than the page.
-   */
-  noteSkipped(ids: readonly string[], askedAt: Date): string[];
-  commit(): void;
-  rollback(): void;
-}
+export type ProjectSightings = ReturnType<typeof createProjectSightings>;
 
 export interface RunStart {
   runId: number;
@@ -60,7 +43,8 @@ export interface RunStart {
   startedAt?: Date | undefined;
 }
 
-export function createProjectSightings({ runId, startedAt = new Date(0) }: RunStart): ProjectSightings {
+/** What this run has seen of projects. A sighting of a transaction counts for others when it is committed. */
+export function createProjectSightings({ runId, startedAt = new Date(0) }: RunStart) {
   const committed = new Map<string, Sighting>();
   const pending = new Map<string, Sighting>();
   const find = (id: string) => pending.get(id) ?? committed.get(id);
@@ -68,11 +52,13 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
     one.askedAt > other.askedAt || (one.askedAt === other.askedAt && (other.isEmbedded || !one.isEmbedded));
 
   return {
-    isCurrent(id, hash) {
+    /** Whether the newest copy that was loaded has this hash. Then this one need not be normalized or compared. */
+    isCurrent(id: string, hash: string): boolean {
       const seen = find(id);
       return seen !== undefined && (seen.hash === hash || seen.embeddedHash === hash);
     },
-    isLater({ record, ...copy }, stored, source) {
+    /** Whether a copy replaces another one that is stored. */
+    isLater({ record, ...copy }: ObservedRecord, stored: StoredProject, source: ProjectSource): boolean {
       if (isOtherForm({ record, source }, stored)) return source !== "embedded";
       const askedAt = Date.parse(copy.askedAt);
       const seen = find(record.id);
@@ -83,28 +69,34 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
       const isFresh = askedAt >= startedAt.getTime();
       return isFresh || askedAt >= stored.changedAt || observedAt < stored.changedAt;
     },
-    noteForm({ id, hash, askedAt }) {
+    /** Notes an embedded copy that is the stored project in another form. */
+    noteForm({ id, hash, askedAt }: SeenCopy): void {
       const seen = find(id) ?? { hash: null, askedAt: 0, isEmbedded: false, hasReplaced: false };
       pending.set(id, { ...seen, embeddedHash: hash, askedAt: Math.max(seen.askedAt, Date.parse(askedAt)) });
     },
-    note({ id, hash, askedAt }, source, hasReplaced = false) {
+    /** Notes a copy that is stored now, or that could not be stored. */
+    note({ id, hash, askedAt }: SeenCopy, source: ProjectSource, hasReplaced = false): void {
       const isEmbedded = source === "embedded";
       const seen = find(id);
       if (isEmbedded && seen?.embeddedHash === hash) {
         pending.set(id, { ...seen, askedAt: Math.max(seen.askedAt, Date.parse(askedAt)) });
         return;
       }
-      const isStill = isEmbedded && seen?.hash === hash && seen.hasReplaced;
+      const same = seen?.hash === hash ? seen : undefined;
       const sighting = {
         hash,
-        embeddedHash: seen?.hash === hash ? seen.embeddedHash : null,
+        embeddedHash: same?.embeddedHash ?? null,
         askedAt: Date.parse(askedAt),
         isEmbedded,
-        hasReplaced: isEmbedded && (hasReplaced || isStill),
+        hasReplaced: isEmbedded && (hasReplaced || same?.hasReplaced === true),
       };
       if (!seen || isAfter(sighting, seen)) pending.set(id, sighting);
     },
-    noteSkipped(ids, askedAt) {
+    /**
+     * Notes that a page of the list shows these projects as they were before this run, because it was skipped
+     * unparsed. Returns those that now hold an embedded copy that was asked for earlier than the page.
+     */
+    noteSkipped(ids: readonly string[], askedAt: Date): string[] {
       const page = { askedAt: askedAt.getTime(), isEmbedded: false };
       const replaced: string[] = [];
       for (const id of ids) {
@@ -132,7 +124,7 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
         committed.delete(id);
       }
     },
-    rollback: () => pending.clear(),
+    rollback: (): void => pending.clear(),
   };
 }
 

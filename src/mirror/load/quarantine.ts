@@ -7,6 +7,7 @@ import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import { quarantine } from "../../store/schema/index.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
 import type { RejectedRecord } from "../normalize/normalized.ts";
+import type { Hole } from "../walk/page.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /** The most characters of a payload as JSON: Postgres allows 256 MiB, and each has four bytes at most. */
@@ -29,28 +30,19 @@ export async function quarantineRecords(
   refused: readonly RefusedRecord[],
 ): Promise<void> {
   if (refused.length === 0) return;
-  const rows = refused.map((record) => ({ ...record, json: toJson(record.payload) }));
-  await insertRows(tx, runId, rows);
-}
-
-/** One statement for all records, because each statement searches the whole quarantine of the resource. */
-async function insertRows(
-  tx: TransactionSql,
-  runId: number,
-  rows: readonly (RefusedRecord & { json: string })[],
-): Promise<void> {
+  // One statement for all records, because each statement searches the whole quarantine of the resource.
   await tx`
     insert into sync.quarantine (run_id, resource, record_id, reason, payload, request, created_at)
     select ${runId}::bigint, resource, record_id, min(reason), payload, min(request), min(at::timestamptz)
     from (
       select *, json::jsonb as payload
       from unnest(
-        ${rows.map(({ resource }) => resource)}::text[],
-        ${rows.map(({ recordId }) => recordId)}::text[],
-        ${rows.map(({ reason }) => cleanText(reason, { nul: 0 }))}::text[],
-        ${rows.map(({ json }) => json)}::text[],
-        ${rows.map(({ request }) => request)}::text[],
-        ${rows.map(({ observedAt }) => observedAt)}::text[]
+        ${refused.map(({ resource }) => resource)}::text[],
+        ${refused.map(({ recordId }) => recordId)}::text[],
+        ${refused.map(({ reason }) => cleanText(reason, { nul: 0 }))}::text[],
+        ${refused.map(({ payload }) => toJson(payload))}::text[],
+        ${refused.map(({ request }) => request)}::text[],
+        ${refused.map(({ observedAt }) => observedAt)}::text[]
       ) with ordinality as refused (resource, record_id, reason, json, request, at, place)
     ) as refused
     where not exists (
@@ -77,20 +69,11 @@ function toText(payload: unknown, maxLength: number): string {
   return JSON.stringify(jsonText(payload, maxLength).toWellFormed());
 }
 
-/** A place in a list whose record upstream cannot render. It has no payload, and its id is not known. */
-export interface ListHole {
-  resource: Resource;
-  runId: number;
-  /** The path and query that fail. */
-  request: string;
-  /** From 0. */
-  offset: number;
-  reason: string;
-  observedAt: string;
-}
-
-/** Stores a hole in a list, once for each place while it is unresolved. */
-export async function quarantineHole(tx: TransactionSql | Sql, hole: ListHole): Promise<void> {
+/** Stores a hole in a list, once for each place while it is unresolved. It has no payload. */
+export async function quarantineHole(
+  tx: TransactionSql | Sql,
+  hole: Hole & { resource: Resource; runId: number; observedAt: string },
+): Promise<void> {
   const { resource, runId, request, offset, observedAt } = hole;
   await tx`
     insert into sync.quarantine (run_id, resource, reason, request, created_at, list_offset)
@@ -113,9 +96,7 @@ export async function resolveHoles(
   return result.count;
 }
 
-/**
- * The records of a list that wait in quarantine and have no row: those with an id, and the places without one.
- */
+/** The records of a list in quarantine that have no row: those with an id, and the places without one. */
 export async function countUnstored(sql: TransactionSql | Sql, resource: Resource): Promise<number> {
   const { table } = RECORD_TABLES[resource];
   const waiting = alias(quarantine, "waiting");

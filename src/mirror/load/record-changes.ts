@@ -18,8 +18,9 @@ export interface Change {
   recordId: string;
   kind: "updated" | "deleted" | "restored";
   observedAt: string;
-  before: Record<string, unknown> | null;
-  after: Record<string, unknown> | null;
+  /** The fields that differ. Only an update has them. */
+  before?: Record<string, unknown>;
+  after?: Record<string, unknown>;
 }
 
 /**
@@ -37,7 +38,8 @@ export async function findChanges(
   const incoming = recordsAs(resource, "incoming");
   // An embedded project has no URI, so its key is the field. The key for a URI changes with it, and is stored
   // with it: a query about the past needs the record that the old URI named.
-  const compared = await runStatement<{ id: string; before: Change["before"]; after: Change["after"] }>(
+  type Fields = Record<string, unknown> | null;
+  const compared = await runStatement<{ id: string; before: Fields; after: Fields }>(
     tx,
     compose`
       select ${incoming.id}, before, after
@@ -55,13 +57,8 @@ export async function findChanges(
   const observedAt = new Map(observed.map((one) => [one.record.id, one.observedAt]));
   const changes = new Map<string, Change>();
   for (const { id, before, after } of compared) {
-    changes.set(id, {
-      recordId: id,
-      kind: "updated",
-      observedAt: observedAt.get(id) ?? "",
-      before: before ?? {},
-      after: after ?? {},
-    });
+    const fields = { before: before ?? {}, after: after ?? {} };
+    changes.set(id, { recordId: id, kind: "updated", observedAt: observedAt.get(id) ?? "", ...fields });
   }
   if (resource === "build") await addLogChanges(tx, observed, changes);
   if (resource === "project") await addUserChanges(tx, observed, changes);

@@ -14,8 +14,7 @@ const reference = alias(unresolvedReferences, "reference");
  * repeat.
  */
 export async function resolveReferences(sql: Sql): Promise<number> {
-  // Many rows come and go at once. With old statistics the planner would pick a nested loop for the joins
-  // below.
+  // Many rows come and go at once. With old statistics the planner would pick a nested loop below.
   await sql`analyze mirror.unresolved_references`;
   let resolved = 0;
   for (const { resource, field, kind, target } of REFERENCE_FIELDS) {
@@ -72,9 +71,7 @@ export interface DanglingTarget {
   key: string;
 }
 
-/**
- * When a gone record is requested again: it was checked before `goneBefore`, or after `now` by a wrong clock.
- */
+/** A gone record is requested again when it was checked before `goneBefore`, or after `now` by a wrong clock. */
 export interface DueTargets {
   goneBefore: string;
   now: string;
@@ -121,9 +118,7 @@ export async function recordTargetsAsked(
     where reference.target_resource = asked.resource and reference.target_key = asked.key`;
 }
 
-/**
- * Marks new references as gone when another reference to the same record was found gone at or after `since`.
- */
+/** Marks new references as gone when another one to the same record was found gone at or after `since`. */
 export async function spreadGone(sql: Sql, since: string): Promise<void> {
   await sql`
     update mirror.unresolved_references as reference set status = 'gone', checked_at = known.checked_at

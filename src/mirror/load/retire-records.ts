@@ -60,17 +60,8 @@ export async function retireRecords(
     counts[resource] = retired.length;
     await addLive(tx, resource, -retired.length);
     if (resource === "build") transitions = await retireOpenBuilds(tx, facts, gone, retired);
-    await recordChanges(
-      tx,
-      { resource, runId: facts.runId },
-      retired.map(({ id, at }) => ({
-        recordId: id,
-        kind: "deleted",
-        observedAt: at,
-        before: null,
-        after: null,
-      })),
-    );
+    const changes = retired.map(({ id, at }) => ({ recordId: id, kind: "deleted" as const, observedAt: at }));
+    await recordChanges(tx, { resource, runId: facts.runId }, changes);
   }
   return { counts, transitions };
 }

@@ -89,13 +89,8 @@ async function load(
   await tx`update sync.quarantine set resolved_at = ${at}::timestamptz where id = ${row.id}`;
   if (await isWrittenSince(tx, row, record.id)) return "superseded";
 
-  const facts: LoadFacts = {
-    keys,
-    runId,
-    sourceTimezone,
-    clockAhead: () => row.clockAhead,
-    method: "insert",
-  };
+  const clockAhead = () => row.clockAhead;
+  const facts: LoadFacts = { keys, runId, sourceTimezone, clockAhead, method: "insert" };
   // The row of a known project is at least as new as this copy.
   const newProjects = embedded.filter(({ id }) => keys.isNew("project", id));
   const { request } = row;
@@ -136,9 +131,7 @@ function sourceOf({ resource, request }: QuarantinedRecord): ProjectSource {
   return key === "" ? "list" : "detail";
 }
 
-/**
- * An id that `cleanJson` changed because it cannot be stored. It could be read as the id of another record.
- */
+/** An id that `cleanJson` changed because it cannot be stored. It could be read as that of another record. */
 const CLEANED_ID = /\uFFFD|^-?Infinity$/;
 
 const CUT = Symbol("cut");

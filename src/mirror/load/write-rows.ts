@@ -47,7 +47,7 @@ export async function addRows(
  */
 function encodeAhead(chunks: Generator<Buffer>): Iterable<Buffer> {
   const first: Buffer[] = [];
-  let rest: Iterable<Buffer> = chunks;
+  let failure: { error: unknown } | null = null;
   try {
     while (first.length < MAX_CHUNKS_AHEAD) {
       const { value, done } = chunks.next();
@@ -55,19 +55,15 @@ function encodeAhead(chunks: Generator<Buffer>): Iterable<Buffer> {
       first.push(value);
     }
   } catch (error) {
-    rest = failing(error);
+    failure = { error };
   }
-  return joined(first, rest);
+  return joined(first, chunks, failure);
 }
 
-function* joined(first: Iterable<Buffer>, rest: Iterable<Buffer>): Generator<Buffer> {
+function* joined(first: Buffer[], rest: Generator<Buffer>, failure: { error: unknown } | null) {
   yield* first;
+  if (failure) throw failure.error;
   yield* rest;
-}
-
-// biome-ignore lint/correctness/useYield: it fails before it has anything to give.
-function* failing(error: unknown): Generator<Buffer> {
-  throw error;
 }
 
 /**

@@ -5,7 +5,6 @@ import { createKnownKeys } from "../load/known-keys.ts";
 import { resolveReferences } from "../load/resolve-references.ts";
 import { resolveSuperseded } from "../load/resolve-superseded.ts";
 import { type QuarantinedRecord, type RetryOutcome, retryRecord } from "../load/retry-record.ts";
-import { createIdSet } from "../walk/id-set.ts";
 import { type OpenRun, type RunOptions, withRun } from "./with-run.ts";
 
 /** `resource`: null for all. */
@@ -35,7 +34,7 @@ async function retryAll(
   { settings, resource }: RetryQuarantineOptions,
   counts: RetryCounts,
 ): Promise<void> {
-  const keys = createKnownKeys(sql, createIdSet);
+  const keys = createKnownKeys(sql);
   await keys.prepare([]);
   const at = clock.now().toISOString();
   const assertMayWrite = (tx: TransactionSql) => assertRunOpen(tx, runId);

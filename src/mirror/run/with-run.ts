@@ -37,7 +37,6 @@ import { createKnownKeys } from "../load/known-keys.ts";
 import { createLoader, type Loader } from "../load/loader.ts";
 import { createLookedUpKeys } from "../load/looked-up-keys.ts";
 import type { RunParts } from "../load/run-parts.ts";
-import { createIdSet } from "../walk/id-set.ts";
 import { closeRun } from "./close-run.ts";
 import { startHeart } from "./heartbeat.ts";
 import { createWarnings } from "./warnings.ts";
@@ -176,7 +175,7 @@ async function runLocked(
   const loader = countTotals(
     createLoader({
       sql,
-      keys: kind === "watch" ? createLookedUpKeys(sql) : createKnownKeys(sql, createIdSet),
+      keys: kind === "watch" ? createLookedUpKeys(sql) : createKnownKeys(sql),
       baseUrl: settings.baseUrl,
       runId,
       startedAt,

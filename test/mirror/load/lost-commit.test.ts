@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { createKnownKeys } from "../../../src/mirror/load/known-keys.ts";
 import { createLoader } from "../../../src/mirror/load/loader.ts";
-import { createIdSet } from "../../../src/mirror/walk/id-set.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import { createPatience } from "../../../src/store/connection/patience.ts";
 import { createTestDatabase } from "../../support/database.ts";
@@ -60,7 +59,7 @@ test("a commit whose answer was lost is made once: nothing is missing, nothing i
     const waits = { clock: createFakeClock(), signal, log: silentLog, regain: async () => {}, renew() {} };
     const loader = createLoader({
       sql,
-      keys: createKnownKeys(sql, createIdSet),
+      keys: createKnownKeys(sql),
       baseUrl: new URL("http://service.invalid"),
       sourceTimezone: "Etc/UTC",
       runId: 1,

@@ -4,18 +4,18 @@ import { type Loading, setUpLoading } from "../../support/loading.ts";
 import { wireUser } from "../../support/wire-records.ts";
 
 const AT = "2024-05-15T12:00:00.000Z";
-const page = (seq: number, ids: string[]): LoadedPage<{ next: string | null }> => ({
+const page = (seq: number, ids: string[]): LoadedPage => ({
   seq,
   request: `/api/v1/user/?offset=${seq}`,
   bodyHash: "ab".repeat(32),
-  meta: { next: null },
+  meta: { limit: 2, offset: 2 * seq, next: null, totalCount: 200, count: 2, showsOrder: false },
   ids,
   loadedAt: AT,
 });
 
 /** Pages of two users each, loaded and remembered. */
 async function remember({ sql, load }: Loading, pages: number) {
-  const memory = createPageMemory<{ next: string | null }>(sql, "user", 1);
+  const memory = createPageMemory(sql, "user", 1);
   for (let seq = 0; seq < pages; seq++) {
     const ids = [`${seq}a`, `${seq}b`];
     await load(
@@ -24,7 +24,7 @@ async function remember({ sql, load }: Loading, pages: number) {
       { at: AT, alongside: (tx) => memory.store(tx, [page(seq, ids)]) },
     );
   }
-  return createPageMemory<{ next: string | null }>(sql, "user", 1);
+  return createPageMemory(sql, "user", 1);
 }
 
 test("a page is recalled as it was stored, and another in its place replaces it", async () => {
@@ -82,7 +82,7 @@ test("a page is forgotten when a record of it is deleted here", async () => {
 
 test("pagesBefore gives every page before a place in their order, over many windows", async () => {
   await using loading = await setUpLoading();
-  const memory = createPageMemory<{ next: string | null }>(loading.sql, "user", 1);
+  const memory = createPageMemory(loading.sql, "user", 1);
   const pages = Array.from({ length: 100 }, (_, seq) => page(seq, [`${seq}`, `"{${seq}},\\`]));
   await loading.sql.begin((tx) => memory.store(tx, pages));
   const ids: string[] = [];
