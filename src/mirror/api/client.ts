@@ -62,7 +62,7 @@ export function createClient(options: ClientOptions): Client {
       `the service declares the charset '${label.slice(0, 40)}', which nobody knows; its replies are read as UTF-8`,
     );
   };
-  const host = createHost(options, {
+  const { ask, excerpt, ...host } = createHost(options, {
     baseUrl,
     rootUrl: apiUrl(ROOT_PATH, baseUrl) ?? baseUrl,
     accept: "application/json",
@@ -75,19 +75,17 @@ export function createClient(options: ClientOptions): Client {
   });
 
   return {
+    ...host,
     baseUrl,
     async fetchJson<T>(path: string, { parse, knownHash, ...request }: FetchOptions<T>) {
       const url = apiUrl(path, baseUrl);
       if (!url) {
-        throw new UnexpectedShapeError(
-          `'${path.slice(0, 200)}' is not a path of the API below ${showUrl(baseUrl)}`,
-          {
-            url: path.slice(0, 200),
-            hint: "docmirror only follows links within the API",
-          },
-        );
+        const shown = path.slice(0, 200);
+        const hint = "docmirror only follows links within the API";
+        const message = `'${shown}' is not a path of the API below ${showUrl(baseUrl)}`;
+        throw new UnexpectedShapeError(message, { url: shown, hint });
       }
-      return host.ask<JsonReply<T>>(url, {
+      return ask<JsonReply<T>>(url, {
         ...request,
         async read({ body, header, sentAt, receivedAt, serverDate }) {
           const charset = charsetOf(header("content-type"));
@@ -95,26 +93,13 @@ export function createClient(options: ClientOptions): Client {
           const hash = hashOf(body, charset.name);
           const known = hash === (await knownHash);
           if (!known) await parseTurn();
-          const value = known
-            ? null
-            : parse(readJson(Buffer.concat(body), charset.name, showUrl(url), host.excerpt), showUrl(url));
-          return {
-            url: showUrl(url),
-            value,
-            hash,
-            bytes: byteLengthOf(body),
-            sentAt,
-            receivedAt,
-            serverDate,
-          };
+          const shown = showUrl(url);
+          const read = () => readJson(Buffer.concat(body), charset.name, shown, excerpt);
+          const value = known ? null : parse(read(), shown);
+          return { url: shown, value, hash, bytes: byteLengthOf(body), sentAt, receivedAt, serverDate };
         },
       });
     },
-    isUp: host.isUp,
-    lost: host.lost,
-    stats: host.stats,
-    clockAhead: host.clockAhead,
-    close: host.close,
   };
 }
 

@@ -1,14 +1,5 @@
 import type { ClockAhead } from "../../base/clock.ts";
 
-export type { ClockAhead } from "../../base/clock.ts";
-
-export interface ClockDifference {
-  /** Learns from the `Date` of a reply, and from our times of sending the request and receiving the head. */
-  learn(serverDate: Date, sentAt: Date, receivedAt: Date): void;
-  /** The range that agrees with all replies so far. Null until a reply has a `Date`. */
-  ahead(): ClockAhead | null;
-}
-
 /** `Date` has whole seconds, so the real time was less than this much later. */
 const DATE_STEP_MS = 1000;
 
@@ -18,10 +9,11 @@ const DATE_STEP_MS = 1000;
  * again from the latest reply. So an old reply from a cache makes the service look behind until the next
  * fresh reply.
  */
-export function createClockDifference(): ClockDifference {
+export function createClockDifference() {
   let known: ClockAhead | null = null;
   return {
-    learn(serverDate, sentAt, receivedAt) {
+    /** Learns from the `Date` of a reply, and from our times of sending the request and receiving the head. */
+    learn(serverDate: Date, sentAt: Date, receivedAt: Date): void {
       const bounds = {
         minMs: serverDate.getTime() - receivedAt.getTime(),
         maxMs: serverDate.getTime() + DATE_STEP_MS - sentAt.getTime(),
@@ -34,6 +26,7 @@ export function createClockDifference(): ClockDifference {
       };
       known = both && both.minMs <= both.maxMs ? both : bounds;
     },
-    ahead: () => known && { ...known },
+    /** The range that agrees with all replies so far. Null until a reply has a `Date`. */
+    ahead: (): ClockAhead | null => known && { ...known },
   };
 }

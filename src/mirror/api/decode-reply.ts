@@ -10,15 +10,11 @@ export interface DecodedReply {
   damaged: string | null;
 }
 
-/** The charset of a reply. JSON without one is UTF-8. */
-export interface ReplyCharset {
-  /** As the Encoding Standard names it, such as "windows-1252" for ISO-8859-1. */
-  name: string;
-  /** The declared charset, when nobody knows it and UTF-8 takes its place. */
-  unknown: string | null;
-}
-
-export function charsetOf(contentType: string | undefined): ReplyCharset {
+/**
+ * The charset of a reply, as the Encoding Standard names it, such as "windows-1252" for ISO-8859-1. JSON without one
+ * is UTF-8. `unknown` is a declared charset that nobody knows; UTF-8 takes its place.
+ */
+export function charsetOf(contentType: string | undefined): { name: string; unknown: string | null } {
   const label = charsetIn(contentType ?? "");
   if (label === undefined || /^utf-?8$/i.test(label)) return { name: "utf-8", unknown: null };
   const name = charsetNamed(label);

@@ -1,7 +1,8 @@
-import { HttpStatusError, UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
+import { UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
 import { recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Client, FetchOptions } from "./client.ts";
+import { isGone } from "./retry.ts";
 
 export interface Detail {
   record: unknown;
@@ -34,23 +35,18 @@ export async function fetchDetail(
   options: Pick<FetchOptions<unknown>, "retries"> = {},
 ): Promise<Detail> {
   const request = detailPath(resource, key);
-  if (leadsOut(key))
-    throw new UnexpectedShapeError(
-      `a ${resource} cannot be asked for by '${key}', because that leads elsewhere`,
-      {
-        url: new URL(`/api/v1/${resource}/`, client.baseUrl).href,
-      },
-    );
+  if (leadsOut(key)) {
+    const message = `a ${resource} cannot be asked for by '${key}', because that leads elsewhere`;
+    throw new UnexpectedShapeError(message, { url: new URL(`/api/v1/${resource}/`, client.baseUrl).href });
+  }
   const reply = await client.fetchJson(request, {
     ...options,
     parse(value, url) {
       if (recordId(value) !== null) return { record: value };
-      const came = Array.isArray((value as { objects?: unknown } | null)?.objects)
-        ? "a list"
-        : "no record with an id";
-      throw new UnexpectedShapeError(`GET ${url} should answer with one ${resource}, but ${came} came`, {
-        url,
-      });
+      const isList = Array.isArray((value as { objects?: unknown } | null)?.objects);
+      const came = isList ? "a list" : "no record with an id";
+      const message = `GET ${url} should answer with one ${resource}, but ${came} came`;
+      throw new UnexpectedShapeError(message, { url });
     },
   });
   return { record: reply.value?.record, request, askedAt: reply.sentAt, observedAt: reply.receivedAt };
@@ -59,9 +55,7 @@ export async function fetchDetail(
 /** The answer of the detail endpoint about one record. */
 export type DetailAnswer =
   | { kind: "found"; detail: Detail }
-  /**
-   * It answered 404 or 410 at these moments. A reply from a cache counts as asked for when the cache got it.
-   */
+  /** It answered 404 or 410 at these moments. A cache's reply counts as asked for when the cache got it. */
   | { kind: "gone"; request: string; askedAt: Date; observedAt: Date }
   /** No usable answer: none at all, another status, or another record. */
   | { kind: "unclear"; error: UpstreamError | null };
@@ -79,8 +73,7 @@ export async function askDetail(
     return { kind: "found", detail };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    const isGone = error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
-    if (!isGone || !error.askedAt || !error.observedAt) return { kind: "unclear", error };
+    if (!isGone(error) || !error.askedAt || !error.observedAt) return { kind: "unclear", error };
     const { askedAt, observedAt } = error;
     return { kind: "gone", request: detailPath(resource, id), askedAt, observedAt };
   }

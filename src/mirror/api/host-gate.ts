@@ -59,20 +59,7 @@ export interface HostGateOptions {
   random?: () => number;
 }
 
-export interface HostGate {
-  /**
-   * Sends as soon as the host may be asked, and learns from the result. `attempt` counts the tries of the
-   * request from 1. Rejects as `send` does, or with the reason of the signal, which should be linked to
-   * `lost`.
-   */
-  ask<T>(send: () => Promise<T>, attempt: number, signal: AbortSignal): Promise<T>;
-  /** Whether the root answers now. False once the host is lost. Rejects with the signal's reason. */
-  isUp(signal: AbortSignal): Promise<boolean>;
-  /** Aborted when the host is lost. Its reason, of the last failure's class, then fails every request. */
-  readonly lost: AbortSignal;
-}
-
-export function createHostGate(options: HostGateOptions): HostGate {
+export function createHostGate(options: HostGateOptions) {
   const { pace, clock } = options;
   const maxPauses = Math.min(MAX_PAUSES, options.retries);
   const lost = new AbortController();
@@ -138,16 +125,10 @@ export function createHostGate(options: HostGateOptions): HostGate {
         if (failure === null) return recordAnswer();
         error = failure;
         failedInARow += 1;
-        if (pauses >= maxPauses) {
-          return lose(
-            error,
-            `stopped asking the service after ${failedInARow} failures in a row; the last one`,
-          );
-        }
+        const inARow = `after ${failedInARow} failures in a row`;
+        if (pauses >= maxPauses) return lose(error, `stopped asking the service ${inARow}; the last one`);
         const pauseMs = FIRST_PAUSE_MS * 2 ** pauses;
-        options.onWarning(
-          `paused all requests for ${describeTime(pauseMs)} after ${failedInARow} failures in a row: ${error.message}`,
-        );
+        options.onWarning(`paused all requests for ${describeTime(pauseMs)} ${inARow}: ${error.message}`);
         await clock.sleep(pauseMs, signal);
       }
     } finally {
@@ -202,12 +183,11 @@ export function createHostGate(options: HostGateOptions): HostGate {
     }
     isHeld = false;
     const heldMs = clock.now().getTime() - since;
-    if (heldMs > REPORTED_HOLD_MS) {
-      const { status } = last.refusal;
+    const { status } = last.refusal;
+    if (heldMs > REPORTED_HOLD_MS)
       options.onWarning(
         `requests were held back for ${describeTime(heldMs)}: the service answered ${status}`,
       );
-    }
     changes.emit("change");
   }
 
@@ -217,14 +197,19 @@ export function createHostGate(options: HostGateOptions): HostGate {
   }
 
   return {
+    /** Aborted when the host is lost. Its reason, of the last failure's class, then fails every request. */
     lost: lost.signal,
-    async ask(send, attempt, signal) {
+    /**
+     * Sends as soon as the host may be asked, and learns from the result. `attempt` counts the tries of the
+     * request from 1. Rejects as `send` does, or with the reason of the signal, which should be linked to
+     * `lost`.
+     */
+    async ask<T>(send: () => Promise<T>, attempt: number, signal: AbortSignal): Promise<T> {
       do {
         while (!isOpen()) await nextChange(signal);
         await pace.turn(signal);
         signal.throwIfAborted();
-        // The gate may have been shut during the wait for the turn. No other code runs between this check and
-        // `send`.
+        // The gate may have been shut during the wait. No other code runs between this check and `send`.
       } while (!isOpen());
       const sentIn = round;
       try {
@@ -240,7 +225,8 @@ export function createHostGate(options: HostGateOptions): HostGate {
         throw error;
       }
     },
-    async isUp(signal) {
+    /** Whether the root answers now. False once the host is lost. Rejects with the signal's reason. */
+    async isUp(signal: AbortSignal): Promise<boolean> {
       while (!isOpen() && !lost.signal.aborted) await nextChange(signal);
       return !lost.signal.aborted && (await probe(signal)) === null;
     },

@@ -7,7 +7,7 @@ import { NetworkError, UnexpectedShapeError } from "../../base/errors.ts";
 import type { RequestLabel } from "../../base/metrics/labels.ts";
 import type { RequestMeter } from "../../base/metrics/request-meter.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
-import { type ClockAhead, createClockDifference } from "./clock-difference.ts";
+import { createClockDifference } from "./clock-difference.ts";
 import { createConnections } from "./connections/connections.ts";
 import { basicLogin, createLoginHider } from "./connections/logins.ts";
 import { parseHttpDate, parseRetryAfter } from "./header-times.ts";
@@ -15,7 +15,7 @@ import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
 import { linkSignals } from "./link-signals.ts";
 import { toProxyError } from "./proxy-errors.ts";
-import { refuseRedirects } from "./refuse-redirect.ts";
+import { RedirectsError } from "./refuse-redirect.ts";
 import { withRetries } from "./retry.ts";
 import { statusError } from "./status-error.ts";
 import { answerOf, excerpt, showUrl, toUpstreamError } from "./upstream-errors.ts";
@@ -95,37 +95,15 @@ export interface HostReply {
   serverDate: Date | null;
 }
 
-/** Sends requests to one host at a steady pace, with retries, redirects, time limits and a limit of size. */
-export interface Host {
-  /**
-   * Sends a GET. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or `UnexpectedShapeError` after all
-   * retries, and the signal's reason when aborted. Once the host is lost (see `host-gate.ts`), all requests
-   * fail at once with one of the first three errors.
-   */
-  ask<T>(url: URL, question: HostRequest<T>): Promise<T>;
-  /**
-   * Whether the root answers now. For callers whose page or record keeps failing. False once the host is lost.
-   * Rejects when `signal` is aborted or the host is closed.
-   */
-  isUp(signal?: AbortSignal): Promise<boolean>;
-  /** The begin of a body for a message, without the logins that were sent. */
-  excerpt(body: Buffer): string;
-  /** Aborted when the host is lost. Its reason is the error of every request from then on. */
-  readonly lost: AbortSignal;
-  /** Requests sent, retries included, and body bytes received, since the start. */
-  stats(): { requests: number; bytes: number };
-  /** How far the host's clock is ahead, from the `Date` headers of all replies so far, or null. */
-  clockAhead(): ClockAhead | null;
-  /** Fails every request, running or waiting, and every later one. May be called twice. */
-  close(): Promise<void>;
-}
+export type Host = ReturnType<typeof createHost>;
 
 type Sent<T> =
   | { kind: "redirect"; target: URL; status: number }
   | { kind: "answer"; value: T; status: number; ageMs: number }
   | { kind: "reply"; reply: HostReply; status: number; ageMs: number };
 
-export function createHost(settings: HostSettings, place: HostPlace): Host {
+/** Sends requests to one host at a steady pace, with retries, redirects, time limits and a limit of size. */
+export function createHost(settings: HostSettings, place: HostPlace) {
   const { clock, log, meter, timeoutMs, concurrency } = settings;
   const { baseUrl, rootUrl, labelOf } = place;
   const maxBodyBytes = Math.min(settings.maxBodyBytes, place.maxBodyBytes ?? settings.maxBodyBytes);
@@ -275,7 +253,7 @@ export function createHost(settings: HostSettings, place: HostPlace): Host {
     };
     let sent = await askOnce(url);
     for (let redirects = 1; sent.kind === "redirect"; redirects++) {
-      if (redirects > MAX_REDIRECTS) refuseRedirects(url, MAX_REDIRECTS, sent.status);
+      if (redirects > MAX_REDIRECTS) throw new RedirectsError(url, MAX_REDIRECTS, sent.status);
       sent = await askOnce(sent.target);
     }
     // Not inside `sendInTime`, so that a bug in `read` is not reported as a network error.
@@ -298,31 +276,36 @@ export function createHost(settings: HostSettings, place: HostPlace): Host {
   }
 
   return {
-    async ask(url, question) {
+    /**
+     * Sends a GET. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or `UnexpectedShapeError` after all
+     * retries, and the signal's reason when aborted. Once the host is lost (see `host-gate.ts`), all requests
+     * fail at once with one of the first three errors.
+     */
+    async ask<T>(url: URL, question: HostRequest<T>): Promise<T> {
       const { signal, release } = linkSignals([closing.signal, settings.signal, question.signal, gate.lost]);
       try {
+        const options = { signal, priority: question.priority ?? 0 };
         const oneTry = (attemptNumber: number) =>
-          queue.add(() => attempt(url, question, attemptNumber, signal), {
-            signal,
-            priority: question.priority ?? 0,
-          });
+          queue.add(() => attempt(url, question, attemptNumber, signal), options);
         return await withRetries(oneTry, {
           retries: Math.min(question.retries ?? settings.retries, settings.retries),
           clock,
           signal,
           onRetry(error, attemptNumber, waitMs) {
             meter?.retried(answerOf(error));
-            (question.log ?? log).warn(
-              { attempt: attemptNumber, wait_ms: waitMs, error: error.message },
-              "request failed, trying again",
-            );
+            const facts = { attempt: attemptNumber, wait_ms: waitMs, error: error.message };
+            (question.log ?? log).warn(facts, "request failed, trying again");
           },
         });
       } finally {
         release();
       }
     },
-    async isUp(signal) {
+    /**
+     * Whether the root answers now. For callers whose page or record keeps failing. False once the host is lost.
+     * Rejects when `signal` is aborted or the host is closed.
+     */
+    async isUp(signal?: AbortSignal): Promise<boolean> {
       const either = linkSignals([closing.signal, settings.signal, signal]);
       try {
         return await gate.isUp(either.signal);
@@ -330,11 +313,16 @@ export function createHost(settings: HostSettings, place: HostPlace): Host {
         either.release();
       }
     },
-    excerpt: (body) => excerpt(body, hideLogins),
+    /** The begin of a body for a message, without the logins that were sent. */
+    excerpt: (body: Buffer) => excerpt(body, hideLogins),
+    /** Aborted when the host is lost. Its reason is the error of every request from then on. */
     lost: gate.lost,
+    /** Requests sent, retries included, and body bytes received, since the start. */
     stats: () => ({ ...stats }),
+    /** How far the host's clock is ahead, from the `Date` headers of all replies so far, or null. */
     clockAhead: clockDifference.ahead,
-    async close() {
+    /** Fails every request, running or waiting, and every later one. May be called twice. */
+    async close(): Promise<void> {
       if (closing.signal.aborted) return;
       closing.abort(new Error("the client was closed"));
       leaveMeter?.();

@@ -1,11 +1,5 @@
-export interface LinkedSignal {
-  signal: AbortSignal;
-  /** Removes the listeners from the outer signals, which may live much longer. May be called twice. */
-  release(): void;
-}
-
 /** A signal that aborts with the first of several. AbortSignal.any leaks memory on signals that live long. */
-export function linkSignals(outer: readonly (AbortSignal | undefined)[]): LinkedSignal {
+export function linkSignals(outer: readonly (AbortSignal | undefined)[]) {
   const controller = new AbortController();
   const releases: (() => void)[] = [];
   for (const signal of outer) {
@@ -17,7 +11,8 @@ export function linkSignals(outer: readonly (AbortSignal | undefined)[]): Linked
   }
   return {
     signal: controller.signal,
-    release() {
+    /** Removes the listeners from the outer signals, which may live much longer. May be called twice. */
+    release(): void {
       for (const release of releases) release();
     },
   };

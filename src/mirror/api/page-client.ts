@@ -1,8 +1,9 @@
-import { HttpStatusError, UnexpectedShapeError, WrongAddressError } from "../../base/errors.ts";
+import { UnexpectedShapeError, WrongAddressError } from "../../base/errors.ts";
 import { BodyTooLargeError } from "./body.ts";
 import { createHost, type Host, type HostSettings } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
 import { RedirectsError } from "./refuse-redirect.ts";
+import { isGone } from "./retry.ts";
 import { showUrl } from "./upstream-errors.ts";
 
 export interface PageClientOptions extends HostSettings {
@@ -102,8 +103,7 @@ export function createPageClient(options: PageClientOptions): PageClient {
           },
         });
       } catch (error) {
-        if (error instanceof HttpStatusError && (error.status === 404 || error.status === 410))
-          return { kind: "gone", status: error.status };
+        if (isGone(error)) return { kind: "gone", status: error.status };
         if (error instanceof RedirectsError)
           return { kind: "no page", reason: "redirects too often in a row", status: error.status };
         if (error instanceof PageMovedError)

@@ -28,25 +28,15 @@ export class RedirectsError extends WrongAddressError {
   override name = "RedirectsError";
   readonly status: number;
 
-  constructor(
-    message: string,
-    facts: ConstructorParameters<typeof WrongAddressError>[1] & { status: number },
-  ) {
-    super(message, facts);
-    this.status = facts.status;
+  constructor(url: URL, most: number, status: number) {
+    const hint = "the service redirects in a circle: report it to the operator of the service";
+    const shown = showUrl(url);
+    super(`GET ${shown} answered with more than ${most} redirects, which is not followed`, {
+      url: shown,
+      hint,
+    });
+    this.status = status;
   }
-}
-
-/** Throws the error for too many redirects in a row. */
-export function refuseRedirects(url: URL, most: number, status: number): never {
-  throw new RedirectsError(
-    `GET ${showUrl(url)} answered with more than ${most} redirects, which is not followed`,
-    {
-      url: showUrl(url),
-      status,
-      hint: "the service redirects in a circle: report it to the operator of the service",
-    },
-  );
 }
 
 /** The base URL of the same API at its new address, or null when the `Location` is not such an address. */

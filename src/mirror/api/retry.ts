@@ -48,6 +48,11 @@ export function isRefusal(error: unknown): error is HttpStatusError {
   return error instanceof HttpStatusError && (error.status === 429 || error.status === 503);
 }
 
+/** The service says that there is no such record or page. */
+export function isGone(error: unknown): error is HttpStatusError {
+  return error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
+}
+
 /** The wait after try number `attempt`: the `Retry-After`, or else full jitter below a limit that doubles. */
 export function retryWaitMs(
   error: UpstreamError,

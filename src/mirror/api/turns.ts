@@ -11,19 +11,11 @@ import { linkSignals } from "./link-signals.ts";
 const SHORTEST_INTERVAL_MS = 40;
 const CLOCK_CHECK_MS = 1000;
 
-/** First come, first served. */
-export interface Turns {
-  /**
-   * Resolves when it is the caller's turn. When aborted before, rejects with the reason and takes no turn.
-   */
-  take(signal: AbortSignal): Promise<void>;
-}
-
 /**
  * `strict` limits every window of time. Without it, up to 83 requests a second pass where 50 are allowed, at the
  * border of two windows.
  */
-export function createTurns(ratePerSecond: number): Turns {
+export function createTurns(ratePerSecond: number) {
   const intervalCap = Math.max(1, Math.round((ratePerSecond * SHORTEST_INTERVAL_MS) / 1000));
   // p-queue counts whole milliseconds. Half a millisecond less never lets two turns come closer, and lets a
   // timer that fires on time pass.
@@ -50,7 +42,8 @@ export function createTurns(ratePerSecond: number): Turns {
   }
 
   return {
-    async take(signal) {
+    /** Resolves when it is the caller's turn. When aborted before, rejects with the reason and takes no turn. */
+    async take(signal: AbortSignal): Promise<void> {
       if (waiting++ === 0) {
         lastMs = Date.now();
         timer = setInterval(checkClock, CLOCK_CHECK_MS);

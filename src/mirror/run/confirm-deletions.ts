@@ -1,9 +1,10 @@
-import { HttpStatusError, NetworkError, TimeoutError, type UpstreamError } from "../../base/errors.ts";
+import { NetworkError, TimeoutError, type UpstreamError } from "../../base/errors.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { addDeleted } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/about-list.ts";
 import { askDetail, type DetailAnswer } from "../api/fetch-detail.ts";
+import { isRefusal } from "../api/retry.ts";
 import {
   type AskedRecord,
   countUnsettled,
@@ -124,7 +125,7 @@ async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise
     if (waiting.has(keyOf({ resource, id }))) return { resource, id, outcome: "waiting" };
     const isSilent =
       client.lost.aborted ||
-      (answer.kind === "unclear" && (isRefused(answer.error) || (isLost(answer.error) && !isUp)));
+      (answer.kind === "unclear" && (isRefusal(answer.error) || (isLost(answer.error) && !isUp)));
     return { resource, id, outcome: isSilent ? "silent" : "undecided" };
   });
   const { counts: deleted } = await loader.retire(
@@ -147,9 +148,4 @@ function keyOf({ resource, id }: MissingRecord): string {
 
 function isLost(error: UpstreamError | null): boolean {
   return error instanceof NetworkError || error instanceof TimeoutError;
-}
-
-/** Whether the service refused for now, which says nothing of the record. */
-function isRefused(error: UpstreamError | null): boolean {
-  return error instanceof HttpStatusError && (error.status === 429 || error.status === 503);
 }

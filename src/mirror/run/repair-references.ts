@@ -1,7 +1,8 @@
-import { HttpStatusError, UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
+import { UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
 import { recordId } from "../../resources/record-id.ts";
 import { aboutList } from "../api/about-list.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
+import { isGone } from "../api/retry.ts";
 import {
   countDanglingTargets,
   countUnresolved,
@@ -78,13 +79,12 @@ async function fetchTarget(options: RepairOptions, target: DanglingTarget): Prom
     await loader.load({ resource, pages, source: "detail" });
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    const isGone = error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
     // A list is final: services answer so when a version is requested by the slug of a project. So is another
     // record. A reply that could not be read at all (it has a cause) is the error page of a proxy, which is
     // temporary.
     const isNoRecord = error instanceof UnexpectedShapeError && error.cause === undefined;
-    if (isGone || isNoRecord) {
-      const checkedAt = (error instanceof HttpStatusError ? error.askedAt : undefined) ?? options.clock.now();
+    if (isGone(error) || isNoRecord) {
+      const checkedAt = (isGone(error) ? error.askedAt : undefined) ?? options.clock.now();
       await patience("store that a record is gone", () => markGone(sql, target, checkedAt.toISOString()));
       return;
     }
