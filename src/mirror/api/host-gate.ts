@@ -198,7 +198,7 @@ export function createHostGate(options: HostGateOptions) {
 
   return {
     /** Aborted when the host is lost. Its reason, of the last failure's class, then fails every request. */
-    lost: lost.signal,
+    lost: lost.signal as AbortSignal,
     /**
      * Sends as soon as the host may be asked, and learns from the result. `attempt` counts the tries of the
      * request from 1. Rejects as `send` does, or with the reason of the signal, which should be linked to

@@ -1,5 +1,9 @@
 /** A signal that aborts with the first of several. AbortSignal.any leaks memory on signals that live long. */
-export function linkSignals(outer: readonly (AbortSignal | undefined)[]) {
+export function linkSignals(outer: readonly (AbortSignal | undefined)[]): {
+  signal: AbortSignal;
+  /** Removes the listeners from the outer signals, which may live much longer. May be called twice. */
+  release(): void;
+} {
   const controller = new AbortController();
   const releases: (() => void)[] = [];
   for (const signal of outer) {
@@ -11,8 +15,7 @@ export function linkSignals(outer: readonly (AbortSignal | undefined)[]) {
   }
   return {
     signal: controller.signal,
-    /** Removes the listeners from the outer signals, which may live much longer. May be called twice. */
-    release(): void {
+    release() {
       for (const release of releases) release();
     },
   };
