@@ -8,10 +8,12 @@ export interface Told {
   log: Logger;
 }
 
-/** The same client and log for work on one list: each of their lines, those of retries too, has its `resource`. */
-export function aboutList({ client, log }: Told, resource: Resource): Told {
+/** The same for work on one list: each line of its client and its log, those of retries too, has its `resource`. */
+export function aboutList<Parts extends Told>(parts: Parts, resource: Resource): Parts {
+  const { client, log } = parts;
   const listLog = log.child({ resource });
   return {
+    ...parts,
     client: {
       ...client,
       fetchJson: (path, options) => client.fetchJson(path, { log: listLog, ...options }),

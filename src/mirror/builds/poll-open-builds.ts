@@ -11,7 +11,7 @@ const BATCH = 25;
 const RETRIES = 1;
 
 /** Builds that the run has seen since `startedAt` are not polled again. */
-export interface PollOptions extends RunParts {
+export interface PollOptions {
   /** How far a replica of the service may be behind. */
   replicaLagMs: number;
   stuckAfterMs: number;
@@ -45,9 +45,9 @@ type Asked = { id: string; answer: DetailAnswer };
  * within the lag of a replica. A build without an answer stays as it is. Sends nothing once the host is lost.
  * May be interrupted at any point.
  */
-export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
-  const { sql, client, clock, log, signal, patience } = options;
-  const { startedAt, stuckAfterMs, maxDetails, maxStuck } = options;
+export async function pollOpenBuilds(run: RunParts, options: PollOptions): Promise<Polled> {
+  const { sql, client, clock, log, signal, patience, startedAt } = run;
+  const { stuckAfterMs, maxDetails, maxStuck, replicaLagMs } = options;
   const due = await patience("find the open builds", () =>
     findDueBuilds(sql, { now: clock.now(), notSeenSince: startedAt, stuckAfterMs, maxDetails, maxStuck }),
   );
@@ -56,13 +56,13 @@ export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
   while (polled.asked < due.length && !client.lost.aborted && !isLate()) {
     signal.throwIfAborted();
     const batch = due.slice(polled.asked, polled.asked + BATCH).map(({ id }) => id);
-    const answers = await Promise.all(batch.map((id) => ask(options, id)));
+    const answers = await Promise.all(batch.map((id) => ask(run, id)));
     polled.asked += batch.length;
     const countOf = (kind: DetailAnswer["kind"]) =>
       answers.filter(({ answer }) => answer.kind === kind).length;
     polled.gone += countOf("gone");
     polled.unsettled += countOf("unclear");
-    polled.waiting += await settle(options, answers);
+    polled.waiting += await settle(run, replicaLagMs, answers);
   }
   // The next round polls the builds that a late round did not reach.
   if (client.lost.aborted) polled.unsettled += due.length - polled.asked;
@@ -70,7 +70,7 @@ export async function pollOpenBuilds(options: PollOptions): Promise<Polled> {
   return polled;
 }
 
-async function ask({ client, log }: PollOptions, id: string): Promise<Asked> {
+async function ask({ client, log }: RunParts, id: string): Promise<Asked> {
   const answer = await askDetail(client, "build", id, { retries: RETRIES });
   if (answer.kind === "unclear" && answer.error) {
     log.warn({ id, error: answer.error.message }, "polling an open build failed");
@@ -79,8 +79,8 @@ async function ask({ client, log }: PollOptions, id: string): Promise<Asked> {
 }
 
 /** Stores the results of a batch. Returns how many of its builds wait. */
-async function settle(options: PollOptions, batch: readonly Asked[]): Promise<number> {
-  const { sql, loader, clock, startedAt, runId, replicaLagMs, patience } = options;
+async function settle(run: RunParts, replicaLagMs: number, batch: readonly Asked[]): Promise<number> {
+  const { sql, loader, clock, startedAt, runId, patience } = run;
   const pages: LoadablePage[] = [];
   const gone: BuildSighting[] = [];
   for (const { id, answer } of batch) {

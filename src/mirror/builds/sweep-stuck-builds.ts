@@ -13,7 +13,7 @@ const LISTED_WITHIN_MS = 3_600_000;
 /** A state with more open builds than this does not hold hung builds only. */
 const MAX_BUILDS = 50_000;
 
-export interface SweepOptions extends RunParts {
+export interface SweepOptions {
   stuckAfterMs: number;
   /** The number of records in one request. */
   pageSize: number;
@@ -25,8 +25,11 @@ export interface SweepOptions extends RunParts {
  * allows the filter `state`; a page with another state ends it. A build that the list does not show stays
  * due, and its detail is requested.
  */
-export async function sweepStuckBuilds(options: SweepOptions): Promise<void> {
-  const { sql, clock, log, startedAt, stuckAfterMs, patience } = options;
+export async function sweepStuckBuilds(
+  run: RunParts,
+  { stuckAfterMs, pageSize }: SweepOptions,
+): Promise<void> {
+  const { sql, client, clock, log, startedAt, patience } = run;
   const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
   const states = await patience("count stuck builds", () => findDueStates(sql, facts));
   const worth = states.filter(
@@ -41,9 +44,9 @@ export async function sweepStuckBuilds(options: SweepOptions): Promise<void> {
     return;
   }
   for (const { state, due, open } of worth) {
-    if (options.client.lost.aborted) return;
+    if (client.lost.aborted) return;
     try {
-      const seen = await sweep(options, state, open);
+      const seen = await sweep(run, pageSize, state, open);
       log.info({ state, due, seen }, "polled stuck builds by their list");
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
@@ -54,7 +57,8 @@ export async function sweepStuckBuilds(options: SweepOptions): Promise<void> {
 
 /** Reads the list of builds in a state, page by page. Returns the number of records. */
 async function sweep(
-  { client, loader, log, signal, pageSize }: SweepOptions,
+  { client, loader, log, signal }: RunParts,
+  pageSize: number,
   state: string,
   open: number,
 ): Promise<number> {

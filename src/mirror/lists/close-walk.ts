@@ -4,6 +4,7 @@ import { countRows, countShown, setLive } from "../load/live-count.ts";
 import { recordSeen } from "../load/open-builds.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { countUnstored, resolveHoles } from "../load/quarantine.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { forgetSeen, recordMissing } from "./missing-records.ts";
 import type { CountMoves, Reading } from "./read-pages.ts";
 import type { WalkEnding, WalkResourceOptions } from "./walk-options.ts";
@@ -14,12 +15,13 @@ import type { WalkEnding, WalkResourceOptions } from "./walk-options.ts";
  * known.
  */
 export async function closeWalk(
+  run: RunParts,
   options: WalkResourceOptions,
   reading: Reading,
   isFull: boolean,
 ): Promise<WalkEnding> {
-  const { sql, clock, log, runId, plan, patience } = options;
-  const { resource, listPath } = plan;
+  const { sql, clock, log, runId, patience } = run;
+  const { resource, listPath } = options.plan;
   const { start, seen, counts, brokenBy } = reading;
   const finishedAt = clock.now().toISOString();
   let { outcome } = reading;

@@ -10,6 +10,7 @@ import {
 import { isSameEndpoint } from "../api/api-url.ts";
 import { countShown } from "../load/live-count.ts";
 import { findNewerBuild } from "../load/replica-lag.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { createCourse } from "../walk/course.ts";
 import type { Page } from "../walk/page.ts";
@@ -31,8 +32,9 @@ const MAX_READINGS = 3;
  * an old date. When upstream counts more, it reads further for a while. A difference that stays is the
  * `deficit` of the walk.
  */
-export async function readHead(options: WalkResourceOptions): Promise<Reading> {
-  const { sql, client, clock, log, runId, patience, signal } = options;
+export async function readHead(run: RunParts, options: WalkResourceOptions): Promise<Reading> {
+  const { sql, client, clock, log, runId, patience, signal } = run;
+  const { room, meters, onProgress, replicaLagMs } = options;
   const { resource, listPath } = options.plan;
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
@@ -61,7 +63,9 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
       // New records that come during the reading are above the head. The next run reads them.
       if (counted === undefined) counted = page.meta.totalCount;
       if (page.seq === 0)
-        newer ??= await patience("find a newer build", () => findNewerBuild(sql, options, page));
+        newer ??= await patience("find a newer build", () =>
+          findNewerBuild(sql, { runId, replicaLagMs }, page),
+        );
       const isKnown = await patience("look up records", () => areKnown(sql, resource, page, gapFreeRunId));
       join.add({ ids: page.ids, isKnown });
       // A head of one page is the rule. The longer it is, the more is probably left.
@@ -74,7 +78,9 @@ export async function readHead(options: WalkResourceOptions): Promise<Reading> {
       const mayFindMore = deficit !== null && deficit > Math.max(explained, known);
       if (join.isJoined(mayFindMore)) walk.stop();
     };
-    const settled = settlePages({ ...options, resource, counts, seen: course.seen, memory: null, onSettled });
+    const settled = settlePages(run, {
+      ...{ resource, room, meters, onProgress, counts, seen: course.seen, memory: null, onSettled },
+    });
     const read = await readPages(walk, settled, log);
     counts = settled.counts;
     const facts = { start, counts, memorized: 0, checkpoint: null, deficit, unstored, explained };

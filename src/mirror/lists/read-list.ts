@@ -4,6 +4,7 @@ import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import { startWalk, type WalkCounts, type WalkStart } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
 import { createPageMemory } from "../load/page-memory.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { createCourse } from "../walk/course.ts";
 import { createPageSource } from "../walk/page-source.ts";
@@ -19,8 +20,13 @@ import type { WalkResourceOptions } from "./walk-options.ts";
  * not change since the last full walk is neither parsed nor loaded. `counts` are those of this run's earlier
  * reading of the list.
  */
-export async function readList(options: WalkResourceOptions, counts: WalkCounts): Promise<Reading> {
-  const { sql, client, clock, log, runId, patience, signal, resume } = options;
+export async function readList(
+  run: RunParts,
+  options: WalkResourceOptions,
+  counts: WalkCounts,
+): Promise<Reading> {
+  const { sql, client, clock, log, runId, patience, signal } = run;
+  const { resume, lookAhead, room, meters, onProgress } = options;
   const { resource, listPath } = options.plan;
   const memory = createPageMemory(sql, resource, runId);
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
@@ -42,14 +48,15 @@ export async function readList(options: WalkResourceOptions, counts: WalkCounts)
   await patience("open a walk", () => startWalk(sql, runId, resource, start, before, from));
 
   const recall = (place: number) => patience("recall a page", () => memory.recall(place));
-  const { lookAhead, room } = options;
   const remember = (place: number) => forgotten.then(() => recall(place));
   const source = createPageSource({ client, resource, lookAhead, room, signal, remember });
   const findHighest = () =>
     patience("find the highest id", () => findHighestId(sql, resource, start.beganRunId));
   const walk = createWalk({ resource, course, source, size, seq, signal, findHighestId: findHighest });
   const keepSize = keepPageSize(resource, size);
-  const settled = settlePages({ ...options, resource, counts: before, seen: course.seen, memory, keepSize });
+  const settled = settlePages(run, {
+    ...{ resource, room, meters, onProgress, counts: before, seen: course.seen, memory, keepSize },
+  });
   const read = await readPages(walk, settled, log);
   const checkpoint = read.brokenBy ? (settled.checkpoint ?? from?.checkpoint ?? null) : null;
   return {

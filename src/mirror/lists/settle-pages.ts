@@ -24,7 +24,7 @@ const MAX_BATCH_PAGES = 16;
 /** The time between checkpoints while all pages are skipped unparsed, and nothing else is committed. */
 const IDLE_CHECKPOINT_MS = 2000;
 
-export interface SettlePagesOptions extends RunParts {
+export interface SettlePagesOptions {
   resource: Resource;
   /** The pages take room in it until they are stored. */
   room: LookAheadRoom;
@@ -52,8 +52,9 @@ export interface SettledPages {
   readonly checkpoint: Checkpoint | null;
 }
 
-export function settlePages(options: SettlePagesOptions): SettledPages {
-  const { sql, loader, clock, patience, runId, resource, memory, seen } = options;
+export function settlePages(run: RunParts, options: SettlePagesOptions): SettledPages {
+  const { sql, client, loader, clock, log, patience, runId } = run;
+  const { resource, memory, seen } = options;
   const inOrder = createPageOrder();
   let counts = options.counts;
   const countRecords = options.meters?.runs.followWalk(resource, counts);
@@ -129,15 +130,12 @@ export function settlePages(options: SettlePagesOptions): SettledPages {
   /** A skipped page cannot say any more what its records are, so they are asked for one by one. This is rare. */
   async function askReplaced(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
-      const answer = await askDetail(options.client, resource, id);
+      const answer = await askDetail(client, resource, id);
       if (answer.kind === "found") {
         const pages = [{ ...answer.detail, records: [answer.detail.record] }];
         await loader.load({ resource, source: "detail", pages });
       } else {
-        options.log.warn(
-          { id },
-          "a project came in two ways and could not be asked for; the next run reads it",
-        );
+        log.warn({ id }, "a project came in two ways and could not be asked for; the next run reads it");
       }
     }
   }

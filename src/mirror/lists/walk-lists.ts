@@ -3,6 +3,7 @@ import type { Resource } from "../../resources/resources.ts";
 import type { ResumableWalk } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/about-list.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/look-ahead.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { RunSummary } from "./summary.ts";
@@ -10,17 +11,17 @@ import type { SyncSettings } from "./sync-settings.ts";
 import type { WalkResourceOptions } from "./walk-options.ts";
 import { walkResource } from "./walk-resource.ts";
 
-export interface WalkListsOptions
-  extends Omit<
-    WalkResourceOptions,
-    "plan" | "pageSize" | "lookAhead" | "room" | "maxDeleteRatio" | "replicaLagMs" | "resume" | "onProgress"
-  > {
+/** What the walks of a run work with. */
+export interface WalkingParts extends RunParts, Pick<WalkResourceOptions, "meters"> {
+  /** Aborted with the first failure, so that no walk continues in vain. */
+  abort: AbortController;
+}
+
+export interface WalkListsOptions extends Pick<WalkResourceOptions, "allowMassDelete"> {
   walks: readonly WalkPlan[];
   settings: Pick<SyncSettings, "pageSize" | "concurrency" | "maxDeleteRatio" | "replicaLagMs">;
   /** The walks that an interrupted run left. */
   resumable: readonly ResumableWalk[];
-  /** Aborted with the first failure, so that no walk continues in vain. */
-  abort: AbortController;
   /** Filled in during the walks. */
   resources: RunSummary["resources"];
   unfinished: Pick<Unfinished, "deficit">;
@@ -33,21 +34,21 @@ export interface WalkListsOptions
  * Runs the walks of a run at the same time. When upstream fails one list, the others continue. Returns the
  * first such failure, or null. Throws the error of a walk after all have ended.
  */
-export async function walkLists(options: WalkListsOptions): Promise<UpstreamError | null> {
-  const { walks, settings, resumable, abort, resources, unfinished, onProgress, ...shared } = options;
+export async function walkLists(run: WalkingParts, options: WalkListsOptions): Promise<UpstreamError | null> {
+  const { walks, settings, allowMassDelete, resumable, resources, unfinished, onProgress } = options;
   const room = createLookAheadRoom();
   const walkOne = async (plan: WalkPlan): Promise<UpstreamError | null> => {
     const { resource } = plan;
     try {
-      const { summary, deficit, brokenBy } = await walkResource({
-        ...shared,
-        ...aboutList(shared, resource),
+      const { summary, deficit, brokenBy } = await walkResource(aboutList(run, resource), {
         plan,
         pageSize: settings.pageSize,
         room,
         lookAhead: lookAheadOf(settings.concurrency),
         maxDeleteRatio: settings.maxDeleteRatio,
         replicaLagMs: settings.replicaLagMs,
+        allowMassDelete,
+        meters: run.meters,
         resume: resumable.find((walk) => walk.resource === resource) ?? null,
         onProgress(counts, totalCount) {
           const reason = `${resource} list: the walk was not finished`;
@@ -59,7 +60,7 @@ export async function walkLists(options: WalkListsOptions): Promise<UpstreamErro
       unfinished.deficit += deficit;
       return brokenBy;
     } catch (reason) {
-      abort.abort(reason);
+      run.abort.abort(reason);
       throw reason;
     }
   };

@@ -1,14 +1,13 @@
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { ResumableWalk, WalkCounts } from "../../store/ledger/run-ledger.ts";
-import type { RunParts } from "../load/run-parts.ts";
 import type { LookAheadRoom } from "../walk/look-ahead.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { WalkSummary } from "./summary.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 
 /** The options for the walk of one list. */
-export interface WalkResourceOptions extends RunParts {
+export interface WalkResourceOptions {
   plan: WalkPlan;
   pageSize: SyncSettings["pageSize"];
   lookAhead: number;

@@ -1,3 +1,4 @@
+import type { RunParts } from "../load/run-parts.ts";
 import { closeWalk } from "./close-walk.ts";
 import { readHead } from "./read-head.ts";
 import { readList } from "./read-list.ts";
@@ -9,14 +10,14 @@ import type { WalkEnding, WalkResourceOptions } from "./walk-options.ts";
  * follows if the plan allows it. When upstream fails, the walk ends as `not_whole` and keeps its checkpoint.
  * A failure of the database, a stop or a bug is thrown.
  */
-export async function walkResource(options: WalkResourceOptions): Promise<WalkEnding> {
-  const { plan, log } = options;
-  if (plan.kind === "full") return closeWalk(options, await readList(options, emptyCounts()), true);
-  const head = await readHead(options);
+export async function walkResource(run: RunParts, options: WalkResourceOptions): Promise<WalkEnding> {
+  const { plan } = options;
+  if (plan.kind === "full") return closeWalk(run, options, await readList(run, options, emptyCounts()), true);
+  const head = await readHead(run, options);
   const { outcome, deficit, explained } = head;
   if (outcome.walk !== "head" || deficit === explained || !plan.mayWalkInFull) {
-    return closeWalk(options, head, false);
+    return closeWalk(run, options, head, false);
   }
-  log.info({ deficit, explained }, "the count of the head does not agree; reading the list in full");
-  return closeWalk(options, await readList(options, head.counts), true);
+  run.log.info({ deficit, explained }, "the count of the head does not agree; reading the list in full");
+  return closeWalk(run, options, await readList(run, options, head.counts), true);
 }

@@ -24,7 +24,7 @@ const BATCH = 50;
 /** A time limit, so that a slow service cannot make a night endless. */
 const MAX_MS = 30 * 60_000;
 
-export interface ConfirmOptions extends RunParts {
+export interface ConfirmOptions {
   /**
    * The lists that this run read whole, or joined at the head. Records missing from other lists are skipped:
    * nothing is deleted on a day when its list cannot be read.
@@ -48,12 +48,13 @@ type Asked = MissingRecord & { answer: DetailAnswer };
  * and of those that wait for the lag. Safe to repeat and to interrupt: each batch is committed by itself.
  */
 export async function confirmDeletions(
+  run: RunParts,
   options: ConfirmOptions,
 ): Promise<Pick<Unfinished, "deletions" | "waiting">> {
-  const { sql, client, clock, log, signal, resources, patience } = options;
+  const { sql, client, clock, log, signal, patience } = run;
   const now = clock.now();
   const missing = await patience("find missing records", () =>
-    findMissing(sql, resources, { limit: options.maxDetails ?? MAX_DETAILS, now: now.toISOString() }),
+    findMissing(sql, options.resources, { limit: options.maxDetails ?? MAX_DETAILS, now: now.toISOString() }),
   );
   const endsAt = now.getTime() + MAX_MS;
   let asked = 0;
@@ -61,7 +62,7 @@ export async function confirmDeletions(
     signal.throwIfAborted();
     const batch = missing.slice(asked, asked + BATCH);
     asked += batch.length;
-    await settle(options, await Promise.all(batch.map((record) => ask(options, record))));
+    await settle(run, options, await Promise.all(batch.map((record) => ask(run, record))));
   }
   const left = await patience("count missing records", async () => ({
     deletions: await countUnsettled(sql),
@@ -71,12 +72,12 @@ export async function confirmDeletions(
   return left;
 }
 
-async function ask(options: ConfirmOptions, missing: MissingRecord): Promise<Asked> {
+async function ask(run: RunParts, missing: MissingRecord): Promise<Asked> {
   const { resource, id } = missing;
-  const { client, log } = aboutList(options, resource);
+  const { client, log } = aboutList(run, resource);
   const answer = await askDetail(client, resource, id);
   // A cached answer from before the run says nothing about a record that this run's walk missed.
-  if (answer.kind === "gone" && answer.askedAt < options.startedAt) {
+  if (answer.kind === "gone" && answer.askedAt < run.startedAt) {
     log.warn({ id }, "ignored a cached answer from before the run that a missing record is gone");
     return { ...missing, answer: { kind: "unclear", error: null } };
   }
@@ -87,9 +88,10 @@ async function ask(options: ConfirmOptions, missing: MissingRecord): Promise<Ask
 }
 
 /** Stores the results of a batch of answers. */
-async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise<void> {
-  const { sql, loader, client, runId, resources, replicaLagMs, patience } = options;
-  const at = options.clock.now().toISOString();
+async function settle(run: RunParts, options: ConfirmOptions, batch: readonly Asked[]): Promise<void> {
+  const { sql, loader, client, clock, runId, patience } = run;
+  const { resources, replicaLagMs } = options;
+  const at = clock.now().toISOString();
   const pages: Record<string, LoadablePage[]> = {};
   const gone: GoneRecord[] = [];
   for (const { resource, id, answer } of batch) {
@@ -119,7 +121,7 @@ async function settle(options: ConfirmOptions, batch: readonly Asked[]): Promise
   }
   // A service that answers, though not for these records, is up: then the fault lies in the records.
   const isSomeLost = batch.some(({ answer }) => answer.kind === "unclear" && isLost(answer.error));
-  const isUp = isSomeLost && (await client.isUp(options.signal));
+  const isUp = isSomeLost && (await client.isUp(run.signal));
   const asked = batch.map(({ resource, id, answer }): AskedRecord => {
     if (answer.kind === "found") return { resource, id, outcome: "found" };
     if (waiting.has(keyOf({ resource, id }))) return { resource, id, outcome: "waiting" };

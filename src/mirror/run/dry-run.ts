@@ -44,7 +44,7 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
     ? connect(settings.databaseUrl, { applicationName: "docmirror dry run" })
     : null;
   const warnings = createWarnings(options.log);
-  const client = createRunClient(options, signal, warnings.warn);
+  const client = createRunClient(options, { log: options.log, signal, onWarning: warnings.warn });
   const resources: RunSummary["resources"] = {};
   try {
     if (sql) await assertService(sql, settings.baseUrl);
@@ -66,7 +66,7 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
     const room = createLookAheadRoom();
     await Promise.all(
       plan.walks.map(async (walk) => {
-        resources[walk.resource] = await countWalk({ ...options, signal }, walk, { client, sql, room });
+        resources[walk.resource] = await countWalk(options, walk, { client, sql, room, signal });
       }),
     );
     const finishedAt = clock.now();
@@ -96,11 +96,11 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
 }
 
 async function countWalk(
-  options: SyncOptions,
+  { settings, onProgress }: SyncOptions,
   plan: WalkPlan,
-  { client, sql, room }: { client: Client; sql: Sql | null; room: LookAheadRoom },
+  parts: { client: Client; sql: Sql | null; room: LookAheadRoom; signal: AbortSignal },
 ): Promise<WalkSummary> {
-  const { settings, signal } = options;
+  const { client, sql, room, signal } = parts;
   const { resource, listPath } = plan;
   const size = await findSizing(sql, settings.pageSize, resource);
   const course = createCourse({
@@ -140,7 +140,7 @@ async function countWalk(
     counts.unchanged += compared.unchanged;
     counts.restored += compared.restored;
     counts.quarantined += page.rejected.length + step.value.holes.length;
-    options.onProgress?.(plan.resource, counts, step.value.meta.totalCount, null);
+    onProgress?.(plan.resource, counts, step.value.meta.totalCount, null);
     const isKnown = compared.inserted + compared.restored + page.rejected.length === 0;
     join.add({ ids: step.value.ids, isKnown });
     if (plan.kind === "head" && sql && join.isJoined(false)) walk.stop();

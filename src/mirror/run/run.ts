@@ -97,8 +97,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
       throw reason;
     }
   };
-  const walks = walkLists({
-    ...run,
+  const walks = walkLists(run, {
     walks: plan.walks,
     settings,
     allowMassDelete: options.allowMassDelete ?? false,
@@ -116,8 +115,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   // The next phases run even if a list could not be read. Once the host is lost, each phase sends nothing and
   // counts what is left. Deletions come first, because a gone build need not be polled.
   const { unfinished } = totals;
-  const deletions = await confirmDeletions({
-    ...run,
+  const deletions = await confirmDeletions(run, {
     replicaLagMs: settings.replicaLagMs,
     resources: RESOURCES.filter((name) => /^(whole|head)$/.test(resources[name]?.walk ?? "")),
     onDeleted(resource, count) {
@@ -174,7 +172,7 @@ async function followBuilds(
   const pageSize = await run.patience("find the page size", () =>
     findPageSize(run.sql, settings.pageSize, "build"),
   );
-  const polled = await followOpenBuilds({ ...run, stuckAfterMs, replicaLagMs, pageSize, ...most });
+  const polled = await followOpenBuilds(run, { stuckAfterMs, replicaLagMs, pageSize, ...most });
   const { sql, clock, patience, startedAt } = run;
   const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
   const due = await patience("count the open builds that are due", () => countDueBuilds(sql, facts));

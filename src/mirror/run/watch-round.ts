@@ -52,8 +52,7 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const pageSize =
     settings.pageSize === "auto" ? HEAD_PAGE_SIZE : Math.min(HEAD_PAGE_SIZE, settings.pageSize);
   const reading = isRecent ? { ...settings, pageSize, concurrency: 0 } : settings;
-  ending.brokenBy = await walkLists({
-    ...run,
+  ending.brokenBy = await walkLists(run, {
     walks: [{ resource: "build", listPath: "/api/v1/build/", kind: "head", mayWalkInFull: false }],
     settings: reading,
     allowMassDelete: false,
@@ -65,8 +64,7 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const room =
     settings.ratePerSecond === 0 ? MAX_DETAILS : Math.ceil(settings.ratePerSecond * DETAIL_SECONDS);
   const { stuckAfterMs, replicaLagMs } = settings;
-  const polled = await followOpenBuilds({
-    ...run,
+  const polled = await followOpenBuilds(run, {
     stuckAfterMs,
     replicaLagMs,
     pageSize: await patience("find the page size", () => findPageSize(sql, settings.pageSize, "build")),

@@ -6,7 +6,7 @@ import { setMaxListeners } from "node:events";
 import { messageOf } from "../../base/errors.ts";
 import { connect, renewConnections, type Sql } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
-import { createHostPace } from "../api/host-pace.ts";
+import { createHostPace, type HostPace } from "../api/host-pace.ts";
 import { linkSignals } from "../api/link-signals.ts";
 import { createPageClient } from "../api/page-client.ts";
 import { fetchPages, type PageCounts } from "../content/fetch-pages.ts";
@@ -27,20 +27,22 @@ export function withContent<Result extends SyncResult>(
   run: (options: SyncOptions) => Promise<Result>,
 ): (options: SyncOptions) => Promise<Result> {
   return async (options) => {
-    if (!options.settings.content) return run(options);
+    const { settings, clock } = options;
+    if (!settings.content) return run(options);
     // One pace for the lists and for the pages on their host. It keeps a wait that the host asked for.
-    const pace = options.pace ?? createHostPace({ ...options.settings, clock: options.clock });
+    const pace = options.pace ?? createHostPace({ ratePerSecond: settings.ratePerSecond, clock });
     const result = await run({ ...options, pace });
     const { run_id: runId, status } = result.summary;
     const isOver = result.error !== null || options.signal.aborted;
     if (runId === null || isOver || status === "failed" || status === "interrupted") return result;
-    const content = await fetchContent({ ...options, pace }, runId);
+    const content = await fetchContent(options, pace, runId);
     return { ...result, summary: { ...result.summary, content } };
   };
 }
 
 async function fetchContent(
-  options: SyncOptions & Required<Pick<SyncOptions, "pace">>,
+  options: SyncOptions,
+  sharedPace: HostPace,
   runId: number,
 ): Promise<ContentSummary> {
   const { settings, clock } = options;
@@ -55,7 +57,7 @@ async function fetchContent(
     ...settings,
     docsUrl,
     isPage: (url) => pageUrl(url.href, docsUrl)?.pathname === url.pathname,
-    pace: isSameHost ? options.pace : createHostPace({ ...settings, clock }),
+    pace: isSameHost ? sharedPace : createHostPace({ ratePerSecond: settings.ratePerSecond, clock }),
     clock,
     log,
     signal,

@@ -28,7 +28,7 @@ import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { assertRunOpen, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../../store/ledger/run-lock.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
-import { type Client, createClient } from "../api/client.ts";
+import { type Client, type ClientOptions, createClient } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import { createDamaged } from "../lists/damaged.ts";
 import { isPartial, NOTHING_UNFINISHED, type RunSummary } from "../lists/summary.ts";
@@ -168,7 +168,7 @@ async function runLocked(
   const patience = createPatience({ ...waits, log, hasWritten: true });
   const warnings = createWarnings(log);
   if (found.movedAfter) warnings.warn(describeMove(found.movedAfter));
-  const client = createRunClient({ ...options, log }, abort.signal, warnings.warn);
+  const client = createRunClient(options, { log, signal: abort.signal, onWarning: warnings.warn });
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
   let refusedDetails = 0;
   const damaged = createDamaged(log);
@@ -274,12 +274,10 @@ async function runLocked(
 
 /** The client of a run. `onWarning` takes the warnings for the summary of the run. */
 export function createRunClient(
-  { settings, pace, clock, log, meters }: RunOptions,
-  signal: AbortSignal,
-  onWarning: (message: string) => void,
+  { settings, pace, clock, meters }: Pick<RunOptions, "settings" | "pace" | "clock" | "meters">,
+  own: Required<Pick<ClientOptions, "log" | "signal" | "onWarning">>,
 ): Client {
-  const own = { clock, log, signal, onWarning, meter: meters?.requests };
-  return createClient({ ...settings, ...(pace && { pace }), ...own });
+  return createClient({ ...settings, ...(pace && { pace }), clock, meter: meters?.requests, ...own });
 }
 
 function describeMove({ runId, at }: MovedAfter): string {

@@ -27,7 +27,7 @@ async function poll(
   await using server = await startScriptedServer(script);
   await using client = createTestClient(server.url, { retries: 5, clock });
   const { sql, loader } = loading;
-  const polled = await pollOpenBuilds({
+  const run = {
     sql,
     client,
     loader,
@@ -37,6 +37,8 @@ async function poll(
     signal: signal ?? new AbortController().signal,
     startedAt: new Date(NOW),
     runId: 2,
+  };
+  const polled = await pollOpenBuilds(run, {
     replicaLagMs,
     stuckAfterMs: 7_200_000,
     maxDetails,

@@ -40,12 +40,12 @@ async function sweep({ sql, loader }: Loading, answer: Answer) {
   });
   await using client = createTestClient(server.url, { retries: 0, clock });
   const { log, messages } = createKeptLog();
-  await sweepStuckBuilds({
-    ...{ sql, client, loader, clock, log, pageSize: 100, runId: 2, patience: withStoreErrors },
+  const run = {
+    ...{ sql, client, loader, clock, log, runId: 2, patience: withStoreErrors },
     signal: new AbortController().signal,
     startedAt: new Date(NOW),
-    stuckAfterMs: 7_200_000,
-  });
+  };
+  await sweepStuckBuilds(run, { pageSize: 100, stuckAfterMs: 7_200_000 });
   return { messages: messages(), requests: server.requests.map(({ path }) => path) };
 }
 

@@ -34,24 +34,33 @@ async function setUpMissing(users: number, builds = 0): Promise<Loading> {
   return loading;
 }
 
-async function confirm({ sql, loader }: Loading, script: Script, options: Partial<ConfirmOptions> = {}) {
+async function confirm(
+  { sql, loader }: Loading,
+  script: Script,
+  options: Partial<ConfirmOptions> = {},
+  signal = new AbortController().signal,
+) {
   await using server = await startScriptedServer(script);
   await using client = createTestClient(server.url, { retries: 0, clock: systemClock });
   const deleted: Record<string, number> = {};
-  const { deletions: left, waiting } = await confirmDeletions({
-    sql,
-    client,
-    loader,
-    runId: 1,
-    clock: systemClock,
-    log: silentLog,
-    patience: withStoreErrors,
-    signal: new AbortController().signal,
+  const run = {
+    ...{
+      sql,
+      client,
+      loader,
+      runId: 1,
+      clock: systemClock,
+      log: silentLog,
+      patience: withStoreErrors,
+      signal,
+    },
+    startedAt: RUN_START,
+  };
+  const { deletions: left, waiting } = await confirmDeletions(run, {
     resources: ["user", "build"],
     onDeleted(resource, count) {
       deleted[resource] = (deleted[resource] ?? 0) + count;
     },
-    startedAt: RUN_START,
     replicaLagMs: 0,
     ...options,
   });
@@ -269,7 +278,7 @@ describe("missing records", () => {
   test("are left alone when asked to stop", async () => {
     await using loading = await setUpMissing(1);
     const reason = new Error("stop");
-    await expect(confirm(loading, [GONE], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(confirm(loading, [GONE], {}, AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(await stateOf(loading)).toMatchObject({ deleted: false, missing: 1 });
   });
 
