@@ -1,22 +1,16 @@
 import { createTask, parse } from "node-cron";
+import { createZoneOffset } from "./zone-offset.ts";
 
 /** A line such as "29 February, if a Monday" is due once in 28 years, or in 40 years across 2100. */
 const MOST_DAYS = 41 * 366;
 const DAY_MS = 86_400_000;
-
-export interface DueTimes {
-  /** The last moment, up to `now`, at which the line was due; null when there was none in 40 years. */
-  last(now: Date): Date | null;
-  /** The next moment after `now` at which the line is due; null when there is none in 40 years. */
-  next(now: Date): Date | null;
-}
 
 /**
  * Finds when a cron line was due in a time zone. node-cron only looks ahead, and skips a night when the
  * clocks jump over the line's time. Here such a night is due later by the length of the jump (02:17 becomes
  * 03:17), so that it is not skipped. Throws an Error for a line or a zone that cannot be read.
  */
-export function createDueTimes(cron: string, timezone: string): DueTimes {
+export function createDueTimes(cron: string, timezone: string) {
   const { hour, minute, second } = parse(cron);
   const timesMs = hour
     .flatMap((h) => minute.flatMap((m) => second.map((s) => (h * 3600 + m * 60 + s) * 1000)))
@@ -26,7 +20,7 @@ export function createDueTimes(cron: string, timezone: string): DueTimes {
   // Days are matched as if the zone were UTC, where every time exists. A destroyed task still matches.
   const task = createTask(cron, () => {}, { timezone: "Etc/UTC" });
   void task.destroy();
-  const toWall = createWallClock(timezone);
+  const minutesAhead = createZoneOffset(timezone);
 
   function lastOnDay(dayMs: number, nowMs: number): number | undefined {
     const { least, most } = offsetsAround(dayMs);
@@ -61,10 +55,7 @@ export function createDueTimes(cron: string, timezone: string): DueTimes {
     return { least: Math.min(...offsets), most: Math.max(...offsets) };
   }
 
-  /**
-   * Where a time comes twice in a night, chooses the same moment as node-cron, so that the night has one due
-   * time.
-   */
+  /** Where a time comes twice in a night, chooses the moment that node-cron does: the night has one due time. */
   function momentOf(wallMs: number): number {
     const first = wallMs - offsetAt(wallMs);
     const second = wallMs - offsetAt(first);
@@ -73,7 +64,12 @@ export function createDueTimes(cron: string, timezone: string): DueTimes {
   }
 
   function offsetAt(atMs: number): number {
-    return toWall(atMs) - atMs;
+    return minutesAhead(new Date(atMs)) * 60_000;
+  }
+
+  /** Local time, as the UTC milliseconds that read the same. */
+  function toWall(atMs: number): number {
+    return atMs + offsetAt(atMs);
   }
 
   /**
@@ -96,33 +92,9 @@ export function createDueTimes(cron: string, timezone: string): DueTimes {
   }
 
   return {
-    last: (now) => search(now, -1, lastOnDay),
-    next: (now) => search(now, 1, firstOnDay),
-  };
-}
-
-/** Converts a moment to local time, as the UTC milliseconds that read the same. Whole seconds. */
-function createWallClock(timezone: string): (atMs: number) => number {
-  const format = new Intl.DateTimeFormat("en-US", {
-    timeZone: timezone,
-    hourCycle: "h23",
-    year: "numeric",
-    month: "numeric",
-    day: "numeric",
-    hour: "numeric",
-    minute: "numeric",
-    second: "numeric",
-  });
-  return (atMs) => {
-    const parts = new Map(format.formatToParts(atMs).map(({ type, value }) => [type, Number(value)]));
-    const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
-    return Date.UTC(
-      part("year"),
-      part("month") - 1,
-      part("day"),
-      part("hour"),
-      part("minute"),
-      part("second"),
-    );
+    /** The last moment, up to `now`, at which the line was due; null when there was none in 40 years. */
+    last: (now: Date) => search(now, -1, lastOnDay),
+    /** The next moment after `now` at which the line is due; null when there is none in 40 years. */
+    next: (now: Date) => search(now, 1, firstOnDay),
   };
 }

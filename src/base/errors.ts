@@ -24,10 +24,7 @@ export interface ErrorFacts {
   hint?: string | undefined;
 }
 
-/**
- * The base of all errors that are not bugs: `message` says what was tried and what came back, `hint` what to
- * do.
- */
+/** The base of all errors that are not bugs: `message` says what was tried and what came back, `hint` what to do. */
 export class MirrorError extends Error {
   override name = "MirrorError";
   readonly exitCode: number = EXIT.bug;
@@ -73,9 +70,7 @@ export class HttpStatusError extends UpstreamError {
   readonly status: number;
   /** The wait the server asked for in milliseconds, when its `Retry-After` could be read. */
   readonly retryAfterMs: number | undefined;
-  /**
-   * When the request was sent; for a reply from a cache, when the cache got it. Undefined without a reply.
-   */
+  /** When the request was sent; for a reply from a cache, when the cache got it. Undefined without a reply. */
   readonly askedAt: Date | undefined;
   /** When the reply had arrived. */
   readonly observedAt: Date | undefined;
@@ -127,10 +122,7 @@ export function isUpstreamLost(error: unknown): boolean {
   return error instanceof NetworkError || error instanceof TimeoutError;
 }
 
-/**
- * Postgres refused or could not be reached. `sqlstate` is Postgres' code of five characters, or the socket's
- * code.
- */
+/** Postgres refused or could not be reached. `sqlstate` is Postgres' five characters, or the socket's code. */
 export class StoreError extends MirrorError {
   override name = "StoreError";
   override readonly exitCode: number = EXIT.database;
@@ -161,9 +153,7 @@ export class LockedError extends MirrorError {
   }
 }
 
-/**
- * The program was asked to stop, which is not a failure. Committed data stays, and the checkpoint matches it.
- */
+/** The program was asked to stop, which is not a failure. Committed data stays, and the checkpoint matches it. */
 export class StoppedError extends MirrorError {
   override name = "StoppedError";
   override readonly exitCode: number;

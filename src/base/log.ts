@@ -10,12 +10,11 @@ export interface LogOptions {
   level: string;
   format: "pretty" | "json";
   colour: boolean;
-  /**
-   * Every written text goes through this. It removes what a terminal would obey in foreign text. It must
-   * leave JSON and colours as they are.
-   */
+  /** Removes what a terminal would obey from each written text. It leaves JSON and colours as they are. */
   clean(text: string): string;
 }
+
+const SECRETS = ["password", "databasePassword", "databaseUrl", "readUrl"];
 
 /** The log goes to stderr: stdout is for data. Fields that may hold secrets are masked. */
 export function createLog(options: LogOptions): Logger {
@@ -23,40 +22,20 @@ export function createLog(options: LogOptions): Logger {
     level: options.level,
     base: null,
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
-    redact: {
-      paths: [
-        "password",
-        "*.password",
-        "databasePassword",
-        "*.databasePassword",
-        "databaseUrl",
-        "*.databaseUrl",
-        "readUrl",
-        "*.readUrl",
-        "authorization",
-      ],
-      censor: "***",
-    },
+    redact: { paths: [...SECRETS, ...SECRETS.map((name) => `*.${name}`), "authorization"], censor: "***" },
   };
   const stderr = pino.destination({ dest: 2, sync: true });
   const write = (text: string) => void stderr.write(options.clean(nameSources(text)));
   if (options.format === "json") return pino(base, { write });
-  return pino(
-    base,
-    pretty({
-      destination: new Writable({
-        decodeStrings: false,
-        write(text: string | Buffer, _encoding, done) {
-          write(text.toString());
-          done();
-        },
-      }),
-      colorize: options.colour,
-      translateTime: "SYS:HH:MM:ss",
-      hideObject: true,
-      messageFormat: prettyMessage,
-    }),
-  );
+  const destination = new Writable({
+    decodeStrings: false,
+    write(text: string | Buffer, _encoding, done) {
+      write(text.toString());
+      done();
+    },
+  });
+  const look = { translateTime: "SYS:HH:MM:ss", hideObject: true, messageFormat: prettyMessage };
+  return pino(base, pretty({ destination, colorize: options.colour, ...look }));
 }
 
 /** A log that writes nothing, for tests and for library use. */

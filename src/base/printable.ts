@@ -26,8 +26,6 @@ const COLOURS = new RegExp(`(${ESCAPE}\\[[\\d;]*m)`);
 
 /** Does the same for coloured text and keeps its colours. */
 export function printableColoured(text: string): string {
-  return text
-    .split(COLOURS)
-    .map((part, place) => (place % 2 === 0 ? printableJson(part) : part))
-    .join("");
+  const parts = text.split(COLOURS);
+  return parts.map((part, place) => (place % 2 === 0 ? printableJson(part) : part)).join("");
 }

@@ -2,16 +2,6 @@ import { DAY, HOUR, type Micros, SECOND } from "./local-dates.ts";
 import { createRandom, hash, type Random, STREAM } from "./random.ts";
 import type { WorldSettings } from "./settings.ts";
 
-export type FailureKind =
-  | "clone"
-  | "distribution"
-  | "configuration"
-  | "warning"
-  | "latex"
-  | "timeout"
-  | "inactivity"
-  | "memory";
-
 /**
  * States: triggered → (cloning → installing →) building → finished. A stuck build stays `triggered` or
  * `building` for ever, or until a job closes it as failed. A pdf row is written at the end of its build, so
@@ -34,7 +24,8 @@ export interface BuildLife {
 const MEDIAN: Micros = 183 * SECOND;
 const LOG_DEVIATION = Math.log(821 / 183) / 1.6449;
 
-const FAILURES: [FailureKind, ...FailureKind[]] = [
+/** The likely ones stand here several times. */
+const FAILURES = [
   "clone",
   "distribution",
   "distribution",
@@ -46,11 +37,12 @@ const FAILURES: [FailureKind, ...FailureKind[]] = [
   "latex",
   "timeout",
   "memory",
-];
+] as const;
 
-/**
- * Computes the whole life of a build from its row number and its creation, so nothing of it has to be stored.
- */
+/** A job closes a stuck build for `inactivity`. */
+export type FailureKind = (typeof FAILURES)[number] | "inactivity";
+
+/** Computes the whole life of a build from its row number and its creation, so nothing of it is stored. */
 export function createBuildLives(settings: WorldSettings) {
   const { seed, stuckShare, closeStuckAfterMs } = settings;
 
@@ -73,35 +65,24 @@ export function createBuildLives(settings: WorldSettings) {
       const stuck = random.chance(stuckShare);
       const total = Math.round(Math.exp(Math.log(MEDIAN) + LOG_DEVIATION * random.normal()));
       const detailed = random.chance(0.15);
+      const success = failure === null;
       if (type > 0.8 && type < 0.9) {
-        return {
-          type: "pdf",
-          steps: [{ state: "finished", at: createdAt }],
-          success: failure === null,
-          failure: failure && "latex",
-        };
+        const steps = [{ state: "finished", at: createdAt }];
+        return { type: "pdf", steps, success, failure: failure && "latex" };
       }
-      const life = {
-        type: type <= 0.8 ? "html" : type < 0.97 ? "epub" : type < 0.995 ? "man" : "dash",
-        success: failure === null,
-        failure,
-      };
+      const kind = type <= 0.8 ? "html" : type < 0.97 ? "epub" : type < 0.995 ? "man" : "dash";
+      const life = { type: kind, success, failure };
       const after = (share: number): Micros => createdAt + Math.max(1, Math.round(total * share));
       const steps = [{ state: "triggered", at: createdAt }];
       if (stuck) {
         if (random.chance(0.5)) steps.push({ state: "building", at: after(0.1) });
         if (closeStuckAfterMs === undefined) return { ...life, steps };
         const end = Math.max(createdAt + closeStuckAfterMs * 1000, after(0.1) + 1);
-        return {
-          type: life.type,
-          steps: [...steps, { state: "finished", at: end }],
-          success: false,
-          failure: "inactivity",
-        };
+        steps.push({ state: "finished", at: end });
+        return { type: kind, steps, success: false, failure: "inactivity" };
       }
-      if (detailed) {
+      if (detailed)
         steps.push({ state: "cloning", at: after(0.06) }, { state: "installing", at: after(0.15) });
-      }
       steps.push({ state: "building", at: after(detailed ? 0.4 : 0.1) }, { state: "finished", at: after(1) });
       return { ...life, steps };
     },
@@ -122,10 +103,5 @@ export type BuildLives = ReturnType<typeof createBuildLives>;
 
 /** The state of a build at a moment, which must not be before its creation. */
 export function stateAt(life: BuildLife, moment: Micros): string {
-  let state = "";
-  for (const step of life.steps) {
-    if (step.at > moment) break;
-    state = step.state;
-  }
-  return state;
+  return life.steps.findLast(({ at }) => at <= moment)?.state ?? "";
 }

@@ -3,33 +3,13 @@ import type { Micros } from "./local-dates.ts";
 const FIRST_ID = 90_001;
 const NO_VERSION = -1;
 
+export type BuildStore = ReturnType<typeof createBuildStore>;
+
 /**
  * The basic facts of all builds in columns of numbers: 32 bytes a build, and 4 for its place in the list.
  * Everything else about a build is computed from its row number on request.
  */
-export interface BuildStore {
-  /** How many rows were ever created. A deleted build keeps its row. */
-  readonly rowCount: number;
-  readonly liveCount: number;
-  add(build: { createdAt: Micros; date: Micros; project: number; version: number | null }): number;
-  createdAt(row: number): Micros;
-  /** The local date on the wire. It may be earlier than that of an older build. */
-  date(row: number): Micros;
-  project(row: number): number;
-  version(row: number): number | null;
-  /** Infinity while the build exists. */
-  deletedAt(row: number): Micros;
-  /** The row at a place in the list, newest date first. The place must be below `liveCount`. */
-  rowAt(place: number): number;
-  remove(row: number, at: Micros): boolean;
-  /** Removes the rows for which `goes` returns true, in one pass, and returns them. */
-  removeWhere(goes: (row: number) => boolean, at: Micros): number[];
-  idOf(row: number): number;
-  /** Undefined for an unknown id and for a deleted build. */
-  rowOf(id: number): number | undefined;
-}
-
-export function createBuildStore(capacity: number): BuildStore {
+export function createBuildStore(capacity: number) {
   let size = Math.max(capacity, 1024);
   let createdAt = new Float64Array(size);
   let date = new Float64Array(size);
@@ -58,13 +38,14 @@ export function createBuildStore(capacity: number): BuildStore {
   const at = (column: Float64Array | Int32Array, index: number): number => column[index] ?? Number.NaN;
 
   return {
+    /** How many rows were ever created. A deleted build keeps its row. */
     get rowCount() {
       return rowCount;
     },
     get liveCount() {
       return liveCount;
     },
-    add(build) {
+    add(build: { createdAt: Micros; date: Micros; project: number; version: number | null }): number {
       if (rowCount === size) grow();
       const row = rowCount++;
       createdAt[row] = build.createdAt;
@@ -80,13 +61,16 @@ export function createBuildStore(capacity: number): BuildStore {
       order[place] = row;
       return row;
     },
-    createdAt: (row) => at(createdAt, row),
-    date: (row) => at(date, row),
-    project: (row) => at(project, row),
-    version: (row) => (version[row] === NO_VERSION ? null : at(version, row)),
-    deletedAt: (row) => at(deletedAt, row),
-    rowAt: (place) => at(order, liveCount - 1 - place),
-    remove(row, moment) {
+    createdAt: (row: number): Micros => at(createdAt, row),
+    /** The local date on the wire. It may be earlier than that of an older build. */
+    date: (row: number): Micros => at(date, row),
+    project: (row: number): number => at(project, row),
+    version: (row: number): number | null => (version[row] === NO_VERSION ? null : at(version, row)),
+    /** Infinity while the build exists. */
+    deletedAt: (row: number): Micros => at(deletedAt, row),
+    /** The row at a place in the list, newest date first. The place must be below `liveCount`. */
+    rowAt: (place: number): number => at(order, liveCount - 1 - place),
+    remove(row: number, moment: Micros): boolean {
       const place = order.subarray(0, liveCount).lastIndexOf(row);
       if (place < 0) return false;
       order.copyWithin(place, place + 1, liveCount);
@@ -94,7 +78,8 @@ export function createBuildStore(capacity: number): BuildStore {
       deletedAt[row] = moment;
       return true;
     },
-    removeWhere(goes, moment) {
+    /** Removes the rows for which `goes` returns true, in one pass, and returns them. */
+    removeWhere(goes: (row: number) => boolean, moment: Micros): number[] {
       const gone: number[] = [];
       let kept = 0;
       for (let place = 0; place < liveCount; place++) {
@@ -107,15 +92,11 @@ export function createBuildStore(capacity: number): BuildStore {
       liveCount = kept;
       return gone;
     },
-    idOf: (row) => row + FIRST_ID,
-    rowOf(id) {
+    idOf: (row: number): number => row + FIRST_ID,
+    /** Undefined for an unknown id and for a deleted build. */
+    rowOf(id: number): number | undefined {
       const row = id - FIRST_ID;
-      return Number.isInteger(row) &&
-        row >= 0 &&
-        row < rowCount &&
-        deletedAt[row] === Number.POSITIVE_INFINITY
-        ? row
-        : undefined;
+      return row < rowCount && deletedAt[row] === Number.POSITIVE_INFINITY ? row : undefined;
     },
   };
 }

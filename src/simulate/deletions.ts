@@ -4,9 +4,7 @@ import type { Micros } from "./local-dates.ts";
 import type { FileRow, Population, ProjectRow, UserRow, VersionRow } from "./population.ts";
 import type { TrueDeletion } from "./truth.ts";
 
-/**
- * Deletes rows with everything that depends on them, as the service's database does, and lists the deletions.
- */
+/** Deletes rows with all that depends on them, as the service's database does, and lists the deletions. */
 export function createDeletions(population: Population, builds: BuildStore) {
   const all: TrueDeletion[] = [];
 

@@ -3,7 +3,7 @@ import type { Deletions } from "./deletions.ts";
 import type { Micros } from "./local-dates.ts";
 import type { Population } from "./population.ts";
 import type { Random } from "./random.ts";
-import type { EventKind } from "./world-events.ts";
+import type { EventKind } from "./settings.ts";
 
 type Happening = (at: Micros, random: Random) => void;
 

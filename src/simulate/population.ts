@@ -4,10 +4,7 @@ import { createRoster } from "./roster.ts";
 import type { WorldSettings } from "./settings.ts";
 import { ODD_TEXTS, word } from "./words.ts";
 
-/**
- * Rows hold the fields that can change or must be compared. All other fields are computed from the id
- * (`records.ts`).
- */
+/** Rows hold what can change or must be compared. All other fields are computed from the id (`records.ts`). */
 export interface UserRow {
   id: number;
   lastLoginAt: Micros | null;
@@ -45,9 +42,7 @@ export interface FileRow {
 const FIRST_VERSION_ID = 1001;
 const FIRST_FILE_ID = 30_001;
 
-/**
- * The rows of a world except the builds, and how they are created, changed and deleted. Ids are never reused.
- */
+/** The rows of a world except the builds, and how they come, change and go. Ids are never reused. */
 export function createPopulation(settings: WorldSettings, startAt: Micros) {
   const { seed } = settings;
   /** An arbitrary but stable order, as a database returns rows without `order by`. */
@@ -79,9 +74,8 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
   function makeProject(now: Micros, hidden: boolean): ProjectRow {
     const id = ++projectCount;
     const random = createRandom(hash(seed, STREAM.project, id));
-    let slug = random.chance(0.5)
-      ? `${word(random)}-${word(random)}`
-      : `${word(random)}-${word(random)}-${word(random)}`;
+    const words = random.chance(0.5) ? 2 : 3;
+    let slug = Array.from({ length: words }, () => word(random)).join("-");
     // A slug that looks like an id can only be found with the filter of the list.
     if (settings.oddTexts && id === 7) slug = "42";
     if (slugs.has(slug)) slug = `${slug}-${id}`;

@@ -15,10 +15,7 @@ export const STREAM = {
   failures: 13,
 } as const;
 
-/**
- * A whole number below 2^32 that only depends on its three arguments, so any record can be computed again
- * from its id.
- */
+/** A whole number below 2^32, by its three arguments alone: any record can be computed again from its id. */
 export function hash(seed: number, stream: number, id: number): number {
   let h = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(stream + 1, 0xc2b2ae35) ^ (id | 0);
   h = Math.imul(h ^ (h >>> 16), 0x7feb352d);
@@ -27,21 +24,10 @@ export function hash(seed: number, stream: number, id: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-export interface Random {
-  /** At least 0 and less than 1. */
-  next(): number;
-  /** A whole number, at least 0 and less than `below`. */
-  int(below: number): number;
-  chance(probability: number): boolean;
-  pick<T>(choices: readonly [T, ...T[]]): T;
-  /** Exponentially distributed: the wait for an event that occurs every `mean` on average. */
-  wait(mean: number): number;
-  /** Normally distributed around 0 with deviation 1. */
-  normal(): number;
-}
+export type Random = ReturnType<typeof createRandom>;
 
 /** The same seed gives the same numbers in the same order. Not for secrets. */
-export function createRandom(seed: number): Random {
+export function createRandom(seed: number) {
   let state = seed | 0;
   function next(): number {
     state = (state + 0x6d2b79f5) | 0;
@@ -50,11 +36,15 @@ export function createRandom(seed: number): Random {
     return ((h ^ (h >>> 14)) >>> 0) / 0x100000000;
   }
   return {
+    /** At least 0 and less than 1. */
     next,
-    int: (below) => Math.floor(next() * below),
-    chance: (probability) => next() < probability,
-    pick: (choices) => choices[Math.floor(next() * choices.length)] ?? choices[0],
-    wait: (mean) => -Math.log(1 - next()) * mean,
+    /** A whole number, at least 0 and less than `below`. */
+    int: (below: number) => Math.floor(next() * below),
+    chance: (probability: number) => next() < probability,
+    pick: <T>(choices: readonly [T, ...T[]]): T => choices[Math.floor(next() * choices.length)] ?? choices[0],
+    /** Exponentially distributed: the wait for an event that occurs every `mean` on average. */
+    wait: (mean: number) => -Math.log(1 - next()) * mean,
+    /** Normally distributed around 0 with deviation 1. */
     normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
   };
 }

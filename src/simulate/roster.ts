@@ -1,21 +1,8 @@
-/** The rows of one resource that are not deleted, found by id and kept in the order of their list. */
-export interface Roster<T extends { id: number }> {
-  readonly ordered: readonly T[];
-  /** Increases with each change. `touch` reports a change inside a row. */
-  readonly revision: number;
-  find(id: number): T | undefined;
-  add(row: T): void;
-  /** Adds many rows with one sort. */
-  addAll(rows: Iterable<T>): void;
-  remove(row: T): boolean;
-  removeWhere(goes: (row: T) => boolean): T[];
-  touch(): void;
-  /** In the order of creation. */
-  byBirth(): Iterable<T>;
-}
-
-/** `compare` must order any two different rows, otherwise a row cannot be found in the order. */
-export function createRoster<T extends { id: number }>(compare: (a: T, b: T) => number): Roster<T> {
+/**
+ * The rows of one resource that are not deleted, found by id and kept in the order of their list. `compare` must order
+ * any two different rows, otherwise a row cannot be found in the order.
+ */
+export function createRoster<T extends { id: number }>(compare: (a: T, b: T) => number) {
   const byId = new Map<number, T>();
   let ordered: T[] = [];
   let revision = 0;
@@ -33,19 +20,21 @@ export function createRoster<T extends { id: number }>(compare: (a: T, b: T) => 
   }
 
   return {
-    get ordered() {
+    get ordered(): readonly T[] {
       return ordered;
     },
+    /** Increases with each change. `touch` reports a change inside a row. */
     get revision() {
       return revision;
     },
-    find: (id) => byId.get(id),
-    add(row) {
+    find: (id: number) => byId.get(id),
+    add(row: T): void {
       byId.set(row.id, row);
       ordered.splice(position(row), 0, row);
       revision++;
     },
-    addAll(rows) {
+    /** Adds many rows with one sort. */
+    addAll(rows: Iterable<T>): void {
       for (const row of rows) {
         byId.set(row.id, row);
         ordered.push(row);
@@ -53,13 +42,13 @@ export function createRoster<T extends { id: number }>(compare: (a: T, b: T) => 
       ordered.sort(compare);
       revision++;
     },
-    remove(row) {
+    remove(row: T): boolean {
       if (!byId.delete(row.id)) return false;
       ordered.splice(position(row), 1);
       revision++;
       return true;
     },
-    removeWhere(goes) {
+    removeWhere(goes: (row: T) => boolean): T[] {
       const gone = ordered.filter(goes);
       if (gone.length === 0) return gone;
       ordered = ordered.filter((row) => !goes(row));
@@ -67,9 +56,10 @@ export function createRoster<T extends { id: number }>(compare: (a: T, b: T) => 
       revision++;
       return gone;
     },
-    touch() {
+    touch(): void {
       revision++;
     },
-    byBirth: () => byId.values(),
+    /** In the order of creation. */
+    byBirth: (): Iterable<T> => byId.values(),
   };
 }

@@ -30,10 +30,7 @@ export interface SimulationOptions {
   speed?: number;
   /** How many bytes of rendered replies are cached. With 0 each reply is rendered again. @default 64 MiB */
   cacheBytes?: number;
-  /**
-   * Whether characters outside ASCII are sent as \u escapes. The recorded service sent them raw.
-   * @default false
-   */
+  /** Whether characters outside ASCII are sent as \u escapes. The recorded service sent them raw. @default false */
   ascii?: boolean;
   /** How it behaves where the interface is not documented. @default RECORDED, as real services do */
   manners?: Manners;
@@ -50,10 +47,7 @@ export interface RequestCounters {
   bytes: number;
   /** The largest number of requests under way at once. */
   peakInFlight: number;
-  /**
-   * With `recordArrivals`, the arrival of each request: milliseconds of this process's `performance.now()`,
-   * ascending.
-   */
+  /** With `recordArrivals`, the `performance.now()` of this process at each request. */
   arrivalsMs: number[];
 }
 
@@ -87,18 +81,12 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
   let counters = createCounters();
   let inFlight = 0;
 
-  /**
-   * Time only has to pass when a request comes: each request brings the world to the age it should have by
-   * then.
-   */
+  /** Time passes only when a request comes: it brings the world to the age that it should have by then. */
   function dueTime(): Date {
     return speed > 0 ? new Date(startedIn + (performance.now() - startedAt) * speed) : world.now();
   }
 
-  /**
-   * The time on the service's clock, to the second. An interceptor may have moved the world beyond the time
-   * that is due.
-   */
+  /** The time on the service's clock. An interceptor may have moved the world beyond the time that is due. */
   function clockShows(): string {
     const trueMs = Math.max(dueTime().getTime(), world.now().getTime());
     return new Date(trueMs + world.settings.clockOffsetMs).toUTCString();

@@ -1,24 +1,28 @@
+/** The order gives each kind its own stream of numbers: append new kinds, never reorder. */
+export const EVENT_KINDS = [
+  "builds",
+  "buildDeletions",
+  "projectChanges",
+  // Do not change a project's `modified_date`.
+  "administratorChanges",
+  // A listed project becomes hidden, or a hidden one is listed again.
+  "hides",
+  "logins",
+  "newUsers",
+  "userDeletions",
+  "newProjects",
+  "projectDeletions",
+  // A version's `active` or `built` changes.
+  "versionChanges",
+  "newVersions",
+  "versionDeletions",
+  "newFiles",
+  "fileDeletions",
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
 /** How often each kind of event occurs, per virtual day on average. 0 switches a kind off. */
-export interface Rates {
-  builds: number;
-  buildDeletions: number;
-  projectChanges: number;
-  /** Changes of a project's administrators. They do not change its `modified_date`. */
-  administratorChanges: number;
-  /** A listed project becomes hidden, or a hidden one is listed again. */
-  hides: number;
-  logins: number;
-  newUsers: number;
-  userDeletions: number;
-  newProjects: number;
-  projectDeletions: number;
-  /** A version's `active` or `built` changes. */
-  versionChanges: number;
-  newVersions: number;
-  versionDeletions: number;
-  newFiles: number;
-  fileDeletions: number;
-}
+export type Rates = Record<EventKind, number>;
 
 export interface WorldOptions {
   /** The same seed and settings give the same world and the same future. @default 1 */
@@ -27,9 +31,7 @@ export interface WorldOptions {
   users?: number;
   /** @default 700 */
   projects?: number;
-  /**
-   * Each project has at least one version (`latest`), so there are never fewer than `projects`. @default 3000
-   */
+  /** Never fewer than `projects`: each has a version `latest`. @default 3000 */
   versions?: number;
   /** @default 3500 */
   files?: number;
@@ -77,34 +79,13 @@ export type WorldSettings = Required<Omit<WorldOptions, "closeStuckAfterMs" | "r
   rates: Rates;
 };
 
-/**
- * A world without random events: only `triggerBuilds` and similar calls change it. Open builds still finish.
- */
-export const QUIET: Rates = {
-  builds: 0,
-  buildDeletions: 0,
-  projectChanges: 0,
-  administratorChanges: 0,
-  hides: 0,
-  logins: 0,
-  newUsers: 0,
-  userDeletions: 0,
-  newProjects: 0,
-  projectDeletions: 0,
-  versionChanges: 0,
-  newVersions: 0,
-  versionDeletions: 0,
-  newFiles: 0,
-  fileDeletions: 0,
-};
+/** A world without random events: only `triggerBuilds` and the like change it. Open builds still finish. */
+export const QUIET = Object.fromEntries(EVENT_KINDS.map((kind) => [kind, 0])) as Rates;
 
 /** Fills in the defaults. By default all builds fall into the 30 days before the start. */
 export function settleWorld(options: WorldOptions): WorldSettings {
-  const projects = options.projects ?? 700;
+  const { projects = 700, builds = 7000, users = 800, files = 3500 } = options;
   const versions = Math.max(options.versions ?? 3000, projects);
-  const builds = options.builds ?? 7000;
-  const users = options.users ?? 800;
-  const files = options.files ?? 3500;
   const buildsPerDay = options.rates?.builds ?? builds / 30;
   return {
     seed: options.seed ?? 1,

@@ -28,15 +28,9 @@ export interface TrueDeletion {
 
 /** The true content and history of a world, for tests. Each call reads the current world. */
 export interface Truth {
-  /**
-   * All records that are not deleted, in the order of their creation. They are generated one by one during
-   * iteration.
-   */
+  /** All records that are not deleted, in the order of their creation, made one by one. */
   records<R extends Resource>(resource: R): Iterable<TrueRecord<RecordTypes[R]>>;
-  /**
-   * All transitions until now, build by build in the order of their ids. Those of deleted builds end with the
-   * deletion.
-   */
+  /** All transitions until now, build by build in the order of their ids. They end with a build's deletion. */
   transitions(): Iterable<TrueTransition>;
   /** All deletions since the world began, in the order of time. */
   deletions(): readonly TrueDeletion[];
@@ -53,13 +47,12 @@ export function createTruth(deps: {
 }): Truth {
   const { population, builds, lives, records, deletions, now } = deps;
 
-  function* listed<T, R>(rows: Iterable<T>, toRecord: (row: T) => R): Iterable<TrueRecord<R>> {
-    for (const row of rows) yield { record: toRecord(row), listed: true };
-  }
-
-  function* projects(): Iterable<TrueRecord<RecordTypes["project"]>> {
-    for (const row of population.projects.byBirth())
-      yield { record: records.project(row), listed: !row.hidden };
+  function* all<T, R>(
+    rows: Iterable<T>,
+    toRecord: (row: T) => R,
+    isListed: (row: T) => boolean = () => true,
+  ): Iterable<TrueRecord<R>> {
+    for (const row of rows) yield { record: toRecord(row), listed: isListed(row) };
   }
 
   function* liveBuilds(): Iterable<number> {
@@ -69,11 +62,11 @@ export function createTruth(deps: {
   }
 
   const readers: { [R in Resource]: () => Iterable<TrueRecord<RecordTypes[R]>> } = {
-    user: () => listed(population.users.byBirth(), records.user),
-    project: projects,
-    version: () => listed(population.versions.byBirth(), records.version),
-    file: () => listed(population.files.byBirth(), records.file),
-    build: () => listed(liveBuilds(), (row) => records.build(row, now())),
+    user: () => all(population.users.byBirth(), records.user),
+    project: () => all(population.projects.byBirth(), records.project, (row) => !row.hidden),
+    version: () => all(population.versions.byBirth(), records.version),
+    file: () => all(population.files.byBirth(), records.file),
+    build: () => all(liveBuilds(), (row) => records.build(row, now())),
   };
 
   return {

@@ -53,11 +53,8 @@ export function createWorldCatalog(deps: {
       at(place) {
         const [start, end] = groupAt ? groupAt(place) : [0, ordered.length];
         const size = end - start;
-        let step = steps.get(size);
-        if (step === undefined) {
-          step = stepThrough(size, draw[0]);
-          steps.set(size, step);
-        }
+        const step = steps.get(size) ?? stepThrough(size, draw[0]);
+        steps.set(size, step);
         return ordered[start + ((step * (place - start) + Math.floor(draw[1] * size)) % size)];
       },
     };
@@ -116,8 +113,7 @@ export function createWorldCatalog(deps: {
     if (shuffled) return undefined;
     switch (resource) {
       case "build":
-        // The texts of a build contain the slugs of its project and version, which never change during its
-        // life.
+        // The texts of a build contain the slugs of its project and version, which never change.
         return String(buildRevision());
       case "user":
         return String(users.revision);

@@ -1,35 +1,14 @@
 import { DAY, type Micros } from "./local-dates.ts";
 import { createRandom, hash, type Random, STREAM } from "./random.ts";
-import type { Rates } from "./settings.ts";
-
-export type EventKind = keyof Rates;
-
-/** The order gives each kind its own stream of numbers: append new kinds, never reorder. */
-const KINDS: readonly EventKind[] = [
-  "builds",
-  "buildDeletions",
-  "projectChanges",
-  "administratorChanges",
-  "hides",
-  "logins",
-  "newUsers",
-  "userDeletions",
-  "newProjects",
-  "projectDeletions",
-  "versionChanges",
-  "newVersions",
-  "versionDeletions",
-  "newFiles",
-  "fileDeletions",
-];
+import { EVENT_KINDS, type EventKind, type Rates } from "./settings.ts";
 
 /**
  * Independent events of each kind at their mean rate. Each kind has its own random numbers, so the same
  * events happen at the same moments, whatever the steps of time are.
  */
 export function createWorldEvents(seed: number, rates: Rates, startAt: Micros) {
-  const queues = KINDS.filter((kind) => rates[kind] > 0).map((kind) => {
-    const random = createRandom(hash(seed, STREAM.event, KINDS.indexOf(kind)));
+  const queues = EVENT_KINDS.filter((kind) => rates[kind] > 0).map((kind) => {
+    const random = createRandom(hash(seed, STREAM.event, EVENT_KINDS.indexOf(kind)));
     const mean = DAY / rates[kind];
     return { kind, random, mean, nextAt: startAt + Math.ceil(random.wait(mean)) };
   });

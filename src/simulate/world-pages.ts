@@ -1,6 +1,7 @@
 import type { FileRow, Population } from "./population.ts";
 import { createRandom, hash, STREAM } from "./random.ts";
 import { filePath, pagePath } from "./records.ts";
+import type { WorldSettings } from "./settings.ts";
 import { sentence } from "./words.ts";
 
 /** A page of documentation, as the service's web server sends it. */
@@ -10,33 +11,23 @@ export interface WorldPage {
   lastModified: Date;
 }
 
-/** The pages of the files. Two files with the same address have one page, as on a real server. */
-export interface WorldPages {
-  /** The heading and the text of a file's page, as a reader sees them. The searches search the same text. */
-  text(file: FileRow): string;
-  /** The heading. Its anchor has the same name. */
-  heading(file: FileRow): string;
-  /** The page at a path without the base path, or undefined. */
-  find(path: string): WorldPage | undefined;
-  /** Gives a file's page another text. */
-  edit(file: FileRow, at: Date): void;
-}
+export type WorldPages = ReturnType<typeof createWorldPages>;
 
-export function createWorldPages(deps: {
-  seed: number;
+/** The pages of the files. Two files with the same address have one page, as on a real server. */
+export function createWorldPages({
+  settings,
+  population,
+}: {
+  settings: WorldSettings;
   population: Population;
-  /** The share of addresses without a page. */
-  missingShare: number;
-  startAt: Date;
-}): WorldPages {
-  const { seed, population, missingShare, startAt } = deps;
+}) {
+  const { seed, missingPageShare, startAt } = settings;
   const edits = new Map<string, { edition: number; at: Date }>();
   let known: { revision: number; byPath: Map<string, FileRow> } | undefined;
 
   function textOf(path: string): string {
-    const random = createRandom(
-      hash(seed, STREAM.fileText, numberOf(path) + (edits.get(path)?.edition ?? 0)),
-    );
+    const edition = edits.get(path)?.edition ?? 0;
+    const random = createRandom(hash(seed, STREAM.fileText, numberOf(path) + edition));
     let text = sentence(random, 8 + random.int(8));
     for (let more = 1 + random.int(4); more > 0; more--) text += ` ${sentence(random, 6 + random.int(10))}`;
     return text;
@@ -56,12 +47,15 @@ export function createWorldPages(deps: {
   }
 
   return {
-    text: (file) => `${headingOf(file)} ${textOf(pagePath(seed, file))}`,
+    /** The heading and the text of a file's page, as a reader sees them. The searches search the same text. */
+    text: (file: FileRow) => `${headingOf(file)} ${textOf(pagePath(seed, file))}`,
+    /** The heading. Its anchor has the same name. */
     heading: headingOf,
-    find(path) {
+    /** The page at a path without the base path, or undefined. */
+    find(path: string): WorldPage | undefined {
       const file = files().get(path);
       if (file === undefined) return undefined;
-      const isMissing = hash(seed, STREAM.fileText, numberOf(path) + 0.5e9) < missingShare * 2 ** 32;
+      const isMissing = hash(seed, STREAM.fileText, numberOf(path) + 0.5e9) < missingPageShare * 2 ** 32;
       if (isMissing) return undefined;
       const heading = headingOf(file);
       const edit = edits.get(path);
@@ -73,7 +67,8 @@ export function createWorldPages(deps: {
       const etag = `"${numberOf(path).toString(16)}-${edit?.edition ?? 0}"`;
       return { html, etag, lastModified: edit?.at ?? startAt };
     },
-    edit(file, at) {
+    /** Gives a file's page another text. */
+    edit(file: FileRow, at: Date): void {
       const path = pagePath(seed, file);
       edits.set(path, { edition: (edits.get(path)?.edition ?? 0) + 1, at });
     },

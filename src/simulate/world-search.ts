@@ -6,11 +6,8 @@ import type { FileRow, Population } from "./population.ts";
 import { filePath, type Records, subdomain } from "./records.ts";
 import type { WorldPages } from "./world-pages.ts";
 
-/**
- * The interface has no limit for searches (`docs/interface.md`, "Searches"). Ours is the page size of lists.
- */
+/** The interface has no limit for searches (`docs/interface.md`, "Searches"). Ours is the page size of lists. */
 const MAX_HITS = 20;
-const FILES_A_PAGE = 20;
 
 /** The three searches by whole words, ignoring case. All words of the query must occur. */
 export function createWorldSearch(deps: {
@@ -31,13 +28,13 @@ export function createWorldSearch(deps: {
   return {
     async searchFiles({ q, page }: { q: string; page: number }): Promise<FileHitRecord[]> {
       const words = wordsIn(q);
-      let before = (page - 1) * FILES_A_PAGE;
+      let before = (page - 1) * MAX_HITS;
       const hits: FileHitRecord[] = [];
       if (words.length === 0) return hits;
       for (const [row, text] of matches(words.map(wordPattern), population.files.ordered)) {
         if (before-- > 0) continue;
         hits.push({ ...records.file(row), text: snippet(text, words, HIGHLIGHTED) });
-        if (hits.length === FILES_A_PAGE) break;
+        if (hits.length === MAX_HITS) break;
       }
       return hits;
     },

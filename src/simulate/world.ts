@@ -50,12 +50,7 @@ export function createWorld(options: WorldOptions = {}): World {
   const lives = createBuildLives(settings);
   const records = createRecords({ settings, dates, population, builds, lives });
   const events = createWorldEvents(seed, rates, startAt);
-  const pages = createWorldPages({
-    seed,
-    population,
-    missingShare: settings.missingPageShare,
-    startAt: settings.startAt,
-  });
+  const pages = createWorldPages({ settings, population });
   const deletions = createDeletions(population, builds);
   const happenings = createHappenings({ population, builds, deletions, addBuild });
   let now = startAt;

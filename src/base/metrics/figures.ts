@@ -63,55 +63,60 @@ interface FigureMetric {
   samples(figures: Figures): Sample[];
 }
 
-const ofLists =
-  (value: (list: Figures["lists"][number]) => number | null) =>
-  ({ lists }: Figures): Sample[] =>
+type ListFigures = Figures["lists"][number];
+type KindFigures = Figures["kinds"][number];
+
+/** A gauge with a series for each resource. */
+function ofLists(help: string, value: (list: ListFigures) => number | null): FigureMetric {
+  const samples = ({ lists }: Figures) =>
     lists.map((list) => ({ labels: { resource: list.resource }, value: value(list) }));
-const ofKinds =
-  (value: (kind: Figures["kinds"][number]) => number | null) =>
-  ({ kinds }: Figures): Sample[] =>
+  return { type: "gauge", help, labels: ["resource"], samples };
+}
+
+/** A gauge with a series for each kind of run. */
+function ofKinds(help: string, value: (kind: KindFigures) => number | null): FigureMetric {
+  const samples = ({ kinds }: Figures) =>
     kinds.map((one) => ({ labels: { kind: one.kind }, value: value(one) }));
-const single = (value: number | null): Sample[] => [{ labels: {}, value }];
-const asNumber = (fact: boolean | null) => (fact === null ? null : Number(fact));
+  return { type: "gauge", help, labels: ["kind"], samples };
+}
+
+/** A gauge with one series. A fact is 1 or 0. */
+function single(help: string, value: (figures: Figures) => number | boolean | null): FigureMetric {
+  const samples = (figures: Figures): Sample[] => {
+    const one = value(figures);
+    return [{ labels: {}, value: one === null ? null : Number(one) }];
+  };
+  return { type: "gauge", help, labels: [], samples };
+}
 
 /** The metrics that come from the database, by their names. */
 export const FIGURE_METRICS: Readonly<Record<string, FigureMetric>> = {
-  docmirror_last_success_timestamp_seconds: {
-    type: "gauge",
-    help: "When the newest run that succeeded ended, in seconds since 1970.",
-    labels: ["kind"],
-    samples: ofKinds(({ lastSuccessAt }) => lastSuccessAt),
-  },
-  docmirror_last_run_timestamp_seconds: {
-    type: "gauge",
-    help: "When the newest run ended, in seconds since 1970.",
-    labels: ["kind"],
-    samples: ofKinds(({ last }) => last?.endedAt ?? null),
-  },
-  docmirror_last_run_duration_seconds: {
-    type: "gauge",
-    help: "How long the newest run that ended took.",
-    labels: ["kind"],
-    samples: ofKinds(({ last }) => last?.seconds ?? null),
-  },
-  docmirror_last_run_requests: {
-    type: "gauge",
-    help: "Requests of the newest run that ended.",
-    labels: ["kind"],
-    samples: ofKinds(({ last }) => last?.requests ?? null),
-  },
+  docmirror_last_success_timestamp_seconds: ofKinds(
+    "When the newest run that succeeded ended, in seconds since 1970.",
+    ({ lastSuccessAt }) => lastSuccessAt,
+  ),
+  docmirror_last_run_timestamp_seconds: ofKinds(
+    "When the newest run ended, in seconds since 1970.",
+    ({ last }) => last?.endedAt ?? null,
+  ),
+  docmirror_last_run_duration_seconds: ofKinds(
+    "How long the newest run that ended took.",
+    ({ last }) => last?.seconds ?? null,
+  ),
+  docmirror_last_run_requests: ofKinds(
+    "Requests of the newest run that ended.",
+    ({ last }) => last?.requests ?? null,
+  ),
   docmirror_last_run_status: {
     type: "gauge",
     help: "How the newest run that ended did: 1 for its status, 0 for the others.",
     labels: ["kind", "status"],
     samples: ({ kinds }) =>
       kinds.flatMap(({ kind, last }) =>
-        last === null
-          ? []
-          : RUN_STATUSES.map((status) => ({
-              labels: { kind, status },
-              value: Number(last.status === status),
-            })),
+        RUN_STATUSES.map((status) => ({
+          labels: { kind, status },
+          value: last && Number(last.status === status),
+        })),
       ),
   },
   docmirror_last_run_records: {
@@ -120,17 +125,13 @@ export const FIGURE_METRICS: Readonly<Record<string, FigureMetric>> = {
     labels: ["kind", "outcome"],
     samples: ({ kinds }) =>
       kinds.flatMap(({ kind, last }) =>
-        last === null
-          ? []
-          : OUTCOMES.map((outcome) => ({ labels: { kind, outcome }, value: last.outcomes[outcome] })),
+        OUTCOMES.map((outcome) => ({ labels: { kind, outcome }, value: last?.outcomes[outcome] ?? null })),
       ),
   },
-  docmirror_run_in_progress: {
-    type: "gauge",
-    help: "Runs that are under way and alive, of any process.",
-    labels: ["kind"],
-    samples: ofKinds(({ running }) => running),
-  },
+  docmirror_run_in_progress: ofKinds(
+    "Runs that are under way and alive, of any process.",
+    ({ running }) => running,
+  ),
   docmirror_runs_failed_in_a_row: {
     type: "gauge",
     help: "Runs that failed since the newest one that read at least a part.",
@@ -138,55 +139,38 @@ export const FIGURE_METRICS: Readonly<Record<string, FigureMetric>> = {
     samples: ({ failedInARow }) =>
       failedInARow.map(({ command, runs }) => ({ labels: { command }, value: runs })),
   },
-  docmirror_list_last_good_timestamp_seconds: {
-    type: "gauge",
-    help: "When the walk began that last read the list well, in seconds since 1970.",
-    labels: ["resource"],
-    samples: ofLists(({ lastGoodAt }) => lastGoodAt),
-  },
-  docmirror_upstream_records: {
-    type: "gauge",
-    help: "Records that the service counts, by the newest walk that it told.",
-    labels: ["resource"],
-    samples: ofLists(({ upstream }) => upstream),
-  },
-  docmirror_mirrored_records: {
-    type: "gauge",
-    help: "Records that are here and not deleted, at the newest refresh of the reports.",
-    labels: ["resource"],
-    samples: ofLists(({ mirrored }) => mirrored),
-  },
-  docmirror_list_deficit_records: {
-    type: "gauge",
-    help: "Records that the service counts and the mirror does not have, beyond those that are known not to be storable. Negative when the mirror has more.",
-    labels: ["resource"],
-    samples: ofLists(({ deficit }) => deficit),
-  },
-  docmirror_missing_records: {
-    type: "gauge",
-    help: "Records that their list no longer shows and that are not proven to be gone.",
-    labels: ["resource"],
-    samples: ofLists(({ missing }) => missing),
-  },
-  docmirror_deletions_held_back: {
-    type: "gauge",
-    help: "1 where the newest whole walk missed more records than DOCMIRROR_MAX_DELETE_RATIO allows.",
-    labels: ["resource"],
-    samples: ofLists(({ isHeldBack }) => Number(isHeldBack)),
-  },
-  docmirror_quarantined_records: {
-    type: "gauge",
-    help: "Records in quarantine.",
-    labels: ["resource"],
-    samples: ofLists(({ quarantined }) => quarantined),
-  },
+  docmirror_list_last_good_timestamp_seconds: ofLists(
+    "When the walk began that last read the list well, in seconds since 1970.",
+    ({ lastGoodAt }) => lastGoodAt,
+  ),
+  docmirror_upstream_records: ofLists(
+    "Records that the service counts, by the newest walk that it told.",
+    ({ upstream }) => upstream,
+  ),
+  docmirror_mirrored_records: ofLists(
+    "Records that are here and not deleted, at the newest refresh of the reports.",
+    ({ mirrored }) => mirrored,
+  ),
+  docmirror_list_deficit_records: ofLists(
+    "Records that the service counts and the mirror does not have, beyond those that are known not to be storable. Negative when the mirror has more.",
+    ({ deficit }) => deficit,
+  ),
+  docmirror_missing_records: ofLists(
+    "Records that their list no longer shows and that are not proven to be gone.",
+    ({ missing }) => missing,
+  ),
+  docmirror_deletions_held_back: ofLists(
+    "1 where the newest whole walk missed more records than DOCMIRROR_MAX_DELETE_RATIO allows.",
+    ({ isHeldBack }) => Number(isHeldBack),
+  ),
+  docmirror_quarantined_records: ofLists("Records in quarantine.", ({ quarantined }) => quarantined),
   docmirror_schema_changes_total: {
     type: "counter",
     help: "Fields of the service that came, went or changed their type, since the mirror began.",
     labels: ["resource"],
-    samples: (figures) => [
-      ...ofLists(({ schemaChanges }) => schemaChanges)(figures),
-      { labels: { resource: "other" }, value: figures.otherSchemaChanges },
+    samples: ({ lists, otherSchemaChanges }) => [
+      ...lists.map(({ resource, schemaChanges }) => ({ labels: { resource }, value: schemaChanges })),
+      { labels: { resource: "other" }, value: otherSchemaChanges },
     ],
   },
   docmirror_builds_open: {
@@ -202,42 +186,27 @@ export const FIGURE_METRICS: Readonly<Record<string, FigureMetric>> = {
       return [...open].map(([state, value]) => ({ labels: { state }, value }));
     },
   },
-  docmirror_builds_stuck: {
-    type: "gauge",
-    help: "Builds that have been open for longer than DOCMIRROR_STUCK_AFTER.",
-    labels: [],
-    samples: ({ openBuilds }) => single(openBuilds.reduce((sum, { stuck }) => sum + stuck, 0)),
-  },
-  docmirror_has_leader: {
-    type: "gauge",
-    help: "1 while a process leads, 0 while none does. Absent where none ever did.",
-    labels: [],
-    samples: ({ hasLeader }) => single(asNumber(hasLeader)),
-  },
-  docmirror_leader: {
-    type: "gauge",
-    help: "1 in the worker that leads, 0 in a standby.",
-    labels: [],
-    samples: ({ isLeader }) => single(asNumber(isLeader)),
-  },
-  docmirror_notices_waiting: {
-    type: "gauge",
-    help: "Notices that the webhook has not confirmed yet.",
-    labels: [],
-    samples: ({ notices }) => single(notices.waiting),
-  },
-  docmirror_notices_oldest_waiting_timestamp_seconds: {
-    type: "gauge",
-    help: "Since when the oldest waiting notice waits, in seconds since 1970. Absent when none does.",
-    labels: [],
-    samples: ({ notices }) => single(notices.oldestWaitingAt),
-  },
-  docmirror_notices_given_up: {
-    type: "gauge",
-    help: "Notices that were given up after a day of tries.",
-    labels: [],
-    samples: ({ notices }) => single(notices.givenUp),
-  },
+  docmirror_builds_stuck: single(
+    "Builds that have been open for longer than DOCMIRROR_STUCK_AFTER.",
+    ({ openBuilds }) => openBuilds.reduce((sum, { stuck }) => sum + stuck, 0),
+  ),
+  docmirror_has_leader: single(
+    "1 while a process leads, 0 while none does. Absent where none ever did.",
+    ({ hasLeader }) => hasLeader,
+  ),
+  docmirror_leader: single("1 in the worker that leads, 0 in a standby.", ({ isLeader }) => isLeader),
+  docmirror_notices_waiting: single(
+    "Notices that the webhook has not confirmed yet.",
+    ({ notices }) => notices.waiting,
+  ),
+  docmirror_notices_oldest_waiting_timestamp_seconds: single(
+    "Since when the oldest waiting notice waits, in seconds since 1970. Absent when none does.",
+    ({ notices }) => notices.oldestWaitingAt,
+  ),
+  docmirror_notices_given_up: single(
+    "Notices that were given up after a day of tries.",
+    ({ notices }) => notices.givenUp,
+  ),
 };
 
 const DATABASE_UP = "docmirror_database_up";

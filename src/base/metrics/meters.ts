@@ -1,20 +1,14 @@
-import { Registry } from "prom-client";
+import { Gauge, Registry } from "prom-client";
+import type { CommandLabel } from "./labels.ts";
 import { addBuildInfo, addProcessMetrics } from "./process-metrics.ts";
-import { createRequestMeter, type RequestMeter } from "./request-meter.ts";
-import { createRunMeter, type RunMeter } from "./run-meter.ts";
-import { createScheduleMeter, type ScheduleMeter } from "./schedule-meter.ts";
-import { createStoreMeter, type StoreMeter } from "./store-meter.ts";
+import { createRequestMeter } from "./request-meter.ts";
+import { createRunMeter } from "./run-meter.ts";
+import { createStoreMeter } from "./store-meter.ts";
+
+export type Meters = ReturnType<typeof createMeters>;
 
 /** What one process counts about its own work. Nothing is global, so several can be in one process. */
-export interface Meters {
-  readonly requests: RequestMeter;
-  readonly runs: RunMeter;
-  readonly store: StoreMeter;
-  readonly schedule: ScheduleMeter;
-  readonly registry: Registry;
-}
-
-export function createMeters(): Meters {
+export function createMeters() {
   const registry = new Registry();
   addBuildInfo(registry);
   const meters = {
@@ -26,4 +20,26 @@ export function createMeters(): Meters {
   };
   addProcessMetrics(registry);
   return meters;
+}
+
+/** When each schedule is due next. */
+function createScheduleMeter(registry: Registry) {
+  const schedules = new Map<CommandLabel, () => Date | null>();
+  new Gauge({
+    name: "docmirror_next_run_timestamp_seconds",
+    help: "When the schedule of this process is due next, in seconds since 1970.",
+    labelNames: ["command"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [command, next] of schedules) {
+        const at = next();
+        if (at !== null) this.set({ command }, at.getTime() / 1000);
+      }
+    },
+  });
+  return {
+    /** `next` is asked at each scrape; null when the line is never due again. */
+    watch: (command: CommandLabel, next: () => Date | null) => void schedules.set(command, next),
+  };
 }

@@ -7,25 +7,14 @@ export interface QueueDepth {
   running: number;
 }
 
-/** Counts the requests to upstream. */
-export interface RequestMeter {
-  /** A request ended. Each one that was sent is counted once; retries and redirects are requests too. */
-  answered(resource: RequestLabel, answer: Answer): void;
-  /** How long a reply took, from sending to its last byte, or until it failed. */
-  took(resource: RequestLabel, seconds: number): void;
-  /** A request will be sent again. */
-  retried(reason: Answer): void;
-  /** How long a request waited until the rate, and the pauses that upstream asked for, let it go. */
-  waited(seconds: number): void;
-  /** Adds a queue to the depths that are shown, until the returned function is called. */
-  watchQueue(depth: () => QueueDepth): () => void;
-}
+export type RequestMeter = ReturnType<typeof createRequestMeter>;
 
 /** The answers that are usual enough to begin at 0. */
 const USUAL_ANSWERS: readonly Answer[] = [200, 404, 429, 500, 502, 503, 504, "timeout", "network", "shape"];
 const RETRIED_ANSWERS: readonly Answer[] = [408, 425, 429, 500, 502, 503, 504, "timeout", "network", "shape"];
 
-export function createRequestMeter(registry: Registry): RequestMeter {
+/** Counts the requests to upstream. */
+export function createRequestMeter(registry: Registry) {
   const registers = [registry];
   const queues = new Set<() => QueueDepth>();
   const requests = new Counter({
@@ -58,9 +47,11 @@ export function createRequestMeter(registry: Registry): RequestMeter {
     labelNames: ["state"],
     registers,
     collect() {
-      const depths = [...queues].map((depth) => depth());
-      this.set({ state: "waiting" }, sum(depths.map(({ waiting }) => waiting)));
-      this.set({ state: "running" }, sum(depths.map(({ running }) => running)));
+      for (const state of ["waiting", "running"] as const)
+        this.set(
+          { state },
+          [...queues].reduce((sum, depth) => sum + depth()[state], 0),
+        );
     },
   });
   for (const resource of REQUEST_LABELS) {
@@ -69,17 +60,19 @@ export function createRequestMeter(registry: Registry): RequestMeter {
   }
   for (const answer of RETRIED_ANSWERS) retries.inc({ reason: answerLabel(answer) }, 0);
   return {
-    answered: (resource, answer) => requests.inc({ resource, code: answerLabel(answer) }),
-    took: (resource, seconds) => durations.observe({ resource }, seconds),
-    retried: (reason) => retries.inc({ reason: answerLabel(reason) }),
-    waited: (seconds) => waits.inc(Math.max(0, seconds)),
-    watchQueue(depth) {
+    /** A request ended. Each one that was sent is counted once; retries and redirects are requests too. */
+    answered: (resource: RequestLabel, answer: Answer) =>
+      requests.inc({ resource, code: answerLabel(answer) }),
+    /** How long a reply took, from sending to its last byte, or until it failed. */
+    took: (resource: RequestLabel, seconds: number) => durations.observe({ resource }, seconds),
+    /** A request will be sent again. */
+    retried: (reason: Answer) => retries.inc({ reason: answerLabel(reason) }),
+    /** How long a request waited until the rate, and the pauses that upstream asked for, let it go. */
+    waited: (seconds: number) => waits.inc(Math.max(0, seconds)),
+    /** Adds a queue to the depths that are shown, until the returned function is called. */
+    watchQueue(depth: () => QueueDepth) {
       queues.add(depth);
       return () => void queues.delete(depth);
     },
   };
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

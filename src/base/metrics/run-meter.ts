@@ -13,24 +13,10 @@ import {
 /** How many records had each outcome. Outcomes that are absent are 0; other keys do not matter. */
 export type OutcomeCounts = Partial<Record<OutcomeLabel, number>>;
 
-/** Counts the runs of this process and what became of the records that they read. */
-export interface RunMeter {
-  /** A run ended. */
-  ended(kind: RunKindLabel, status: RunStatusLabel): void;
-  /** Records were stored, or found unchanged. */
-  settled(resource: ResourceLabel, counts: OutcomeCounts): void;
-  /**
-   * Counts a walk by its running totals: each call adds what came since the last one. `before` are the totals at its start,
-   * which an earlier run may have counted. `isOver` says that the totals are the last ones: until then it is not known
-   * which records are unchanged, because they are the rest.
-   */
-  followWalk(
-    resource: ResourceLabel,
-    before: OutcomeCounts,
-  ): (totals: OutcomeCounts, isOver: boolean) => void;
-}
+export type RunMeter = ReturnType<typeof createRunMeter>;
 
-export function createRunMeter(registry: Registry): RunMeter {
+/** Counts the runs of this process and what became of the records that they read. */
+export function createRunMeter(registry: Registry) {
   const registers = [registry];
   const runs = new Counter({
     name: "docmirror_runs_total",
@@ -48,16 +34,23 @@ export function createRunMeter(registry: Registry): RunMeter {
   for (const resource of RESOURCE_LABELS)
     for (const outcome of OUTCOMES) records.inc({ resource, outcome }, 0);
 
+  /** Records were stored, or found unchanged. */
   function settled(resource: ResourceLabel, counts: OutcomeCounts): void {
     for (const outcome of OUTCOMES) records.inc({ resource, outcome }, counts[outcome] ?? 0);
   }
 
   return {
-    ended: (kind, status) => runs.inc({ kind, status }),
+    /** A run ended. */
+    ended: (kind: RunKindLabel, status: RunStatusLabel) => runs.inc({ kind, status }),
     settled,
-    followWalk(resource, before) {
+    /**
+     * Counts a walk by its running totals: each call adds what came since the last one. `before` are the totals at its
+     * start, which an earlier run may have counted. `isOver` says that the totals are the last ones: until then it is
+     * not known which records are unchanged, because they are the rest.
+     */
+    followWalk(resource: ResourceLabel, before: OutcomeCounts) {
       const counted = { ...before };
-      return (totals, isOver) => {
+      return (totals: OutcomeCounts, isOver: boolean): void => {
         for (const outcome of OUTCOMES) {
           if (outcome === "unchanged" && !isOver) continue;
           const total = totals[outcome] ?? 0;

@@ -1,15 +1,10 @@
 import { Counter, Histogram, type Registry } from "prom-client";
 import { RESOURCE_LABELS, type ResourceLabel } from "./labels.ts";
 
-/** Times the work in the database. */
-export interface StoreMeter {
-  /** Records were loaded in one transaction, waits for a database that was away included. */
-  loaded(resource: ResourceLabel, seconds: number): void;
-  /** The stored answers of the reports were refreshed, or that failed. */
-  refreshed(seconds: number, isGood: boolean): void;
-}
+export type StoreMeter = ReturnType<typeof createStoreMeter>;
 
-export function createStoreMeter(registry: Registry): StoreMeter {
+/** Times the work in the database. */
+export function createStoreMeter(registry: Registry) {
   const registers = [registry];
   const loads = new Histogram({
     name: "docmirror_load_duration_seconds",
@@ -31,8 +26,10 @@ export function createStoreMeter(registry: Registry): StoreMeter {
   });
   for (const resource of RESOURCE_LABELS) loads.zero({ resource });
   return {
-    loaded: (resource, seconds) => loads.observe({ resource }, seconds),
-    refreshed(seconds, isGood) {
+    /** Records were loaded in one transaction, waits for a database that was away included. */
+    loaded: (resource: ResourceLabel, seconds: number) => loads.observe({ resource }, seconds),
+    /** The stored answers of the reports were refreshed, or that failed. */
+    refreshed(seconds: number, isGood: boolean): void {
       refreshes.observe(seconds);
       if (!isGood) failures.inc();
     },

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { createZoneOffset } from "../../../src/base/zone-offset.ts";
 import { judgeZone } from "../../../src/mirror/builds/source-zone.ts";
 import type { OffsetSpan } from "../../../src/mirror/builds/zone-evidence.ts";
-import { createZoneOffset, listZones } from "../../../src/mirror/builds/zone-offsets.ts";
+import { listZones } from "../../../src/mirror/builds/zone-offsets.ts";
 
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
@@ -138,22 +139,5 @@ describe("judgeZone", () => {
   test("knows when no zone fits", () => {
     const spans = [{ day: "2025-06-03", from: -255, to: -255, builds: 4 }];
     expect(judgeZone(spans, "Etc/UTC")).toMatchObject({ best: null, configured: { days: 0 }, against: 0 });
-  });
-});
-
-describe("createZoneOffset", () => {
-  test.each([
-    ["Etc/UTC", "2025-06-01T00:00:00Z", 0],
-    ["America/Chicago", "2025-03-09T07:59:59Z", -360],
-    ["America/Chicago", "2025-03-09T08:00:00Z", -300],
-    ["Asia/Kathmandu", "2025-06-01T00:00:00Z", 345],
-    ["America/St_Johns", "2025-01-01T00:00:00Z", -210],
-    ["Etc/GMT+6", "2025-06-01T00:00:00Z", -360],
-  ])("is in %s at %s %i minutes", (zone, at, minutes) => {
-    expect(createZoneOffset(zone)(new Date(at))).toBe(minutes);
-  });
-
-  test("is 0 and not -0 for UTC", () => {
-    expect(Object.is(createZoneOffset("Etc/UTC")(new Date()), 0)).toBe(true);
   });
 });
