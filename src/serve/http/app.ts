@@ -2,16 +2,13 @@ import { Hono } from "hono";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Catalog } from "../protocol/catalog.ts";
-import { accessLine } from "./access-line.ts";
 import { belowPath } from "./below-path.ts";
+import { checkHost, crossOrigin, type Origins, securityHeaders } from "./browser-safety.ts";
 import { compression } from "./compression.ts";
-import { crossOrigin, type Origins } from "./cross-origin.ts";
-import { checkHost } from "./host-check.ts";
 import { createInterface, INTERFACE_PATHS } from "./interface.ts";
 import { rateLimit } from "./rate-limit.ts";
 import { boundBody } from "./request-bounds.ts";
-import { requestId } from "./request-id.ts";
-import { securityHeaders } from "./security-headers.ts";
+import { accessLine, requestId } from "./request-log.ts";
 
 export interface AppDeps {
   /** Answers every path that the interface does not have. */
@@ -34,23 +31,10 @@ export interface AppDeps {
   log: Logger;
 }
 
-/**
- * Everything that the server answers: probes, the document of the mirror's state, the interface, its
- * description and the pages. Each reply but a probe's passes through the same rules for safety, rate, bounds
- * and compression.
- */
-export function createApp({
-  pages,
-  catalog,
-  probes,
-  metrics,
-  status,
-  allowedHosts = [],
-  ratePerSecond = 0,
-  origins = null,
-  clock,
-  log,
-}: AppDeps): Hono {
+/** All that the server answers. Each reply but a probe's passes the same rules: safety, rate, bounds, compression. */
+export function createApp(deps: AppDeps): Hono {
+  const { pages, catalog, probes, metrics, status, clock, log } = deps;
+  const { allowedHosts = [], ratePerSecond = 0, origins = null } = deps;
   const app = new Hono();
   if (catalog !== undefined) app.use(belowPath(app, catalog, clock));
   app.use(accessLine(log), requestId(), securityHeaders(), checkHost(allowedHosts));

@@ -5,25 +5,21 @@ import { repeatAfterConflict } from "../../store/connection/recovery-conflict.ts
 import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
 import type { ServedMirror } from "./served-mirror.ts";
 
-export interface BoundedReaderDeps {
-  mirror: Pick<ServedMirror, "url" | "reopen">;
-  /** How long a read may take, with its wait for a connection. */
-  withinMs: number;
-  clock: Clock;
-}
+export type BoundedReader = ReturnType<typeof createBoundedReader>;
 
 /**
- * Reads the mirror over one connection of its own, so that it waits neither behind pages nor for ever. The
- * first read opens the connection.
+ * Reads the mirror over one connection of its own, so that it waits neither behind pages nor for ever. The first read
+ * opens the connection. `withinMs` is how long a read may take, with its wait for a connection.
  */
-export interface BoundedReader {
-  /** Throws StoreError, in time, where the database is down, silent or slow. */
-  read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
-  /** May be called twice. */
-  close(): Promise<void>;
-}
-
-export function createBoundedReader({ mirror, withinMs, clock }: BoundedReaderDeps): BoundedReader {
+export function createBoundedReader({
+  mirror,
+  withinMs,
+  clock,
+}: {
+  mirror: Pick<ServedMirror, "url" | "reopen">;
+  withinMs: number;
+  clock: Clock;
+}) {
   let pool: { url: string; sql: Sql } | null = null;
 
   function poolAt(url: string): Sql {
@@ -39,6 +35,7 @@ export function createBoundedReader({ mirror, withinMs, clock }: BoundedReaderDe
     return sql;
   }
 
+  /** May be called twice. */
   async function close(): Promise<void> {
     const left = pool;
     pool = null;
@@ -47,7 +44,8 @@ export function createBoundedReader({ mirror, withinMs, clock }: BoundedReaderDe
 
   return {
     close,
-    async read(fn) {
+    /** Throws StoreError, in time, where the database is down, silent or slow. */
+    async read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
       const url = mirror.url();
       if (url === null) {
         mirror.reopen();

@@ -49,25 +49,21 @@ export function compression(): MiddlewareHandler {
       // Hono would add the headers of the reply that is replaced.
       c.res = undefined;
       await reply.body.cancel();
-      c.res = errorReply(406, "No Accept-Encoding that this server has: br, gzip and identity.", {
-        vary: "Accept-Encoding",
-      });
+      const sentence = "No Accept-Encoding that this server has: br, gzip and identity.";
+      c.res = errorReply(406, sentence, { vary: "Accept-Encoding" });
       return;
     }
+    const { status } = reply;
+    const headers = new Headers(reply.headers);
     if (isStream) {
-      const headers = new Headers(reply.headers);
       headers.set("content-encoding", coding);
       c.res = undefined;
-      c.res = new Response(reply.body.pipeThrough(new CompressionStream("gzip")), {
-        status: reply.status,
-        headers,
-      });
+      c.res = new Response(reply.body.pipeThrough(new CompressionStream("gzip")), { status, headers });
       return;
     }
     const body = new Uint8Array(await reply.arrayBuffer());
     const isWorthIt = body.length >= MIN_BYTES || !isIdentityAccepted(accepted);
     const sent = isWorthIt ? new Uint8Array(await CODERS[coding](body)) : body;
-    const headers = new Headers(reply.headers);
     headers.set("content-length", String(sent.length));
     if (isWorthIt) {
       headers.set("content-encoding", coding);
@@ -75,7 +71,7 @@ export function compression(): MiddlewareHandler {
       if (etag?.startsWith('"')) headers.set("etag", `W/${etag}`);
     }
     c.res = undefined;
-    c.res = new Response(sent, { status: reply.status, headers });
+    c.res = new Response(sent, { status, headers });
   };
 }
 
@@ -88,12 +84,11 @@ export function chooseCoding(
   codings: readonly Exclude<Coding, "identity">[] = CODINGS,
 ): Coding | null {
   const weights = readWeights(header);
-  const weightOf = (coding: string) => weights.get(coding) ?? weights.get("*");
   let best: Coding | null = isIdentityAccepted(header) ? "identity" : null;
   // A client that does not name `identity` accepts it, but prefers each coding that it names.
   let bestWeight = weights.get("identity") ?? 0;
   for (const coding of codings) {
-    const weight = weightOf(coding) ?? 0;
+    const weight = weights.get(coding) ?? weights.get("*") ?? 0;
     if (weight > 0 && weight >= bestWeight) {
       best = coding;
       bestWeight = weight;

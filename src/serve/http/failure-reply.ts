@@ -32,11 +32,8 @@ export function explainReplyFailure(error: unknown): Failure {
   const sqlstate = sqlstateOf(error);
   if (sqlstate === QUERY_CANCELED)
     return refusal("The answer took too long. Ask for less, or try again later.", RETRY_AFTER);
-  if (sqlstate === LACKING_RIGHT)
-    return refusal(
-      "The role of this server lacks a right in the database. Its log has the details.",
-      RETRY_AFTER,
-    );
+  const lacking = "The role of this server lacks a right in the database. Its log has the details.";
+  if (sqlstate === LACKING_RIGHT) return refusal(lacking, RETRY_AFTER);
   if (isRecoveryConflict(error))
     return refusal("The database had to catch up with its primary. Try again.", SOON);
   const isDown = error instanceof StoreError && !BUGS.test(sqlstate ?? "");

@@ -4,9 +4,8 @@ import type { Logger } from "../../base/log.ts";
 import type { Catalog } from "../protocol/catalog.ts";
 import { MIRROR } from "../protocol/manners.ts";
 import { createProtocol } from "../protocol/protocol.ts";
-import { entityTags } from "./entity-tags.ts";
+import { entityTags, lastModified } from "./conditional.ts";
 import { failureReply, lateReply } from "./failure-reply.ts";
-import { lastModified } from "./last-modified.ts";
 import { describeInterface } from "./openapi.ts";
 import { boundUrl } from "./request-bounds.ts";
 

@@ -3,7 +3,7 @@ import type { Registry } from "prom-client";
 import { createFigureRegistry } from "../../base/metrics/figures.ts";
 import type { FiguresReading } from "../../report/status/read-figures.ts";
 import { createBriefAnswer } from "./brief-answer.ts";
-import { readOnly } from "./read-only.ts";
+import { readOnly } from "./request-bounds.ts";
 
 /** However many scrape, the database is asked this often at most. */
 const KEEP_MS = 3000;
@@ -29,10 +29,8 @@ export function createMetricsRoute({ registry, readFigures, keepMs = KEEP_MS }: 
   app.get(PATH, async (c) => {
     const { isUp, figures } = await readOnce();
     const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), registry.metrics()]);
-    return c.body(texts.join("\n"), 200, {
-      "content-type": registry.contentType,
-      "cache-control": "no-store",
-    });
+    const headers = { "content-type": registry.contentType, "cache-control": "no-store" };
+    return c.body(texts.join("\n"), 200, headers);
   });
   return app;
 }

@@ -52,10 +52,15 @@ function describePaths(): Record<string, unknown> {
       schemaRef("Schema"),
     );
   }
+  const pageNumber = inQuery("page", "The number of the page, from 1.", {
+    type: "integer",
+    minimum: 1,
+    default: 1,
+  });
   paths["/api/v1/file/search/"] = operation(
     "searchFiles",
     "Files whose text has all words; 20 to a page",
-    [...["format", "words"].map(parameterRef), PAGE],
+    [...["format", "words"].map(parameterRef), pageNumber],
     hitsOf(schemaRef("FileHit")),
   );
   paths["/api/v1/file/anchor/"] = operation(
@@ -67,18 +72,34 @@ function describePaths(): Record<string, unknown> {
   paths["/api/v2/docsearch/"] = operation(
     "searchDocs",
     "Pages of one project whose text has all words; at most 50",
-    [parameterRef("format"), { ...WORDS, required: true }, DOC_PROJECT, DOC_VERSION],
+    [
+      parameterRef("format"),
+      { ...WORDS, required: true },
+      { name: "project", in: "query", required: true, description: "The slug of the project.", schema: TEXT },
+      inQuery("version", "The slug of the version.", { type: "string", default: "latest" }),
+    ],
     schemaRef("DocHits"),
     { "404": { description: "There is no such project.", content: ofJson(schemaRef("Error")) } },
   );
   return paths;
 }
 
+const TEXT: JsonSchema = { type: "string" };
+
+/** An object with all of these properties. */
+const wholeObject = (properties: Record<string, JsonSchema>): JsonSchema => ({
+  type: "object",
+  required: Object.keys(properties),
+  properties,
+});
+
 const ofJson = (schema: JsonSchema) => ({ "application/json": { schema } });
 const parameterRef = (name: string) => ({ $ref: `#/components/parameters/${name}` });
 const replyRef = (name: string) => ({ $ref: `#/components/responses/${name}` });
 const headerRefs = (...names: string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+const VALIDATORS = headerRefs("ETag", "Last-Modified", "Vary");
 
 function operation(
   operationId: string,
@@ -93,11 +114,7 @@ function operation(
       summary,
       parameters,
       responses: {
-        "200": {
-          description: summary,
-          headers: headerRefs("ETag", "Last-Modified", "Vary"),
-          content: ofJson(schema),
-        },
+        "200": { description: summary, headers: VALIDATORS, content: ofJson(schema) },
         "304": replyRef("NotModified"),
         "400": replyRef("Refused"),
         "405": replyRef("NotAllowed"),
@@ -122,65 +139,37 @@ function keyOf(resource: Resource): Parameter {
   return { name: "key", in: "path", required: true, description, schema: { type: "string", minLength: 1 } };
 }
 
-const WORDS: Parameter = {
-  name: "q",
+const inQuery = (name: string, description: string, schema: JsonSchema): Parameter => ({
+  name,
   in: "query",
-  description: "The words. Without any, nothing is found.",
-  schema: { type: "string" },
-};
-const PAGE: Parameter = {
-  name: "page",
-  in: "query",
-  description: "The number of the page, from 1.",
-  schema: { type: "integer", minimum: 1, default: 1 },
-};
-const DOC_PROJECT: Parameter = {
-  name: "project",
-  in: "query",
-  required: true,
-  description: "The slug of the project.",
-  schema: { type: "string" },
-};
-const DOC_VERSION: Parameter = {
-  name: "version",
-  in: "query",
-  description: "The slug of the version.",
-  schema: { type: "string", default: "latest" },
-};
+  description,
+  schema,
+});
+
+const WORDS = inQuery("q", "The words. Without any, nothing is found.", TEXT);
+const FROM_0 = { type: "integer", minimum: 0 };
 
 const PARAMETERS: Record<string, Parameter> = {
-  format: {
-    name: "format",
-    in: "query",
-    description: "The format of the reply.",
-    schema: { type: "string", enum: ["json"], default: "json" },
-  },
-  limit: {
-    name: "limit",
-    in: "query",
-    description: `The size of the page: at most ${MAX_LIMIT}, which 0 means too.`,
-    schema: { type: "integer", minimum: 0, default: DEFAULT_LIMIT },
-  },
-  offset: {
-    name: "offset",
-    in: "query",
-    description: "How many records come before the page.",
-    schema: { type: "integer", minimum: 0, default: 0 },
-  },
+  format: inQuery("format", "The format of the reply.", { type: "string", enum: ["json"], default: "json" }),
+  limit: inQuery("limit", `The size of the page: at most ${MAX_LIMIT}, which 0 means too.`, {
+    ...FROM_0,
+    default: DEFAULT_LIMIT,
+  }),
+  offset: inQuery("offset", "How many records come before the page.", { ...FROM_0, default: 0 }),
   words: WORDS,
 };
 
 const HEADERS: Record<string, unknown> = {
   ETag: {
     description: "Changes with the reply. Send it as If-None-Match to get 304 while it is the same.",
-    schema: { type: "string" },
+    schema: TEXT,
   },
   "Last-Modified": {
     description: "When the mirrored data of the resource last changed, where that is known.",
-    schema: { type: "string" },
+    schema: TEXT,
   },
   "Retry-After": { description: "Seconds to wait.", schema: { type: "string", pattern: "^\\d+$" } },
-  Vary: { description: "Accept-Encoding, because replies are compressed.", schema: { type: "string" } },
+  Vary: { description: "Accept-Encoding, because replies are compressed.", schema: TEXT },
 };
 
 const refusal = (description: string, ...headers: string[]) => ({
@@ -190,15 +179,12 @@ const refusal = (description: string, ...headers: string[]) => ({
 });
 
 const REPLIES: Record<string, unknown> = {
-  NotModified: {
-    description: "The client has this reply already.",
-    headers: headerRefs("ETag", "Last-Modified", "Vary"),
-  },
+  NotModified: { description: "The client has this reply already.", headers: VALIDATORS },
   Refused: refusal("A parameter has a value that cannot be used."),
   NoRecord: { description: "There is no such record. The body is empty." },
   NotAllowed: {
     description: "The method is not GET, HEAD or OPTIONS.",
-    headers: { Allow: { schema: { type: "string" } } },
+    headers: { Allow: { schema: TEXT } },
   },
   NotAcceptable: refusal("Accept-Encoding allows neither br, gzip nor identity."),
   BodyTooLong: refusal("The request has a body, and it is too long."),
@@ -208,105 +194,57 @@ const REPLIES: Record<string, unknown> = {
   Unavailable: refusal("The database does not answer, or not in time.", "Retry-After"),
 };
 
-const hitsOf = (items: JsonSchema): JsonSchema => ({
-  type: "object",
-  required: ["objects"],
-  properties: { objects: { type: "array", items } },
-});
+const hitsOf = (items: JsonSchema): JsonSchema => wholeObject({ objects: { type: "array", items } });
 
-const TEXTS: JsonSchema = { type: "array", items: { type: "string" } };
+const TEXTS: JsonSchema = { type: "array", items: TEXT };
 const PATH_OR_NULL: JsonSchema = { type: ["string", "null"] };
-const COUNT: JsonSchema = { type: "integer", minimum: 0 };
 
 function describeSchemas(): Record<string, JsonSchema> {
   return {
     ...recordSchemas(),
-    PageMeta: {
-      type: "object",
-      required: ["limit", "next", "offset", "previous", "total_count"],
-      properties: {
-        limit: { type: "integer", minimum: 1, maximum: MAX_LIMIT },
-        next: { ...PATH_OR_NULL, description: "The path of the next page, null on the last one." },
-        offset: COUNT,
-        previous: { ...PATH_OR_NULL, description: "The path of the page before, null when offset < limit." },
-        total_count: { ...COUNT, description: "How many records the list has, with the filters." },
-      },
-    },
-    Root: {
-      type: "object",
-      required: RESOURCES,
-      properties: Object.fromEntries(
-        RESOURCES.map((resource) => [
-          resource,
-          {
-            type: "object",
-            required: ["list_endpoint", "schema"],
-            properties: { list_endpoint: { type: "string" }, schema: { type: "string" } },
-          },
-        ]),
+    PageMeta: wholeObject({
+      limit: { type: "integer", minimum: 1, maximum: MAX_LIMIT },
+      next: { ...PATH_OR_NULL, description: "The path of the next page, null on the last one." },
+      offset: FROM_0,
+      previous: { ...PATH_OR_NULL, description: "The path of the page before, null when offset < limit." },
+      total_count: { ...FROM_0, description: "How many records the list has, with the filters." },
+    }),
+    Root: wholeObject(
+      Object.fromEntries(
+        RESOURCES.map((resource) => [resource, wholeObject({ list_endpoint: TEXT, schema: TEXT })]),
       ),
-    },
+    ),
     Schema: { type: "object", description: "The service does not document its shape." },
     FileHit: {
       allOf: [
         schemaRef("File"),
-        {
-          type: "object",
-          required: ["text"],
-          properties: {
-            text: {
-              type: "string",
-              description: "A snippet of HTML. A span of class `highlighted` surrounds each found word.",
-            },
+        wholeObject({
+          text: {
+            ...TEXT,
+            description: "A snippet of HTML. A span of class `highlighted` surrounds each found word.",
           },
-        },
+        }),
       ],
     },
-    DocHits: {
-      type: "object",
-      required: ["results"],
-      properties: {
-        results: {
+    DocHits: wholeObject({
+      results: wholeObject({
+        hits: {
           type: "object",
-          required: ["hits"],
+          required: ["hits", "total", "max_score"],
           properties: {
-            hits: {
-              type: "object",
-              required: ["hits", "total", "max_score"],
-              properties: {
-                total: COUNT,
-                max_score: { type: ["number", "null"] },
-                hits: { type: "array", items: schemaRef("DocHit") },
-              },
-            },
+            total: FROM_0,
+            max_score: { type: ["number", "null"] },
+            hits: { type: "array", items: schemaRef("DocHit") },
           },
         },
-      },
-    },
-    DocHit: {
-      type: "object",
-      required: ["fields", "highlight"],
-      properties: {
-        fields: {
-          type: "object",
-          required: ["link", "path", "project", "title", "version"],
-          properties: {
-            link: { type: "string" },
-            path: TEXTS,
-            project: TEXTS,
-            title: TEXTS,
-            version: TEXTS,
-          },
-        },
-        highlight: {
-          type: "object",
-          required: ["content"],
-          properties: {
-            content: { ...TEXTS, description: "Snippets of HTML; `em` surrounds each found word." },
-          },
-        },
-      },
-    },
-    Error: { type: "object", required: ["error"], properties: { error: { type: "string" } } },
+      }),
+    }),
+    DocHit: wholeObject({
+      fields: wholeObject({ link: TEXT, path: TEXTS, project: TEXTS, title: TEXTS, version: TEXTS }),
+      highlight: wholeObject({
+        content: { ...TEXTS, description: "Snippets of HTML; `em` surrounds each found word." },
+      }),
+    }),
+    Error: wholeObject({ error: TEXT }),
   };
 }

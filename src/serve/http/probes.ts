@@ -6,7 +6,7 @@ import type { Definitions } from "../../store/migrate/definitions.ts";
 import type { BoundedReader } from "./bounded-reader.ts";
 import { createBriefAnswer } from "./brief-answer.ts";
 import { explainReplyFailure } from "./failure-reply.ts";
-import { readOnly } from "./read-only.ts";
+import { readOnly } from "./request-bounds.ts";
 
 /** However many ask, the database is asked this often at most. */
 const KEEP_MS = 1000;

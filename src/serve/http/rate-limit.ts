@@ -23,10 +23,7 @@ export interface RateLimitOptions {
 /** More than a program needs that reads page after page, and less than a runaway loop sends. */
 const USUAL_RATE = 100;
 
-/**
- * The rate where none is set: no limit on a loopback address, because only programs of this machine reach
- * it, and 100 a second on any other.
- */
+/** The rate where none is set. Only programs of this machine reach a loopback address, so it has no limit. */
 export function usualRate(host: string): number {
   return isLoopback(host) ? 0 : USUAL_RATE;
 }

@@ -27,3 +27,13 @@ export function boundUrl(maxLength: number): MiddlewareHandler {
     return errorReply(414, `This server takes no path of more than ${maxLength} characters.`);
   };
 }
+
+const READING = ["GET", "HEAD"];
+
+/** Answers 405 to any method that would change something. */
+export function readOnly(): MiddlewareHandler {
+  return async (c, next) => {
+    if (READING.includes(c.req.method)) return next();
+    return c.body(null, 405, { allow: READING.join(", ") });
+  };
+}

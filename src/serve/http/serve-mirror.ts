@@ -14,7 +14,7 @@ import { createBoundedReader } from "./bounded-reader.ts";
 import { createMetricsRoute } from "./metrics-route.ts";
 import { createProbes } from "./probes.ts";
 import { usualRate } from "./rate-limit.ts";
-import { createServedMirror, type ServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
+import { createServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
 import { startServer } from "./server.ts";
 import { createStatusReply } from "./status-reply.ts";
 
@@ -31,71 +31,41 @@ export interface ServeDeps {
   config: Pick<Config, (typeof SERVE_SETTINGS)[number] | keyof StatusSettings>;
   clock: Clock;
   log: Logger;
-  /**
-   * Ends the wait for a database that is down. Only one wait runs at a time, so the other requests wait for
-   * it too.
-   */
+  /** Ends the wait for a database that is down. All requests share one wait. */
   signal: AbortSignal;
 }
 
-export interface MetricsOptions {
-  /** What this process counts, for `/metrics`. */
-  meters: Meters;
-  /** Whether this process may lead. */
-  isWorker: boolean;
-}
-
-export interface MirrorServer {
-  readonly url: string;
-  readonly mirror: ServedMirror;
-  /** Renders the first page, so that no reader has to wait for it. */
-  warmUp(): Promise<void>;
-  /** May be called twice. */
-  close(): Promise<void>;
-}
+export type MirrorServer = Awaited<ReturnType<typeof serveMirror>>;
 
 /**
  * Listens at once, even if the database does not answer: every page says so until it does. Throws ConfigError
- * when the address cannot be used. Without `metrics` there is no `/metrics`.
+ * when the address cannot be used. `meters` are what this process counts; `isWorker` says whether it may lead.
  */
 export async function serveMirror(
   { config, clock, log, signal }: ServeDeps,
   database: Pick<ServedMirrorDeps, "ready">,
-  metrics?: MetricsOptions,
-): Promise<MirrorServer> {
-  const {
-    httpHost: host,
-    httpPort: port,
-    httpAllowedHosts,
-    httpRate,
-    httpCors: origins,
-    sourceTimezone,
-  } = config;
-  const mirror = createServedMirror({
-    ready: (closing) => database.ready(AbortSignal.any([closing, signal])),
-    log,
-  });
+  { meters, isWorker }: { meters: Meters; isWorker: boolean },
+) {
+  const { httpHost: host, httpPort: port, httpAllowedHosts, httpRate, sourceTimezone } = config;
+  const ready = (closing: AbortSignal) => database.ready(AbortSignal.any([closing, signal]));
+  const mirror = createServedMirror({ ready, log });
   const definitions = readDefinitions();
   // Each has a connection of its own, so that a slow document makes nothing look dead.
   const readyReader = createBoundedReader({ mirror, withinMs: READY_WITHIN_MS, clock });
   const statusReader = createBoundedReader({ mirror, withinMs: STATUS_WITHIN_MS, clock });
   const figuresReader = createBoundedReader({ mirror, withinMs: FIGURES_WITHIN_MS, clock });
-  const readFigures = createReadFigures({
-    read: figuresReader.read,
-    options: { ...config, isWorker: metrics?.isWorker ?? false },
-    log,
-  });
+  const readFigures = createReadFigures({ read: figuresReader.read, options: { ...config, isWorker }, log });
   const readStatus = createReadStatus(config, definitions);
   const app = createApp({
     probes: createProbes({ reader: readyReader, definitions, log }),
-    ...(metrics && { metrics: createMetricsRoute({ registry: metrics.meters.registry, readFigures }) }),
+    metrics: createMetricsRoute({ registry: meters.registry, readFigures }),
     status: createStatusReply({ reader: statusReader, readStatus, clock, log }),
     pages: createPages({ mirror, sourceTimezone, clock, log }),
     catalog: createMirrorCatalog(mirror),
     // The name it listens on is one that its operator chose.
     allowedHosts: [host, ...(httpAllowedHosts ?? [])],
     ratePerSecond: httpRate === "auto" ? usualRate(host) : httpRate,
-    origins,
+    origins: config.httpCors,
     clock,
     log,
   });
@@ -106,15 +76,16 @@ export async function serveMirror(
       { host },
       "other machines may reach this address, and there is no password: see DOCMIRROR_HTTP_HOST and DOCMIRROR_HTTP_ALLOWED_HOSTS",
     );
-  // Opened only now, so that an unusable address does not start the embedded Postgres. The caller checks
-  // whether it could be opened.
+  // Opened only now, so that an unusable address does not start the embedded Postgres. The caller opens it again.
   mirror.open().catch(() => {});
   return {
     url: server.url,
     mirror,
+    /** Renders the first page, so that no reader has to wait for it. */
     async warmUp() {
       await app.request("/");
     },
+    /** May be called twice. */
     async close() {
       await server.close();
       await Promise.all([readyReader, statusReader, figuresReader, mirror].map((one) => one.close()));

@@ -25,22 +25,8 @@ export interface ServerOptions {
   graceMs?: number;
 }
 
-export interface HttpServer {
-  /** The address it listens on, without a closing slash. */
-  readonly url: string;
-  /**
-   * Accepts no more connections, lets running replies end for a while and cuts the rest. May be called twice.
-   */
-  close(): Promise<void>;
-}
-
 /** Serves an app on a port. Throws ConfigError when the address cannot be used. */
-export async function startServer({
-  app,
-  host,
-  port,
-  graceMs = GRACE_MS,
-}: ServerOptions): Promise<HttpServer> {
+export async function startServer({ app, host, port, graceMs = GRACE_MS }: ServerOptions) {
   const serverOptions = { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: LOOK_EVERY_MS };
   const server = createAdaptorServer({
     fetch: app.fetch,
@@ -72,8 +58,10 @@ export async function startServer({
   }
 
   return {
+    /** The address it listens on, without a closing slash. */
     url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
-    close() {
+    /** Accepts no more connections, lets running replies end for a while and cuts the rest. May be called twice. */
+    close(): Promise<void> {
       closed ??= close();
       return closed;
     },

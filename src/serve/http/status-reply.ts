@@ -5,7 +5,7 @@ import type { ReadStatus } from "../../report/status/read-status.ts";
 import type { BoundedReader } from "./bounded-reader.ts";
 import { createBriefAnswer } from "./brief-answer.ts";
 import { failureReply } from "./failure-reply.ts";
-import { readOnly } from "./read-only.ts";
+import { readOnly } from "./request-bounds.ts";
 
 /** However many ask, the document is read this often at most. */
 const KEEP_MS = 5000;

@@ -7,6 +7,7 @@ import { defaultValues } from "../../../src/base/config/default-values.ts";
 import type { Config } from "../../../src/base/config.ts";
 import { StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
+import { createMeters } from "../../../src/base/metrics/meters.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { createProbes } from "../../../src/serve/http/probes.ts";
 import { serveMirror } from "../../../src/serve/http/serve-mirror.ts";
@@ -37,6 +38,7 @@ async function serve(
       signal: stop.signal,
     },
     { ready },
+    { meters: createMeters(), isWorker: false },
   );
   const ask = (path: string) => fetch(server.url + path);
   return {
