@@ -1,6 +1,6 @@
 import { StoreError } from "../../base/errors.ts";
 import { type Sql, withSql } from "../../store/connection/connect.ts";
-import { findAnswerState, OLD_ANSWERS, refreshIfBehind } from "./refresh-if-behind.ts";
+import { findAnswerState, refreshIfBehind } from "./refresh-if-behind.ts";
 import { readSettings } from "./replica.ts";
 import type { CommandContext } from "./run-command.ts";
 
@@ -21,7 +21,10 @@ export async function refreshForReplica(context: CommandContext, replica: Sql): 
   const url = config.databaseUrl;
   if (url === null) {
     const hint = "set DATABASE_URL to the primary too, or wait for the next sync";
-    log.warn({ hint }, `${OLD_ANSWERS}; a replica cannot be written to`);
+    log.warn(
+      { hint },
+      "the answers are older than the last run, or were never computed; a replica cannot be written to",
+    );
     return;
   }
   try {
@@ -32,7 +35,10 @@ export async function refreshForReplica(context: CommandContext, replica: Sql): 
   } catch (error) {
     if (signal.aborted || !(error instanceof StoreError)) throw error;
     const facts = { error: error.message, hint: error.hint };
-    log.warn(facts, `${OLD_ANSWERS}; the primary did not refresh them`);
+    log.warn(
+      facts,
+      "the answers are older than the last run, or were never computed; the primary did not refresh them",
+    );
     return;
   }
   for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += LOOK_EVERY_MS) {
@@ -40,5 +46,8 @@ export async function refreshForReplica(context: CommandContext, replica: Sql): 
     await clock.sleep(LOOK_EVERY_MS, signal);
   }
   const hint = "`docmirror report freshness` shows how far it is behind";
-  log.warn({ hint }, `${OLD_ANSWERS}; the primary has newer ones, which the replica has not replayed yet`);
+  log.warn(
+    { hint },
+    "the answers are older than the last run, or were never computed; the primary has newer ones, which the replica has not replayed yet",
+  );
 }

@@ -10,7 +10,6 @@ import type { CommandContext } from "./run-command.ts";
 /** SQLSTATE of missing rights, and of a read-only server or session. */
 const MAY_NOT_WRITE = ["42501", "25006"];
 
-export const OLD_ANSWERS = "the answers are older than the last run, or were never computed";
 const HOW_TO_REFRESH = { hint: "run `docmirror report` as the role that syncs, or wait for the next sync" };
 
 /**
@@ -27,7 +26,7 @@ export async function refreshIfBehind(
   const state = await findAnswerState(sql, config);
   if (!state.isBehind) return true;
   if (state.isReaderAlone) {
-    log.warn(HOW_TO_REFRESH, OLD_ANSWERS);
+    log.warn(HOW_TO_REFRESH, "the answers are older than the last run, or were never computed");
     return false;
   }
   log.debug("the answers are older than the last run; refreshing them");
@@ -41,7 +40,8 @@ export async function refreshIfBehind(
     return !isLeft;
   } catch (error) {
     if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
-    log.warn({ ...HOW_TO_REFRESH, error: error.message }, OLD_ANSWERS);
+    const facts = { ...HOW_TO_REFRESH, error: error.message };
+    log.warn(facts, "the answers are older than the last run, or were never computed");
     return false;
   }
 }

@@ -76,8 +76,8 @@ export async function keepWorking(
       standsBy: serve !== undefined,
       onUp() {
         const { syncCron: sync, watchCron: watch, timezone } = config;
-        const schedule = what === "worker" ? { sync, watch, timezone } : { watch, timezone };
-        log.info(schedule, `the ${what} is up; Ctrl-C stops it`);
+        if (what === "worker") log.info({ sync, watch, timezone }, "the worker is up; Ctrl-C stops it");
+        else log.info({ watch, timezone }, "the watch is up; Ctrl-C stops it");
       },
       clock,
       log,
