@@ -17,23 +17,13 @@ const MARK_AGAIN_AFTER = "1 hour";
 /** A server that is busy with other work is asked again by the next look. */
 const LOOK_WITHIN = "10s";
 
-export interface Collected {
-  /** The number of new notices. */
-  noted: number;
-  /** The sources that were looked at for the first time. */
-  begun: string[];
-}
-
 /**
- * Stores what is news since the last look, and moves the marks. The first look stores nothing. Safe to repeat, and at the
- * same time elsewhere: a source that is looked through there is left to it. Throws `StoreError`, and the signal's reason.
+ * Stores what is news since the last look, and moves the marks. Returns how many notices were `noted`, and the sources that
+ * were looked at for the first time: such a look stores nothing. Safe to repeat, and at the same time elsewhere: a source
+ * that is looked through there is left to it. Throws `StoreError`, and the signal's reason.
  */
-export async function collectNotices(
-  sql: Sql,
-  settings: LookSettings,
-  signal?: AbortSignal,
-): Promise<Collected> {
-  const collected: Collected = { noted: 0, begun: [] };
+export async function collectNotices(sql: Sql, settings: LookSettings, signal?: AbortSignal) {
+  const collected = { noted: 0, begun: [] as string[] };
   for (const source of SOURCES) {
     const found = await withStoreErrors(`look for notices in ${source.name}`, () =>
       withTransaction(sql, (tx) => look(tx, source, settings), signal),
@@ -56,10 +46,8 @@ async function look(
       marked_at not between now() - ${MARK_AGAIN_AFTER}::interval and now() as is_due
     from sync.notice_marks where source = ${name} for update skip locked`;
   if (mark && !mark.is_old) {
-    const [found] = await runStatement<{ noted: number; position: string }>(
-      tx,
-      source.look(settings, mark.position),
-    );
+    const statement = source.look(settings, mark.position);
+    const [found] = await runStatement<{ noted: number; position: string }>(tx, statement);
     const position = found?.position ?? mark.position;
     if (position !== mark.position || mark.is_due) await moveMark(tx, name, position);
     return found?.noted ?? 0;

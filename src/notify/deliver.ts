@@ -31,33 +31,20 @@ export interface Delivered {
  * Sends the notices that are due, one after the other, oldest first. A failed one is tried again later. A try whose result
  * could not be stored is repeated, with the same id. Throws `StoreError`, and the signal's reason.
  */
-export async function deliverNotices({
-  sql,
-  receiver,
-  beginWithinMs,
-  log,
-  signal,
-}: DeliveryOptions): Promise<Delivered> {
+export async function deliverNotices(options: DeliveryOptions): Promise<Delivered> {
+  const { sql, receiver, beginWithinMs, log, signal } = options;
   const until = performance.now() + beginWithinMs;
   const counts = { delivered: 0, failed: 0 };
   return withStoreErrors("deliver notices", async () => {
     const old = await clearOutbox(sql);
     if (old > 0) log.error({ notices: old }, "gave up notices that waited too long");
-    while (
-      counts.delivered + counts.failed < MOST_SENT &&
-      counts.failed < MOST_FAILED &&
-      performance.now() < until
-    ) {
+    for (let sent = 0; sent < MOST_SENT && counts.failed < MOST_FAILED && performance.now() < until; sent++) {
       signal.throwIfAborted();
       const notice = await claimNotice(sql);
       if (notice === null) break;
       const { error, isGone, retryAfterMs } = await receiver.send(notice, signal);
-      const facts = {
-        notice_id: notice.noticeId,
-        message_id: notice.id,
-        type: notice.type,
-        tries: notice.tries,
-      };
+      const { noticeId, id, type, tries } = notice;
+      const facts = { notice_id: noticeId, message_id: id, type, tries };
       if (error === null) {
         await markDelivered(sql, notice);
         counts.delivered++;
@@ -65,7 +52,7 @@ export async function deliverNotices({
         continue;
       }
       counts.failed++;
-      const waitMs = waitAfter(notice.tries);
+      const waitMs = waitAfter(tries);
       const isGivenUp = await markFailed(sql, notice, { error, waitMs, retryAfterMs, isFinal: isGone });
       if (isGivenUp)
         log.error({ ...facts, error }, "gave up a notice; `docmirror notify --retry` lets it be tried again");

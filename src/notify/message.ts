@@ -20,9 +20,5 @@ export function bodyOf({ type, timestamp, data }: Message): string {
 export function signedHeaders(id: string, body: string, key: Buffer, sentAt: Date): Record<string, string> {
   const timestamp = String(Math.floor(sentAt.getTime() / 1000));
   const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
-  return {
-    "webhook-id": id,
-    "webhook-timestamp": timestamp,
-    "webhook-signature": `v1,${signature}`,
-  };
+  return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": `v1,${signature}` };
 }

@@ -27,12 +27,8 @@ export async function notify(options: NotifyOptions): Promise<Delivered> {
   try {
     return await withSql(databaseUrl, { applicationName: "docmirror notify", max: 1 }, async (sql) => {
       try {
-        const now = clock.now().toISOString();
-        const { noted, begun } = await collectNotices(
-          sql,
-          { staleAfterMs: options.staleAfterMs, now },
-          signal,
-        );
+        const settings = { staleAfterMs: options.staleAfterMs, now: clock.now().toISOString() };
+        const { noted, begun } = await collectNotices(sql, settings, signal);
         if (begun.length > 0)
           log.info({ sources: begun }, "notices begin here: what happened before is not news");
         if (noted > 0) log.info({ notices: noted }, "noted what needs attention");

@@ -27,12 +27,7 @@ export interface ReceiverAnswer {
   readonly retryAfterMs: number | undefined;
 }
 
-export interface Receiver {
-  /** Sends a message once. Throws only the signal's reason. */
-  send(message: Message, signal: AbortSignal): Promise<ReceiverAnswer>;
-  /** May be called twice. */
-  close(): Promise<void>;
-}
+export type Receiver = ReturnType<typeof createReceiver>;
 
 export interface ReceiverOptions extends Webhook {
   proxies?: Proxies | undefined;
@@ -42,20 +37,15 @@ export interface ReceiverOptions extends Webhook {
 }
 
 /** Sends to one webhook, through the proxy of the environment where there is one. Redirects are not followed. */
-export function createReceiver({
-  url,
-  key,
-  proxies,
-  clock,
-  timeoutMs = TIMEOUT_MS,
-}: ReceiverOptions): Receiver {
+export function createReceiver({ url, key, proxies, clock, timeoutMs = TIMEOUT_MS }: ReceiverOptions) {
   const route = findProxyRoute(url, proxies);
   const connections = createConnections({ proxy: route.proxy, connections: 1, timeoutMs });
   const target = new URL(url);
   target.username = target.password = "";
 
   return {
-    async send(message, signal) {
+    /** Sends a message once. Throws only the signal's reason. */
+    async send(message: Message, signal: AbortSignal): Promise<ReceiverAnswer> {
       signal.throwIfAborted();
       if (route.proxy === null && route.isFault) return failed(`${route.because} is not a proxy's address`);
       const late = AbortSignal.timeout(timeoutMs);
@@ -74,9 +64,8 @@ export function createReceiver({
           },
           body,
         });
-        await reply.body
-          .dump({ limit: MAX_BODY_BYTES, signal: AbortSignal.timeout(BODY_WITHIN_MS) })
-          .catch(() => {});
+        const bounds = { limit: MAX_BODY_BYTES, signal: AbortSignal.timeout(BODY_WITHIN_MS) };
+        await reply.body.dump(bounds).catch(() => {});
         const retryAfter = [reply.headers["retry-after"]].flat()[0];
         return judge(reply.statusCode, parseRetryAfter(retryAfter, clock.now()));
       } catch (error) {
@@ -85,6 +74,7 @@ export function createReceiver({
         return failed(`${reasonOf(error)}${through(route)}`);
       }
     },
+    /** May be called twice. */
     close: () => connections.close(),
   };
 }
@@ -93,12 +83,8 @@ function judge(status: number, retryAfterMs: number | undefined): ReceiverAnswer
   const isDelivered = status >= 200 && status < 300;
   const what = status === 410 ? "the receiver wants no more notices" : "the receiver answered";
   const more = status >= 300 && status < 400 ? ", and redirects are not followed" : "";
-  return {
-    status,
-    error: isDelivered ? null : `${what} (${status})${more}`,
-    isGone: status === 410,
-    retryAfterMs,
-  };
+  const error = isDelivered ? null : `${what} (${status})${more}`;
+  return { status, error, isGone: status === 410, retryAfterMs };
 }
 
 function failed(error: string): ReceiverAnswer {

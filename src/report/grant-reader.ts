@@ -22,14 +22,9 @@ export interface ReaderGrant {
 }
 
 export interface ReaderOptions {
-  /**
-   * Users' names and logins too (schema `report_people`); without it, a role loses that right. @default false
-   */
+  /** Users' names and logins too (schema `report_people`); without it, a role loses that right. @default false */
   withPeople?: boolean;
-  /**
-   * What `docmirror serve` reads: the mirrored records, users too, and what shows that the schema is current.
-   * @default false
-   */
+  /** All that `docmirror serve` reads: the mirrored records too, with users. @default false */
   withInterface?: boolean;
 }
 
@@ -83,19 +78,17 @@ interface RoleFacts {
 }
 
 /**
- * Plans the grants that let a role read schema `report` and nothing else of docmirror's, except what the
- * options add. Changes nothing.
- * Throws ConfigError for a name that no role can have, and for a role that can already read the rest, because
- * the grants would not limit it.
+ * Plans the grants that let a role read schema `report` and what the options add, and nothing else of docmirror's. Throws
+ * ConfigError for a name that no role can have, and for a role that can already read more: grants would not limit it.
  */
 export async function planReaderGrant(
   sql: Sql,
   role: string,
-  options: ReaderOptions = {},
+  { withPeople = false, withInterface = false }: ReaderOptions = {},
 ): Promise<ReaderGrant> {
-  const { withPeople = false, withInterface = false } = options;
   const granted = withInterface ? INTERFACE_RELATIONS : [];
-  assertRoleName(role);
+  const fault = nameFault(role);
+  if (fault !== null) throw new ConfigError(`no role can be called ${JSON.stringify(role)}: ${fault}`);
   return withStoreErrors("read the rights of the role", async () => {
     const [facts] = await sql<RoleFacts[]>`
       with reader as (select coalesce((select rolname from pg_roles where rolname = ${role}), 'public') as name),
@@ -130,9 +123,7 @@ export async function planReaderGrant(
   });
 }
 
-/**
- * Runs the plan, all or nothing. Throws StoreError; where a right is missing, the hint says how to continue.
- */
+/** Runs the plan, all or nothing. Throws StoreError; where a right is missing, the hint says how to continue. */
 export async function grantReader(sql: Sql, { role, statements }: ReaderGrant): Promise<void> {
   try {
     await withTransaction(sql, async (tx: TransactionSql) => {
@@ -213,11 +204,6 @@ async function listStatements(
     ) as steps
     order by place, step`;
   return rows.map(({ statement }) => statement);
-}
-
-function assertRoleName(role: string): void {
-  const fault = nameFault(role);
-  if (fault !== null) throw new ConfigError(`no role can be called ${JSON.stringify(role)}: ${fault}`);
 }
 
 function nameFault(role: string): string | null {

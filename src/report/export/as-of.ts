@@ -14,9 +14,7 @@ export interface AsOf {
   exported_on: string;
   /** When its answers were computed. */
   refreshed_at: string | null;
-  /**
-   * Everything that happened to builds upstream before this moment is in it; null where that is not known.
-   */
+  /** Everything that happened to builds upstream before this moment is in it; null where that is not known. */
   current_through: string | null;
   /** As in `report.freshness`: days before this one are over and read, this one has begun. */
   covered_through: string | null;

@@ -10,9 +10,10 @@ import { readAnswer, withSnapshot } from "../read-answer.ts";
 import { AS_OF, AS_OF_COLUMNS, type AsOf, asOfRow, findAsOf } from "./as-of.ts";
 import { type ExportForm, LAYOUT, type LastExport, readLastExport } from "./last-export.ts";
 import { createParquetWriter, type TypedColumn } from "./parquet.ts";
+import type { Target } from "./part-files.ts";
 import { MARKER, withStagingFolder } from "./staging-folder.ts";
 import { FACT, writeMonths } from "./write-months.ts";
-import { type ExportedRelation, type Target, writeTable } from "./write-table.ts";
+import { type ExportedRelation, writeTable } from "./write-table.ts";
 
 export const EXPORT_FORMATS = ["parquet", "csv"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];

@@ -1,8 +1,7 @@
-import { type FileHandle, mkdir, open, rm, stat } from "node:fs/promises";
+import { constants, copyFile, type FileHandle, link, mkdir, open, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { toCsv } from "../csv.ts";
 import type { AnswerRow } from "../read-answer.ts";
-import { linkFile } from "./link-file.ts";
 import type { ParquetWriter, TypedColumn } from "./parquet.ts";
 
 /** The name of a file in its folder, without its ending: some readers take folders only. */
@@ -17,11 +16,9 @@ export interface PartFile {
   revision?: string | undefined;
 }
 
-export interface PartFilesOptions {
+/** Where files are written, and by what; null: they stay CSV. */
+export interface Target {
   folder: string;
-  /** The columns of the rows, in order. */
-  columns: readonly TypedColumn[];
-  /** null: the files stay CSV. */
   parquet: ParquetWriter | null;
 }
 
@@ -30,7 +27,7 @@ export interface PartFilesOptions {
  * is converted to Parquet. `open` takes a path without its ending; opening the current file again changes
  * nothing. `keep` takes over a file of an earlier export.
  */
-export function createPartFiles({ folder, columns, parquet }: PartFilesOptions) {
+export function createPartFiles({ folder, parquet }: Target, columns: readonly TypedColumn[]) {
   const files: PartFile[] = [];
   let current: { name: string; revision: string | undefined; file: FileHandle; rows: number } | null = null;
 
@@ -95,5 +92,18 @@ async function syncFile(path: string): Promise<void> {
     await file.sync();
   } finally {
     await file.close();
+  }
+}
+
+/** File systems that have no second names for a file, or no more of them. */
+const NO_LINKS = ["EPERM", "EXDEV", "EMLINK", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"];
+
+/** Gives a file a second name, which costs no space; copies it where the file system cannot. */
+async function linkFile(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (!NO_LINKS.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   }
 }

@@ -5,6 +5,7 @@ import { ConfigError, MirrorError } from "../../base/errors.ts";
 /** Marks a folder that an export made. Readers of partitioned data ignore names that begin with `_`. */
 export const MARKER = "_docmirror.json";
 
+/** A folder of a dead process that was not written for so long is removed. */
 const ABANDONED_AFTER_MS = 86_400_000;
 
 /**
@@ -20,7 +21,7 @@ export async function withStagingFolder<T>(
   fn: (folder: string, old: string) => Promise<T>,
 ): Promise<T> {
   const place = await findPlace(target);
-  const staging = siblingPath(place, "partial", process.pid);
+  const staging = siblingPath(place, "partial");
   try {
     await clearUp(place);
     await assertReplaceable(place, own);
@@ -36,20 +37,16 @@ export async function withStagingFolder<T>(
 }
 
 async function swapIn(staging: string, place: string): Promise<void> {
-  const old = siblingPath(place, "old", process.pid);
-  const isThere = await rename(place, old).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return false;
-      throw error;
-    },
-  );
-  try {
-    await rename(staging, place);
-  } catch (error) {
+  const old = siblingPath(place, "old");
+  let isThere = true;
+  await rename(place, old).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+    isThere = false;
+  });
+  await rename(staging, place).catch(async (error: unknown) => {
     if (isThere) await rename(old, place);
     throw error;
-  }
+  });
   await rm(old, { recursive: true, force: true });
 }
 
@@ -61,13 +58,10 @@ async function findPlace(target: string): Promise<string> {
   return place;
 }
 
-const siblingPath = (place: string, what: "partial" | "old", pid: number): string =>
-  join(dirname(place), `.${basename(place)}.${what}-${pid}`);
+const siblingPath = (place: string, what: "partial" | "old"): string =>
+  join(dirname(place), `.${basename(place)}.${what}-${process.pid}`);
 
-/**
- * Repairs what killed exports left: puts back the old folder of a half-done swap, and removes folders that
- * were not written for a day.
- */
+/** Repairs what killed exports left: puts back the old folder of a half-done swap, and removes old folders. */
 async function clearUp(place: string): Promise<void> {
   const parent = dirname(place);
   const names = await readdir(parent).catch((): string[] => []);
@@ -75,8 +69,10 @@ async function clearUp(place: string): Promise<void> {
     const [, left, what, pid] = /^\.(.*)\.(partial|old)-(\d+)$/.exec(name) ?? [];
     if (left !== basename(place) || isAlive(Number(pid))) continue;
     const path = join(parent, name);
-    if (what === "old" && !(await exists(place))) await rename(path, place);
-    else if (await isAbandoned(path)) await rm(path, { recursive: true, force: true });
+    const [current, found] = await Promise.all([place, path].map((at) => stat(at).catch(() => null)));
+    if (what === "old" && !current) await rename(path, place);
+    else if (found && Date.now() - found.mtimeMs > ABANDONED_AFTER_MS)
+      await rm(path, { recursive: true, force: true });
   }
 }
 
@@ -87,9 +83,8 @@ async function assertReplaceable(place: string, own: readonly string[]): Promise
   });
   const strange = names.filter((name) => name !== MARKER && !own.includes(name));
   if (names.length === 0 || (names.includes(MARKER) && strange.length === 0)) return;
-  const why = names.includes(MARKER)
-    ? `contains ${strange[0]}, which is not part of an export`
-    : "was not made by an export";
+  const foreign = `contains ${strange[0]}, which is not part of an export`;
+  const why = names.includes(MARKER) ? foreign : "was not made by an export";
   throw new ConfigError(`${place} ${why}, so it is not replaced`, {
     hint: "name a folder that does not exist yet, or is empty",
   });
@@ -103,18 +98,6 @@ function isAlive(pid: number): boolean {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
-
-const isAbandoned = (path: string): Promise<boolean> =>
-  stat(path).then(
-    ({ mtimeMs }) => Date.now() - mtimeMs > ABANDONED_AFTER_MS,
-    () => false,
-  );
 
 const HINTS: Record<string, string> = {
   EACCES: "choose a place that you may write to",

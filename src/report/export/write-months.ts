@@ -9,8 +9,8 @@ import { type AnswerRow, readAnswer } from "../read-answer.ts";
 import { relation } from "../relation.ts";
 import type { KeptFiles } from "./last-export.ts";
 import type { TypedColumn } from "./parquet.ts";
-import { createPartFiles, PART } from "./part-files.ts";
-import type { ExportedRelation, Target } from "./write-table.ts";
+import { createPartFiles, PART, type Target } from "./part-files.ts";
+import type { ExportedRelation } from "./write-table.ts";
 
 export const FACT = "fact_builds" satisfies Relation;
 const fact = relation(FACT);
@@ -37,7 +37,7 @@ export async function writeMonths(options: MonthsOptions): Promise<ExportedRelat
   const { tx, target, filters, last, ending, batchRows, signal } = options;
   const columns = options.columns.filter(({ name }) => name !== PARTITION);
   const revisions = await findRevisions(tx);
-  const parts = createPartFiles({ ...target, columns });
+  const parts = createPartFiles(target, columns);
   let kept = 0;
 
   async function write(month?: string | null): Promise<void> {

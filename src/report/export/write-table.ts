@@ -1,6 +1,6 @@
 import type { AnswerRow } from "../read-answer.ts";
-import type { ParquetWriter, TypedColumn } from "./parquet.ts";
-import { createPartFiles, PART, type PartFile } from "./part-files.ts";
+import type { TypedColumn } from "./parquet.ts";
+import { createPartFiles, PART, type PartFile, type Target } from "./part-files.ts";
 
 export interface ExportedRelation {
   rows: number;
@@ -11,20 +11,14 @@ export interface ExportedRelation {
   files: PartFile[];
 }
 
-/** Where files are written, and by what; null: they stay CSV. */
-export interface Target {
-  folder: string;
-  parquet: ParquetWriter | null;
-}
-
 /** Writes a folder of one file with the rows of `batches`, also where there are none. */
 export async function writeTable(
-  { folder, parquet }: Target,
+  target: Target,
   name: string,
   columns: TypedColumn[],
   batches: Iterable<AnswerRow[]> | AsyncIterable<AnswerRow[]>,
 ): Promise<ExportedRelation> {
-  const parts = createPartFiles({ folder, columns, parquet });
+  const parts = createPartFiles(target, columns);
   try {
     await parts.open(`${name}/${PART}`);
     for await (const rows of batches) await parts.write(rows);

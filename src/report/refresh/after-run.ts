@@ -1,12 +1,10 @@
+import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { StoreMeter } from "../../base/metrics/store-meter.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 import type { RefreshSettings } from "./refresh-settings.ts";
 
-/**
- * The options of a run that a refresh needs. Declared here, because the run's own type would make reports
- * depend on upstream code.
- */
+/** What a refresh needs of a run's options. The run's own type would make reports depend on upstream code. */
 interface RunOptions {
   settings: RefreshSettings & { databaseUrl: string };
   log: Logger;
@@ -15,22 +13,14 @@ interface RunOptions {
   meters?: { store: StoreMeter };
 }
 
-/** The part of a run's result that its lines in the log need. */
-interface RunOutcome {
-  summary: { run_id: number | null };
-}
-
 /** The result of the refresh after a run. */
 export interface ReportedResult {
   /** Why the refresh failed; null when it did not. The next refresh does the same work. */
   reportError: unknown;
 }
 
-/**
- * Makes a run function that also refreshes the reports after each run, however it ended. Errors of the run
- * are thrown as they are.
- */
-export function withReport<Options extends RunOptions, Result extends RunOutcome>(
+/** Makes a run function also refresh the reports, however the run ended. Errors of the run are thrown. */
+export function withReport<Options extends RunOptions, Result extends { summary: { run_id: number | null } }>(
   run: (options: Options) => Promise<Result>,
 ): (options: Options) => Promise<Result & ReportedResult> {
   return async (options) => {
@@ -44,10 +34,7 @@ export function withReport<Options extends RunOptions, Result extends RunOutcome
   };
 }
 
-/**
- * Refreshes the reports. A failure is logged and returned; null when there was none. A stop is returned, but
- * not logged.
- */
+/** Refreshes the reports. Returns a failure or a stop, else null. A failure is logged too. */
 export async function tryRefresh(url: string, options: RefreshOptions, log: Logger): Promise<unknown> {
   const from = performance.now();
   try {
@@ -63,10 +50,8 @@ export async function tryRefresh(url: string, options: RefreshOptions, log: Logg
     }
     return null;
   } catch (error) {
-    if (options.signal?.aborted !== true) {
-      const message = error instanceof Error ? error.message : String(error);
-      log.error({ error: message }, "could not refresh the reports; the next run tries again");
-    }
+    if (!options.signal?.aborted)
+      log.error({ error: messageOf(error) }, "could not refresh the reports; the next run tries again");
     return error;
   }
 }

@@ -4,7 +4,7 @@
  * other answers that hang on these facts).
  */
 import { assignments } from "./merge-statements.ts";
-import { BUILDS, list } from "./stored-answers.ts";
+import { BUILDS, KEY_OF_SERIES, list } from "./stored-answers.ts";
 
 /**
  * Takes the ids that writers noted. It deletes exactly the rows that it sees, so those of a writer that
@@ -39,15 +39,7 @@ export const ADD_DIFFERING = `
   except select resource, id from touched`;
 
 /** What other answers hang on a fact, by its old and its new values. */
-const PLACES = [
-  "project_id",
-  "version_id",
-  "type",
-  "reference",
-  "triggered_at",
-  "triggered_on",
-  "error_fingerprint",
-];
+const PLACES = [...KEY_OF_SERIES, "triggered_at", "triggered_on", "error_fingerprint"];
 
 /** Computes the facts of the touched builds, and keeps those that differ from the stored ones. */
 export const FIND_CHANGED = `

@@ -20,10 +20,7 @@ import {
   type StoredAnswer,
 } from "./stored-answers.ts";
 
-/**
- * When more builds changed than this, and more than this share of them, all answers are computed again: that
- * costs less than to find each part.
- */
+/** When more builds changed than this, and more than this share of them, it costs less to compute all answers. */
 const FEW = 1000;
 const FEW_SHARE = 0.03;
 
@@ -35,7 +32,7 @@ const NOTE_NEXT_DATE = `
 export type Run = (text: string) => Promise<{ count: number }>;
 
 export interface Computed {
-  /** Builds whose facts changed. */
+  /** Builds whose facts changed; all of them where everything was computed again. */
   changed: number;
   /** Facts that were wrong although no change was noted; null where they were not compared. */
   repaired: number | null;

@@ -12,7 +12,7 @@ import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { areReportsLater } from "../../store/migrate/migrate.ts";
 import { readDefinitions } from "../definitions.ts";
-import { computeAll, computeChanges, computeEverything, type Run } from "./compute-answers.ts";
+import { type Computed, computeAll, computeChanges, computeEverything, type Run } from "./compute-answers.ts";
 import type { RefreshSettings } from "./refresh-settings.ts";
 import { EXPENSIVE_ANSWERS } from "./stored-answers.ts";
 
@@ -49,10 +49,7 @@ const TRANSACTION_SETTINGS = `
   set local parallel_setup_cost = 100`;
 
 export interface RefreshOptions extends RefreshSettings {
-  /**
-   * Uses the two settings of the last refresh, as commands that only read the answers must. @default the
-   * given ones are used
-   */
+  /** Uses the settings of the last refresh, as commands that only read the answers must. @default the given ones */
   keepsSettings?: boolean;
   /** Classifies all failures again, by the current rules. @default only those that changed */
   reclassify?: boolean;
@@ -62,15 +59,9 @@ export interface RefreshOptions extends RefreshSettings {
   signal?: AbortSignal;
 }
 
-export interface RefreshResult {
+export interface RefreshResult extends Computed {
   /** The newest run that is in the answers; 0 when there was none. */
   runId: number;
-  /** Builds whose facts changed; all of them where everything was computed again. */
-  changed: number;
-  /** Whether everything was computed again. */
-  isFull: boolean;
-  /** Facts that were wrong although no change was noted; null where they were not compared. */
-  repaired: number | null;
   /** Whether nothing was done, because a later version of the program defined the reports. */
   isLeft: boolean;
 }
@@ -90,9 +81,8 @@ export async function refreshReport(url: string, options: RefreshOptions): Promi
       // This comes before the transaction, whose snapshot must be taken after the lock.
       await abortable(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
       const result = await withTransaction(sql, (tx) => refresh(tx, options));
-      const [noted] = await sql<
-        { bytes: number }[]
-      >`select pg_relation_size('sync.touched_records') as bytes`;
+      const [noted] = await sql<{ bytes: number }[]>`
+        select pg_relation_size('sync.touched_records') as bytes`;
       if (noted && noted.bytes >= VACUUM_BYTES) await sql`vacuum (skip_locked) sync.touched_records`;
       return result;
     });
@@ -101,10 +91,7 @@ export async function refreshReport(url: string, options: RefreshOptions): Promi
   }
 }
 
-/**
- * Whether runs have ended, or definitions changed, since the answers were computed; true where they never
- * were.
- */
+/** Whether runs have ended, or definitions changed, since the answers were computed. True where they never were. */
 export async function isReportBehind(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ current: boolean }[]>`
     select exists (
@@ -130,17 +117,11 @@ export async function mayRefresh(sql: Sql): Promise<boolean> {
   return row?.mayWrite === true;
 }
 
-/**
- * One hash of all definitions that compute stored answers. When it differs from that of the last refresh,
- * everything is computed again.
- */
+/** One hash of all definitions that compute stored answers. When another one comes, all is computed again. */
 const DEFINITION = (sql: Sql | TransactionSql) =>
   sql`select coalesce(md5(string_agg(hash, '' order by name)), '') from sync.definitions where name like 'rollup.%'`;
 
-/**
- * The newest run that ended. A run that is under way may write more, so the next refresh reads its builds
- * again.
- */
+/** The newest run that ended. One that is under way may write more, so the next refresh reads its builds again. */
 const LAST_RUN = (sql: Sql | TransactionSql) =>
   sql`select coalesce(max(id), 0) from sync.runs where status <> 'running'`;
 

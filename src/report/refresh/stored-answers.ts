@@ -86,7 +86,7 @@ function touched(resource: string): Omit<Parts, "rows"> {
 }
 
 /** What a series is. */
-const KEY_OF_SERIES = ["project_id", "version_id", "type", "reference"];
+export const KEY_OF_SERIES = ["project_id", "version_id", "type", "reference"];
 
 /**
  * A series with its counts brought forward: what is stored, less the old facts of its builds, plus the new ones. All else

@@ -21,10 +21,7 @@ const UNDECIDED_SHOWN = 20;
 
 export interface ResourceFreshness {
   resource: Resource;
-  /**
-   * When the newest good walk began, a whole one or a head whose counts agree: its first page is its oldest. Null when
-   * there is none.
-   */
+  /** When the newest good walk began, a whole one or a head whose counts agree. Null when there is none. */
   last_good_at: string | null;
   /** Milliseconds since then. Null when there is no such walk, or when a clock was wrong. */
   age_ms: number | null;
@@ -61,15 +58,9 @@ export interface MirrorStatus {
   stale: boolean;
   /** A list that was not read well for this long is stale. Milliseconds. */
   stale_after_ms: number;
-  /**
-   * The mirror is as fresh as its oldest list: the earliest `last_good_at` of all five. Null until all lists
-   * were read well.
-   */
+  /** The mirror is as fresh as its oldest list. Null until all lists were read well. */
   last_good_at: string | null;
-  /**
-   * The age of the mirror, in milliseconds. Null when it is unknown: a list was never read well, or a clock
-   * was wrong.
-   */
+  /** The age of the mirror, in milliseconds. Null when a list was never read well, or a clock was wrong. */
   age_ms: number | null;
   /** The list that decides the age, and why; for people. */
   oldest_list: { resource: Resource; why: string };
@@ -177,11 +168,9 @@ async function findLeaderNow(tx: TransactionSql): Promise<Leader | null> {
 
 async function findUndecidedNow(tx: TransactionSql): Promise<MirrorStatus["undecided_records"]> {
   const { count, first } = await findUndecided(tx, UNDECIDED_SHOWN);
-  const inIso = first.map(({ noticed_at, asked_at, ...record }) => ({
-    ...record,
-    noticed_at: asIso(noticed_at),
-    asked_at: asked_at && asIso(asked_at),
-  }));
+  const inIso = first.map(({ noticed_at, asked_at, ...record }) => {
+    return { ...record, noticed_at: asIso(noticed_at), asked_at: asked_at && asIso(asked_at) };
+  });
   return { count, first: inIso };
 }
 
@@ -208,10 +197,7 @@ function knownAge(ageMs: number): number | null {
   return Number.isFinite(ageMs) ? ageMs : null;
 }
 
-/**
- * Null while one of the lists has no good walk. Postgres prints all moments in UTC, so sorting the texts sorts
- * the moments.
- */
+/** Null while one of the lists has no good walk. All moments are texts in UTC, so they sort as texts. */
 function oldestOf(lists: readonly ListFreshness[]): string | null {
   const moments = lists.map(({ startedAt }) => startedAt);
   if (moments.includes(null)) return null;
@@ -224,16 +210,11 @@ function findClockFaults(
   runs: readonly RunRow[],
   now: Date,
 ): string[] {
-  const fault = "is in the future: a clock is or was wrong";
+  const fault = "which is in the future: a clock is or was wrong";
+  const badRuns = runs.filter((run) => isAhead(run.started_at, now) || isAhead(run.finished_at, now));
+  const badLists = resources.filter(({ last_good_at }) => isAhead(last_good_at, now));
   return [
-    ...runs
-      .filter(({ started_at, finished_at }) => isAhead(started_at, now) || isAhead(finished_at, now))
-      .map(({ run_id, started_at }) => `run ${run_id} began at ${started_at}, which ${fault}`),
-    ...resources
-      .filter(({ last_good_at }) => isAhead(last_good_at, now))
-      .map(
-        ({ resource, last_good_at }) =>
-          `the ${resource} list was last read at ${last_good_at}, which ${fault}`,
-      ),
+    ...badRuns.map((run) => `run ${run.run_id} began at ${run.started_at}, ${fault}`),
+    ...badLists.map((list) => `the ${list.resource} list was last read at ${list.last_good_at}, ${fault}`),
   ];
 }

@@ -22,12 +22,9 @@ export function createNextRuns({
     { job: "watch", cron: watchCron, findNext: createFindNext(watchCron, timezone) },
   ] as const;
   return (now) =>
-    lines.map(({ job, cron, findNext }) => ({
-      job,
-      cron,
-      timezone,
-      due_at: findNext(now)?.toISOString() ?? null,
-    }));
+    lines.map(({ job, cron, findNext }) => {
+      return { job, cron, timezone, due_at: findNext(now)?.toISOString() ?? null };
+    });
 }
 
 /** Searches only when the moment that it found has come, because a rare line takes a tenth of a second. */

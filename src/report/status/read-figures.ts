@@ -15,15 +15,16 @@ export interface FiguresReading {
   figures: Figures | null;
 }
 
-export interface ReadFiguresDeps {
-  /** Reads in a time with an end. Rejects while the database is away. */
+/** Makes a function that reads the figures of one moment. It never rejects. `read` must end in time. */
+export function createReadFigures({
+  read,
+  options,
+  log,
+}: {
   read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
   options: FiguresOptions;
   log: Logger;
-}
-
-/** Makes a function that reads the figures of one moment. It never rejects. */
-export function createReadFigures({ read, options, log }: ReadFiguresDeps): () => Promise<FiguresReading> {
+}): () => Promise<FiguresReading> {
   let lastTrouble: string | null = null;
 
   return async () => {

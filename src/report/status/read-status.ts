@@ -7,10 +7,7 @@ import type { StatusSettings } from "./status-settings.ts";
 
 /** The document of `/status.json` and `docmirror status --json` (`docs/contract.md`, "The status document"). */
 export interface StatusDocument extends MirrorStatus {
-  /**
-   * When the jobs of a worker with the settings of this process are due next. Null while nobody leads: then
-   * no process runs a schedule.
-   */
+  /** When the jobs of a worker with these settings are due next. Null while nobody leads: nothing is scheduled. */
   next_runs: NextRun[] | null;
   schema: SchemaState;
   /** The version of the program that answers. */
@@ -32,18 +29,13 @@ export type ReadStatus = (sql: Sql, now: Date) => Promise<StatusDocument | NoSta
 export function createReadStatus(settings: StatusSettings, definitions: Definitions): ReadStatus {
   const { version } = definitions;
   let findNextRuns: ((now: Date) => NextRun[]) | undefined;
-
-  /** Cron lines take a while to read, and many mirrors have no leader. */
-  function nextRuns(now: Date): NextRun[] {
-    findNextRuns ??= createNextRuns(settings);
-    return findNextRuns(now);
-  }
-
   return async (sql, now) => {
     const { schema, fault } = await judgeSchema(sql, definitions);
     if (fault !== null) return { fault, schema, version };
     const status = await findStatus(sql, settings, now);
-    const next_runs = status.leader === null ? null : nextRuns(now);
+    // Cron lines take a while to read, and many mirrors have no leader.
+    if (status.leader !== null) findNextRuns ??= createNextRuns(settings);
+    const next_runs = status.leader && findNextRuns ? findNextRuns(now) : null;
     return { ...status, next_runs, schema, version, generated_at: now.toISOString() };
   };
 }

@@ -16,14 +16,14 @@ export interface SchemaState {
   outdated: number;
 }
 
-export interface SchemaVerdict {
-  schema: SchemaState;
-  /** Why this program cannot use the database, and what to do, in plain sentences. Null when it can. */
-  fault: string | null;
-}
-
-/** Compares the schema of a database with this program. Changes nothing. Throws StoreError. */
-export async function judgeSchema(sql: AnySql, definitions: Definitions): Promise<SchemaVerdict> {
+/**
+ * Compares the schema of a database with this program. Changes nothing. `fault` says why this program cannot use the
+ * database, and what to do; null when it can. Throws StoreError.
+ */
+export async function judgeSchema(
+  sql: AnySql,
+  definitions: Definitions,
+): Promise<{ schema: SchemaState; fault: string | null }> {
   const status = await migrationStatus(sql, definitions);
   const { migrations, unknown, outdated } = status;
   const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
