@@ -10,10 +10,7 @@ import { ConfigError } from "./errors.ts";
 
 /** The settings in force, parsed and frozen. `SETTINGS` says what each of them means. */
 export interface Config extends SettingValues {
-  /**
-   * From HTTP_PROXY, HTTPS_PROXY and NO_PROXY, which are not docmirror's own settings and have no flags.
-   * @default the service is asked directly
-   */
+  /** From HTTP_PROXY, HTTPS_PROXY and NO_PROXY, which have no flags. @default the service is asked directly */
   readonly proxies?: Proxies | undefined;
 }
 

@@ -55,10 +55,7 @@ async function createProgram(chosen: string | undefined): Promise<Command> {
   return program;
 }
 
-/**
- * The first word that is not a flag, because no flag before the command takes a value. `help sync` asks for
- * sync's help.
- */
+/** The first word that is not a flag: no flag before the command takes a value. `help sync` is about sync. */
 function chosenCommand(args: readonly string[]): string | undefined {
   const [first, second] = args.filter((arg) => !arg.startsWith("-"));
   return first === "help" ? second : first;

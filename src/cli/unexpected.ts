@@ -1,8 +1,6 @@
 import { explainError } from "./output/explain-error.ts";
 
-/**
- * An uncaught error leaves the process in an unknown state, so it is printed and the process ends at once.
- */
+/** An uncaught error leaves the process in an unknown state, so it is printed and the process ends at once. */
 export function listenForTheUnexpected(verbose: boolean): void {
   process.on("uncaughtException", (error) => {
     const explained = explainError(error, verbose);

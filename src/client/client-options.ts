@@ -20,10 +20,7 @@ export interface ServiceClientOptions {
   concurrency?: number | undefined;
   /** Milliseconds for one request, headers and body. @default 30000 */
   timeoutMs?: number | undefined;
-  /**
-   * Tries after the first, 0 to 100. Network errors, 408, 425, 429 and 5xx are retried, and `Retry-After` is
-   * obeyed. @default 5
-   */
+  /** Tries after the first, 0 to 100, for network errors, 408, 425, 429 and 5xx. `Retry-After` is obeyed. @default 5 */
   retries?: number | undefined;
   /** The longest body that is accepted, before and after decompression. @default 64 MiB */
   maxBodyBytes?: number | undefined;

@@ -12,10 +12,7 @@ export function listPath(resource: Resource): string {
   return `${ROOT_PATH}${resource}/`;
 }
 
-/**
- * The path of a detail. The closing slash saves a redirect. Throws ConfigError for a key that no record can
- * have.
- */
+/** The path of a detail. The closing slash saves a redirect. Throws ConfigError for a key that no record can have. */
 export function recordPath(resource: Resource, key: string): string {
   return `${listPath(resource)}${keySegment(resource, key)}/`;
 }

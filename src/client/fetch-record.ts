@@ -61,10 +61,7 @@ function parseDetail<R extends Resource>(
   return record;
 }
 
-/**
- * Turns a 404 or 410 into a NotFoundError. A wrong base URL gives a 404 too, so the root listing is asked for
- * first. Any other error is thrown as it is.
- */
+/** Turns a 404 or 410 into a NotFoundError. A wrong base URL gives a 404 too, so the root listing is read first. */
 export async function throwNoRecord(
   error: unknown,
   client: Client,

@@ -10,10 +10,7 @@ const MAX_PAGES = 1_000_000;
 export interface PageList<T> {
   /** The first page to ask for. Its path and its parameters stay; only limit and offset change. */
   first: PageRequest;
-  /**
-   * Other paths that a `next` of this list may have. A list that was asked for by a project's slug loses the
-   * slug in `next`.
-   */
+  /** Other paths that `next` may have: a list that was asked for by a project's slug loses the slug there. */
   otherPaths?: readonly string[];
   baseUrl: URL;
   fetchPage(path: string): Promise<ListPage<T>>;

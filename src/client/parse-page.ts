@@ -2,10 +2,7 @@ import { readEnvelope } from "../resources/envelope.ts";
 import { isJsonObject } from "../resources/json-object.ts";
 import { unexpectedShape } from "./unexpected-shape.ts";
 
-/**
- * The place of a page in its list (`docs/interface.md`, "Lists"). A count that is missing, negative or no
- * whole number is null.
- */
+/** The place of a page in its list (`docs/interface.md`, "Lists"). What is no whole number from 0 on is null. */
 export interface PageMeta {
   /** The size of the page. The service cuts a larger one, usually to 1000. */
   readonly limit: number | null;

@@ -13,10 +13,7 @@ export interface LookSettings {
 /** A place where notices come from. It has a mark in `sync.notice_marks`, up to which it was looked through. */
 export interface NoticeSource {
   readonly name: string;
-  /**
-   * Selects `position`, where the first look begins: what is there already is not news. No row while there is nothing to
-   * compare with.
-   */
+  /** Selects `position`, where the first look begins. No row while there is nothing to compare with. */
   begin(settings: LookSettings): SQL;
   /**
    * Inserts what is news since `position`, and selects the next `position` and how many were `noted`. At most `MOST_NOTED`

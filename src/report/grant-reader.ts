@@ -12,10 +12,7 @@ export interface ReaderGrant {
   withPeople: boolean;
   /** What `docmirror serve` reads for the interface. */
   withInterface: boolean;
-  /**
-   * The statements that give the role just these rights, and UTC as the zone of its sessions, in order and without
-   * semicolons. Safe to repeat.
-   */
+  /** They give the role just these rights, and UTC as its zone, in order and without semicolons. Safe to repeat. */
   statements: string[];
   /** Rights of the role beyond reading, which it already had. */
   warnings: string[];

@@ -4,10 +4,7 @@ import type { ColumnOf, Relation } from "./dictionary.ts";
 export type TimeGrain = "moment" | "hour" | "day" | "week" | "month";
 
 export interface RelationFacts<Column extends string = string> {
-  /**
-   * The column that `since` and `until` are compared with. Without one, each row counts all builds and cannot
-   * be limited to a time.
-   */
+  /** The column that `since` and `until` are compared with. Without one, each row counts builds of all times. */
   readonly time?: {
     readonly column: string;
     readonly span: TimeGrain;

@@ -26,10 +26,7 @@ export function resolveSpan(text: string, now: Date): string {
   return `${new Date(moment).toISOString().slice(0, 16)}Z`;
 }
 
-/**
- * Throws ConfigError for a text that is neither a day nor a moment. `label` says where it was given, such as
- * `--since`.
- */
+/** Throws ConfigError for a text that is neither a day nor a moment. `label` is where it came from, as `--since`. */
 export function assertTime(label: string, text: string): void {
   read(label, text);
 }

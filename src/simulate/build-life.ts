@@ -11,10 +11,7 @@ export interface BuildLife {
   type: string;
   /** In the order of time. The first state is entered when the build is created. */
   steps: readonly { state: string; at: Micros }[];
-  /**
-   * The value of `success` after the build has finished. Before that it is true (`docs/internals/service.md`,
-   * "Values").
-   */
+  /** The value after the build has finished. Before that it is true (`docs/internals/service.md`, "Values"). */
   success: boolean;
   /** Why the build fails. Null for a success. */
   failure: FailureKind | null;

@@ -61,10 +61,7 @@ export interface Simulation {
   close(): Promise<void>;
 }
 
-/**
- * Serves a world on a port. The `Date` of each reply is in the world's time. Rejects with the error of the
- * socket when the port cannot be used.
- */
+/** Serves a world on a port, with `Date` in the world's time. Rejects with the socket's error where it cannot listen. */
 export async function startSimulation(options: SimulationOptions): Promise<Simulation> {
   const { world, host = "127.0.0.1", port = 0, latencyMs = 0, intercept, speed = 0 } = options;
   const { basePath } = world.settings;

@@ -43,10 +43,7 @@ export interface WorldOptions {
   rates?: Partial<Rates>;
   /** The zone of every date on the wire, an IANA name. @default "Etc/UTC" */
   timeZone?: string;
-  /**
-   * The order of rows that compare as equal: one arbitrary order for ever, or another one for each request.
-   * @default "stable"
-   */
+  /** The order of rows that compare as equal: arbitrary for ever, or another one each time. @default "stable" */
   ties?: "stable" | "shuffled" | "by id";
   /** The mean size of a finished build's `output` in bytes. @default 1536 */
   outputBytes?: number;
@@ -61,10 +58,7 @@ export interface WorldOptions {
    * `date` of each build and the `Date` of each reply use that clock; `Truth` uses true time. @default 0
    */
   clockOffsetMs?: number;
-  /**
-   * Whether the dates of builds are sometimes behind that clock, so that a newer build has an older `date`.
-   * @default true
-   */
+  /** Whether dates are sometimes behind that clock, so that a newer build has an older `date`. @default true */
   clockSteps?: boolean;
   /** Whether some texts contain Unicode, HTML and terminal escapes. @default true */
   oddTexts?: boolean;

@@ -1,10 +1,7 @@
 import type { Setting } from "./setting.ts";
 import { SETTING_KEYS, SETTINGS } from "./settings.ts";
 
-/**
- * The text of `.env.example`: every setting, commented out, with its meaning and default. A test compares the
- * file.
- */
+/** The text of `.env.example`: every setting, commented out, with its meaning and default. */
 export function envExample(): string {
   const blocks = SETTING_KEYS.map((key) => {
     const setting: Setting = SETTINGS[key];

@@ -6,10 +6,7 @@ export interface ProxyVariable<T> {
 
 /** The proxies that the environment names, by the scheme of the service's URL. */
 export interface Proxies {
-  /**
-   * May carry a user and a password: print it through `showProxy` alone. Null where the value is not a
-   * proxy's address.
-   */
+  /** May carry a password: print it through `showProxy` alone. Null where the value is no proxy's address. */
   readonly http: ProxyVariable<URL | null> | null;
   readonly https: ProxyVariable<URL | null> | null;
   /** The hosts that are reached without a proxy, as given. */

@@ -2,10 +2,7 @@ import { BlockList, isIP } from "node:net";
 import { maskUrl } from "./mask-url.ts";
 import type { Proxies, ProxyVariable } from "./proxies.ts";
 
-/**
- * The way to a service: through a proxy, or directly. `because` names the reason, such as "HTTPS_PROXY" or
- * "HTTPS_PROXY is not set".
- */
+/** The way to a service. `because` names the reason, such as "HTTPS_PROXY" or "HTTPS_PROXY is not set". */
 export type ProxyRoute =
   | { proxy: URL; because: string }
   | {

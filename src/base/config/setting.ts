@@ -22,9 +22,7 @@ export interface Setting<T = unknown> {
   readonly parse: (text: string, surroundings: Surroundings) => Parsed<T>;
   /** Blanks around the value belong to it, and only newlines at its end are cut. @default they are cut too */
   readonly keepsBlanks?: boolean;
-  /**
-   * Whether messages leave out a text that cannot be used, because it may contain a password. @default never
-   */
+  /** Whether messages leave out a text that cannot be used: it may contain a password. @default never */
   readonly isHidden?: (text: string) => boolean;
   /** The value as `docmirror config` shows it. @default with the secrets of a URL masked */
   readonly show?: (text: string) => string;

@@ -114,10 +114,7 @@ export const SETTINGS = {
     parse: values.duration,
     meaning: "a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h",
   },
-  /**
-   * The share of the known records that may be missing in a whole walk, 0 to 1. When more are missing,
-   * nothing is marked deleted.
-   */
+  /** 0 to 1. When a whole walk misses more of the known records, nothing is marked deleted. */
   maxDeleteRatio: {
     name: "DOCMIRROR_MAX_DELETE_RATIO",
     flag: "max-delete-ratio",

@@ -2,10 +2,7 @@ import { EXIT, StoreError } from "../../base/errors.ts";
 import { type OpenDatabase, openDatabase } from "../../store/embedded/open-database.ts";
 import type { CommandContext } from "./run-command.ts";
 
-/**
- * Opens the database that the settings name, the embedded one by default, and always closes it. Errors of the
- * embedded Postgres also name its log file.
- */
+/** Opens the database of the settings, and always closes it. Errors of the embedded Postgres also name its log file. */
 export async function withDatabase<T>(
   { config, log, signal }: Pick<CommandContext, "config" | "log" | "signal">,
   fn: (database: OpenDatabase) => Promise<T>,

@@ -34,10 +34,7 @@ export async function withUpstream<T>(
   }
 }
 
-/**
- * Turns a 404 or 410 into a NotFoundError. A wrong base URL gives a 404 too, so the root listing is read
- * first. Any other error is thrown as it is.
- */
+/** Turns a 404 or 410 into a NotFoundError. A wrong base URL gives a 404 too, so the root listing is read first. */
 export async function throwNotFound(
   error: unknown,
   client: Client,

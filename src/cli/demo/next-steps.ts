@@ -17,10 +17,7 @@ export interface NextStepFacts {
 
 const QUERY = "select day, builds, success_rate from report.success_rate_daily order by day desc limit 7";
 
-/**
- * The commands to type after the demo, ready for the shell in the same folder. They contain no password:
- * psql's is read from its file.
- */
+/** The commands to type after the demo, in the same folder. They contain no password: psql's is read from its file. */
 export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: NextStepFacts) {
   const program = programName();
   const shown = showPath(dataDir);

@@ -9,9 +9,7 @@ export interface ExplainedError {
   readonly exitCode: number;
 }
 
-/**
- * An error as the command line shows it: message and hint, or one line for a bug. `--verbose` adds the stack.
- */
+/** An error as the command line shows it: message and hint, or one line for a bug. `--verbose` adds the stack. */
 export function explainError(error: unknown, verbose: boolean): ExplainedError {
   const lines: string[] = [];
   const isBug = !(error instanceof MirrorError);

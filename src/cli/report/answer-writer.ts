@@ -7,10 +7,7 @@ import { renderTable } from "../output/table.ts";
 export const FORMATS = ["table", "csv", "json", "md"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/**
- * Prints the rows of one answer as they come. Only a table is held until its end, because its widths depend
- * on all rows.
- */
+/** Prints rows as they come. Only a table is held until its end, because its widths depend on all rows. */
 export interface AnswerWriter {
   begin(): Promise<void>;
   write(rows: readonly AnswerRow[]): Promise<void>;
@@ -38,9 +35,7 @@ export function createAnswerWriter(format: Format, answer: AnswerFacts, out: Out
   }
 }
 
-/**
- * A terminal gets the columns that answer the question, within its width; a file or a pipe gets all of them.
- */
+/** A terminal gets the columns that answer the question, within its width; a file or a pipe gets all of them. */
 function tableWriter({ columns, answer }: AnswerFacts, out: Output): AnswerWriter {
   const held: AnswerRow[] = [];
   const head = out.isTty && answer !== undefined ? answer : columns;
@@ -67,10 +62,7 @@ function csvWriter({ columns }: AnswerFacts, out: Output): AnswerWriter {
   return { begin: () => write([columns]), write, end: async () => {} };
 }
 
-/**
- * An object whose `rows` are objects by column, one on each line. A document that was cut off cannot be
- * parsed, so it never looks complete.
- */
+/** An object whose `rows` are objects by column, one on each line. A document that was cut off cannot be parsed. */
 function jsonWriter({ columns, facts }: AnswerFacts, out: Output): AnswerWriter {
   let isFirst = true;
   return {
@@ -108,10 +100,7 @@ function escapeMarkdown(cell: AnswerCell): string {
   return printable(String(forPeople(cell) ?? "")).replace(/[\\|`*<>[\]&~]/g, "\\$&");
 }
 
-/**
- * Rounds for readers: four decimals, one decimal from 100 on, and whole seconds. JSON and CSV keep all
- * digits.
- */
+/** Rounds for readers: four decimals, one decimal from 100 on, and whole seconds. JSON and CSV keep all digits. */
 function forPeople(cell: AnswerCell): AnswerCell {
   if (typeof cell === "string") return cell.replace(MOMENT, "$1Z");
   if (typeof cell !== "number" || Number.isInteger(cell)) return cell;

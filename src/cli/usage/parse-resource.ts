@@ -2,10 +2,7 @@ import { nearestNames } from "../../base/config/nearest-names.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 
-/**
- * The resource of that name, for an argument or a flag of any command. Throws ConfigError that names the
- * nearest one.
- */
+/** The resource of that name, for any command. Throws ConfigError that names the nearest one. */
 export function parseResource(text: string): Resource {
   if (isResource(text)) return text;
   throw unknown([text]);

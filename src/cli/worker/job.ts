@@ -13,10 +13,7 @@ export interface Job {
    * signal that `rest` gives, and the job runs again as soon as this run has ended.
    */
   run(signal: AbortSignal, rest?: () => AbortSignal): Promise<JobOutcome>;
-  /**
-   * The waits before a failed run is tried again; after the last one the job waits for its next tick.
-   * @default none
-   */
+  /** The waits before a failed run is tried again; after the last one it waits for its next tick. @default none */
   readonly retryAfterMs?: readonly number[];
   /** Whether the first run is at the start rather than at the first tick. @default false */
   readonly startsAtOnce?: boolean;

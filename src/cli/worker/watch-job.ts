@@ -22,10 +22,7 @@ export interface WatchJobDeps {
   log: Logger;
 }
 
-/**
- * The watch as a job: a round at each tick. A round that is missed, fails or meets a running sync is not
- * repeated: the next round covers it.
- */
+/** The watch as a job: a round at each tick. The next round covers one that is missed, fails or meets a running sync. */
 export function createWatchJob(deps: WatchJobDeps): Job {
   const { cron, timezone, settings, pace, database, assertMayRun, clock, log } = deps;
   const logRound = createRoundLog(log, deps.logsQuietRounds ?? false);

@@ -34,10 +34,7 @@ export interface ExportOptions {
   /** Narrow the builds, not the dimensions (`readTimeBounds`). */
   since?: string | undefined;
   until?: string | undefined;
-  /**
-   * Keeps the files of months that are as the last export wrote them. The folder has the same rows either
-   * way. @default false
-   */
+  /** Keeps the files of months that have not changed. The folder has the same rows either way. @default false */
   incremental?: boolean | undefined;
   /** Stops the export soon; the folder then stays as it was. */
   signal: AbortSignal;

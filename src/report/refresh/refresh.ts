@@ -18,10 +18,7 @@ import { EXPENSIVE_ANSWERS } from "./stored-answers.ts";
 
 /** A number that no other program uses on this database: refreshes take turns. */
 const LOCK_KEY = "6441180125304119587";
-/**
- * The expensive answers are computed for at most one part in 100 of the time, and only where a record changed or another
- * hour has been covered.
- */
+/** The expensive answers take one part in 100 of the time at most, and wait for a changed record or another hour. */
 const EXPENSIVE_SHARE = 100;
 /** The facts are compared with their builds after a sync, but not twice in a night. */
 const CHECK_AFTER_HOURS = 20;
@@ -100,10 +97,7 @@ export async function isReportBehind(sql: Sql): Promise<boolean> {
   return row?.current !== true;
 }
 
-/**
- * Whether the role of this session may refresh the answers. False for a role that only reads, and for a
- * session or a server that is read-only.
- */
+/** Whether this session may refresh the answers. Not where its role only reads, or the session or server is read-only. */
 export async function mayRefresh(sql: Sql): Promise<boolean> {
   const [row] = await withStoreErrors(
     "read the rights of the role",

@@ -77,10 +77,7 @@ export interface MirrorStatus {
   /** The number of unresolved records in quarantine. */
   quarantined: number;
   unresolved_references: number;
-  /**
-   * Records that are kept although their lists no longer show them, because their details decided nothing in
-   * three runs. `first` has at most 20.
-   */
+  /** Records that lists no longer show, and whose details decided nothing in three runs. `first` has at most 20. */
   undecided_records: { count: number; first: UndecidedRecord[] };
 }
 

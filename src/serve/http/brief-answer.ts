@@ -1,7 +1,4 @@
-/**
- * Makes a function that gives all who ask within `keepMs` one answer. Who asks while it is being made waits
- * for it. A failure is kept as long.
- */
+/** Gives all who ask within `keepMs` one answer. Who asks while it is being made waits. A failure is kept as long. */
 export function createBriefAnswer<T>(
   make: () => Promise<T>,
   keepMs: number,

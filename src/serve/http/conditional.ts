@@ -26,10 +26,7 @@ export function entityTags(): MiddlewareHandler {
   };
 }
 
-/**
- * Whether the value of an If-None-Match names this tag. Tags are compared weakly: `W/` makes no difference. A
- * star stands for any tag.
- */
+/** Whether an If-None-Match names this tag. `W/` makes no difference. A star stands for any tag. */
 export function hasTag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === "*") return true;

@@ -60,10 +60,7 @@ export function rateLimit({
   };
 }
 
-/**
- * The client behind an address: an IPv4 address, or the first 64 bits of an IPv6 address, because one
- * subscriber has them all (RFC 6177).
- */
+/** The client behind an address: one subscriber has all IPv6 addresses with the same first 64 bits (RFC 6177). */
 export function clientOf(address: string): string {
   const bare = address.replace(/%.*$/, "");
   const mapped = bare.replace(/^::ffff:/i, "");
