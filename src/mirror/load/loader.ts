@@ -84,7 +84,7 @@ export interface Loader {
 }
 
 export function createLoader(options: LoaderOptions): Loader {
-  const { sql, keys, patience = withStoreErrors } = options;
+  const { sql, keys, runId, sourceTimezone, clockAhead, patience = withStoreErrors } = options;
   const turns = new PQueue({ concurrency: 1 });
   /** Most embedded copies of a project equal the newest one, and need no normalizing and no look-up. */
   const sightings = createProjectSightings(options);
@@ -128,8 +128,7 @@ export function createLoader(options: LoaderOptions): Loader {
     async load(batch, alongside) {
       const { resource, source } = batch;
       const facts: LoadFacts = {
-        ...options,
-        sightings,
+        ...{ runId, sourceTimezone, clockAhead, keys, sightings },
         method: "copy",
         isJustStored: (of, { id, hash, columns }) =>
           newest.get(of)?.get(id) === hash && (of !== "build" || columns.state === "finished"),
@@ -146,9 +145,9 @@ export function createLoader(options: LoaderOptions): Loader {
         loaded.counts.updated = Math.max(0, loaded.counts.updated - before.inserted);
         loaded.counts.restored += before.restored;
         const rejected = [...prepared.rejected, ...refused];
-        await quarantineRecords(tx, options.runId, rejected);
+        await quarantineRecords(tx, runId, rejected);
         const { damaged, drift, observedAt, replacedNul } = prepared;
-        await recordDrift(tx, { resource, runId: options.runId, observedAt }, drift);
+        await recordDrift(tx, { resource, runId, observedAt }, drift);
         const { counts: stored, stale } = loaded;
         const counts = { ...stored, stale, quarantined: rejected.length, damaged, replacedNul };
         // These do not wait for one another. The last statement before the commit shows a failed COPY,
@@ -219,7 +218,7 @@ export function createLoader(options: LoaderOptions): Loader {
       }),
     vanish: (builds) =>
       inTurn("record which builds are gone", async (tx) => {
-        const stale = await findStale(tx, options.runId, builds);
+        const stale = await findStale(tx, runId, builds);
         const fresh = builds.filter(({ id }) => !stale.has(id));
         return recordTransitions(tx, options, fresh, true);
       }),

@@ -31,7 +31,7 @@ export interface TransitionFacts {
   /** The zone in which `date` is read. */
   sourceTimezone: string;
   /** How far the service's clock is ahead of ours, if it is known. @default unknown */
-  clockAhead?: () => { minMs: number; maxMs: number } | null;
+  clockAhead?: (() => { minMs: number; maxMs: number } | null) | undefined;
 }
 
 /** A reply that showed a build, or showed that it is gone. */

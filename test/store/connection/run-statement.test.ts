@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { describe, expect, it } from "vitest";
-import { writeStatement } from "../../../src/store/connection/run-statement.ts";
+import { compose, nameOf, writeStatement } from "../../../src/store/connection/run-statement.ts";
 import { builds } from "../../../src/store/schema/index.ts";
 
 describe("a composed statement", () => {
@@ -11,6 +11,15 @@ describe("a composed statement", () => {
     expect(writeStatement(statement)).toEqual({
       text: "select mirror.builds.id from mirror.builds where mirror.builds.state = $1 limit $2",
       params: ["finished", 3],
+    });
+  });
+
+  it("takes an array as one value by param, and columns without their table by nameOf", () => {
+    const ids = compose.param(["1", "2"]);
+
+    expect(writeStatement(compose`set ${nameOf(builds.state)} = null where id = any (${ids})`)).toEqual({
+      text: "set state = null where id = any ($1)",
+      params: [["1", "2"]],
     });
   });
 
