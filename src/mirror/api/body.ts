@@ -31,9 +31,7 @@ export async function readBody(stream: AsyncIterable<Buffer>, maxBytes: number):
 
 const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
 
-/**
- * Unpacks a body by its `Content-Encoding`, to at most `maxBytes`. Rejects with one of the two errors above.
- */
+/** Unpacks a body by its `Content-Encoding`, to at most `maxBytes`. Rejects with one of the two errors above. */
 export async function decodeBody(
   body: Buffer[],
   encoding: string | undefined,

@@ -74,9 +74,7 @@ export function isUntrusted(reason: unknown): boolean {
   return typeof code === "string" && /CERT|VERIFY/.test(code);
 }
 
-/**
- * Whether the server closed the connection without a byte. Many servers that expect TLS do so for plain HTTP.
- */
+/** Whether the server closed the connection without a byte. Many servers that expect TLS do so for plain HTTP. */
 function isClosedWithoutAnswer(reason: unknown, url: URL): boolean {
   const { name, socket } = (reason ?? {}) as { name?: unknown; socket?: { bytesRead?: number } };
   return url.protocol === "http:" && name === "SocketError" && socket?.bytesRead === 0;

@@ -30,9 +30,7 @@ export interface ExplainedTransition {
   /** The rule that set `not_before`; null in rows that an older version wrote. */
   rule: BoundRule | null;
   anomalies: string[];
-  /**
-   * How much earlier `not_before` is than the build's date as it is read now; null unless the rule is `date`.
-   */
+  /** How much earlier `not_before` is than the build's date as it is read now; null unless the rule is `date`. */
   before_date_ms: number | null;
   /** The first sighting in this state. */
   first_seen: ExplainedSighting;
@@ -156,9 +154,7 @@ type BuildRow = Omit<
 
 type TransitionRow = Omit<ExplainedTransition, "lasted"> & Bounds;
 
-/**
- * The bounds of the entry into a state, in microseconds since 1970. The lower one is null when it is unknown.
- */
+/** The bounds of the entry into a state, in microseconds since 1970. The lower one is null when it is unknown. */
 interface Bounds {
   not_before_us: number | null;
   not_after_us: number;

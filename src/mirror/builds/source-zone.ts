@@ -18,9 +18,7 @@ export interface ZoneJudgement {
   days: string[];
   builds: number;
   configured: ZoneFit;
-  /**
-   * The zone that fits best; the configured one if no other fits better. Null when no zone fits on any day.
-   */
+  /** The zone that fits best; the configured one if no other fits better. Null when no zone fits on any day. */
   best: ZoneFit | null;
   /** How many other zones fit as well as the best one. */
   alike: number;

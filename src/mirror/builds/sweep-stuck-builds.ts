@@ -56,12 +56,8 @@ export async function sweepStuckBuilds(
 }
 
 /** Reads the list of builds in a state, page by page. Returns the number of records. */
-async function sweep(
-  { client, loader, log, signal }: RunParts,
-  pageSize: number,
-  state: string,
-  open: number,
-): Promise<number> {
+async function sweep(run: RunParts, pageSize: number, state: string, open: number): Promise<number> {
+  const { client, loader, log, signal } = run;
   const others = new URLSearchParams({ format: "json", state }).toString();
   let offset = 0;
   // A list with more than twice the known builds changes faster than it can be read.

@@ -243,10 +243,7 @@ async function readSnippets(
   });
 }
 
-async function findAddresses(
-  tx: TransactionSql,
-  hits: readonly PageHit[],
-): Promise<Map<string, PageAddress>> {
+async function findAddresses(tx: TransactionSql, hits: readonly PageHit[]) {
   const ids = hits.map(({ fileId }) => fileId);
   const rows = await runStatement<PageAddress & { id: string }>(
     tx,

@@ -134,11 +134,7 @@ async function* liveIds(tx: TransactionSql, resource: Resource, beganRunId: numb
  * Removes missing records that this walk saw. Call it when a walk ends that is not whole, also after the head
  * of a list. On most nights it reads only an empty table.
  */
-export async function forgetSeen(
-  sql: Sql | TransactionSql,
-  resource: Resource,
-  seen: Pick<IdSet, "has">,
-): Promise<void> {
+export async function forgetSeen(sql: Sql | TransactionSql, resource: Resource, seen: Pick<IdSet, "has">) {
   // In windows: a cursor would block all other statements of the transaction.
   for (let last = "", isLast = false; !isLast; ) {
     const missing = await sql<{ id: string }[]>`
@@ -152,11 +148,7 @@ export async function forgetSeen(
 }
 
 /** Removes records from the missing ones, because upstream still has them. */
-export async function forgetMissing(
-  sql: Sql | TransactionSql,
-  resource: Resource,
-  ids: readonly string[],
-): Promise<void> {
+export async function forgetMissing(sql: Sql | TransactionSql, resource: Resource, ids: readonly string[]) {
   await sql`
     delete from sync.missing_records where resource = ${resource} and record_id = any (${ids as string[]}::text[])`;
 }
@@ -187,10 +179,7 @@ export async function findMissing(
     order by is_kept, turn, resource limit ${limit}`;
 }
 
-export async function countMissing(
-  sql: Sql | TransactionSql,
-  resources: readonly Resource[],
-): Promise<number> {
+export async function countMissing(sql: Sql | TransactionSql, resources: readonly Resource[]) {
   const [row] = await sql<{ count: number }[]>`
     select count(*) as count from sync.missing_records where resource = any (${resources as Resource[]}::text[])`;
   return row?.count ?? 0;
@@ -208,11 +197,7 @@ export interface AskedRecord extends MissingRecord {
  * Stores that records were requested, with any result, so that they come after those that were not. A record
  * that answered once and no longer does is undecided again. Safe to repeat with the same moment.
  */
-export async function recordAsked(
-  tx: TransactionSql,
-  asked: readonly AskedRecord[],
-  at: string,
-): Promise<void> {
+export async function recordAsked(tx: TransactionSql, asked: readonly AskedRecord[], at: string) {
   if (asked.length === 0) return;
   await tx`
     update sync.missing_records as missing set asked_at = ${at}::timestamptz,
@@ -253,10 +238,7 @@ export interface UndecidedRecord {
 }
 
 /** The records that nothing settles: how many, and the first of them by the time they were noticed. */
-export async function findUndecided(
-  sql: AnySql,
-  limit: number,
-): Promise<{ count: number; first: UndecidedRecord[] }> {
+export async function findUndecided(sql: AnySql, limit: number) {
   const first = await sql<UndecidedRecord[]>`
     select resource, record_id as id, noticed_at, asked_at from sync.missing_records
     where undecided_runs >= ${RUNS_TO_DECIDE} order by noticed_at, resource, record_id limit ${limit}`;

@@ -36,13 +36,10 @@ async function recall(sql: Sql, resource: Resource): Promise<RememberedSize | nu
  * Returns a function that stores the size for the next walk, in the transaction of the pages, when it has
  * changed. It is deleted together with the service of the mirror.
  */
-export function keepPageSize(
-  resource: Resource,
-  sizing: PageSize | null,
-): (tx: TransactionSql) => Promise<void> {
+export function keepPageSize(resource: Resource, sizing: PageSize | null) {
   const current = () => sizing && `${sizing.size} ${sizing.shrunkAt?.toISOString()}`;
   let kept = current();
-  return async (tx) => {
+  return async (tx: TransactionSql): Promise<void> => {
     if (!sizing || current() === kept) return;
     const { size, shrunkAt } = sizing;
     await tx`

@@ -20,9 +20,7 @@ export interface PlanInput {
   fullEveryDays: SyncSettings["fullEveryDays"];
   /** When the newest whole walk of builds began; null when there is none. */
   lastWholeBuildWalk: string | null;
-  /**
-   * Whether the last comparison with upstream's count of builds found a difference, with no whole walk since.
-   */
+  /** Whether the last comparison with upstream's count of builds found a difference, with no whole walk since. */
   hasUnexplainedDeficit: boolean;
   /** The estimated seconds of a full walk at the rate that is set. */
   fullWalkSeconds: { all: number; build: number };

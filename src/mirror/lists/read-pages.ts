@@ -40,11 +40,7 @@ export interface CountMoves {
  * Stores all pages of a walk. A failure of upstream ends it as `not_whole`; a failure of the database, a stop
  * or a bug is thrown. After it has returned or thrown, nothing more is written.
  */
-export async function readPages(
-  walk: Walk,
-  settled: SettledPages,
-  log: Logger,
-): Promise<{ outcome: WalkOutcome; brokenBy: UpstreamError | null; moved: CountMoves }> {
+export async function readPages(walk: Walk, settled: SettledPages, log: Logger) {
   const pages = walk.pages();
   const moved = { up: 0, down: 0 };
   let counted: number | null = null;

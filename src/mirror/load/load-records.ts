@@ -136,11 +136,7 @@ export async function loadRecords(
 }
 
 /** Skips builds of which something newer is known: the later of two sightings wins, in any order of arrival. */
-async function leaveOutStale(
-  tx: TransactionSql,
-  sorted: Sorted,
-  runId: number,
-): Promise<Pick<Loaded, "moving" | "stale">> {
+async function leaveOutStale(tx: TransactionSql, sorted: Sorted, runId: number) {
   const open = sorted.unchanged.filter(({ record: { columns } }) => isOpenState(columns.state));
   const stale = await findStale(tx, runId, [...sorted.changed, ...open].map(toShownState));
   const isFresh = ({ record }: ObservedRecord) => !stale.has(record.id);
@@ -292,12 +288,7 @@ async function restoreReturned(
 const toLog = ({ record }: ObservedRecord): TableRow => ({ build_id: record.id, ...record.logs });
 
 /** Loads what belongs to the records: texts of builds, administrators of projects, unresolved references. */
-async function loadDependentRows(
-  tx: TransactionSql,
-  resource: Resource,
-  sorted: Sorted,
-  facts: LoadFacts,
-): Promise<void> {
+async function loadDependentRows(tx: TransactionSql, resource: Resource, sorted: Sorted, facts: LoadFacts) {
   if (resource === "build") await addRows(tx, BUILD_LOGS, sorted.added.map(toLog), facts.method);
   if (resource === "project") {
     const users = [...sorted.added, ...sorted.changed].flatMap(({ record }) =>

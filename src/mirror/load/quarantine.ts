@@ -85,11 +85,7 @@ export async function quarantineHole(
 }
 
 /** Resolves every hole of a list, after a walk without holes. Returns how many there were. */
-export async function resolveHoles(
-  tx: TransactionSql | Sql,
-  resource: Resource,
-  at: string,
-): Promise<number> {
+export async function resolveHoles(tx: TransactionSql | Sql, resource: Resource, at: string) {
   const result = await tx`
     update sync.quarantine set resolved_at = ${at}::timestamptz
     where resource = ${resource} and resolved_at is null and list_offset is not null`;

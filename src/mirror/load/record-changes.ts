@@ -111,13 +111,7 @@ async function addUserChanges(
   }
 }
 
-function addField(
-  changes: Map<string, Change>,
-  id: string,
-  field: string,
-  before: unknown,
-  after: unknown,
-): void {
+function addField(changes: Map<string, Change>, id: string, field: string, before: unknown, after: unknown) {
   const change = changes.get(id);
   if (!change) return;
   change.before = { ...change.before, [field]: before };

@@ -223,12 +223,7 @@ async function recordLaterTransitions(
 export const DOCUMENTED = ["triggered", "building", "finished"];
 
 /** Open builds were seen now; those that have finished, or have no state any more, are removed. */
-async function updateOpenBuilds(
-  tx: TransactionSql,
-  runId: number,
-  seen: string,
-  isGone: boolean,
-): Promise<void> {
+async function updateOpenBuilds(tx: TransactionSql, runId: number, seen: string, isGone: boolean) {
   await tx`
     with sighting as (
       select build.id, build.state, seen."askedAt" as asked_at, seen."observedAt" as at, seen.request

@@ -86,10 +86,7 @@ const isDue = (sql: Sql, { goneBefore, now }: DueTargets) => sql`
  * requested, then those that were requested longest ago. A request dated after `now` comes from a wrong clock
  * and does not count.
  */
-export async function findDanglingTargets(
-  sql: Sql,
-  { limit, ...due }: DueTargets & { limit: number },
-): Promise<DanglingTarget[]> {
+export async function findDanglingTargets(sql: Sql, { limit, ...due }: DueTargets & { limit: number }) {
   return sql<DanglingTarget[]>`
     select target_resource as resource, target_key as key
     from mirror.unresolved_references where ${isDue(sql, due)}
@@ -107,11 +104,7 @@ export async function countDanglingTargets(sql: Sql, due: DueTargets): Promise<n
 }
 
 /** Stores that records were requested, with any result, so that they come after those that were not. */
-export async function recordTargetsAsked(
-  sql: Sql,
-  targets: readonly DanglingTarget[],
-  at: string,
-): Promise<void> {
+export async function recordTargetsAsked(sql: Sql, targets: readonly DanglingTarget[], at: string) {
   await sql`
     update mirror.unresolved_references as reference set asked_at = ${at}::timestamptz
     from jsonb_to_recordset(${JSON.stringify(targets)}::text::jsonb) as asked (resource text, key text)

@@ -34,11 +34,7 @@ function isLater(runId: AnyPgColumn, at: AnyPgColumn): SQL {
  * was meant to replace it. Returns the number of resolved ones. Cheap when the quarantine is empty. Safe to
  * repeat.
  */
-export async function resolveSuperseded(
-  sql: Sql,
-  at: string,
-  resource: Resource | null = null,
-): Promise<number> {
+export async function resolveSuperseded(sql: Sql, at: string, resource: Resource | null = null) {
   const result = await runStatement(
     sql,
     compose`

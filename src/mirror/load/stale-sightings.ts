@@ -14,11 +14,7 @@ export interface ShownState extends BuildSighting {
  * When two requests ran at the same time, or a reply came from a cache, it is unknown which one shows the
  * later state. Neither may move a build backward: the one that would is stale.
  */
-export async function findStale(
-  tx: TransactionSql,
-  runId: number,
-  sightings: readonly ShownState[],
-): Promise<Set<string>> {
+export async function findStale(tx: TransactionSql, runId: number, sightings: readonly ShownState[]) {
   if (sightings.length === 0) return new Set();
   const rows = await tx<{ id: string }[]>`
     select seen.id

@@ -39,10 +39,7 @@ export async function findStored(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-export async function findStoredProjects(
-  tx: TransactionSql,
-  ids: readonly string[],
-): Promise<Map<string, StoredProject>> {
+export async function findStoredProjects(tx: TransactionSql, ids: readonly string[]) {
   const rows = await tx<StoredProject[]>`
     select id, encode(record_hash, 'hex') as hash, deleted_at is not null as deleted, first_seen_at as "firstSeenAt",
       source, listed, to_char(modified_date, 'YYYY-MM-DD"T"HH24:MI:SS.US') as "modifiedDate",

@@ -28,9 +28,7 @@ export interface ColumnSpec {
   type: CellType;
 }
 
-/**
- * A table as the loader writes it. It comes from the drizzle description, so that no column is listed twice.
- */
+/** A table as the loader writes it. It comes from the drizzle description, so that no column is listed twice. */
 export interface TableSpec {
   table: PgTable;
   columns: ColumnSpec[];

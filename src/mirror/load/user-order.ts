@@ -7,10 +7,7 @@ import type { ObservedRecord } from "./observed-record.ts";
  * upstream sends them in any order, and another order is not a change. Call it before the rows are compared
  * and replaced.
  */
-export async function keepUserOrder(
-  tx: TransactionSql,
-  changed: readonly ObservedRecord[],
-): Promise<ObservedRecord[]> {
+export async function keepUserOrder(tx: TransactionSql, changed: readonly ObservedRecord[]) {
   if (changed.length === 0) return [];
   const ids = changed.map(({ record }) => record.id);
   const rows = await tx<{ id: string; uris: string[] }[]>`

@@ -39,10 +39,7 @@ export async function* listQuarantine(
 }
 
 /** The number of records and of holes in quarantine. */
-export async function countQuarantine(
-  sql: Sql,
-  { resource, all }: QuarantineFilter,
-): Promise<{ records: number; holes: number }> {
+export async function countQuarantine(sql: Sql, { resource, all }: QuarantineFilter) {
   const [row] = await sql<{ records: number; holes: number }[]>`
     select count(*) filter (where list_offset is null) as records,
       count(*) filter (where list_offset is not null) as holes

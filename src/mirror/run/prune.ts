@@ -80,11 +80,7 @@ interface RecordKey {
 }
 
 /** Prunes the changes of the next records. `last` is the last of them; null when no records are left. */
-async function deleteChanges(
-  tx: TransactionSql,
-  horizon: string,
-  after: RecordKey,
-): Promise<{ deleted: number; last: RecordKey | null }> {
+async function deleteChanges(tx: TransactionSql, horizon: string, after: RecordKey) {
   const key = compose`${nameOf(changes.resource)}, ${nameOf(changes.record_id)}`;
   const ofRecords = compose`record join ${changes} using (${key})`;
   const [row] = await runStatement<{ deleted: number; last: RecordKey | null }>(

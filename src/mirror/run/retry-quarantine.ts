@@ -51,11 +51,7 @@ async function retryAll(
   counts.holes = await countHoles(sql, resource);
 }
 
-async function findNext(
-  sql: Sql,
-  resource: Resource | null,
-  after: number,
-): Promise<QuarantinedRecord | null> {
+async function findNext(sql: Sql, resource: Resource | null, after: number) {
   const [row] = await sql<QuarantinedRecord[]>`
     select quarantine.id, run_id as "runId", resource, record_id as "recordId", payload, request, created_at as "createdAt",
       least(run.started_at, created_at) as "askedAt",

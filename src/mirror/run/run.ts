@@ -11,7 +11,7 @@ import {
   findUnexplainedDeficit,
   type WalkCounts,
 } from "../../store/ledger/run-ledger.ts";
-import type { SyncKind, Unfinished } from "../../store/schema/runs.ts";
+import type { SyncKind } from "../../store/schema/runs.ts";
 import { countDueBuilds } from "../builds/find-due-builds.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { estimateFullWalks } from "../lists/full-walk-cost.ts";
@@ -163,10 +163,7 @@ async function storeRoot(run: OpenRun, root: ServiceRoot): Promise<void> {
 }
 
 /** Polls due open builds. Returns how many due ones are left, and how many wait for a replica's lag. */
-async function followBuilds(
-  run: OpenRun,
-  settings: SyncSettings,
-): Promise<Pick<Unfinished, "open_builds" | "waiting">> {
+async function followBuilds(run: OpenRun, settings: SyncSettings) {
   const { stuckAfterMs, replicaLagMs } = settings;
   const most = { maxDetails: MAX_OPEN_BUILDS, maxStuck: MAX_OPEN_BUILDS };
   const pageSize = await run.patience("find the page size", () =>

@@ -87,9 +87,7 @@ async function repairInstall(folder: string): Promise<void> {
   }
 }
 
-/**
- * The account of the server cannot enter the folders of root, so the programs are copied to another place.
- */
+/** The account of the server cannot enter the folders of root, so the programs are copied to another place. */
 async function copyForAccount(installed: string, account: ServerAccount): Promise<string> {
   const { version } = JSON.parse(await readFile(join(installed, "..", "package.json"), "utf8")) as {
     version: string;

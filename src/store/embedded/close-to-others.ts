@@ -12,11 +12,7 @@ const STICKY = 0o1000;
  * did not. A folder that also holds other files, or belongs to another user, keeps its permissions: docmirror
  * shares it, and the secret files in it are private themselves.
  */
-export async function closeToOthers(
-  paths: EmbeddedPaths,
-  account: ServerAccount,
-  log: Logger,
-): Promise<void> {
+export async function closeToOthers(paths: EmbeddedPaths, account: ServerAccount, log: Logger) {
   const me = process.geteuid?.();
   const isMine = async (path: string) => (await stat(path).catch(() => null))?.uid === me;
   for (const file of [paths.password, paths.log]) if (await isMine(file)) await chmod(file, 0o600);

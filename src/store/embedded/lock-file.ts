@@ -58,9 +58,7 @@ async function claim(draft: string, path: string): Promise<boolean> {
   }
 }
 
-/**
- * Two processes may find the same stale lock. The slower one must not remove the new lock of the faster one.
- */
+/** Two processes may find the same stale lock. The slower one must not remove the new lock of the faster one. */
 async function removeStale(path: string, judged: string): Promise<void> {
   const aside = `${path}.${randomBytes(6).toString("hex")}`;
   try {

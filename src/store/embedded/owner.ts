@@ -16,9 +16,7 @@ export function assertOwner(
   if (owner !== undefined && uid !== undefined && owner !== uid) throw ownedBy(owner, dataDir);
 }
 
-/**
- * The same error for a folder that the system denied. Null for our own folder, and when the owner is unknown.
- */
+/** The same error for a folder that the system denied. Null for our own folder, and when the owner is unknown. */
 export function foreignOwnerError(dataDir: string, cause: unknown): StoreError | null {
   const owner = ownerOf(dataDir);
   if (owner === undefined || owner === process.geteuid?.()) return null;

@@ -142,11 +142,7 @@ async function awaitReady(
   }
 }
 
-export async function awaitExit(
-  paths: EmbeddedPaths,
-  pid: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+export async function awaitExit(paths: EmbeddedPaths, pid: number, signal: AbortSignal | undefined) {
   const giveUpAt = Date.now() + STOP_PATIENCE_MS;
   while (isOurServer(pid, paths)) {
     if (Date.now() > giveUpAt) {

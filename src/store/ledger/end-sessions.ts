@@ -10,10 +10,7 @@ const TRIES = 50;
  * Ends every session of a process on this database: a frozen one keeps its locks, and the locks of its rows.
  * Does not wait until they are gone. False where this role may not end them.
  */
-export async function endSessions(
-  sql: Sql,
-  { instance, pid = 0 }: { instance: string; pid?: number },
-): Promise<boolean> {
+export async function endSessions(sql: Sql, { instance, pid = 0 }: { instance: string; pid?: number }) {
   try {
     await sql`
       select pg_terminate_backend(pid) from pg_stat_activity

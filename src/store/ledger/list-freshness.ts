@@ -38,10 +38,7 @@ export function mirrorAgeMs(lists: readonly ListFreshness[], now: Date): number 
 }
 
 /** For people: which list is the oldest, or why the age of the mirror is unknown. */
-export function describeOldest(
-  lists: readonly ListFreshness[],
-  now: Date,
-): { resource: Resource; why: string } {
+export function describeOldest(lists: readonly ListFreshness[], now: Date) {
   const { resource, startedAt, finishedAt } = lists.reduce((oldest, list) =>
     ageMs(list.startedAt, now) > ageMs(oldest.startedAt, now) ? list : oldest,
   );

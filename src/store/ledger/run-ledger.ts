@@ -195,12 +195,7 @@ export interface WalkEnd {
 }
 
 /** Closes a walk. Throws `LockedError` when another run has closed this one. Safe to repeat. */
-export async function finishWalk(
-  tx: TransactionSql | Sql,
-  runId: number,
-  resource: Resource,
-  end: WalkEnd,
-): Promise<void> {
+export async function finishWalk(tx: TransactionSql | Sql, runId: number, resource: Resource, end: WalkEnd) {
   await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt);
   await tx`
     update sync.walks set walk = ${end.walk}, reason = ${end.reason}, total_count = ${end.totalCount},
@@ -209,12 +204,7 @@ export async function finishWalk(
 }
 
 /** Counts deletions, in the transaction that makes them. They are confirmed after their walk has ended. */
-export async function addDeleted(
-  tx: TransactionSql,
-  runId: number,
-  resource: Resource,
-  count: number,
-): Promise<void> {
+export async function addDeleted(tx: TransactionSql, runId: number, resource: Resource, count: number) {
   await tx`
     update sync.walks set deleted = deleted + ${count} where run_id = ${runId} and resource = ${resource}`;
 }

@@ -12,11 +12,7 @@ const LOCK_TIMEOUT = "3s";
  * that it can write no more: its commits succeed only while its run is open. The caller has the lock. Returns the
  * number of the term and the runs that were closed. Safe to repeat.
  */
-export async function takeOver(
-  sql: Sql,
-  instance: string,
-  log: Logger,
-): Promise<{ number: number; interrupted: number[] }> {
+export async function takeOver(sql: Sql, instance: string, log: Logger) {
   const [last] = await sql<{ instance: string; pid: number; host: string; hasResigned: boolean }[]>`
     select instance, pid, host, resigned_at is not null as "hasResigned" from sync.leader`;
   if (last && !last.hasResigned && last.instance !== instance && !(await endSessions(sql, last)))

@@ -151,10 +151,7 @@ async function keepReaders(tx: TransactionSql): Promise<void> {
 }
 
 /** Returns false where the object belongs to another role, or where another object needs it. */
-async function tryDrop(
-  tx: TransactionSql,
-  drop: (savepoint: TransactionSql) => Promise<unknown>,
-): Promise<boolean> {
+async function tryDrop(tx: TransactionSql, drop: (savepoint: TransactionSql) => Promise<unknown>) {
   try {
     await tx.savepoint(drop);
     return true;
