@@ -14,10 +14,7 @@ export class UndecodableBodyError extends Error {
   override name = "UndecodableBodyError";
 }
 
-/**
- * Reads a body to its end, at most `maxBytes` before decompression. Returns the pieces as they came, because
- * a body with a known hash is never joined. The caller destroys the stream on failure.
- */
+/** Reads a body of at most `maxBytes`, in pieces as they came. On failure the caller ends the stream. */
 export async function readBody(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer[]> {
   const pieces: Buffer[] = [];
   let length = 0;

@@ -3,10 +3,7 @@ import { charsetIn, charsetNamed, decodeCharset } from "./charset.ts";
 
 export interface DecodedReply {
   text: string;
-  /**
-   * Null when all bytes fit. Else the same text, in which each U+FFFD stands for bytes that do not fit: those that
-   * were sent as characters are question marks.
-   */
+  /** Null when all bytes fit. Else the text, where each U+FFFD stands for bytes that do not fit. */
   damaged: string | null;
 }
 

@@ -43,10 +43,7 @@ export interface ExplainedTransition {
 export interface ExplainedReference {
   field: "project" | "version";
   uri: string | null;
-  /**
-   * `none`: there is no reference. `found`: its record is here. The others say why it is not
-   * (`mirror.unresolved_references`).
-   */
+  /** `none`: no reference. `found`: it is here. The others: `mirror.unresolved_references`. */
   status: "none" | "found" | "pending" | "gone" | "foreign" | "malformed";
   id: string | null;
   slug: string | null;

@@ -107,10 +107,7 @@ function dueBuilds(sql: Sql, { now, notSeenSince, stuckAfterMs }: WaitFacts) {
     where seen_at < ${notSeenSince.toISOString()}::timestamptz and due_at <= soon or polled_at > soon`;
 }
 
-/**
- * Postpones builds that were polled without a usable result: no usable answer, or a record that could not be
- * stored. Builds that were seen since are not changed.
- */
+/** Postpones builds that were polled without a usable result and were not seen since. */
 export async function postponeBuilds(
   sql: Sql,
   ids: readonly string[],

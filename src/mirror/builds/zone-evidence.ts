@@ -77,10 +77,7 @@ export interface FutureDates {
 /** A date that is less far in the future may be due to a wrong clock. */
 const FUTURE_FROM_MINUTES = 10;
 
-/**
- * Counts the dates that are in the future when they are read in a zone. No service dates its builds ahead, so
- * many such dates prove that its real zone is farther east.
- */
+/** Counts dates that are in the future as read in a zone. Many prove that the zone is farther east. */
 export async function findFutureDates(sql: Sql, zone: string, since: string): Promise<FutureDates> {
   const [row] = await sql<FutureDates[]>`
     select

@@ -1,7 +1,4 @@
-/**
- * The zones that a service is likely to use, the likeliest first: most servers run in UTC, and the original
- * hosted service ran in Chicago. When many zones fit equally well, the first of these is named.
- */
+/** The likely zones, the likeliest first: most servers run in UTC, the original service in Chicago. */
 const LIKELY_ZONES = [
   "Etc/UTC",
   "America/Chicago",

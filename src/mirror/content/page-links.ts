@@ -22,10 +22,7 @@ export function docLink(address: PageAddress): { link: string; path: string } {
   return { link: bare(pageLink(address)), path: bare(address.path ?? "") };
 }
 
-/**
- * The address under which readers know a page: below the `subdomain` of its project. The requested address,
- * where the record does not say enough for that.
- */
+/** The address that readers know: below the project's `subdomain`, else the one that was requested. */
 function pageLink({ absoluteUrl, path, url, subdomain }: PageAddress): string {
   const place = pagePlace(absoluteUrl, path);
   const host = withColon(subdomain ?? "");

@@ -122,10 +122,7 @@ async function findPlaces(
   );
 }
 
-/**
- * Finds pages of one version of a project, at most 50. Undefined when there is no such project. A version that
- * is not there has no hits. Throws `StoreError`.
- */
+/** Finds pages of a version, at most 50. Undefined when there is no such project. Throws `StoreError`. */
 export async function findDocs(
   sql: Sql,
   { project, version, q }: { project: string; version: string; q: string },

@@ -10,10 +10,7 @@ const SEARCHED_RECORDS = 1000;
 export function createHeadJoin() {
   let inARow = new Set<string>();
   return {
-    /**
-     * Adds a page. `isKnown`: every record of it is live and was stored by a run that left no gap. A refused
-     * record is not known.
-     */
+    /** Adds a page. `isKnown`: each record is live and from a run without a gap. A refused one is not. */
     add({ ids, isKnown }: { ids: readonly string[]; isKnown: boolean }): void {
       if (!isKnown) inARow = new Set();
       else for (const id of ids) inARow.add(id);

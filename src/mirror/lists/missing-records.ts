@@ -101,10 +101,7 @@ interface LiveIds {
   newer: string[];
 }
 
-/**
- * The live records that the list should show, in windows. A window is one row: thousands of rows would cost
- * the driver more than all else that a night without changes does.
- */
+/** The live records of the list, in windows of one row each: rows cost the driver more than ids. */
 async function* liveIds(tx: TransactionSql, resource: Resource, beganRunId: number): AsyncGenerator<LiveIds> {
   // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
   // a first night, would sort the table for each of them.
@@ -130,10 +127,7 @@ async function* liveIds(tx: TransactionSql, resource: Resource, beganRunId: numb
   await tx`set local enable_seqscan to default`;
 }
 
-/**
- * Removes missing records that this walk saw. Call it when a walk ends that is not whole, also after the head
- * of a list. On most nights it reads only an empty table.
- */
+/** Removes missing records that this walk saw. Call it when a walk ends that is not whole. */
 export async function forgetSeen(sql: Sql | TransactionSql, resource: Resource, seen: Pick<IdSet, "has">) {
   // In windows: a cursor would block all other statements of the transaction.
   for (let last = "", isLast = false; !isLast; ) {

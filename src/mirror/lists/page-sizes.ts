@@ -32,10 +32,7 @@ async function recall(sql: Sql, resource: Resource): Promise<RememberedSize | nu
   return row ? { size: row.size, shrunkAt: row.shrunkAt === null ? null : new Date(row.shrunkAt) } : null;
 }
 
-/**
- * Returns a function that stores the size for the next walk, in the transaction of the pages, when it has
- * changed. It is deleted together with the service of the mirror.
- */
+/** Returns what stores the size for the next walk with the pages, when it has changed. */
 export function keepPageSize(resource: Resource, sizing: PageSize | null) {
   const current = () => sizing && `${sizing.size} ${sizing.shrunkAt?.toISOString()}`;
   let kept = current();

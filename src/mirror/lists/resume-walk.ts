@@ -4,10 +4,7 @@ import type { ResumableWalk } from "../../store/ledger/run-ledger.ts";
 import type { PageMemory } from "../load/page-memory.ts";
 import type { Course } from "../walk/course.ts";
 
-/**
- * Restores the course of an interrupted walk by reading the remembered pages before its checkpoint again.
- * Null when they do not lead to the checkpoint. Then the walk must start again.
- */
+/** Restores the course of an interrupted walk from the remembered pages. Null when they do not fit. */
 export async function resumeWalk(
   from: ResumableWalk,
   createCourse: () => Course,

@@ -19,10 +19,7 @@ export interface ServiceRoot {
 /** These statuses refuse the user, not the address, so the base URL may be right. */
 const REFUSALS: readonly number[] = [401, 403, 407];
 
-/**
- * Requests the root listing: the resources and their addresses. Throws `UnexpectedShapeError` when the reply
- * is not from this interface, which is how a wrong base URL shows.
- */
+/** Requests the root listing. Throws `UnexpectedShapeError` for another interface: a wrong base URL. */
 export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
   const hint = `check DOCMIRROR_BASE_URL: ${client.baseUrl.origin}${client.baseUrl.pathname} should be the part before /api/v1/`;
   try {

@@ -1,7 +1,4 @@
-/**
- * Brings the pages of a walk into the tables: in their order and in batches. Each batch is one transaction
- * with the counts of its walk and the checkpoint after it.
- */
+/** Brings the pages of a walk into the tables, in order and in batches, with counts and checkpoints. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { Resource } from "../../resources/resources.ts";

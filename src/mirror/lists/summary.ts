@@ -50,10 +50,7 @@ export interface RunSummary {
   /** The number of records that were left undone. */
   unfinished: Unfinished;
   transitions: number;
-  /**
-   * Records with bytes that did not fit the charset of their reply. They are stored, with U+FFFD in their place.
-   * Absent when there are none.
-   */
+  /** Records with U+FFFD in place of bytes that did not fit their charset. Absent when there are none. */
   damaged?: number;
   /** The error, when the status is not `succeeded`. */
   error?: string;

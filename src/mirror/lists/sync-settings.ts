@@ -24,10 +24,7 @@ export const SYNC_SETTINGS = [
   "contentBudgetMs",
 ] as const satisfies readonly SettingKey[];
 
-/**
- * The settings of a run (`docs/contract.md`, "Settings"), with the service and the database. In a `Config`
- * these two may be null.
- */
+/** The settings of a run, with the service and the database. In a `Config` these two may be null. */
 export interface SyncSettings extends Pick<Config, (typeof SYNC_SETTINGS)[number] | "proxies"> {
   readonly databaseUrl: string;
   readonly baseUrl: URL;

@@ -28,10 +28,7 @@ export async function addEarlier(
   before.transitions += await recordTransitions(tx, facts, loaded.moving);
 }
 
-/**
- * Loads a batch that Postgres refused, record by record, each in a savepoint. Returns the loaded records and
- * the refused ones. Throws errors that no record caused.
- */
+/** Loads a refused batch record by record, each in a savepoint. Throws errors that no record caused. */
 export async function loadOneByOne(
   tx: TransactionSql,
   { resource, pages, source }: LoadableBatch,

@@ -68,18 +68,12 @@ export interface Loader {
    * since, although it was asked for earlier: they must be asked for again.
    */
   noteSkipped(resource: Resource, ids: readonly string[], askedAt: Date): Promise<string[]>;
-  /**
-   * Marks records of `sync.missing_records` as deleted. `alongside` runs in the same transaction, after that.
-   * Throws `StoreError`. Safe to repeat.
-   */
+  /** Marks missing records as deleted, then runs `alongside`. Throws `StoreError`. Safe to repeat. */
   retire(
     gone: readonly GoneRecord[],
     alongside?: (tx: TransactionSql, counts: RetiredCounts) => Promise<unknown>,
   ): Promise<Retired>;
-  /**
-   * Records that the details of open builds are gone, without deleting the builds. Returns the number of
-   * transitions. Throws `StoreError`. Safe to repeat.
-   */
+  /** Stores that details of builds are gone. Returns the transitions. Throws `StoreError`. Safe to repeat. */
   vanish(builds: readonly BuildSighting[]): Promise<number>;
 }
 

@@ -44,10 +44,7 @@ export interface PreparedBatch {
   observedAt: string;
 }
 
-/**
- * Sorts the records of a batch. `normalize` is called for pages that are not normalized yet, and `isCurrent` says
- * whether the newest loaded copy of a project has this hash.
- */
+/** Sorts the records of a batch. `isCurrent`: the newest loaded copy of a project has this hash. */
 export function prepareBatch(
   { resource, pages }: LoadableBatch,
   normalize: (resource: Resource, records: readonly unknown[]) => NormalizedPage,

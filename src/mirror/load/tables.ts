@@ -87,8 +87,5 @@ export const BUILD_LOGS = specOf(buildLogs);
 export const PROJECT_USERS = specOf(projectUsers);
 export const UNRESOLVED_REFERENCES = specOf(unresolvedReferences);
 
-/**
- * A row by column name: texts (times and hashes in hex among them), booleans, whole numbers, JSON values for
- * jsonb, or null.
- */
+/** A row by column name: text (also times, and hashes in hex), boolean, whole number, JSON, or null. */
 export type TableRow = Record<string, unknown>;

@@ -25,10 +25,7 @@ const BATCH = 50;
 const MAX_MS = 30 * 60_000;
 
 export interface ConfirmOptions {
-  /**
-   * The lists that this run read whole, or joined at the head. Records missing from other lists are skipped:
-   * nothing is deleted on a day when its list cannot be read.
-   */
+  /** The lists that were read whole or joined at the head. Nothing of the others is deleted today. */
   resources: readonly Resource[];
   /** How far a replica of the service may be behind. */
   replicaLagMs: number;

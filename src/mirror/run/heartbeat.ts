@@ -6,10 +6,7 @@ import type { RunLock } from "../../store/ledger/run-lock.ts";
 
 const HEARTBEAT_MS = 5000;
 
-/**
- * Shows that the run is alive, and checks that it still has the lock. Calls `onLost` with the reason when
- * another run has the lock, or when this connection cannot hold a lock.
- */
+/** Shows that the run is alive. Calls `onLost` when another run has the lock, or it cannot be held. */
 export function startHeart(
   sql: Sql,
   runId: number,

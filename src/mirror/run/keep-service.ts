@@ -1,10 +1,7 @@
 import { noteService, serviceUrl } from "../../store/ledger/mirrored-service.ts";
 import type { OpenRun } from "./with-run.ts";
 
-/**
- * Stores the service of the mirror, and the names in its root listing. A mirror from an older version did not
- * store its service. It then becomes the mirror of this service, with a warning.
- */
+/** Stores the service and the names in its root listing. A mirror of an older version adopts it. */
 export async function keepService(
   { sql, patience, runId, startedAt, client, warn }: OpenRun,
   resources: readonly string[],

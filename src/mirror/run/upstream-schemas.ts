@@ -71,10 +71,7 @@ async function storeSchema(sql: Sql, resource: Resource, body: unknown, facts: S
   });
 }
 
-/**
- * Asks for a schema, and returns how its fields differ from the documented ones. Null when the service has no
- * schema of the known form. Throws `UpstreamError`.
- */
+/** How a schema's fields differ from the documented ones. Null without one. Throws `UpstreamError`. */
 export async function compareUpstreamSchema(client: Client, resource: Resource, path: string) {
   const reply = await client.fetchJson(path, { parse: (value) => value });
   const fields = readFields(reply.value);

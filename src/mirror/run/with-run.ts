@@ -77,10 +77,7 @@ export interface RunEnding {
   resources: RunSummary["resources"];
   /** The error that ended the run early, or null. */
   error: unknown;
-  /**
-   * The failure of upstream that ended a walk early. It becomes the error of the run when no page could be
-   * read, or when it is likely to be temporary.
-   */
+  /** The failure of upstream that ended a walk. It is the run's when no page was read, or it may pass. */
   brokenBy: UpstreamError | null;
   /** Set by work that left something undone that neither walks nor phases show. @default false */
   isPartial: boolean;

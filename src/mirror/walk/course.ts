@@ -87,10 +87,7 @@ export interface CourseOptions {
   resource: Resource;
   /** The list's path from the root listing, such as `/api/v1/build/`. */
   listPath: string;
-  /**
-   * The `limit` of the first pass, until `resize` says otherwise, and of what an enlarged page is narrowed to.
-   * At least 2.
-   */
+  /** The `limit` of the first pass, and of what an enlarged page is narrowed to. At least 2. */
   pageSize: number;
   /** Whether the path of a `next` is the path of this list. */
   isListPath(path: string): boolean;

@@ -12,10 +12,7 @@ export function createCoveredIds() {
   const places = new Map<string, number>();
   let nextPlace = 0;
 
-  /**
-   * Gives the new records of a page their places: after all others, or, before a known record, between their
-   * neighbours, because they were added there since.
-   */
+  /** Places new records after all others, or between their neighbours where they were added since. */
   function place(ids: readonly string[]): void {
     let waiting: string[] = [];
     let before: number | null = null;

@@ -20,10 +20,7 @@ export function createHighestIds() {
       beforePass = Math.max(beforePass, id);
       beforeLastPass = Math.max(beforeLastPass, id);
     },
-    /**
-     * Whether a record came after the previous pass began. False for an id that is no number, and as long as no
-     * number was known then.
-     */
+    /** Whether a record came after the previous pass began. False for no number, and with none known. */
     isNewer(id: string): boolean {
       const number = numberOf(id);
       return number !== null && Number.isFinite(beforeLastPass) && number > beforeLastPass;

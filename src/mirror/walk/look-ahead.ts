@@ -1,7 +1,4 @@
-/**
- * The most bytes of pages before nothing more is asked for ahead. More would not be faster: pages of several
- * hundred kilobytes take longer to load than to arrive.
- */
+/** The most bytes asked for ahead. More is no faster: pages take longer to load than to arrive. */
 const MOST_BYTES = 4.5 * 1024 * 1024;
 
 export type LookAheadRoom = ReturnType<typeof createLookAheadRoom>;
@@ -30,10 +27,7 @@ export function createLookAheadRoom() {
   };
 }
 
-/**
- * The number of pages that a list asks for ahead, with so many requests in flight at once. There are twice as
- * many, so that the others go on while the walk waits for one page, for example because it stepped back.
- */
+/** The pages asked for ahead: twice the requests in flight, so that these go on while the walk waits. */
 export function lookAheadOf(concurrency: number): number {
   return 2 * concurrency;
 }

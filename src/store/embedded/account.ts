@@ -1,10 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { StoreError } from "../../base/errors.ts";
 
-/**
- * The account that runs the server. Postgres refuses to run as root. If root runs docmirror, the server runs
- * as the system account `postgres`.
- */
+/** Runs the server: our own user, or the system account `postgres` for root, whom Postgres refuses. */
 export interface ServerAccount {
   name: string;
   /** For `spawn`. Empty when the server runs as the current user. */

@@ -56,10 +56,7 @@ function nativeFolder(): string {
   }
 }
 
-/**
- * Does the work of the package's install script, which npm 12 and `--ignore-scripts` skip: links between the
- * names of the libraries, and the permission to run the programs.
- */
+/** Does what the package's install script does, which npm 12 and `--ignore-scripts` skip. */
 async function repairInstall(folder: string): Promise<void> {
   const list = JSON.parse(await readFile(join(folder, "pg-symlinks.json"), "utf8").catch(() => "[]")) as {
     source: string;

@@ -54,10 +54,7 @@ const DATABASE = "docmirror";
 /** How long other sessions may stay in the server's list after their clients have left. */
 const LINGER_MS = 400;
 
-/**
- * Whether this data directory holds an embedded Postgres, running or not. Creates nothing. Throws StoreError
- * where the directory cannot be read: that does not prove that there is none.
- */
+/** Whether there is an embedded Postgres, running or not. Throws StoreError where that cannot be read. */
 export function hasEmbedded(dataDir: string): boolean {
   try {
     return statSync(resolve(dataDir, "postgres"), { throwIfNoEntry: false }) !== undefined;

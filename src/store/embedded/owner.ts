@@ -3,10 +3,7 @@ import { statSync } from "node:fs";
 import { StoreError } from "../../base/errors.ts";
 import { SERVER_ACCOUNT, type ServerAccount } from "./account.ts";
 
-/**
- * Throws StoreError when the data exists and belongs to another user than the one who would run the server.
- * Postgres only starts for the owner of its data, even if root asks.
- */
+/** Throws StoreError when the data has another owner: Postgres starts for the owner alone, even for root. */
 export function assertOwner(
   { cluster, dataDir }: { cluster: string; dataDir: string },
   account: ServerAccount,

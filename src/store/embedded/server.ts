@@ -23,10 +23,7 @@ export interface RunningServer {
   state: string;
 }
 
-/**
- * The server that runs on this cluster according to its postmaster.pid, or null. A file of a dead process
- * counts as none, and so does one whose pid now belongs to another program.
- */
+/** The running server by postmaster.pid, or null: also when that pid is dead or of another program. */
 export async function findServer(paths: EmbeddedPaths): Promise<RunningServer | null> {
   const server = await readPidFile(paths);
   return server !== null && isOurServer(server.pid, paths) ? server : null;

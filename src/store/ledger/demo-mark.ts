@@ -21,10 +21,7 @@ export async function writeDemoMark(sql: Sql, serviceUrl: string): Promise<void>
   if (comment) await runText(sql, comment.statement);
 }
 
-/**
- * Throws ConfigError when the database belongs to the demo and `baseUrl` is another service. The ids of the
- * two services would mix, and the next demo would wipe both.
- */
+/** Throws ConfigError when the database is the demo's and `baseUrl` another service: ids would mix. */
 export async function assertNotDemo(url: string, baseUrl: URL): Promise<void> {
   const service = await withStoreErrors("read which service the database mirrors", () =>
     withSql(url, { applicationName: "docmirror", max: 1 }, readDemoMark),

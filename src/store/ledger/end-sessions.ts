@@ -23,10 +23,7 @@ export async function endSessions(sql: Sql, { instance, pid = 0 }: { instance: s
   }
 }
 
-/**
- * Ends the process that has the lock, as the server sees it, and takes the lock. Says whether it could; null
- * where this role may not end those sessions.
- */
+/** Ends the holder's process and takes the lock. Null where this role may not end those sessions. */
 export async function endHolder(sql: Sql, { pid, instance }: LeadHolder): Promise<boolean | null> {
   if (instance === null) return false;
   if (!(await endSessions(sql, { instance, pid }))) return null;

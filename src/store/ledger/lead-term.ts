@@ -7,10 +7,7 @@ import type { LeadSession } from "./lead-session.ts";
 
 export type Term = ReturnType<typeof createTerm>;
 
-/**
- * The time in which a process leads: until it resigns, or another one leads. It was written down (`takeOver`) in
- * this session.
- */
+/** The time in which a process leads, as `takeOver` wrote it down: until it resigns or another leads. */
 export function createTerm(
   session: LeadSession,
   instance: string,

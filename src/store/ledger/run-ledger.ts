@@ -166,10 +166,7 @@ export async function saveProgress(
   if (moved.count === 0) throw closedElsewhere(runId);
 }
 
-/**
- * Keeps the run open until the transaction ends. Throws `LockedError` when another run has closed it: then
- * the other run writes, and this run may not.
- */
+/** Keeps the run open until the transaction ends. Throws `LockedError` when another run has closed it. */
 export async function assertRunOpen(tx: TransactionSql, runId: number): Promise<void> {
   const open = await tx`select from sync.runs where id = ${runId} and status = 'running' for share`;
   if (open.count === 0) throw closedElsewhere(runId);

@@ -108,10 +108,7 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
     return Object.assign(new Error("the server takes no writes"), { code: READ_ONLY });
   }
 
-  /**
-   * One connection has met two sessions: the lock stays in a session of the pooler and would never end. Ends
-   * that session, unless a statement runs in it.
-   */
+  /** One connection met two sessions: the lock would stay in the pooler's. Ends it unless it is busy. */
   async function giveUp({ pid, startedAt }: Session): Promise<SharedSessionError> {
     const end = `
       select pg_terminate_backend(pid) from pg_stat_activity
@@ -165,10 +162,7 @@ function outlastMs({ heldBy }: LockedError): number {
   return heldBy === "watch" ? OUTLAST_MS : 0;
 }
 
-/**
- * Whether no run is under way. If so, none begins before the transaction ends. Runs of docmirror then report
- * that another process holds the lock.
- */
+/** Whether no run is under way. Then none begins before the transaction ends: it finds the lock taken. */
 export async function tryRunLock(tx: TransactionSql): Promise<boolean> {
   const [row] = await tx<{ isLocked: boolean }[]>`
     select pg_try_advisory_xact_lock(${LOCK_KEY}::bigint) as "isLocked"`;

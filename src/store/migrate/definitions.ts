@@ -67,9 +67,7 @@ export async function applyDefinitions(
     on conflict (name) do update set hash = excluded.hash, version = excluded.version, defined_at = excluded.defined_at`;
 }
 
-/**
- * The SQL that `applyDefinitions` tries first. Definitions that Postgres refuses to replace are dropped and created again.
- */
+/** What `applyDefinitions` tries first. Where Postgres refuses to replace, it drops and creates again. */
 export async function definitionSql(
   sql: AnySql,
   { changed, gone }: Pick<DefinitionChanges, "changed" | "gone">,

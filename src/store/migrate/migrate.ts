@@ -157,10 +157,7 @@ export function assertUsable(status: MigrationStatus): MigrationStatus {
   );
 }
 
-/**
- * Whether a later program defined the reports of this database. Their stored answers are left to it: this one
- * would compute them by formulas that it does not know.
- */
+/** Whether a later program defined the reports. Their stored answers are left to it and its formulas. */
 export async function areReportsLater(sql: AnySql, definitions: Definitions): Promise<boolean> {
   const { state, outdated } = await migrationStatus(sql, definitions);
   return state === "newer" && outdated.length > 0;
@@ -190,10 +187,7 @@ export interface ServerFacts {
   isReadOnly: boolean;
 }
 
-/**
- * Facts about the server and our role. Throws StoreError when the server cannot be reached, and unless it is
- * Postgres 15 or newer and the database uses UTF-8.
- */
+/** Facts about server and role. Throws StoreError unless it answers, is Postgres 15 and uses UTF-8. */
 export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
   const [server] = await withStoreErrors(
     "connect to the database",
@@ -226,10 +220,7 @@ async function findSchemaChanges(sql: AnySql, definitions: Definitions): Promise
   return { ...changes, lacking: isOther ? await findLackingColumns(sql, definitions.dictionary) : [] };
 }
 
-/**
- * The columns of schema `report` that this program reads and the database does not have, as `relation.column`.
- * A later version may have dropped or renamed them.
- */
+/** The columns of `report` that this program reads and the database lacks, as `relation.column`. */
 async function findLackingColumns(sql: AnySql, dictionary: Dictionary): Promise<string[]> {
   const known = Object.entries(dictionary).flatMap(([relation, { columns }]) =>
     Object.keys(columns).map((column) => ({ relation, column })),
