@@ -3,7 +3,7 @@ import { charsetIn, charsetNamed, decodeCharset } from "./charset.ts";
 
 export interface DecodedReply {
   text: string;
-  /** Null when all bytes fit. Else the text, where each U+FFFD stands for bytes that do not fit. */
+  /** Null when all bytes fit. Else the text with U+FFFD for the others alone: `?` is each that was sent. */
   damaged: string | null;
 }
 

@@ -187,7 +187,7 @@ export interface ServerFacts {
   isReadOnly: boolean;
 }
 
-/** Facts about server and role. Throws StoreError unless it answers, is Postgres 15 and uses UTF-8. */
+/** Facts about server and role. Throws StoreError unless it is Postgres 15 or newer with UTF-8. */
 export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
   const [server] = await withStoreErrors(
     "connect to the database",
