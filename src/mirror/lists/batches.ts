@@ -10,22 +10,14 @@ const MAX_BATCH_BYTES = 1400 * 1024;
 /** The most batches at the same time: while Postgres stores one, the next is prepared. */
 const MAX_UNDER_WAY = 2;
 
-/** Passes pages on in their order. Pages that arrive during a batch form the next one. */
-export interface Batches<P extends ReadPage> {
-  /** Waits while a full batch is behind the running ones. Throws the error of an earlier batch. */
-  add(page: P): Promise<void>;
-  /** Waits until all pages are passed on. */
-  end(): Promise<void>;
-}
-
 /**
- * Calls `settle` for the batches in their order. The second call starts before the first one has ended. With
- * `maxPages` 1, each page is passed on before the next one is taken.
+ * Passes pages on in their order; pages that arrive during a batch form the next one. Calls `settle` for the second
+ * batch before the first one has ended. With `maxPages` 1, each page is passed on before the next one is taken.
  */
 export function createBatches<P extends ReadPage>(
   settle: (pages: readonly P[]) => Promise<void>,
   maxPages: number,
-): Batches<P> {
+) {
   let gathered: P[] = [];
   let bytes = 0;
   let underWay = 0;
@@ -56,7 +48,8 @@ export function createBatches<P extends ReadPage>(
   }
 
   return {
-    async add(page) {
+    /** Waits while a full batch is behind the running ones. Throws the error of an earlier batch. */
+    async add(page: P): Promise<void> {
       if (failure) throw failure.reason;
       gathered.push(page);
       bytes += page.bytes;
@@ -65,7 +58,8 @@ export function createBatches<P extends ReadPage>(
       while (underWay > 0 && (maxPages === 1 || isFull()) && !failure) await nextEnd();
       if (failure) throw (failure as { reason: unknown }).reason;
     },
-    async end() {
+    /** Waits until all pages are passed on. Throws as `add` does. */
+    async end(): Promise<void> {
       while (underWay > 0) await nextEnd();
       if (failure) throw (failure as { reason: unknown }).reason;
     },

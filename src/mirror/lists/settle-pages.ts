@@ -39,17 +39,9 @@ export interface SettlePagesOptions {
   meters: Meters | undefined;
 }
 
-export interface SettledPages {
-  /** Takes the next page of the walk. Throws the error of an earlier batch. */
-  add(page: Page): Promise<void>;
-  /** Waits until all pages are committed. Always await it: nothing may be written after a walk. */
-  end(): Promise<void>;
-  readonly counts: WalkCounts;
-  /** Where the walk can resume after the committed pages; null when it cannot. */
-  readonly checkpoint: Checkpoint | null;
-}
+export type SettledPages = ReturnType<typeof settlePages>;
 
-export function settlePages(run: RunParts, options: SettlePagesOptions): SettledPages {
+export function settlePages(run: RunParts, options: SettlePagesOptions) {
   const { sql, client, loader, clock, log, patience, runId } = run;
   const { resource, memory, seen } = options;
   const inOrder = createPageOrder();
@@ -145,17 +137,20 @@ export function settlePages(run: RunParts, options: SettlePagesOptions): Settled
   }
 
   return {
-    async add(page) {
+    /** Takes the next page of the walk. Throws the error of an earlier batch. */
+    async add(page: Page): Promise<void> {
       options.room.hold(page.bytes);
       // The page was just parsed. What waits for a socket, such as loading, goes between the two.
       if (page.records) await nextTurn();
       const normalized = page.records && loader.normalize(resource, page.records);
       await batches.add(inOrder({ ...page, ...(normalized && { normalized }) }));
     },
+    /** Waits until all pages are committed. Always await it: nothing may be written after a walk. */
     end: () => batches.end().finally(() => countRecords?.(counts, true)),
     get counts() {
       return counts;
     },
+    /** Where the walk can resume after the committed pages; null when it cannot. */
     get checkpoint() {
       return checkpoint;
     },
