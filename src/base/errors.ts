@@ -1,7 +1,4 @@
-/**
- * The class of an error says what the caller does next. Each class has its exit code (`docs/contract.md`,
- * "Exit codes"), so that the command line never reads message text.
- */
+/** The class of an error says what the caller does next, by its exit code too (`docs/contract.md`, "Exit codes"). */
 export const EXIT = {
   done: 0,
   bug: 1,
@@ -108,10 +105,7 @@ export class UnexpectedShapeError extends UpstreamError {
   override readonly exitCode = EXIT.interfaceChanged;
 }
 
-/**
- * The base URL is wrong: the service redirects elsewhere, or this port expects another scheme. Unlike other
- * unexpected replies, this one is not asked for again.
- */
+/** The base URL is wrong: the service redirects elsewhere, or this port expects another scheme. Not asked for again. */
 export class WrongAddressError extends UnexpectedShapeError {
   override name = "WrongAddressError";
 }

@@ -1,9 +1,6 @@
 import type { CommandEntry } from "./usage/command-entry.ts";
 
-/**
- * Every command in the order of the help. Only the chosen one is loaded, so that `--help` and small commands
- * start fast. A new command needs an entry here and a file `<name>-command.ts`.
- */
+/** Every command in the order of the help. Only the chosen one is loaded, so that small commands start fast. */
 export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "demo",

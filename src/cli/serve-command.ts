@@ -89,10 +89,7 @@ async function serve(context: CommandContext, isJson: boolean): Promise<never> {
   }
 }
 
-/**
- * Refreshes answers that are older than the last run, as after a killed run. The page is served meanwhile,
- * and also when this fails. A role that only reads leaves it to the role that syncs.
- */
+/** Refreshes answers that are older than the last run. The page is served meanwhile, and also when this fails. */
 async function bringUpToDate({ config, log, signal }: CommandContext, database: KeptDatabase): Promise<void> {
   const url = await database.ready(signal);
   const isDue = await withSql(url, CONNECTION, async (sql) => {

@@ -17,10 +17,7 @@ export function recordPath(resource: Resource, key: string): string {
   return `${listPath(resource)}${keySegment(resource, key)}/`;
 }
 
-/**
- * An id or a slug as a step of a path. Throws ConfigError for a key that no record can have, such as `..` or
- * an empty one, which would lead to another endpoint.
- */
+/** An id or a slug as a step of a path. Throws ConfigError for a key that would lead elsewhere, as `..` or none. */
 export function keySegment(resource: Resource, key: string): string {
   if (!isStorableId(key) || key === "." || key === "..") {
     throw new ConfigError(`'${key.slice(0, 100)}' can be neither the id nor the slug of a ${resource}`, {

@@ -100,10 +100,7 @@ export async function clearOutbox(sql: Sql): Promise<number> {
   return count;
 }
 
-/**
- * Lets notices that were given up, and those that wait for a later try, be tried now. Leaves out those that another process
- * is sending. Gives how many were given up.
- */
+/** Lets notices that were given up or wait be tried now, but none that is being sent. Gives how many were given up. */
 export async function retryNotices(sql: Sql): Promise<number> {
   const [row] = await sql<{ givenUp: number }[]>`
     with waiting as (

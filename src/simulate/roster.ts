@@ -1,7 +1,4 @@
-/**
- * The rows of one resource that are not deleted, found by id and kept in the order of their list. `compare` must order
- * any two different rows, otherwise a row cannot be found in the order.
- */
+/** The rows of a resource, by id and in the order of their list. `compare` must order any two different rows. */
 export function createRoster<T extends { id: number }>(compare: (a: T, b: T) => number) {
   const byId = new Map<number, T>();
   let ordered: T[] = [];

@@ -2,10 +2,7 @@ import { DAY, type Micros } from "./local-dates.ts";
 import { createRandom, hash, type Random, STREAM } from "./random.ts";
 import { EVENT_KINDS, type EventKind, type Rates } from "./settings.ts";
 
-/**
- * Independent events of each kind at their mean rate. Each kind has its own random numbers, so the same
- * events happen at the same moments, whatever the steps of time are.
- */
+/** Events of each kind at their mean rate. Each has its own random numbers, so the steps of time change nothing. */
 export function createWorldEvents(seed: number, rates: Rates, startAt: Micros) {
   const queues = EVENT_KINDS.filter((kind) => rates[kind] > 0).map((kind) => {
     const random = createRandom(hash(seed, STREAM.event, EVENT_KINDS.indexOf(kind)));

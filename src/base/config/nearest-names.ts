@@ -1,9 +1,6 @@
 import leven from "leven";
 
-/**
- * The known names that a wrong name may mean, nearest first: a few letters differ, or it is part of the name.
- * Empty where none is near. Reads the names only once, so there may be many.
- */
+/** The known names that a wrong name may mean, nearest first: a few letters differ, or it is part of the name. */
 export function nearestNames(wrong: string, known: Iterable<string>, most = 3): string[] {
   const nearest = createNearest(wrong, most);
   for (const name of known) nearest.offer(name);

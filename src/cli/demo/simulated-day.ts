@@ -88,10 +88,7 @@ function orThrow(result: RunResult): RunResult {
   return result;
 }
 
-/**
- * Advances the world by a day with syncs and rounds of the watch; the first sync mirrors everything. Returns
- * all of them, and the first sync that did not fully succeed.
- */
+/** Advances the world by a day. Returns its syncs and rounds, and the first sync that did not fully succeed. */
 export async function passDay(
   deps: DemoSyncDeps,
   onFirstProgress: NonNullable<SyncOptions["onProgress"]>,

@@ -14,10 +14,7 @@ const MAX_LINES = 20;
 /** More fields than any real record has. */
 const MAX_FIELDS = 200;
 
-/**
- * A record as lines of field and value: documented fields first, in their order, then the others. Null and an
- * empty text are both empty; `--json` shows the difference.
- */
+/** A record as lines of field and value: documented fields first. Null and an empty text look the same. */
 export function renderRecord(
   resource: Resource,
   record: Readonly<Record<string, unknown>>,

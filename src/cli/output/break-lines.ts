@@ -1,9 +1,6 @@
 import { printable } from "../../base/printable.ts";
 
-/**
- * Breaks a text between words into lines of at most `columns` characters. Keeps its newlines and makes it
- * printable. A word that is longer than a line gets its own line.
- */
+/** Breaks a printable text between words into lines of at most `columns` characters. A longer word has its own line. */
 export function breakLines(text: string, columns: number): string[] {
   return printable(text, { keepNewlines: true })
     .split("\n")

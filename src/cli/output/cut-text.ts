@@ -2,10 +2,7 @@ import stringWidth from "string-width";
 
 const SEGMENTER = new Intl.Segmenter();
 
-/**
- * Cuts a text to at most `most` columns, between characters as a reader sees them. A cut text ends in "…".
- * `measure` may count something other than columns.
- */
+/** Cuts a text to `most` columns, between characters as a reader sees them. `measure` may count something else. */
 export function cutText(
   text: string,
   most: number,

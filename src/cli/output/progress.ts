@@ -38,10 +38,7 @@ const REDRAW_MS = 100;
 const PLAIN_LINE_MS = 10_000;
 const RATE_WINDOW_MS = 15_000;
 
-/**
- * Shows how far each resource is: bars on a terminal, elsewhere one log line at most every ten seconds. Only
- * an update writes that line, so a shorter run has none.
- */
+/** Shows how far each resource is: bars on a terminal, elsewhere one log line at most every ten seconds. */
 export function createProgress(deps: ProgressDeps): Progress {
   const clock = deps.clock ?? systemClock;
   const resources = new Map<string, ResourceProgress & { samples: [number, number][] }>();

@@ -27,10 +27,7 @@ export interface PlannedSearch {
   read(value: unknown, url: string): FoundHits;
 }
 
-/**
- * Plans a search by the service. Throws ConfigError for a flag that the service cannot honour, because it
- * ignores parameters that it does not know and would answer with too much.
- */
+/** Plans a search by the service. Throws ConfigError for a flag that the service would ignore. */
 export function planSearch(what: SearchName, q: string, flags: SearchFlags): PlannedSearch {
   const { project, inVersion: version, page = 1, json } = flags;
   switch (what) {

@@ -27,10 +27,7 @@ export async function notifyAfterRun(
   }
 }
 
-/**
- * The exit code of a run. Throws the error that made the run fail, and a stop that came while the reports were
- * refreshed. A good run is partial when its reports could not be refreshed.
- */
+/** The exit code of a run: partial where only its reports failed. Throws the run's error, and a stop of the refresh. */
 export function exitCodeOrThrow(result: RunResult & ReportedResult): number {
   const { summary, error, reportError } = result;
   if (summary.status === "failed" || summary.status === "interrupted") throw error;

@@ -5,10 +5,7 @@ import { breakLines } from "../output/break-lines.ts";
 import type { Output } from "../output/output.ts";
 import { renderTable } from "../output/table.ts";
 
-/**
- * Prints one line for each resource and one for the run. On a terminal they fit into 80 columns, and rare
- * counts have their own lines. `--json` prints the same as one document.
- */
+/** Prints a line for each resource and one for the run. On a terminal, rare counts have lines of their own. */
 export async function printSummary(run: RunSummary, out: Output, options: { json?: true }): Promise<void> {
   if (options.json) return out.json(run);
   const { columns, colour, isTty } = out;

@@ -10,10 +10,7 @@ export function failOnUsage(command: Command): Command {
   });
 }
 
-/**
- * Commander's error (unknown flag or command, with the nearest known one; missing value) as a ConfigError.
- * Any other error is returned as it is. Undefined when nothing was wrong: help or version was printed.
- */
+/** Commander's error as a ConfigError, any other as it is. Undefined when only the help or the version was printed. */
 export function usageError(error: unknown, commandName: string | undefined): unknown {
   if (!(error instanceof CommanderError)) return error;
   if (error.exitCode === 0) return undefined;

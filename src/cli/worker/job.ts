@@ -17,9 +17,6 @@ export interface Job {
   readonly retryAfterMs?: readonly number[];
   /** Whether the first run is at the start rather than at the first tick. @default false */
   readonly startsAtOnce?: boolean;
-  /**
-   * The moment up to which all work is done; null where that is not known. A due time after it is run late.
-   * @default missed ticks are lost
-   */
+  /** Work is done up to this moment; null: not known. A later due time is run late. @default missed ticks are lost */
   lastGoodAt?(signal: AbortSignal): Promise<Date | null>;
 }

@@ -23,10 +23,7 @@ export interface Failure {
   headers: Record<string, string>;
 }
 
-/**
- * Why a request failed. 503 with `Retry-After` when a list was never read to its end, or the database does
- * not answer, or not in time, or refuses our role; else 500.
- */
+/** Why a request failed: 503 with `Retry-After` where waiting or an operator helps, else 500. */
 export function explainReplyFailure(error: unknown): Failure {
   if (error instanceof NotReadyError) return refusal(`${error.message}. Try again later.`, LATER);
   const sqlstate = sqlstateOf(error);

@@ -18,10 +18,7 @@ export interface MetricsDeps {
   keepMs?: number;
 }
 
-/**
- * Answers `/metrics` in the text format of Prometheus. The status is 200 also while the database is away: then
- * `docmirror_database_up` is 0, and what comes from the database is absent.
- */
+/** Answers `/metrics` for Prometheus: 200 also while the database is away, then without what comes from it. */
 export function createMetricsRoute({ registry, readFigures, keepMs = KEEP_MS }: MetricsDeps): Hono {
   const readOnce = createBriefAnswer(readFigures, keepMs);
   const app = new Hono();

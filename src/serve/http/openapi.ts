@@ -4,10 +4,7 @@ import { DEFAULT_LIMIT, MAX_LIMIT } from "../protocol/paging.ts";
 import { filterParameters, type Parameter } from "./filter-parameters.ts";
 import { type JsonSchema, nameOf, recordSchemas, schemaRef } from "./record-schemas.ts";
 
-/**
- * The description of the interface, OpenAPI 3.1: each path with its parameters and replies. The records come
- * from `src/resources`, the paging from `src/serve/protocol`.
- */
+/** The description of the interface, OpenAPI 3.1: each path with its parameters and replies. */
 export function describeInterface(): Record<string, unknown> {
   return {
     openapi: "3.1.0",
