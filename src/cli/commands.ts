@@ -1,4 +1,4 @@
-import type { CommandEntry } from "./usage/command-entry.ts";
+import type { CommandEntry } from "./usage/create-command.ts";
 
 /** Every command in the order of the help. Only the chosen one is loaded, so that small commands start fast. */
 export const COMMANDS: readonly CommandEntry[] = [

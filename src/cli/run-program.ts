@@ -4,8 +4,7 @@ import { readVersion } from "../base/version.ts";
 import { COMMANDS } from "./commands.ts";
 import { explainError } from "./output/explain-error.ts";
 import { listenForTheUnexpected } from "./unexpected.ts";
-import { addCommonOptions } from "./usage/create-command.ts";
-import { type Example, examplesText } from "./usage/examples.ts";
+import { addCommonOptions, type Example, examplesText } from "./usage/create-command.ts";
 import { failOnUsage, usageError } from "./usage/usage.ts";
 
 /** Runs one command line (without node and script). Sets `process.exitCode`; never rejects. */

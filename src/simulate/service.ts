@@ -6,8 +6,8 @@ import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Manners, RECORDED } from "../serve/protocol/manners.ts";
 import { createProtocol } from "../serve/protocol/protocol.ts";
-import { pageReply } from "./page-reply.ts";
 import type { World } from "./world.ts";
+import { pageReply } from "./world-pages.ts";
 
 export interface SimulationOptions {
   world: World;

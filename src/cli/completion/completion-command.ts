@@ -1,7 +1,6 @@
 import { Argument, type Command } from "commander";
 import { runCommand } from "../context/run-command.ts";
-import type { CommandEntry } from "../usage/command-entry.ts";
-import { createCommand } from "../usage/create-command.ts";
+import { type CommandEntry, createCommand } from "../usage/create-command.ts";
 import { bashScript } from "./bash.ts";
 import { describeCommands } from "./described-commands.ts";
 import { fishScript } from "./fish.ts";

@@ -2,7 +2,7 @@ import type { Argument, Command, Option } from "commander";
 import { DICTIONARY } from "../../report/dictionary.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import { SEARCHES } from "../search/plan-search.ts";
-import type { CommandEntry } from "../usage/command-entry.ts";
+import type { CommandEntry } from "../usage/create-command.ts";
 
 /** What may be typed at a place: words, several of them behind commas, paths, or what no list can hold. */
 export type Values =

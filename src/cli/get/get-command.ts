@@ -1,9 +1,9 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { keySegment } from "../../client/endpoint-path.ts";
-import { type ListPage, parsePage } from "../../client/parse-page.ts";
-import { parseRoot, type RootListing } from "../../client/parse-root.ts";
-import { parseSchema, type ResourceSchema } from "../../client/parse-schema.ts";
+import { parsePage } from "../../client/parse-page.ts";
+import { parseRoot } from "../../client/parse-root.ts";
+import { parseSchema } from "../../client/parse-schema.ts";
 import { unexpectedShape } from "../../client/unexpected-shape.ts";
 import { isJsonObject } from "../../resources/json-object.ts";
 import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
@@ -14,10 +14,9 @@ import { printReply } from "../output/print-reply.ts";
 import { createCommand } from "../usage/create-command.ts";
 import { parseResource } from "../usage/parse-resource.ts";
 import { wholeFrom } from "../usage/parsed-by.ts";
+import { renderRoot, renderSchema } from "./render-description.ts";
 import { renderList } from "./render-list.ts";
 import { renderRecord } from "./render-record.ts";
-import { renderRoot } from "./render-root.ts";
-import { renderSchema } from "./render-schema.ts";
 
 interface Options {
   filter?: [field: string, value: string][];
@@ -71,19 +70,15 @@ export function getCommand(summary: string): Command {
             });
           });
           if (options.json) await printReply(out, value);
-          else await out.write(render(value as Reply, out));
+          else await out.write((value as Render)(out));
           return 0;
         });
       }),
     );
 }
 
-/** A reply that can be shown as a table. */
-type Reply =
-  | { kind: "root"; root: RootListing }
-  | { kind: "schema"; schema: ResourceSchema }
-  | { kind: "list"; resource: Resource; page: ListPage<unknown> }
-  | { kind: "record"; resource: Resource; record: Record<string, unknown> };
+/** Prints a reply that was read as a table. */
+type Render = (out: Output) => string;
 
 const AS_IT_CAME = "--json prints the reply as it came";
 
@@ -94,31 +89,23 @@ function readReply(
   resource: Resource | undefined,
   key: string | undefined,
   { schema }: Options,
-): Reply {
-  if (resource === undefined) return { kind: "root", root: parseRoot(value, url) };
+): Render {
+  if (resource === undefined) {
+    const root = parseRoot(value, url);
+    return (out) => renderRoot(root, out);
+  }
   if (schema) {
     const found = parseSchema(value, url);
     if (found.fields === undefined) throw unexpectedShape(url, "the schema has no fields", AS_IT_CAME);
-    return { kind: "schema", schema: found };
+    return (out) => renderSchema(found, out);
   }
   // A version or build that was asked for by the slug of a project is a list.
-  if (key === undefined || (isJsonObject(value) && "objects" in value))
-    return { kind: "list", resource, page: parsePage(value, url, (object) => object) };
-  if (!isJsonObject(value)) throw unexpectedShape(url, `it is no ${resource}`, AS_IT_CAME);
-  return { kind: "record", resource, record: value };
-}
-
-function render(reply: Reply, out: Output): string {
-  switch (reply.kind) {
-    case "root":
-      return renderRoot(reply.root, out);
-    case "schema":
-      return renderSchema(reply.schema, out);
-    case "list":
-      return renderList(reply.resource, reply.page, out);
-    case "record":
-      return renderRecord(reply.resource, reply.record, out);
+  if (key === undefined || (isJsonObject(value) && "objects" in value)) {
+    const page = parsePage(value, url, (object) => object);
+    return (out) => renderList(resource, page, out);
   }
+  if (!isJsonObject(value)) throw unexpectedShape(url, `it is no ${resource}`, AS_IT_CAME);
+  return (out) => renderRecord(resource, value, out);
 }
 
 /** The path of a request. Details of projects and versions have no closing slash. */

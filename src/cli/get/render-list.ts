@@ -1,4 +1,5 @@
 import type { ListPage } from "../../client/parse-page.ts";
+import { isJsonObject } from "../../resources/json-object.ts";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import { DECLARATIONS, type Resource } from "../../resources/resources.ts";
 import type { Output } from "../output/output.ts";
@@ -49,7 +50,5 @@ function moreOf(next: string | null): string {
 }
 
 function fieldOf(record: unknown, field: string): unknown {
-  return typeof record === "object" && record !== null && Object.hasOwn(record, field)
-    ? (record as Record<string, unknown>)[field]
-    : undefined;
+  return isJsonObject(record) && Object.hasOwn(record, field) ? record[field] : undefined;
 }

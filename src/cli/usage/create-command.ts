@@ -1,8 +1,18 @@
 import { Command, Option } from "commander";
+import { programName } from "../../base/config/program.ts";
 import type { Setting } from "../../base/config/setting.ts";
 import { SETTINGS, type SettingKey } from "../../base/config/settings.ts";
-import { type Example, examplesText } from "./examples.ts";
 import { failOnUsage } from "./usage.ts";
+
+/** A command line without the program's name, and what it does. */
+export type Example = readonly [commandLine: string, does: string];
+
+export interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  /** Loads the command's own file, and all that it imports. */
+  load(): Promise<(summary: string) => Command>;
+}
 
 export interface CommandFacts {
   name: string;
@@ -44,4 +54,11 @@ function settingOption(setting: Setting): Option {
     `${setting.meaning} [${setting.name}; ${fallback}]`,
   ).helpGroup("Settings:");
   return setting.bare === undefined ? option : option.preset(setting.bare);
+}
+
+/** Examples as the help shows them, each as it is typed here. */
+export function examplesText(examples: readonly Example[]): string {
+  const width = Math.max(...examples.map(([line]) => line.length));
+  const lines = examples.map(([line, does]) => `  $ ${programName()} ${line.padEnd(width)}  # ${does}`);
+  return `\nExamples:\n${lines.join("\n")}`;
 }

@@ -1,28 +1,23 @@
-import { type Clock, isAhead } from "../../base/clock.ts";
+import { isAhead } from "../../base/clock.ts";
 import { isUpstreamLost, LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { HostPace } from "../../mirror/api/host-pace.ts";
-import type { SyncOptions, SyncResult, SyncSettings } from "../../mirror/run/run.ts";
+import type { SyncOptions, SyncResult } from "../../mirror/run/run.ts";
 import { withSql } from "../../store/connection/connect.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import type { Job, JobOutcome } from "./job.ts";
-import type { KeptDatabase } from "./kept-database.ts";
+import type { JobDeps } from "./keep-working.ts";
 
 const MINUTE_MS = 60_000;
 
-export interface NightlySyncDeps {
+export interface NightlySyncDeps extends Omit<JobDeps, "pace" | "assertMayRun"> {
   cron: string;
   timezone: string;
-  settings: Omit<SyncSettings, "databaseUrl">;
   /** @default each run's own */
-  pace?: HostPace;
-  database: KeptDatabase;
+  pace?: JobDeps["pace"];
   /** @default any process may run */
-  assertMayRun?: SyncOptions["assertMayRun"];
+  assertMayRun?: JobDeps["assertMayRun"];
   runSync(options: SyncOptions): Promise<SyncResult>;
-  clock: Clock;
-  log: Logger;
 }
 
 /**

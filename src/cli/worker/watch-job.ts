@@ -1,25 +1,17 @@
-import type { Clock } from "../../base/clock.ts";
 import { LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { HostPace } from "../../mirror/api/host-pace.ts";
-import type { SyncSettings } from "../../mirror/lists/sync-settings.ts";
 import type { RunOptions, RunResult } from "../../mirror/run/with-run.ts";
 import type { Job, JobOutcome } from "./job.ts";
-import type { KeptDatabase } from "./kept-database.ts";
+import type { JobDeps } from "./keep-working.ts";
 
-export interface WatchJobDeps {
+export interface WatchJobDeps extends Omit<JobDeps, "assertMayRun"> {
   cron: string;
   timezone: string;
-  settings: Omit<SyncSettings, "databaseUrl">;
-  pace: HostPace;
-  database: KeptDatabase;
   /** @default any process may run */
-  assertMayRun?: RunOptions["assertMayRun"];
+  assertMayRun?: JobDeps["assertMayRun"];
   runWatchRound(options: RunOptions): Promise<RunResult>;
   /** Whether a round without transitions is logged at level info too. @default false: it would hide other lines */
   logsQuietRounds?: boolean;
-  clock: Clock;
-  log: Logger;
 }
 
 /** The watch as a job: a round at each tick. The next round covers one that is missed, fails or meets a running sync. */

@@ -1,4 +1,6 @@
+/** What the service says of itself, as tables. */
 import { printable } from "../../base/printable.ts";
+import type { RootListing } from "../../client/parse-root.ts";
 import type { ResourceSchema } from "../../client/parse-schema.ts";
 import { cutText } from "../output/cut-text.ts";
 import type { Output } from "../output/output.ts";
@@ -11,14 +13,13 @@ const MAX_FILTERS_LENGTH = 500;
 /** A schema as a table, a row for each field, and the filters below where it names them. */
 export function renderSchema(
   { fields = {}, filtering }: ResourceSchema,
-  { colour, columns }: Pick<Output, "colour" | "columns">,
+  { colour, columns }: Output,
 ): string {
   const table = renderTable({
     head: ["field", ...PROPERTIES],
-    rows: Object.entries(fields).map(([name, field]) => [
-      name,
-      ...PROPERTIES.map((property) => showValue(field?.[property])),
-    ]),
+    rows: Object.entries(fields).map(([name, field]) => {
+      return [name, ...PROPERTIES.map((property) => showValue(field?.[property]))];
+    }),
     columns,
     mayDrop: true,
     colour,
@@ -26,4 +27,14 @@ export function renderSchema(
   if (typeof filtering !== "object" || filtering === null) return table;
   const filters = cutText(printable(Object.keys(filtering).join(", ")), MAX_FILTERS_LENGTH);
   return `${table}\nfilters: ${filters}\n`;
+}
+
+/** The root listing as a table, a row for each resource. */
+export function renderRoot(root: RootListing, { colour, columns }: Output): string {
+  return renderTable({
+    head: ["resource", "list_endpoint", "schema"],
+    rows: Object.entries(root).map(([name, paths]) => [name, paths?.list_endpoint, paths?.schema]),
+    columns,
+    colour,
+  });
 }
