@@ -49,8 +49,7 @@ export async function readHead(run: RunParts, options: WalkResourceOptions): Pro
   let newer: string | null = null;
   for (let readings = 1; ; readings++) {
     const course = createCourse({ resource, listPath, pageSize, isListPath });
-    // The end of the head is not known before its last page, so a page asked for ahead would always be
-    // wasted.
+    // The end of the head shows on its last page, so a page asked for ahead would always be wasted.
     const source = createPageSource({ client, resource, lookAhead: 0, signal });
     const walk = createWalk({ resource, course, source, signal });
     const join = createHeadJoin();

@@ -84,8 +84,7 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
           settled = addLoaded(addPages(counts, pages, seen), loaded);
           const memorized = changed.map((page) => ({
             ...page,
-            // A page with a record that was refused, left out or damaged is never skipped, so that each night
-            // tries it again and says so.
+            // A page with a refused, stale or damaged record is never skipped: each night tries it again.
             bodyHash: loaded.quarantined + loaded.stale + loaded.damaged.length > 0 ? "" : page.bodyHash,
             loadedAt: page.loadedAt.toISOString(),
           }));

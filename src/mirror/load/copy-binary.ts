@@ -22,8 +22,7 @@ export function* encodeCopy(columns: readonly ColumnSpec[], rows: readonly Table
     buffer = larger;
   };
   const writeText = (text: string) => {
-    // UTF-8 needs at most three bytes for each UTF-16 unit. Reserving that many is faster than measuring the
-    // text first.
+    // UTF-8 needs at most three bytes a UTF-16 unit. To reserve so many is faster than to measure.
     reserve(4 + text.length * 3);
     const bytes = buffer.write(text, length + 4, "utf8");
     buffer.writeInt32BE(bytes, length);

@@ -144,8 +144,7 @@ export function createLoader(options: LoaderOptions): Loader {
         await recordDrift(tx, { resource, runId, observedAt }, drift);
         const { counts: stored, stale } = loaded;
         const counts = { ...stored, stale, quarantined: rejected.length, damaged, replacedNul };
-        // These do not wait for one another. The last statement before the commit shows a failed COPY,
-        // because the stream does not.
+        // In parallel. The last statement before the commit shows a failed COPY, because the stream does not.
         const [transitions] = await Promise.all([
           recordTransitions(tx, facts, loaded.moving),
           alongside?.(tx, counts),

@@ -73,8 +73,7 @@ function* joined(first: Buffer[], rest: Generator<Buffer>, failure: { error: unk
  */
 async function sendCopy(stream: Writable, chunks: Iterable<Buffer>): Promise<void> {
   const cancel = stream.destroy.bind(stream);
-  // Node destroys a finished stream, and then the driver sends CopyFail. If the next COPY has begun by then,
-  // that one would fail.
+  // Node destroys a finished stream, and the driver then sends CopyFail, perhaps into the next COPY.
   stream.destroy = () => stream;
   stream.on("error", () => {});
   try {

@@ -135,10 +135,8 @@ async function countWalk(
       : { inserted: records.length, updated: 0, unchanged: 0, restored: 0 };
     counts.pages += 1;
     counts.records = walk.seen.size;
-    counts.inserted += compared.inserted;
-    counts.updated += compared.updated;
-    counts.unchanged += compared.unchanged;
-    counts.restored += compared.restored;
+    for (const name of ["inserted", "updated", "unchanged", "restored"] as const)
+      counts[name] += compared[name];
     counts.quarantined += page.rejected.length + step.value.holes.length;
     onProgress?.(plan.resource, counts, step.value.meta.totalCount, null);
     const isKnown = compared.inserted + compared.restored + page.rejected.length === 0;

@@ -124,8 +124,7 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     },
   });
   Object.assign(unfinished, deletions);
-  // A whole walk has seen every open build. After any other walk, the open builds that it did not see are
-  // polled.
+  // A whole walk has seen every open build. After any other, those that it did not see are polled.
   const isWalked = plan.walks.some(({ resource }) => resource === "build");
   if (isWalked && resources.build?.walk !== "whole") {
     const { open_builds, waiting } = await followBuilds(run, settings);

@@ -57,8 +57,7 @@ export function createPageSource(options: PageSourceOptions) {
     priority: number,
     retries?: number,
   ): Promise<FetchedPage> {
-    // Looked up during the request. A page without ids would look like an empty one; that is rare, so it is
-    // parsed again.
+    // Looked up during the request. A page without ids would look empty, so it is parsed again.
     const recalled = Promise.resolve(options.remember?.(seq)).then((page) =>
       page?.request === request && page.ids.length > 0 ? page : null,
     );

@@ -25,8 +25,7 @@ export async function closeToOthers(paths: EmbeddedPaths, account: ServerAccount
   }
   if (account.spawnAs.gid === undefined || process.platform === "linux") await chmod(paths.dataDir, 0o700);
   else {
-    // Only Linux lets the account of the server pass a private folder by a descriptor. Elsewhere its group
-    // may pass through the folder but not list it.
+    // Elsewhere a descriptor does not lead through a private folder: the group may pass, not list it.
     await chown(paths.dataDir, me ?? 0, account.spawnAs.gid);
     await chmod(paths.dataDir, 0o710);
   }

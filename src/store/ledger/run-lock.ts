@@ -75,8 +75,7 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
   const hold = () =>
     withStoreErrors("take the run lock", async () => {
       if (await tryLock()) return;
-      // The server may not know yet that our connection broke. A pooler does know, and may have given the
-      // session to others.
+      // The server may not know yet that our connection broke. A pooler does, and may have passed it on.
       if (holder !== null && holder.connection.pid === holder.pid) await endSession(sql, holder);
       // The process that had the lock a moment ago may not have opened its run yet, or may have closed it.
       for (let check = 0; check < CHECKS; check++) {
