@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { spellProgram } from "../base/config/program.ts";
 import { readVersion } from "../base/version.ts";
 import { COMMANDS } from "./commands.ts";
-import { explainError } from "./output/explain-error.ts";
+import { printError } from "./output/print-error.ts";
 import { listenForTheUnexpected } from "./unexpected.ts";
 import { addCommonOptions, type Example, examplesText } from "./usage/create-command.ts";
 import { failOnUsage, usageError } from "./usage/usage.ts";
@@ -22,10 +22,7 @@ export async function runProgram(args: readonly string[]): Promise<void> {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
     const usage = usageError(error, COMMANDS.some(({ name }) => name === chosen) ? chosen : undefined);
-    if (usage === undefined) return;
-    const explained = explainError(usage, verbose);
-    process.stderr.write(explained.text);
-    process.exitCode = explained.exitCode;
+    if (usage !== undefined) process.exitCode = printError(usage, verbose);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { EXIT, MirrorError, messageOf } from "../base/errors.ts";
+import { messageOf } from "../base/errors.ts";
 import { createMeters } from "./../base/metrics/meters.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { tryRefresh } from "../report/refresh/after-run.ts";
@@ -81,8 +81,7 @@ async function serve(context: CommandContext, isJson: boolean): Promise<never> {
     await server.warmUp();
     return await untilStopped(signal);
   } finally {
-    const code = signal.reason instanceof MirrorError ? signal.reason.exitCode : EXIT.bug;
-    await closeInTime(code, async () => {
+    await closeInTime(signal, async () => {
       await server?.close();
       await database.close();
     });

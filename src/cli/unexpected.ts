@@ -1,12 +1,8 @@
-import { explainError } from "./output/explain-error.ts";
+import { printError } from "./output/print-error.ts";
 
 /** An uncaught error leaves the process in an unknown state, so it is printed and the process ends at once. */
 export function listenForTheUnexpected(verbose: boolean): void {
-  process.on("uncaughtException", (error) => {
-    const explained = explainError(error, verbose);
-    process.stderr.write(explained.text);
-    process.exit(explained.exitCode);
-  });
+  process.on("uncaughtException", (error) => process.exit(printError(error, verbose)));
   // A reader that closes the pipe, as `head` does, is not a fault. Commands stop then (`output.ts`); the help
   // just ends.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -14,8 +14,8 @@ import {
 import { ConfigError, EXIT, StoppedError } from "../../base/errors.ts";
 import { createLog, type Logger } from "../../base/log.ts";
 import { printableColoured } from "../../base/printable.ts";
-import { explainError, isAbort } from "../output/explain-error.ts";
 import { createOutput, type Output } from "../output/output.ts";
+import { isAbort, printError } from "../output/print-error.ts";
 import type { Progress } from "../output/progress.ts";
 import { wrapLog } from "../output/wrap-log.ts";
 import { fillInPassword, warnOfSecrets } from "./secrets.ts";
@@ -68,11 +68,6 @@ export function runCommand<Options = Record<string, never>>(
         stop.abort(new Error("the reader of stdout has gone"));
       },
     });
-    const fail = (error: unknown): number => {
-      const explained = explainError(error, verbose);
-      process.stderr.write(explained.text);
-      return explained.exitCode;
-    };
     const invocation = { options: command.opts() as Options, args: command.args };
     const signals = listenForSignals(stop);
     try {
@@ -124,7 +119,8 @@ export function runCommand<Options = Record<string, never>>(
     } catch (error) {
       progress?.stop();
       const isStop = isAbort(error, stop.signal);
-      process.exitCode = isStop && isReaderGone ? EXIT.done : fail(isStop ? stop.signal.reason : error);
+      const shown = isStop ? stop.signal.reason : error;
+      process.exitCode = isStop && isReaderGone ? EXIT.done : printError(shown, verbose);
     } finally {
       signals.stop();
     }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { EXIT, MirrorError, SchemaVersionError } from "../../base/errors.ts";
+import { SchemaVersionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createHostPace, type HostPace } from "../../mirror/api/host-pace.ts";
 import type { SyncSettings } from "../../mirror/lists/sync-settings.ts";
@@ -85,8 +85,7 @@ export async function keepWorking(
     });
   } finally {
     signal.removeEventListener("abort", closeServer);
-    const code = signal.reason instanceof MirrorError ? signal.reason.exitCode : EXIT.bug;
-    await closeInTime(code, async () => {
+    await closeInTime(signal, async () => {
       await server?.close();
       await lock.release();
       await database.close();

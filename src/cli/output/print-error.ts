@@ -3,14 +3,10 @@ import { EXIT, MirrorError } from "../../base/errors.ts";
 import { nameSources } from "../../base/log/name-sources.ts";
 import { printable } from "../../base/printable.ts";
 
-export interface ExplainedError {
-  /** For stderr, ends with a newline. */
-  readonly text: string;
-  readonly exitCode: number;
-}
-
-/** An error as the command line shows it: message and hint, or one line for a bug. `--verbose` adds the stack. */
-export function explainError(error: unknown, verbose: boolean): ExplainedError {
+/**
+ * Writes an error to stderr: message and hint, or one line for a bug. `--verbose` adds the stack. Returns the exit code.
+ */
+export function printError(error: unknown, verbose: boolean): number {
   const lines: string[] = [];
   const isBug = !(error instanceof MirrorError);
   if (isBug) {
@@ -22,10 +18,8 @@ export function explainError(error: unknown, verbose: boolean): ExplainedError {
     if (error.hint) lines.push(`  ${error.hint}`);
   }
   if (verbose) lines.push(...stacks(error).map((stack) => nameSources(stack)));
-  return {
-    text: `${printable(spellProgram(lines.join("\n")), { keepNewlines: true })}\n`,
-    exitCode: isBug ? EXIT.bug : error.exitCode,
-  };
+  process.stderr.write(`${printable(spellProgram(lines.join("\n")), { keepNewlines: true })}\n`);
+  return isBug ? EXIT.bug : error.exitCode;
 }
 
 /** The error's own stack and its causes'. Other properties stay out: a driver may keep a password in them. */
