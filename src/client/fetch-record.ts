@@ -1,5 +1,6 @@
-import { HttpStatusError, NotFoundError, UnexpectedShapeError } from "../base/errors.ts";
+import { NotFoundError, UnexpectedShapeError } from "../base/errors.ts";
 import type { Client } from "../mirror/api/client.ts";
+import { isGone } from "../mirror/api/retry.ts";
 import { isJsonObject } from "../resources/json-object.ts";
 import type { Resource } from "../resources/resources.ts";
 import { ROOT_PATH, recordPath } from "./endpoint-path.ts";
@@ -71,8 +72,4 @@ export async function throwNoRecord(
   if (!isGone(error)) throw error;
   await fetchRoot(client, { signal });
   throw new NotFoundError(message, { cause: error });
-}
-
-function isGone(error: unknown): error is HttpStatusError {
-  return error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
 }

@@ -1,7 +1,8 @@
 import type { SettingKey } from "../../base/config/settings.ts";
 import { requireBaseUrl } from "../../base/config.ts";
-import { HttpStatusError, NotFoundError } from "../../base/errors.ts";
+import { NotFoundError } from "../../base/errors.ts";
 import { type Client, createClient } from "../../mirror/api/client.ts";
+import { isGone } from "../../mirror/api/retry.ts";
 import { fetchRootListing } from "../../mirror/lists/root-listing.ts";
 import type { CommandContext } from "./run-command.ts";
 
@@ -40,8 +41,7 @@ export async function throwNotFound(
   client: Client,
   { message, hint }: { message: string; hint: string },
 ): Promise<never> {
-  const isGone = error instanceof HttpStatusError && (error.status === 404 || error.status === 410);
-  if (!isGone) throw error;
+  if (!isGone(error)) throw error;
   await fetchRootListing(client);
   throw new NotFoundError(message, { cause: error, hint });
 }

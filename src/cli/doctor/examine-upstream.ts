@@ -1,6 +1,7 @@
-import { EXIT, HttpStatusError, isUpstreamLost, UpstreamError } from "../../base/errors.ts";
+import { EXIT, isUpstreamLost, UpstreamError } from "../../base/errors.ts";
 import { type Client, createClient } from "../../mirror/api/client.ts";
 import { fetchDetail } from "../../mirror/api/fetch-detail.ts";
+import { isGone } from "../../mirror/api/retry.ts";
 import { probeBuilds } from "../../mirror/lists/probe-builds.ts";
 import { fetchRootListing } from "../../mirror/lists/root-listing.ts";
 import { compareUpstreamSchema } from "../../mirror/run/upstream-schemas.ts";
@@ -109,7 +110,7 @@ async function hasDetail(client: Client, id: string): Promise<boolean> {
     await fetchDetail(client, "build", id);
     return true;
   } catch (error) {
-    if (error instanceof HttpStatusError && (error.status === 404 || error.status === 410)) return false;
+    if (isGone(error)) return false;
     throw error;
   }
 }
