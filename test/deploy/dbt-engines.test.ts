@@ -29,7 +29,7 @@ const PROJECT = fileURLToPath(new URL("../../deploy/dbt", import.meta.url));
 const SEED = Number(process.env.REPORT_SEED ?? randomInt(1_000_000));
 const BUILDS = 4000;
 const INSTALL_MS = 1_000_000;
-const RUN_MS = 600_000;
+const RUN_MS = 900_000;
 /**
  * The mean of many rates depends on the order in which they are added: its last digits do. Every other figure is equal to the last bit.
  */
@@ -139,11 +139,12 @@ describe("the package of dbt", { tags: ["long"] }, () => {
     expect(code, `seed ${SEED}: ${output}`).toBe(0);
   }
 
-  const runDbt = (target: string) =>
+  const runDbt = (target: string, args: string[] = []) =>
     run(join(bin, "dbt"), [
       ...["build", "--no-use-colors", "--target", target, "--project-dir", PROJECT, "--profiles-dir", folder],
       ...["--target-path", join(folder, `target-${target}`), "--log-path", join(folder, `logs-${target}`)],
       ...["--vars", JSON.stringify({ export_folder: join(folder, "export") })],
+      ...args,
     ]);
 
   /** As text what is a moment or a day; every number as the nearest double, which it is. */
@@ -241,7 +242,8 @@ for name in sys.argv[3:]:
     async (context) => {
       if (missing !== null) return context.skip(missing);
       if (noJava !== null) return context.skip(noJava);
-      await runDbt("spark");
+      // dbt's own tests of columns look at the rows, which are compared below; those of keys are this package's own.
+      await runDbt("spark", ["--exclude", "test_name:not_null", "test_name:unique"]);
       expect(await listExecutors(folder)).toEqual(expect.arrayContaining(["0", "1"]));
       await assertEqual((relation) => join(folder, "warehouse", "answers.db", relation, "*.parquet"));
     },

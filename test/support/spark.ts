@@ -21,6 +21,9 @@ export function clusterConf(folder: string): Record<string, string> {
   };
 }
 
+/** A process of some minutes would spend most of them on optimizing its own code. */
+export const SHORT_LIVED_JAVA = { JDK_JAVA_OPTIONS: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" };
+
 /**
  * The environment of such a cluster. Workers write below their SPARK_HOME, so each gets one of its own, whose programs are those of pip's package.
  */
@@ -35,6 +38,7 @@ export async function clusterEnv(
     await symlink(join(packages, "pyspark", name), join(home, name));
   }
   return {
+    ...SHORT_LIVED_JAVA,
     SPARK_HOME: home,
     SPARK_LOCAL_IP: "127.0.0.1",
     SPARK_LOCAL_HOSTNAME: "localhost",
