@@ -23,6 +23,7 @@ export async function cancelUntilEnded(running: () => Statement<unknown> | undef
     if (statement === undefined) return;
     const answered = new AbortController();
     const late = wait(CANCEL_WITHIN_MS, undefined, { signal: answered.signal });
+    // The server answers by closing the connection, which may count as a failure here.
     await Promise.race([statement.canceller(statement), late]).catch(() => {});
     answered.abort();
     late.catch(() => {});

@@ -301,9 +301,16 @@ describe("connect", () => {
     ["statement_timeout=soon", "22023"],
   ])("a session that cannot be set to %s is an error, each time, and runs no statement", async (query, code) => {
     await using pool = disposable(`${database.url}?${query}`, 1);
+    const sessions = () =>
+      sql<
+        { pid: number }[]
+      >`select pid from pg_stat_activity where datname = current_database() order by pid`;
+    const before = await sessions();
     for (let time = 0; time < 3; time++)
       await expect(pool`create table never_made ()`).rejects.toMatchObject({ code });
     expect(await sql`select to_regclass('never_made') as made`).toEqual([{ made: null }]);
+    // And leaves no session at the server.
+    await expect.poll(sessions, { timeout: 5000 }).toEqual(before);
   });
 
   test("its name is shown to the server", async () => {

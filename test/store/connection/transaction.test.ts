@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import { connect, type Sql, type TransactionSql } from "../../../src/store/connection/connect.ts";
 import { withTransaction } from "../../../src/store/connection/transaction.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
@@ -77,6 +78,21 @@ describe("a transaction whose connection is lost", () => {
       await other`select pg_terminate_backend(${row?.pid ?? 0}, 5000)`;
       stream.write("7\n");
       await tx.unsafe("select 1");
+    },
+    "a while before its next statement": async (tx) => {
+      await cut(tx).catch(() => {});
+      await systemClock.sleep(50);
+      await tx`select 1`;
+    },
+    "a while before its next text": async (tx) => {
+      await cut(tx).catch(() => {});
+      await systemClock.sleep(50);
+      await tx.unsafe("select 1");
+    },
+    "a while before its next savepoint": async (tx) => {
+      await cut(tx).catch(() => {});
+      await systemClock.sleep(50);
+      await tx.savepoint((savepoint) => savepoint`select 1`);
     },
     "under a cursor": async (tx) => {
       const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;

@@ -3,12 +3,6 @@ import type { Socket } from "node:net";
 import { SessionStart } from "./session-start.ts";
 
 /**
- * A request to cancel a statement has this number in the place of the protocol version. The server answers by
- * closing the connection.
- */
-const CANCEL_CODE = 80_877_102;
-
-/**
  * The socket that the driver gets. It passes everything on to the real socket, with two differences.
  *
  * Each session gets its settings before the driver's first statement: see `SessionStart`.
@@ -50,7 +44,7 @@ export class DriverSocket extends EventEmitter {
     }
     const lost = (error: Error) => {
       if (this.#loss !== null) return;
-      if (this.#start.state === "open" && !this.#isEnding) onLost();
+      if (this.#start.state === "open") onLost();
       this.#lose(error);
     };
     raw.on("data", (chunk: Buffer) => {
@@ -67,8 +61,6 @@ export class DriverSocket extends EventEmitter {
   }
 
   write(chunk: Buffer, written?: (error?: Error | null) => void): boolean {
-    if (this.#start.state === "login" && chunk.length === 16 && chunk.readUInt32BE(4) === CANCEL_CODE)
-      this.#isEnding = true;
     if (this.#loss === null && this.#raw !== null) return this.#raw.write(chunk, written);
     const loss = this.#loss ?? this.#hungUp();
     this.#isQuiet = false;

@@ -4,8 +4,6 @@ import type { DatabaseAddress } from "../database-url.ts";
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 const YES = "S".charCodeAt(0);
-/** A request to cancel a query has this length. The server answers it only by closing the connection. */
-const CANCEL_BYTES = 16;
 
 /**
  * Connects to one host, with TLS if the address asks for it. postgres.js does not do this itself, because it
@@ -42,8 +40,7 @@ export function openSocket(
     // postgres.js does not treat it as an error when a server closes the connection without any reply: it
     // would try again for ever.
     socket.once("close", () => {
-      if (socket.bytesRead === 0 && socket.bytesWritten !== CANCEL_BYTES)
-        socket.emit("error", silentClose(place));
+      if (socket.bytesRead === 0) socket.emit("error", silentClose(place));
     });
     // An error without a listener would end the process.
     socket.on("error", () => {});
