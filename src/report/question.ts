@@ -70,9 +70,19 @@ order by ${sql.raw(order)}${limit === undefined ? undefined : sql`\nlimit ${limi
   return asQuestion(relation, statement, columns);
 }
 
-/** A statement over `relation` as a question, where no relation has the answer by itself. */
-export function asQuestion(relation: Relation, statement: SQL, columns: readonly string[] = []): Question {
-  const { text, params } = writeStatement(statement);
+/**
+ * A tag for a question that no relation answers by itself: ``ask("fact_builds")`select …` ``, with values and
+ * pieces as in drizzle's `sql`. The text may begin on a line of its own. `relation` is the one whose rows the
+ * block offers as files.
+ */
+export const ask =
+  (relation: Relation) =>
+  (text: TemplateStringsArray, ...values: unknown[]): Question =>
+    asQuestion(relation, sql(text, ...values));
+
+function asQuestion(relation: Relation, statement: SQL, columns: readonly string[] = []): Question {
+  const { text: written, params } = writeStatement(statement);
+  const text = written.trimStart();
   return { relation, columns, text, params, readable: `${writeIn(text, params)};\n` };
 }
 

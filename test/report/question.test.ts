@@ -2,7 +2,8 @@ import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
 import { columnsOf, RELATIONS } from "../../src/report/dictionary.ts";
-import { type AnswerFilters, askFor } from "../../src/report/question.ts";
+import { type AnswerFilters, ask, askFor } from "../../src/report/question.ts";
+import { inline, pick, relation, where } from "../../src/report/relation.ts";
 import { RELATION_FACTS } from "../../src/report/relations.ts";
 
 /** What comes between "where" and "order by", and the values in it. */
@@ -134,5 +135,24 @@ limit $2`);
     expect(refusal).toBeInstanceOf(ConfigError);
     expect(refusal.message).toContain(message);
     expect(refusal.hint ?? "").toContain(hint);
+  });
+});
+
+describe("ask", () => {
+  it("writes relations and columns by their bare names, values as parameters, and numbers of ours as they are", () => {
+    const build = relation("fact_builds");
+    const other = relation("fact_builds", "other");
+    const { text, params, readable } = ask("fact_builds")`
+select ${pick(build, "build_id", "type")}
+from ${other}${where(sql`${other.type} = ${"html"}`, false, sql`${build.failed} = 1`)}
+limit ${inline(5)}`;
+    expect([text, params]).toEqual([
+      "select build_id, type\nfrom report.fact_builds as other\nwhere other.type = $1\n  and failed = 1\nlimit 5",
+      ["html"],
+    ]);
+    expect(readable).toBe(`${text.replace("$1", "'html'")};\n`);
+    expect(where()).toBeUndefined();
+    // @ts-expect-error no relation has this column, so a statement with it does not compile
+    expect(build.misspelt).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { askFor, asQuestion, type Question } from "../../report/question.ts";
+import { ask, askFor, type Question } from "../../report/question.ts";
 import { inline, pick, relation } from "../../report/relation.ts";
 import type { Row } from "../parts/list-table.ts";
 
@@ -36,9 +36,8 @@ export function buildQuestions(row: Row) {
   order by ${order}
   limit ${inline(builds)})`;
   return {
-    around: asQuestion(
-      "fact_builds",
-      sql`${withThis}
+    around: ask("fact_builds")`
+${withThis}
 select ${pick(fact, "build_id", "outcome", "succeeded", "triggered_at", "error_class")}
 from (
   ${side(sql`<=`, newest, BEFORE + 1)}
@@ -46,19 +45,15 @@ from (
   ${side(sql`>`, oldest, AFTER)}
 ) as build
 order by ${oldest}`,
-    ),
-    good: asQuestion(
-      "fact_builds",
-      sql`${withThis}
+    good: ask("fact_builds")`
+${withThis}
 select ${pick(build, "build_id", "triggered_at")}
 from ${build}, this
 where ${isOfSeries} and ${build.succeeded} = 1 and ${place(build)} < ${place(own)}
 order by ${newest}
 limit 1`,
-    ),
-    alike: asQuestion(
-      "fact_builds",
-      sql`select ${pick(fact, "build_id", "project_slug", "version_slug", "type", "triggered_at")}, count(*) over () as projects,
+    alike: ask("fact_builds")`
+select ${pick(fact, "build_id", "project_slug", "version_slug", "type", "triggered_at")}, count(*) over () as projects,
   exists (
     select from ${failing}
     where (${pick(failing, "project_id", "version_id", "type")}) = (${pick(build, "project_id", "version_id", "type")})
@@ -73,12 +68,9 @@ from (
 ) as build
 order by ${fact.triggered_at} desc, ${fact.build_id} desc
 limit ${inline(MOST_ALIKE)}`,
-    ),
-    times: asQuestion(
-      "fact_builds",
-      sql`select ${pick(fact, "state", "triggered_at", "finished_after", "finished_before", "duration_s_min", "duration_s_max")}
+    times: ask("fact_builds")`
+select ${pick(fact, "state", "triggered_at", "finished_after", "finished_before", "duration_s_min", "duration_s_max")}
 from ${fact}
 where ${isThis}`,
-    ),
   };
 }

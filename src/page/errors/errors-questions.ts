@@ -1,13 +1,12 @@
 import { type SQL, sql } from "drizzle-orm";
-import { askFor, asQuestion, type Question } from "../../report/question.ts";
+import { ask, askFor, type Question } from "../../report/question.ts";
 import { inline, pick, relation, where } from "../../report/relation.ts";
 import type { Period } from "../parts/period.ts";
-import { dateOf, within } from "../parts/questions/days.ts";
+import { dateOf, FIRST_DAY, within } from "../parts/questions/days.ts";
 import { askForKinds } from "../parts/questions/kinds-question.ts";
 
 const build = relation("fact_builds");
 const daily = relation("error_fingerprints_daily");
-const date = relation("dim_dates");
 const failing = relation("failing_now");
 const kind = relation("error_classes");
 const line = relation("error_fingerprints");
@@ -44,11 +43,9 @@ export const isAllTime = ({ days }: Period): boolean => days > MOST_FAILURE_DAYS
 
 /** What a choice is judged by: the first day with a build, and all kinds that there are. */
 export const KNOWN = {
-  days: asQuestion("dim_dates", sql`select min(${date.day}) as first_day from ${date}`),
-  kinds: asQuestion(
-    "error_rules",
-    sql`select ${rule.class} as kind from ${rule} union select ${kind.error_class} from ${kind}`,
-  ),
+  days: FIRST_DAY,
+  kinds: ask("error_rules")`
+select ${rule.class} as kind from ${rule} union select ${kind.error_class} from ${kind}`,
 };
 
 /** All questions of the page of errors but those about the lines that are shown. */
@@ -58,46 +55,37 @@ export function errorsQuestions(period: Period, choice: ErrorsChoice) {
     kinds: askForKinds(period),
     classes: askFor("error_classes"),
     projects: isAllTime(period) ? askFor("error_classes") : askForProjects(period),
-    failing: asQuestion(
-      "failing_now",
-      sql`select ${failing.error_class}, count(distinct ${failing.project_id}) as projects
+    failing: ask("failing_now")`
+select ${failing.error_class}, count(distinct ${failing.project_id}) as projects
 from ${failing}
 where ${failing.project_id} <> '-1'
 group by ${failing.error_class}`,
-    ),
-    perKind: asQuestion(
-      "error_fingerprints_daily",
-      sql`select ${daily.error_class}, count(distinct ${daily.error_fingerprint}) as lines
+    perKind: ask("error_fingerprints_daily")`
+select ${daily.error_class}, count(distinct ${daily.error_fingerprint}) as lines
 from ${daily}
 where ${within(daily.day, first, last)}
 group by ${daily.error_class}`,
-    ),
-    finished: asQuestion(
-      "success_rate_daily",
-      sql`select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day, first, last)}`,
-    ),
+    finished: ask("success_rate_daily")`
+select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day, first, last)}`,
     lines: isAllTime(period) ? askForAllLines(choice) : askForLines(period, choice),
   } satisfies Record<string, Question>;
 }
 
 function askForProjects({ first, last }: Period): Question {
-  return asQuestion(
-    "fact_builds",
-    sql`select ${build.error_class}, count(distinct ${build.project_id}) as projects
+  return ask("fact_builds")`
+select ${build.error_class}, count(distinct ${build.project_id}) as projects
 from ${build}
 where ${build.failed} = 1 and ${build.project_id} <> '-1'
   and ${within(build.triggered_on, first, last)}
-group by ${build.error_class}`,
-  );
+group by ${build.error_class}`;
 }
 
 /** The lines of a period, by its failures. A line has the class of its newest failure. */
 function askForLines({ start, first, last }: Period, choice: ErrorsChoice): Question {
   const kind = choice.kind === undefined ? undefined : sql`\n    and ${build.error_class} = ${choice.kind}`;
   const isOfPeriod = sql`${build.triggered_on} >= ${dateOf(first)}`;
-  return asQuestion(
-    "error_fingerprints",
-    sql`select ${line.error_fingerprint}, ${pick(known, "error_class", "example")}, of_period.failures, of_period.failures_before,
+  return ask("error_fingerprints")`
+select ${line.error_fingerprint}, ${pick(known, "error_class", "example")}, of_period.failures, of_period.failures_before,
   of_period.projects, ${pick(known, "first_triggered_at", "last_triggered_at", "last_build_id")},
   count(*) over () as lines
 from (
@@ -113,19 +101,16 @@ from (
 ) as of_period
 join ${known} using (${line.error_fingerprint})
 where of_period.failures > 0
-${pageOf(choice, choice.sort)}`,
-  );
+${pageOf(choice, choice.sort)}`;
 }
 
 function askForAllLines(choice: ErrorsChoice): Question {
   const { kind, sort } = choice;
-  return asQuestion(
-    "error_fingerprints",
-    sql`select ${pick(line, "error_fingerprint", "error_class", "example", "failures")}, null as failures_before, ${line.projects},
+  return ask("error_fingerprints")`
+select ${pick(line, "error_fingerprint", "error_class", "example", "failures")}, null as failures_before, ${line.projects},
   ${pick(line, "first_triggered_at", "last_triggered_at", "last_build_id")}, count(*) over () as lines
 from ${line}${where(kind !== undefined && sql`${line.error_class} = ${kind}`)}
-${pageOf(choice, sort === "rise" ? "projects" : sort)}`,
-  );
+${pageOf(choice, sort === "rise" ? "projects" : sort)}`;
 }
 
 const pageOf = ({ page }: ErrorsChoice, sort: LineSort): SQL =>
@@ -139,21 +124,18 @@ const isOneOf = (fingerprints: readonly string[]): SQL =>
 /** How often each of the lines failed by day. */
 export function askForLineDays({ start, last }: Period, fingerprints: readonly string[]): Question {
   const group = pick(daily, "error_fingerprint", "day");
-  return asQuestion(
-    "error_fingerprints_daily",
-    sql`select ${group}, sum(${daily.failures}) as failures
+  return ask("error_fingerprints_daily")`
+select ${group}, sum(${daily.failures}) as failures
 from ${daily}
 where ${within(daily.day, start, last)}
   and ${isOneOf(fingerprints)}
-group by ${group}`,
-  );
+group by ${group}`;
 }
 
 /** The projects that each of the lines hit in the period, the latest first. */
 export function askForLineProjects({ first, last }: Period, fingerprints: readonly string[]): Question {
-  return asQuestion(
-    "fact_builds",
-    sql`select error_fingerprint, project_slug, version_slug, type, failures, build_id, triggered_at
+  return ask("fact_builds")`
+select error_fingerprint, project_slug, version_slug, type, failures, build_id, triggered_at
 from (
   select error_fingerprint, project_slug, version_slug, type, build_id, triggered_at,
     count(*) over project as failures, row_number() over newest as place_in_project,
@@ -172,6 +154,5 @@ from (
     line as (partition by error_fingerprint order by project_at desc, project_id)
 ) as placed
 where place_in_project = 1 and place <= ${inline(MOST_PROJECTS)}
-order by error_fingerprint, place`,
-  );
+order by error_fingerprint, place`;
 }

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { askFor, asQuestion, type Question } from "../../report/question.ts";
+import { ask, askFor, type Question } from "../../report/question.ts";
 import { inline, pick, relation } from "../../report/relation.ts";
 
 const run = relation("runs");
@@ -18,9 +18,8 @@ export function mirrorQuestions(now: Date) {
   return {
     lists: askFor("freshness"),
     // Rounds of the watch that followed each other are one row.
-    runs: asQuestion(
-      "runs",
-      sql`select ${run.kind}, count(*) as runs, min(${run.run_id}) as first_run_id, max(${run.run_id}) as last_run_id,
+    runs: ask("runs")`
+select ${run.kind}, count(*) as runs, min(${run.run_id}) as first_run_id, max(${run.run_id}) as last_run_id,
   min(${run.started_at}) as started_at, max(coalesce(${run.finished_at}, ${run.started_at})) as ended_at,
   (array_agg(${run.status} order by ${run.run_id} desc))[1] as status, (array_agg(${run.error} order by ${run.run_id} desc))[1] as error,
   count(*) filter (where ${run.status} not in ('succeeded', 'running')) as troubled,
@@ -36,22 +35,17 @@ from (
 ) as run
 group by ${run.kind}, spell
 order by last_run_id desc`,
-    ),
-    counts: asQuestion(
-      "walks",
-      sql`select (select count(*) from ${walk} where ${walk.walk} is not null and ${ofWeek}) as walks,
+    counts: ask("walks")`
+select (select count(*) from ${walk} where ${walk.walk} is not null and ${ofWeek}) as walks,
   (select count(*) from ${run}) as runs,
   (select count(*) from ${walk} where ${walk.walk} is not null and not ${walk.is_good}
     and ${ofWeek}) as not_good`,
-    ),
-    walks: asQuestion(
-      "walks",
-      sql`select ${pick(walk, "run_id", "resource", "walk", "reason", "started_at")}
+    walks: ask("walks")`
+select ${pick(walk, "run_id", "resource", "walk", "reason", "started_at")}
 from ${walk}
 where ${walk.walk} is not null and not ${walk.is_good} and ${ofWeek}
 order by ${walk.run_id} desc, ${walk.resource}
 limit ${inline(MOST_ROWS)}`,
-    ),
     references: askFor("broken_references"),
     quarantine: askFor("quarantine"),
     changes: askFor("schema_changes", { limit: 50 }),

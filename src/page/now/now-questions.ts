@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { columnsOf } from "../../report/dictionary.ts";
-import { askFor, asQuestion, type Question } from "../../report/question.ts";
+import { ask, askFor, type Question } from "../../report/question.ts";
 import { inline, pick, relation, where } from "../../report/relation.ts";
 
 const build = relation("fact_builds");
@@ -43,43 +43,34 @@ export function nowQuestions({ show, why, page }: NowChoice, at: Date) {
   const ago = (span: string) => sql`${now} - interval ${sql.raw(`'${span}'`)}`;
   const since = (column: SQL, span: string) => sql`${column} > ${ago(span)} and ${column} <= ${now}`;
   return {
-    broke: asQuestion(
-      "recoveries",
-      sql`select floor(extract(epoch from ${now} - ${streak.failed_at}) / 86400)::int as days_before,
+    broke: ask("recoveries")`
+select floor(extract(epoch from ${now} - ${streak.failed_at}) / 86400)::int as days_before,
   count(distinct ${streak.project_id}) as broke,
   count(distinct ${streak.project_id}) filter (where ${streak.is_open}) as still_failing
 from ${streak}
 where ${since(streak.failed_at, "29 days")}
 group by days_before
 order by days_before`,
-    ),
-    totals: asQuestion(
-      "freshness",
-      sql`select (select count(*) from ${project} where not ${project.is_deleted} and ${project.project_id} <> '-1') as projects,
+    totals: ask("freshness")`
+select (select count(*) from ${project} where not ${project.is_deleted} and ${project.project_id} <> '-1') as projects,
   (select sum(${byType.finished}) from ${byType}) as finished,
   (select min(${date.day}) from ${date}) as first_day`,
-    ),
-    failing: asQuestion(
-      "failing_projects",
-      sql`select ${failing.error_class}, count(*) as projects,
+    failing: ask("failing_projects")`
+select ${failing.error_class}, count(*) as projects,
   count(*) filter (where ${failing.is_main_failing}) as main,
   count(*) filter (where ${failing.worked_before}) as worked,
   count(*) filter (where ${failing.failing_since} > ${ago("24 hours")}) as lately
 from ${failing}
 group by ${failing.error_class}
 order by projects desc, ${failing.error_class}`,
-    ),
     newest: askFor("failing_projects", { limit: 1 }),
-    list: asQuestion(
-      "failing_projects",
-      sql`select *
+    list: ask("failing_projects")`
+select *
 from ${failing}${where(show !== undefined && SHOWN[show].condition, why !== undefined && sql`${failing.error_class} = ${why}`)}
 order by ${failing.failing_since} desc nulls last, ${pick(failing, "project_slug", "project_id")}
 limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`,
-    ),
-    kinds: asQuestion(
-      "fact_builds",
-      sql`select ${build.error_class},
+    kinds: ask("fact_builds")`
+select ${build.error_class},
   count(*) filter (where ${build.triggered_at} > ${ago("24 hours")}) as failures,
   count(*) filter (where ${build.triggered_at} <= ${ago("24 hours")}) / 28.0 as usual
 from ${build}
@@ -88,26 +79,20 @@ where ${build.failed} = 1
   and ${since(build.triggered_at, "29 days")}
 group by ${build.error_class}
 order by failures desc, usual desc, ${build.error_class}`,
-    ),
-    rates: asQuestion(
-      "fact_builds",
-      sql`select ${build.triggered_at} > ${ago("24 hours")} as is_last_day,
+    rates: ask("fact_builds")`
+select ${build.triggered_at} > ${ago("24 hours")} as is_last_day,
   count(${build.succeeded}) as finished, sum(${build.succeeded}) as succeeded
 from ${build}
 where ${build.triggered_on} >= (${ago("8 days")})::date
   and ${since(build.triggered_at, "8 days")}
 group by is_last_day`,
-    ),
-    days: asQuestion(
-      "success_rate_daily",
-      sql`select ${pick(daily, "day", "finished", "succeeded", "success_rate")}
+    days: ask("success_rate_daily")`
+select ${pick(daily, "day", "finished", "succeeded", "success_rate")}
 from ${daily}
 where ${daily.day} > ${today} - 31 and ${daily.day} <= ${today}
 order by ${daily.day}`,
-    ),
-    hours: asQuestion(
-      "incident_hours",
-      sql`select count(*) as looked_at
+    hours: ask("incident_hours")`
+select count(*) as looked_at
 from (
   select date_trunc('hour', ${build.triggered_at})
   from ${build}
@@ -117,44 +102,33 @@ from (
   group by 1
   having count(distinct ${build.project_id}) >= 8
 ) as hour`,
-    ),
-    incidents: asQuestion(
-      "incident_hours",
-      sql`select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}
+    incidents: ask("incident_hours")`
+select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}
 from ${incident}
 where ${incident.hour} >= date_trunc('hour', ${now}) - interval '3 hours' and ${incident.hour} <= ${now}
 order by ${incident.hour} desc
 limit 1`,
-    ),
-    open: asQuestion(
-      "open_builds",
-      sql`select ${pick(open, "build_id", "project_slug", "version_slug", "type", "state", "outcome", "triggered_at", "last_seen_at")}
+    open: ask("open_builds")`
+select ${pick(open, "build_id", "project_slug", "version_slug", "type", "state", "outcome", "triggered_at", "last_seen_at")}
 from ${open}
 order by ${open.triggered_at} desc nulls last, ${open.build_id} desc
 limit 5`,
-    ),
-    openCounts: asQuestion(
-      "open_builds",
-      sql`select count(*) as builds,
+    openCounts: ask("open_builds")`
+select count(*) as builds,
   count(*) filter (where ${open.outcome} = 'stuck') as stuck,
   count(*) filter (where ${open.outcome} = 'stuck' and ${open.triggered_at} > ${ago("24 hours")}) as lately,
   min(${open.triggered_at}) filter (where ${open.outcome} = 'stuck') as oldest
 from ${open}`,
-    ),
-    fixed: asQuestion(
-      "recoveries",
-      sql`select ${pick(streak, "project_id", "project_slug", "version_slug", "type", "recovered_at", "recovered_build_id", "failed_at", "failures", "error_class")}
+    fixed: ask("recoveries")`
+select ${pick(streak, "project_id", "project_slug", "version_slug", "type", "recovered_at", "recovered_build_id", "failed_at", "failures", "error_class")}
 from ${streak}
 where ${since(streak.recovered_at, "24 hours")}
 order by ${streak.recovered_at} desc, ${streak.first_failed_build_id}
 limit 100`,
-    ),
-    fixedCounts: asQuestion(
-      "recoveries",
-      sql`select count(*) as series, count(distinct ${streak.project_id}) as projects
+    fixedCounts: ask("recoveries")`
+select count(*) as series, count(distinct ${streak.project_id}) as projects
 from ${streak}
 where ${since(streak.recovered_at, "24 hours")}`,
-    ),
   } satisfies Record<string, Question>;
 }
 
@@ -174,9 +148,8 @@ const shown = (series: readonly SeriesKey[]): SQL =>
 export function askForStrips(series: readonly SeriesKey[]): Question {
   const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
   const own = relation("fact_builds", "build");
-  return asQuestion(
-    "fact_builds",
-    sql`select shown.project_id, last.outcomes
+  return ask("fact_builds")`
+select shown.project_id, last.outcomes
 from ${shown(series)}
 cross join lateral (
   select array_agg(${build.outcome} order by place desc) as outcomes
@@ -187,16 +160,14 @@ cross join lateral (
     order by ${newest}
     limit ${inline(STRIP_BUILDS)}
   ) as newest
-) as last`,
-  );
+) as last`;
 }
 
 /** What else fails in the projects of these series, the newest break first. */
 export function askForOthers(series: readonly SeriesKey[]): Question {
   const failing = relation("failing_now", "failing");
-  return asQuestion(
-    "failing_now",
-    sql`select ${pick(relation("failing_now", "other"), ...columnsOf("failing_now"))}
+  return ask("failing_now")`
+select ${pick(relation("failing_now", "other"), ...columnsOf("failing_now"))}
 from ${shown(series)}
 cross join lateral (
   select * from ${failing}
@@ -204,6 +175,5 @@ cross join lateral (
     and ${failing.first_failed_build_id} <> shown.first_failed_build_id
   order by failing_since desc nulls last, version_slug, type
   limit ${inline(MOST_FOLDED)}
-) as other`,
-  );
+) as other`;
 }

@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { columnsOf } from "../../report/dictionary.ts";
-import { asQuestion, type Question } from "../../report/question.ts";
+import { ask, type Question } from "../../report/question.ts";
 import { inline, pick, relation } from "../../report/relation.ts";
 
 const build = relation("fact_builds");
@@ -61,9 +61,8 @@ export function projectQuestions({ id, mainVersion }: Subject, choice: ProjectCh
   const of = relation("dim_versions", "version");
   const broken = relation("failing_now", "failing");
   return {
-    totals: asQuestion(
-      "success_rate_by_project",
-      sql`select ${pick(total, "builds", "finished", "succeeded", "first_triggered_at")}, weeks.*
+    totals: ask("success_rate_by_project")`
+select ${pick(total, "builds", "finished", "succeeded", "first_triggered_at")}, weeks.*
 from ${total}
 cross join (
   select count(*) filter (where ${build.triggered_at} > ${ago("7 days")}) as week,
@@ -72,52 +71,42 @@ cross join (
   where ${isOwn} and ${build.triggered_on} >= ${today} - 15 and ${build.triggered_at} > ${ago("14 days")}
 ) as weeks
 where ${total.project_id} = ${id}`,
-    ),
     /** How many builds the strip is taken from. */
-    chosen: asQuestion(
-      "fact_builds",
-      only.length === 0
-        ? sql`select ${rate.builds} from ${rate} where ${rate.project_id} = ${id}`
-        : sql`select count(*) as builds from ${build} where ${all(isOwn, ...only)}`,
-    ),
+    chosen: ask("fact_builds")`
+${
+  only.length === 0
+    ? sql`select ${rate.builds} from ${rate} where ${rate.project_id} = ${id}`
+    : sql`select count(*) as builds from ${build} where ${all(isOwn, ...only)}`
+}`,
     /** The builds whose rate is shown, and those before them. */
-    recent: asQuestion(
-      "fact_builds",
-      sql`select ${build.outcome}, ${build.finished_before} is not null and ${build.duration_s_max} is null as is_untimed
+    recent: ask("fact_builds")`
+select ${build.outcome}, ${build.finished_before} is not null and ${build.duration_s_max} is null as is_untimed
 from ${build}
 where ${isOwn}
 order by ${NEWEST}
 limit ${inline(2 * STRIP_BUILDS)}`,
-    ),
     /** The last finished build of the main documentation. */
-    main: asQuestion(
-      "fact_builds",
-      sql`select ${pick(build, "build_id", "outcome", "triggered_at")}
+    main: ask("fact_builds")`
+select ${pick(build, "build_id", "outcome", "triggered_at")}
 from ${build}
 where ${isOwn} and ${build.version_slug} = ${mainVersion} and ${build.type} = 'html' and ${build.succeeded} is not null
   and ${build.version_id} in (select ${version.version_id} from ${version} where not ${version.is_deleted})
 order by ${NEWEST}
 limit 1`,
-    ),
-    builds: asQuestion(
-      "fact_builds",
-      sql`select ${pick(build, "build_id", "version_slug", "type", "outcome", "triggered_at", "error_class")}
+    builds: ask("fact_builds")`
+select ${pick(build, "build_id", "version_slug", "type", "outcome", "triggered_at", "error_class")}
 from ${build}
 where ${all(isOwn, ...only)}
 order by ${NEWEST}
 limit ${inline(STRIP_BUILDS)} offset ${(choice.page - 1) * STRIP_BUILDS}`,
-    ),
-    failing: asQuestion(
-      "failing_now",
-      sql`select ${pick(failing, ...columnsOf("failing_now"))}, count(*) over () as total, min(${failing.failing_since}) over () as oldest
+    failing: ask("failing_now")`
+select ${pick(failing, ...columnsOf("failing_now"))}, count(*) over () as total, min(${failing.failing_since}) over () as oldest
 from ${failing}
 where ${failing.project_id} = ${id}
 order by ${failing.is_main} desc, ${failing.failing_since} desc nulls last, ${pick(failing, "version_slug", "version_id", "type", "reference")}
 limit ${inline(MOST_FAILING)}`,
-    ),
-    causes: asQuestion(
-      "fact_builds",
-      sql`select ${pick(build, "error_class", "error_fingerprint")}, count(*) as failures, max(${build.triggered_at}) as last_triggered_at,
+    causes: ask("fact_builds")`
+select ${pick(build, "error_class", "error_fingerprint")}, count(*) as failures, max(${build.triggered_at}) as last_triggered_at,
   ${newestOf(build.build_id)} as last_build_id,
   ${newestOf(build.output_excerpt)} as example,
   sum(count(*)) over (partition by ${build.error_class}) as class_failures,
@@ -128,10 +117,8 @@ where ${isOwn} and ${build.failed} = 1
 group by ${pick(build, "error_class", "error_fingerprint")}
 order by class_failures desc, ${build.error_class}, failures desc, last_triggered_at desc nulls last, ${build.error_fingerprint}
 limit ${inline(MOST_LINES)}`,
-    ),
-    series: asQuestion(
-      "fact_builds",
-      sql`select series.*, ${pick(of, "version_slug", "is_deleted", "is_active")},
+    series: ask("fact_builds")`
+select series.*, ${pick(of, "version_slug", "is_deleted", "is_active")},
   ${broken.first_failed_build_id} is not null as is_failing, count(*) over () as total,
   ${of.version_slug} = ${mainVersion} and series.type = 'html' and not ${of.is_deleted} as is_main
 from (
@@ -146,39 +133,30 @@ left join ${broken} on ${broken.project_id} = ${id} and ${broken.version_id} = s
   and ${broken.type} = series.type and ${broken.reference} is not distinct from series.reference
 order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc nulls last, ${of.version_slug}, series.version_id, series.type, series.reference
 limit ${inline(choice.isAllSeries ? MOST_SERIES : FEW_SERIES)}`,
-    ),
-    days: asQuestion(
-      "success_rate_daily_by_project",
-      sql`select ${pick(daily, "day", "succeeded", "failed", "unfinished")}
+    days: ask("success_rate_daily_by_project")`
+select ${pick(daily, "day", "succeeded", "failed", "unfinished")}
 from ${daily}
 where ${daily.project_id} = ${id} and ${daily.day} > ${today} - ${inline(SHOWN_DAYS)} and ${daily.day} <= ${today}
 order by ${daily.day}`,
-    ),
-    fixed: asQuestion(
-      "recoveries",
-      sql`select ${pick(streak, "version_slug", "type", "failed_at", "recovered_at", "recovered_build_id", "failures", "error_class")}, count(*) over () as total
+    fixed: ask("recoveries")`
+select ${pick(streak, "version_slug", "type", "failed_at", "recovered_at", "recovered_build_id", "failures", "error_class")}, count(*) over () as total
 from ${streak}
 where ${streak.project_id} = ${id} and not ${streak.is_open}
 order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id} desc
 limit 5`,
-    ),
-    times: asQuestion(
-      "fact_builds",
-      sql`select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
+    times: ask("fact_builds")`
+select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
 from ${build}
 where ${isOwn} and ${build.finished_before} is not null and ${build.duration_s_max} is not null
 order by ${NEWEST}
 limit 6`,
-    ),
-    open: asQuestion(
-      "open_builds",
-      sql`select ${pick(open, "build_id", "outcome", "triggered_at")}, count(*) over () as total,
+    open: ask("open_builds")`
+select ${pick(open, "build_id", "outcome", "triggered_at")}, count(*) over () as total,
   count(*) filter (where ${open.outcome} = 'stuck') over () as stuck
 from ${open}
 where ${open.project_id} = ${id}
 order by ${open.triggered_at} desc nulls last, ${open.build_id} desc
 limit 1`,
-    ),
   } satisfies Record<string, Question>;
 }
 
@@ -208,9 +186,8 @@ export function askForSeriesStrips(projectId: string, series: readonly SeriesOf[
     type,
     reference,
   }));
-  return asQuestion(
-    "fact_builds",
-    sql`select shown.place, last.outcomes
+  return ask("fact_builds")`
+select shown.place, last.outcomes
 from json_to_recordset(${JSON.stringify(shown)}::text::json) as shown (place int, version_id text, type text, reference text)
 cross join lateral (
   select array_agg(${build.outcome} order by place desc) as outcomes
@@ -222,18 +199,15 @@ cross join lateral (
     order by ${NEWEST}
     limit ${inline(SERIES_STRIP)}
   ) as newest
-) as last`,
-  );
+) as last`;
 }
 
 /** All names of versions of a project. */
 export function askForVersionNames(projectId: string): Question {
-  return asQuestion(
-    "dim_versions",
-    sql`select distinct ${version.version_slug}
+  return ask("dim_versions")`
+select distinct ${version.version_slug}
 from ${version}
 where ${version.project_id} = ${projectId}
 order by ${version.version_slug}
-limit 2000`,
-  );
+limit 2000`;
 }

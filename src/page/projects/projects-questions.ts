@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { columnsOf } from "../../report/dictionary.ts";
-import { asQuestion, type Question } from "../../report/question.ts";
+import { ask, type Question } from "../../report/question.ts";
 import { inline, pick, relation, where } from "../../report/relation.ts";
 
 const project = relation("project_states");
@@ -69,7 +69,7 @@ export function isState(text: string): text is State {
 
 /** One page of the list. */
 export function askForProjects(choice: ProjectsChoice): Question {
-  return asQuestion("project_states", pageOf(choice, project, isFound(choice.q)));
+  return ask("project_states")`${pageOf(choice, project, isFound(choice.q))}`;
 }
 
 /**
@@ -82,9 +82,8 @@ export function askForCountedProjects(choice: ProjectsChoice): Question {
     ([name, { condition }]) => sql`count(*) filter (where ${condition}) as all_${sql.raw(name)},
     count(*) filter (where ${condition} and is_found) as found_${sql.raw(name)}`,
   );
-  return asQuestion(
-    "project_states",
-    sql`with project as materialized (
+  return ask("project_states")`
+with project as materialized (
   select *, ${isFound(choice.q)} as is_found from ${project}
 )
 select *
@@ -94,8 +93,7 @@ from (
 ) as counts
 left join lateral (
 ${pageOf(choice, sql`project`, sql`is_found`)}
-) as listed on true`,
-  );
+) as listed on true`;
 }
 
 function pageOf({ q, state, sort, page }: ProjectsChoice, from: SQL, isFound: SQL): SQL {
@@ -115,13 +113,11 @@ function isFound(q: string | undefined): SQL {
 
 /** The states of the projects with these slugs. */
 export function askForSlugs(slugs: readonly string[]): Question {
-  return asQuestion(
-    "project_states",
-    sql`select ${pick(project, ...columnsOf("project_states"))}
+  return ask("project_states")`
+select ${pick(project, ...columnsOf("project_states"))}
 from ${project}
 where ${project.project_slug} in (select json_array_elements_text(${JSON.stringify(slugs)}::text::json))
-order by ${pick(project, "project_slug", "project_id")}`,
-  );
+order by ${pick(project, "project_slug", "project_id")}`;
 }
 
 /**
@@ -137,9 +133,8 @@ export function askForProjectStrips(projectIds: readonly string[]): Question {
       order by ${order}${byId}
       limit ${inline(ROW_STRIP_BUILDS)}
     )`;
-  return asQuestion(
-    "fact_builds",
-    sql`select shown.project_id, last.outcomes
+  return ask("fact_builds")`
+select shown.project_id, last.outcomes
 from ${shown(projectIds)}
 cross join lateral (
   select array_agg(outcome order by place desc) as outcomes
@@ -149,20 +144,17 @@ cross join lateral (
     union all ${newest(sql`is null`)}) as build
   ) as newest
   where place <= ${inline(ROW_STRIP_BUILDS)}
-) as last`,
-  );
+) as last`;
 }
 
 /** What fails in each of these projects, one row a series. */
 export function askForFailing(projectIds: readonly string[]): Question {
-  return asQuestion(
-    "failing_now",
-    sql`select ${pick(failing, "project_id", "version_id", "version_slug", "type")}
+  return ask("failing_now")`
+select ${pick(failing, "project_id", "version_id", "version_slug", "type")}
 from ${shown(projectIds)}
 cross join lateral (
   select * from ${failing} where ${failing.project_id} = shown.project_id limit 50
-) as failing`,
-  );
+) as failing`;
 }
 
 /** These projects as a table `shown`. */

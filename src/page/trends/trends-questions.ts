@@ -1,16 +1,15 @@
 import { type SQL, sql } from "drizzle-orm";
-import { askFor, asQuestion, type Question } from "../../report/question.ts";
+import { ask, askFor, type Question } from "../../report/question.ts";
 import { inline, pick, relation, where } from "../../report/relation.ts";
 import type { Row } from "../parts/list-table.ts";
 import { dayText, type Period } from "../parts/period.ts";
-import { dateOf, within } from "../parts/questions/days.ts";
+import { dateOf, FIRST_DAY, within } from "../parts/questions/days.ts";
 import { askForKinds } from "../parts/questions/kinds-question.ts";
 
 const backlog = relation("backlog");
 const build = relation("fact_builds");
 const byType = relation("success_rate_by_type");
 const daily = relation("success_rate_daily");
-const date = relation("dim_dates");
 const flaky = relation("flaky_series");
 const incident = relation("incident_hours");
 const phase = relation("build_phases");
@@ -41,11 +40,9 @@ export function formatsAbout(
 
 /** What a choice is judged by: the first day with a build, and the formats of all builds. */
 export const KNOWN = {
-  days: asQuestion("dim_dates", sql`select min(${date.day}) as first_day from ${date}`),
-  types: asQuestion(
-    "success_rate_by_type",
-    sql`select ${byType.type} from ${byType} order by ${byType.builds} desc, ${byType.type}`,
-  ),
+  days: FIRST_DAY,
+  types: ask("success_rate_by_type")`
+select ${byType.type} from ${byType} order by ${byType.builds} desc, ${byType.type}`,
 };
 
 /** That a moment is of one of these days, both included. */
@@ -58,55 +55,45 @@ export function trendsQuestions(period: Period, type: string | undefined) {
   return {
     days: type === undefined ? askForDays(period) : askForDaysOfType(period, type),
     formats: askForFormats(period, type),
-    plain: asQuestion(
-      "success_rate_without_platform",
-      sql`select ${plain.day} >= ${dateOf(first)} as is_this_period,
+    plain: ask("success_rate_without_platform")`
+select ${plain.day} >= ${dateOf(first)} as is_this_period,
   sum(${plain.finished}) as finished, sum(${plain.succeeded}) as succeeded,
   sum(${plain.finished_without_platform}) as finished_without_platform,
   sum(${plain.succeeded_without_platform}) as succeeded_without_platform
 from ${plain}
 where ${within(plain.day, start, last)}
 group by is_this_period`,
-    ),
     kinds: type === undefined ? askForKinds(period) : askForKindsOfType(period, type),
     turns: askForTurns(period, type),
     quick: askForQuickRepairs(period, type),
     times: type === undefined ? askForTimes(period) : askForTimesOfType(period, type),
     phases: askForPhases(period, type),
     hours: askForHours(period),
-    incidents: asQuestion(
-      "incident_hours",
-      sql`select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}, count(*) over () as hours
+    incidents: ask("incident_hours")`
+select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}, count(*) over () as hours
 from ${incident}
 where ${momentWithin(incident.hour, first, last)}
 order by ${incident.hour} desc
 limit ${inline(SHOWN_HOURS)}`,
-    ),
-    backlog: asQuestion(
-      "backlog",
-      sql`select (${backlog.hour} at time zone 'UTC')::date as day, max(${backlog.open_min}) as open_min, max(${backlog.open_max}) as open_max
+    backlog: ask("backlog")`
+select (${backlog.hour} at time zone 'UTC')::date as day, max(${backlog.open_min}) as open_min, max(${backlog.open_max}) as open_max
 from ${backlog}
 where ${momentWithin(backlog.hour, first, last)} and ${backlog.is_covered}
 group by day
 order by day`,
-    ),
     regressions: askFor("regressions", { limit: SHOWN_SERIES }),
-    repairs: asQuestion(
-      "time_to_recover",
-      sql`select ${pick(repair, "month", "streaks", "recovered", "still_open", "p25_hours", "median_hours", "p75_hours", "closed_median_hours")}
+    repairs: ask("time_to_recover")`
+select ${pick(repair, "month", "streaks", "recovered", "still_open", "p25_hours", "median_hours", "p75_hours", "closed_median_hours")}
 from ${repair}
 where ${repair.project_id} is null and ${repair.type} ${type === undefined ? sql`is null` : sql`= ${type}`}
   and ${repair.month} in ${monthsOf(period)}
 order by ${repair.month} desc`,
-    ),
-    flaky: asQuestion(
-      "flaky_series",
-      sql`select ${pick(flaky, "project_slug", "version_slug", "type", "finished", "flips", "flip_rate_by_chance", "p_value_adjusted")},
+    flaky: ask("flaky_series")`
+select ${pick(flaky, "project_slug", "version_slug", "type", "finished", "flips", "flip_rate_by_chance", "p_value_adjusted")},
   count(*) over () as series
 from ${flaky}${where(type !== undefined && sql`${flaky.type} = ${type}`)}
 order by ${flaky.p_value}, ${flaky.finished} desc, ${pick(flaky, "project_slug", "version_slug", "type")}
 limit ${inline(SHOWN_SERIES)}`,
-    ),
   } satisfies Record<string, Question>;
 }
 
@@ -121,20 +108,17 @@ function monthsOf({ first, last }: Period): string[] {
 }
 
 function askForDays({ start, last }: Period): Question {
-  return asQuestion(
-    "success_rate_daily",
-    sql`select ${pick(daily, "day", "builds", "finished", "succeeded", "failed", "unfinished", "stuck", "is_complete")}
+  return ask("success_rate_daily")`
+select ${pick(daily, "day", "builds", "finished", "succeeded", "failed", "unfinished", "stuck", "is_complete")}
 from ${daily}
 where ${within(daily.day, start, last)}
-order by ${daily.day}`,
-  );
+order by ${daily.day}`;
 }
 
 function askForDaysOfType({ start, last }: Period, type: string): Question {
   const covered = relation("success_rate_daily", "daily");
-  return asQuestion(
-    "fact_builds",
-    sql`select ${daily.day}, coalesce(of_type.builds, 0) as builds, coalesce(of_type.finished, 0) as finished,
+  return ask("fact_builds")`
+select ${daily.day}, coalesce(of_type.builds, 0) as builds, coalesce(of_type.finished, 0) as finished,
   coalesce(of_type.succeeded, 0) as succeeded, coalesce(of_type.failed, 0) as failed,
   coalesce(of_type.builds - of_type.finished, 0) as unfinished, coalesce(of_type.stuck, 0) as stuck, ${covered.is_complete}
 from ${covered}
@@ -146,8 +130,7 @@ left join (
   group by day
 ) as of_type using (${daily.day})
 where ${within(daily.day, start, last)} and ${covered.is_covered}
-order by ${daily.day}`,
-  );
+order by ${daily.day}`;
 }
 
 function askForFormats(period: Period, type: string | undefined): Question {
@@ -156,9 +139,8 @@ function askForFormats(period: Period, type: string | undefined): Question {
   const { first, last } = period;
   const of = sql`filter (where ${build.triggered_on} >= ${dateOf(first)})`;
   const before = sql`filter (where ${build.triggered_on} < ${dateOf(first)})`;
-  return asQuestion(
-    "fact_builds",
-    sql`select ${build.type},
+  return ask("fact_builds")`
+select ${build.type},
   count(${build.succeeded}) ${of} as finished,
   sum(${build.succeeded}) ${of} as succeeded,
   count(${build.succeeded}) ${before} as finished_before,
@@ -166,34 +148,28 @@ function askForFormats(period: Period, type: string | undefined): Question {
 from ${build}
 where ${within(build.triggered_on, about === "both periods" ? period.start : first, last)}
 group by ${build.type}
-order by finished desc, ${build.type}`,
-  );
+order by finished desc, ${build.type}`;
 }
 
 function askForKindsOfType({ start, last }: Period, type: string): Question {
-  return asQuestion(
-    "fact_builds",
-    sql`select ${build.triggered_on} as day, ${build.error_class}, count(*) as failures
+  return ask("fact_builds")`
+select ${build.triggered_on} as day, ${build.error_class}, count(*) as failures
 from ${build}
 where ${build.failed} = 1 and ${within(build.triggered_on, start, last)} and ${build.type} = ${type}
 group by day, ${build.error_class}
-order by day, ${build.error_class}`,
-  );
+order by day, ${build.error_class}`;
 }
 
 /** What broke and what was fixed, as `report.broke_daily` counts it. */
 function askForTurns({ start, last }: Period, type: string | undefined): Question {
   if (type === undefined)
-    return asQuestion(
-      "broke_daily",
-      sql`select ${pick(turn, "day", "broke", "fixed", "born_broken")}
+    return ask("broke_daily")`
+select ${pick(turn, "day", "broke", "fixed", "born_broken")}
 from ${turn}
 where ${within(turn.day, start, last)}
-order by ${turn.day}`,
-    );
-  return asQuestion(
-    "recoveries",
-    sql`select day, count(*) filter (where turn = 'broke') as broke, count(*) filter (where turn = 'fixed') as fixed
+order by ${turn.day}`;
+  return ask("recoveries")`
+select day, count(*) filter (where turn = 'broke') as broke, count(*) filter (where turn = 'fixed') as fixed
 from (
   select (${streak.broke_at} at time zone 'UTC')::date as day, 'broke' as turn
   from ${streak}
@@ -204,19 +180,16 @@ from (
   where ${streak.type} = ${type} and ${momentWithin(streak.recovered_at, start, last)}
 ) as turned
 group by day
-order by day`,
-  );
+order by day`;
 }
 
 /** How much of what broke was fixed within a day; what broke on the last day of each period is left out. */
 function askForQuickRepairs({ start, first, last }: Period, type: string | undefined): Question {
-  return asQuestion(
-    "recoveries",
-    sql`select ${streak.broke_at} >= ${dateOf(first)} as is_this_period, count(*) as broke,
+  return ask("recoveries")`
+select ${streak.broke_at} >= ${dateOf(first)} as is_this_period, count(*) as broke,
   count(*) filter (where ${streak.hours_to_recover} <= 24) as fixed
 from ${streak}${where(momentWithin(streak.broke_at, start, last - 1), type !== undefined && sql`${streak.type} = ${type}`)}
-group by is_this_period`,
-  );
+group by is_this_period`;
 }
 
 function askForTimes({ first, last }: Period): Question {
@@ -234,23 +207,20 @@ function askForPhases({ first, last }: Period, type: string | undefined): Questi
     const percentiles = sql`(percentile_disc(array[0.5, 0.9]) within group (order by ${time}) filter (where ${phase.building_s_min} is not null))`;
     return sql`${percentiles}[1] as ${phase[column]}_p50,\n  ${percentiles}[2] as ${phase[column]}_p90`;
   };
-  return asQuestion(
-    "build_phases",
-    sql`select count(${phase.building_s_min}) as finished,
+  return ask("build_phases")`
+select count(${phase.building_s_min}) as finished,
   ${both("queued_s_min")},
   ${both("queued_s_max")},
   ${both("building_s_min")},
   ${both("building_s_max")}
 from ${phase}
-where ${within(phase.triggered_on, Math.max(first, last - LATE_DAYS + 1), last)}${type === undefined ? undefined : sql` and ${phase.type} = ${type}`}`,
-  );
+where ${within(phase.triggered_on, Math.max(first, last - LATE_DAYS + 1), last)}${type === undefined ? undefined : sql` and ${phase.type} = ${type}`}`;
 }
 
 /** How many hours had enough builds to show trouble of the platform. */
 function askForHours({ first, last }: Period): Question {
-  return asQuestion(
-    "incident_hours",
-    sql`select count(*) as looked_at
+  return ask("incident_hours")`
+select count(*) as looked_at
 from (
   select date_trunc('hour', ${build.triggered_at})
   from ${build}
@@ -258,6 +228,5 @@ from (
     and ${within(build.triggered_on, Math.max(first, last - LATE_DAYS + 1), last)}
   group by 1
   having count(distinct ${build.project_id}) >= 8
-) as hour`,
-  );
+) as hour`;
 }

@@ -1,5 +1,12 @@
 import { type SQL, sql } from "drizzle-orm";
+import { ask } from "../../../report/question.ts";
+import { relation } from "../../../report/relation.ts";
 import { dayText } from "../period.ts";
+
+const date = relation("dim_dates");
+
+/** The first day with a known build. */
+export const FIRST_DAY = ask("dim_dates")`select min(${date.day}) as first_day from ${date}`;
 
 /** A day of a period as a date. */
 export const dateOf = (day: number): SQL => sql`${dayText(day)}::date`;

@@ -1,5 +1,4 @@
-import { sql } from "drizzle-orm";
-import { asQuestion, type Question } from "../../../report/question.ts";
+import { ask, type Question } from "../../../report/question.ts";
 import { pick, relation } from "../../../report/relation.ts";
 import type { Period } from "../period.ts";
 import { within } from "./days.ts";
@@ -9,12 +8,10 @@ const daily = relation("error_fingerprints_daily");
 /** The failures of each day by class, of the period and of the one before it. */
 export function askForKinds({ start, last }: Period): Question {
   const kind = pick(daily, "day", "error_class");
-  return asQuestion(
-    "error_fingerprints_daily",
-    sql`select ${kind}, sum(${daily.failures}) as failures
+  return ask("error_fingerprints_daily")`
+select ${kind}, sum(${daily.failures}) as failures
 from ${daily}
 where ${within(daily.day, start, last)}
 group by ${kind}
-order by ${kind}`,
-  );
+order by ${kind}`;
 }
