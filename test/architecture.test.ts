@@ -18,7 +18,8 @@ const ROOMS: readonly (readonly string[])[] = [
   ["report", "notify", "client"],
   ["mirror"],
   ["store"],
-  ["base", "resources"],
+  ["base"],
+  ["resources"],
 ];
 
 /**

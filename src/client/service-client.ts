@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { Resource } from "../resources/resources.ts";
+import type { Fields, Filtering } from "../resources/declare.ts";
+import type { DeclarationOf, Resource } from "../resources/resources.ts";
 import type { DocSearch } from "./endpoint-path.ts";
 import type { DocHits } from "./parse-doc-hits.ts";
 import type { ListPage } from "./parse-page.ts";
@@ -13,21 +14,21 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** The filters that are documented, by resource. */
-interface DocumentedFilters {
-  user: { username?: string | undefined };
-  project: { slug?: string | undefined };
-  version: { slug?: string | undefined };
-  file: unknown;
-  build: { project__slug?: string | undefined };
-}
+type FilterValue = string | number | boolean | undefined;
+type Filtered<F extends Fields> = {
+  [Name in keyof F]: F[Name] extends { filter: Filtering } ? Name : never;
+}[keyof F];
+/** The filters that the schema of the service has; where it has `project`, the slug of a project is one too. */
+type SchemaFilters<Name> = { readonly [Field in Name & string]?: FilterValue } & ("project" extends Name
+  ? { readonly project__slug?: FilterValue }
+  : unknown);
 
 /**
  * Conditions on a list, by field (`docs/interface.md`, "Lists"). All of them apply. A service ignores a field
  * that it does not know, and then gives the whole list; it answers 400 for a field that is no filter.
  */
-export type Filters<R extends Resource> = DocumentedFilters[R] & {
-  readonly [field: string]: string | number | boolean | undefined;
+export type Filters<R extends Resource> = SchemaFilters<Filtered<DeclarationOf<R>["fields"]>> & {
+  readonly [field: string]: FilterValue;
 };
 
 export interface PageQuery<R extends Resource> extends CallOptions {

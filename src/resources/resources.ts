@@ -16,6 +16,7 @@ export const DECLARATIONS = Object.fromEntries(
   ALL.map((one): [string, Declaration] => [one.name, one]),
 ) as Readonly<Record<Resource, Declaration>>;
 
+export type DeclarationOf<R extends Resource> = Extract<(typeof ALL)[number], { name: R }>;
 /** The record of each resource on the wire. */
 export type RecordTypes = { [D in (typeof ALL)[number] as D["name"]]: RecordFrom<D> };
 

@@ -1,7 +1,7 @@
 import type { Resource } from "../resources/resources.ts";
 import type { BuildStore } from "./build-store.ts";
 import type { Micros } from "./local-dates.ts";
-import type { FileRow, Population, ProjectRow, UserRow, VersionRow } from "./population.ts";
+import type { Population, ProjectRow, VersionRow } from "./population.ts";
 import type { TrueDeletion } from "./truth.ts";
 
 /** Deletes rows with all that depends on them, as the service's database does, and lists the deletions. */
@@ -28,29 +28,42 @@ export function createDeletions(population: Population, builds: BuildStore) {
     }
   }
 
+  function deleteProject(project: ProjectRow, at: Micros): void {
+    deleteVersions(new Set(project.versions), at);
+    deleteBuilds((row) => builds.project(row) === project.id, at);
+    population.projects.remove(project);
+    population.listedProjects.remove(project);
+    note("project", project.id, at);
+  }
+
+  function deleteBuild(row: number, at: Micros): void {
+    builds.remove(row, at);
+    note("build", builds.idOf(row), at);
+  }
+
   return {
     /** In the order of time. */
     all: all as readonly TrueDeletion[],
     deleteVersions,
-    /** Projects still name the deleted user: such references dangle. */
-    deleteUser(user: UserRow, at: Micros): void {
-      population.users.remove(user);
-      note("user", user.id, at);
-    },
-    deleteProject(project: ProjectRow, at: Micros): void {
-      deleteVersions(new Set(project.versions), at);
-      deleteBuilds((row) => builds.project(row) === project.id, at);
-      population.projects.remove(project);
-      population.listedProjects.remove(project);
-      note("project", project.id, at);
-    },
-    deleteFile(file: FileRow, at: Micros): void {
-      population.files.remove(file);
-      note("file", file.id, at);
-    },
-    deleteBuild(row: number, at: Micros): void {
-      builds.remove(row, at);
-      note("build", builds.idOf(row), at);
+    deleteProject,
+    deleteBuild,
+    /** False when there is no such record. References to it may stay, and dangle: projects still name a deleted user. */
+    deleteRecord(resource: Resource, id: number, at: Micros): boolean {
+      if (resource === "build") {
+        const row = builds.rowOf(id);
+        if (row !== undefined) deleteBuild(row, at);
+        return row !== undefined;
+      }
+      const roster = population.rosters[resource];
+      const row = roster.find(id);
+      if (row === undefined) return false;
+      if (resource === "project") deleteProject(row as ProjectRow, at);
+      else if (resource === "version") deleteVersions(new Set([row as VersionRow]), at);
+      else {
+        roster.remove(row as never);
+        note(resource, id, at);
+      }
+      return true;
     },
   };
 }

@@ -47,7 +47,7 @@ export function createHappenings(deps: {
       users.touch();
     }),
     newUsers: (at) => population.addUser(at),
-    userDeletions: toOne(users, deletions.deleteUser),
+    userDeletions: toOne(users, ({ id }, at) => deletions.deleteRecord("user", id, at)),
     newProjects: (at) => population.addProject(at),
     projectDeletions: toOne(projects, deletions.deleteProject),
     versionChanges: toOne(versions, (version, _at, random) => {
@@ -61,6 +61,6 @@ export function createHappenings(deps: {
       if (version.project.versions[0] !== version) deletions.deleteVersions(new Set([version]), at);
     }),
     newFiles: (_at, random) => population.addFile(random),
-    fileDeletions: toOne(files, deletions.deleteFile),
+    fileDeletions: toOne(files, ({ id }, at) => deletions.deleteRecord("file", id, at)),
   };
 }

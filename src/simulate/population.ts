@@ -1,3 +1,4 @@
+import type { Resource } from "../resources/resources.ts";
 import { DAY, type Micros } from "./local-dates.ts";
 import { createRandom, hash, type Random, STREAM } from "./random.ts";
 import { createRoster } from "./roster.ts";
@@ -162,6 +163,10 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
   files.addAll(firstFiles);
 
   return {
+    /** By resource. Builds are too many for rows of their own. */
+    rosters: { user: users, project: projects, version: versions, file: files } satisfies {
+      [R in RosterResource]: unknown;
+    },
     users,
     projects,
     listedProjects,
@@ -201,6 +206,9 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
     },
   };
 }
+
+/** The resources with a row for each record. */
+export type RosterResource = Exclude<Resource, "build">;
 
 export type Population = ReturnType<typeof createPopulation>;
 

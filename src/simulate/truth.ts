@@ -47,30 +47,23 @@ export function createTruth(deps: {
 }): Truth {
   const { population, builds, lives, records, deletions, now } = deps;
 
-  function* all<T, R>(
-    rows: Iterable<T>,
-    toRecord: (row: T) => R,
-    isListed: (row: T) => boolean = () => true,
-  ): Iterable<TrueRecord<R>> {
-    for (const row of rows) yield { record: toRecord(row), listed: isListed(row) };
-  }
-
   function* liveBuilds(): Iterable<number> {
     for (let row = 0; row < builds.rowCount; row++) {
       if (builds.deletedAt(row) === Number.POSITIVE_INFINITY) yield row;
     }
   }
 
-  const readers: { [R in Resource]: () => Iterable<TrueRecord<RecordTypes[R]>> } = {
-    user: () => all(population.users.byBirth(), records.user),
-    project: () => all(population.projects.byBirth(), records.project, (row) => !row.hidden),
-    version: () => all(population.versions.byBirth(), records.version),
-    file: () => all(population.files.byBirth(), records.file),
-    build: () => all(liveBuilds(), (row) => records.build(row, now())),
-  };
+  function* recordsOf(resource: Resource): Iterable<TrueRecord<RecordTypes[Resource]>> {
+    if (resource === "build") {
+      for (const row of liveBuilds()) yield { record: records.build(row, now()), listed: true };
+      return;
+    }
+    for (const row of population.rosters[resource].byBirth())
+      yield { record: records[resource](row as never), listed: !("hidden" in row && row.hidden) };
+  }
 
   return {
-    records: <R extends Resource>(resource: R): Iterable<TrueRecord<RecordTypes[R]>> => readers[resource](),
+    records: <R extends Resource>(resource: R) => recordsOf(resource) as Iterable<TrueRecord<RecordTypes[R]>>,
     *transitions() {
       for (let row = 0; row < builds.rowCount; row++) {
         const end = Math.min(now(), builds.deletedAt(row));

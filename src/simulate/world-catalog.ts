@@ -1,4 +1,4 @@
-import type { RecordTypes, Resource } from "../resources/resources.ts";
+import { DECLARATIONS, type RecordTypes, type Resource } from "../resources/resources.ts";
 import type { Catalog, Filter, ListRequest, Slice } from "../serve/protocol/catalog.ts";
 import { matchesFilter } from "../serve/protocol/match-filter.ts";
 import { type BuildLives, stateAt } from "./build-life.ts";
@@ -30,7 +30,7 @@ export function createWorldCatalog(deps: {
   buildRevision: () => number;
 }): Catalog {
   const { settings, population, builds, lives, records, pages, now, buildRevision } = deps;
-  const { users, projects, listedProjects, versions, files } = population;
+  const { rosters, projects, listedProjects, versions } = population;
   const shuffled = settings.ties === "shuffled";
   let requests = 0;
 
@@ -61,18 +61,12 @@ export function createWorldCatalog(deps: {
   }
 
   function sequenceOf(resource: Resource): Sequence<unknown> {
-    switch (resource) {
-      case "user":
-        return untied(users.ordered);
-      case "project":
-        return { length: listedProjects.ordered.length, at: (place) => listedProjects.ordered[place] };
-      case "version":
-        return untied(versions.ordered, (place) => sameName(versions.ordered, place));
-      case "file":
-        return untied(files.ordered);
-      case "build":
-        return { length: builds.liveCount, at: (place) => builds.rowAt(place) };
+    if (resource === "build") return { length: builds.liveCount, at: (place) => builds.rowAt(place) };
+    if (resource === "project") {
+      return { length: listedProjects.ordered.length, at: (place) => listedProjects.ordered[place] };
     }
+    if (resource === "version") return untied(versions.ordered, (place) => sameName(versions.ordered, place));
+    return untied<{ id: number }>(rosters[resource].ordered);
   }
 
   function fits(resource: Resource, row: unknown, filter: Filter): boolean {
@@ -101,7 +95,7 @@ export function createWorldCatalog(deps: {
     if (!/^(0|[1-9]\d*)$/.test(text)) return undefined;
     const id = Number(text);
     if (resource === "build") return builds.rowOf(id);
-    return { user: users, project: listedProjects, version: versions, file: files }[resource].find(id);
+    return (resource === "project" ? listedProjects : rosters[resource]).find(id);
   }
 
   function toRecord<R extends Resource>(resource: R, row: unknown): RecordTypes[R];
@@ -111,19 +105,11 @@ export function createWorldCatalog(deps: {
 
   function revisionOf(resource: Resource): string | undefined {
     if (shuffled) return undefined;
-    switch (resource) {
-      case "build":
-        // The texts of a build contain the slugs of its project and version, which never change.
-        return String(buildRevision());
-      case "user":
-        return String(users.revision);
-      case "project":
-        return String(projects.revision);
-      case "version":
-        return `${versions.revision}.${projects.revision}`;
-      case "file":
-        return `${files.revision}.${projects.revision}`;
-    }
+    // The texts of a build contain the slugs of its project and version, which never change.
+    if (resource === "build") return String(buildRevision());
+    const { revision } = rosters[resource];
+    const isEmbedding = Object.values(DECLARATIONS[resource].fields).some(({ kind }) => kind === "embedded");
+    return isEmbedding ? `${revision}.${projects.revision}` : String(revision);
   }
 
   return {

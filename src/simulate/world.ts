@@ -123,20 +123,8 @@ export function createWorld(options: WorldOptions = {}): World {
       return ids;
     },
     deleteRecord(resource, id) {
-      const number = Number(id);
-      const { users, projects, versions, files } = population;
-      const row = resource === "build" ? builds.rowOf(number) : undefined;
-      const user = resource === "user" ? users.find(number) : undefined;
-      const project = resource === "project" ? projects.find(number) : undefined;
-      const version = resource === "version" ? versions.find(number) : undefined;
-      const file = resource === "file" ? files.find(number) : undefined;
-      if (row !== undefined) deletions.deleteBuild(row, now);
-      if (user) deletions.deleteUser(user, now);
-      if (project) deletions.deleteProject(project, now);
-      if (version) deletions.deleteVersions(new Set([version]), now);
-      if (file) deletions.deleteFile(file, now);
       buildRevision++;
-      return (row ?? user ?? project ?? version ?? file) !== undefined;
+      return deletions.deleteRecord(resource, Number(id), now);
     },
     editPage(fileId) {
       const file = population.files.find(Number(fileId));

@@ -1,8 +1,9 @@
 import { STATUS_CODES } from "node:http";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
 
 /** The values that labels may have. They are fixed, so that what upstream sends cannot add series without end. */
-export const RESOURCE_LABELS = ["user", "project", "version", "file", "build"] as const;
-export type ResourceLabel = (typeof RESOURCE_LABELS)[number];
+export const RESOURCE_LABELS = RESOURCES;
+export type ResourceLabel = Resource;
 
 /** What a request asks for: a resource, the root listing, a schema, a page of documentation, or another path. */
 export const REQUEST_LABELS = [...RESOURCE_LABELS, "root", "schema", "content", "other"] as const;

@@ -1,17 +1,8 @@
 import { getTableColumns } from "drizzle-orm";
 import { type AnyPgColumn, alias, type PgTable } from "drizzle-orm/pg-core";
 import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/resources.ts";
-import { unresolvedReferences } from "../../store/schema/changes.ts";
 import type { bookkeeping } from "../../store/schema/columns.ts";
-import {
-  buildLogs,
-  builds,
-  files,
-  projects,
-  projectUsers,
-  users,
-  versions,
-} from "../../store/schema/index.ts";
+import * as schema from "../../store/schema/index.ts";
 
 export type CellType =
   | "text"
@@ -54,13 +45,12 @@ function cellType(sqlType: string): CellType {
   throw new Error(`no way to load a column of type ${sqlType}`);
 }
 
-export const RECORD_TABLES: Record<Resource, TableSpec & { table: RecordTable }> = {
-  user: specOf(users),
-  project: specOf(projects),
-  version: specOf(versions),
-  file: specOf(files),
-  build: specOf(builds),
-};
+/** A resource without a table of its name does not compile. */
+const TABLES: { [R in Resource as `${R}s`]: RecordTable } = schema;
+
+export const RECORD_TABLES = Object.fromEntries(
+  RESOURCES.map((resource) => [resource, specOf(TABLES[`${resource}s`])]),
+) as Readonly<Record<Resource, TableSpec & { table: RecordTable }>>;
 
 /** The table of a resource under the name that it has in one statement. */
 export const recordsAs = (resource: Resource, name: string): RecordTable =>
@@ -83,9 +73,9 @@ export const URI_KEYS = Object.fromEntries(
     return [resource, fields.map(({ field }) => `${field}_id`)];
   }),
 ) as Record<Resource, string[]>;
-export const BUILD_LOGS = specOf(buildLogs);
-export const PROJECT_USERS = specOf(projectUsers);
-export const UNRESOLVED_REFERENCES = specOf(unresolvedReferences);
+export const BUILD_LOGS = specOf(schema.buildLogs);
+export const PROJECT_USERS = specOf(schema.projectUsers);
+export const UNRESOLVED_REFERENCES = specOf(schema.unresolvedReferences);
 
 /** A row by column name: text (also times, and hashes in hex), boolean, whole number, JSON, or null. */
 export type TableRow = Record<string, unknown>;
