@@ -1,6 +1,7 @@
 /** The month, looked at in four ways. */
+
+import { judge, quantile, type Verdict } from "../judge/lives.ts";
 import { formatCount, renderTable } from "./doc-table.ts";
-import { judge, quantile, type Verdict } from "./judge.ts";
 import { live } from "./life.ts";
 
 export const CADENCES: Record<string, { title: string; everyMinutes: number | null }> = {

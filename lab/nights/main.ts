@@ -18,10 +18,10 @@ import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts"
 import { startDatabaseServer } from "../../test/support/database-server.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { syncOnce } from "../../test/support/sync.ts";
-import { findDifferences } from "../soak/compare.ts";
-import { judgeMemory } from "../soak/memory.ts";
+import { judgeMemory } from "../judge/memory.ts";
+import { judgeNights } from "../judge/nights.ts";
+import { findDifferences } from "../judge/records.ts";
 import { type Firing, findFirings, hasPrometheus, namesIn, readRules } from "./alerts.ts";
-import { judgeNights } from "./judge.ts";
 import {
   EXPECTED_ALERTS,
   EXPECTED_NOTICES,

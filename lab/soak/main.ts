@@ -23,12 +23,12 @@ import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts"
 import { startCli } from "../../test/support/cli.ts";
 import { startDatabaseServer } from "../../test/support/database-server.ts";
 import { startProxy, type TestProxy } from "../../test/support/proxy.ts";
-import { countVanished, findDifferences, findFalselyVanished, findWrongDeletions } from "./compare.ts";
+import { judgeMemory } from "../judge/memory.ts";
+import { countVanished, findDifferences, findFalselyVanished, findWrongDeletions } from "../judge/records.ts";
+import { createVerdicts } from "../judge/verdicts.ts";
 import { createFaults } from "./faults.ts";
-import { judgeMemory } from "./memory.ts";
 import type { RunOrder, RunReport } from "./mirror-process.ts";
 import { createOddWorld, type OddWorld } from "./odd-world.ts";
-import { createVerdicts } from "./verdicts.ts";
 
 const { values } = parseArgs({
   options: {

@@ -3,7 +3,7 @@ import type { Catalog } from "../../src/serve/protocol/catalog.ts";
 import { createRandom, hash } from "../../src/simulate/random.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
-import { hiddenProjects } from "./compare.ts";
+import { hiddenProjects } from "../judge/records.ts";
 
 /** Ids by resource. */
 export type Ids = Record<Resource, Set<string>>;

@@ -22,7 +22,7 @@ import {
   startWorker,
   type WorkerProcess,
 } from "../../test/support/several-workers.ts";
-import { findDifferences } from "./compare.ts";
+import { findDifferences } from "../judge/records.ts";
 
 const { values } = parseArgs({
   options: { faults: { type: "string", default: "50" }, seed: { type: "string", default: "1" } },

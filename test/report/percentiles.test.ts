@@ -4,7 +4,7 @@
  */
 import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
-import { findTimeFaults } from "../../lab/month/time-fault.ts";
+import { findTimeFaults } from "../../lab/judge/time-fault.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../support/database.ts";

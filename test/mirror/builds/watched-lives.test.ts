@@ -4,10 +4,10 @@
  */
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
-import { judge, type Verdict } from "../../../lab/month/judge.ts";
+import { judge, type Verdict } from "../../../lab/judge/lives.ts";
+import type { Oddities } from "../../../lab/judge/transition-fault.ts";
 import { type LifeOptions, live } from "../../../lab/month/life.ts";
 import { type SessionPool, startSessionPool } from "../../../lab/month/session-pool.ts";
-import type { Oddities } from "../../../lab/month/transition-fault.ts";
 import { createTestDatabase } from "../../support/database.ts";
 
 vi.setConfig({ maxConcurrency: 3 });

@@ -1,7 +1,7 @@
 import type { RunSummary } from "../../src/mirror/lists/summary.ts";
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
-import type { Ids, OddWorld } from "./odd-world.ts";
+import type { Ids, OddWorld } from "../soak/odd-world.ts";
 
 export interface Verdicts {
   /** What is wrong with the verdict of a run that began when the lists showed `before`; empty for a true one. */

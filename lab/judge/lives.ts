@@ -2,7 +2,7 @@
 
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { type Sql, withSql } from "../../src/store/connection/connect.ts";
-import type { Life, Look } from "./life.ts";
+import type { Life, Look } from "../month/life.ts";
 import { findTimeFaults } from "./time-fault.ts";
 import { faultOf, type Oddities, type TransitionRow, type TrueLife } from "./transition-fault.ts";
 

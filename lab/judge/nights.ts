@@ -1,6 +1,6 @@
 /** Whether each night had one good sync, and no two runs wrote at the same time. */
 import { withSql } from "../../src/store/connection/connect.ts";
-import { DAY_MS } from "./timeline.ts";
+import { DAY_MS } from "../nights/timeline.ts";
 
 interface Run {
   id: number;

@@ -1,0 +1,175 @@
+/** The judge of the soaks, the nights and the month finds nothing in a good mirror, and each fault that is planted in one. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { judge as judgeLives } from "../../lab/judge/lives.ts";
+import { judgeNights } from "../../lab/judge/nights.ts";
+import { findDifferences, findFalselyVanished, findWrongDeletions } from "../../lab/judge/records.ts";
+import { createVerdicts } from "../../lab/judge/verdicts.ts";
+import type { Ids, OddWorld } from "../../lab/soak/odd-world.ts";
+import type { SyncResult } from "../../src/mirror/run/run.ts";
+import { RESOURCES } from "../../src/resources/resources.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
+
+let quick: QuickWorld;
+let synced: SyncResult;
+
+beforeAll(async () => {
+  quick = await startQuickWorld({ users: 12, projects: 10, versions: 30, files: 20, builds: 120 });
+  await quick.sync({ kind: "full" });
+  quick.world.advance(3 * 3_600_000);
+  synced = await quick.sync({ kind: "full" });
+});
+afterAll(() => quick?.[Symbol.asyncDispose]());
+
+/** Calls `judge` with a copy of the mirror, in which the statement has changed something. */
+async function withFault<T>(statement: string, judge: (url: string) => Promise<T>): Promise<T> {
+  await using database = await createTestDatabase({ copyOf: quick.databaseUrl });
+  const options = { applicationName: "docmirror test", max: 1 };
+  if (statement !== "") await withSql(database.url, options, (sql) => sql.unsafe(statement));
+  return await judge(database.url);
+}
+
+describe("records", () => {
+  const ONE = "(select min(id) from mirror.files where deleted_at is null)";
+  const FINISHED = "(select min(id) from mirror.builds where state = 'finished' and deleted_at is null)";
+  const OPEN = "(select min(build_id) from sync.open_builds)";
+
+  test.each([
+    ["", null],
+    [`delete from mirror.files where id = ${ONE}`, /^file \d+ is missing$/],
+    [`update mirror.files set name = 'another' where id = ${ONE}`, /^file \d+ differs$/],
+    [
+      `update mirror.files set deleted_at = now() where id = ${ONE}`,
+      /^file \d+ lives but is marked as deleted$/,
+    ],
+    [
+      `update mirror.files set id = '987654' where id = ${ONE}`,
+      /^file 987654 is gone but not marked as deleted$/,
+    ],
+    [
+      `delete from mirror.build_transitions where build_id = ${FINISHED}`,
+      /^build \d+ is finished, but its life ends/,
+    ],
+    [`delete from sync.open_builds where build_id = ${OPEN}`, /^build \d+ is open but not followed$/],
+    [
+      `insert into sync.open_builds (build_id, since, seen_at, run_id) values (${FINISHED}, now(), now(), 1)`,
+      /^build \d+ is not open but followed$/,
+    ],
+  ])("%s", async (statement, says) => {
+    const found = await withFault(statement, (url) => findDifferences(url, quick.world));
+    if (says === null) expect(found).toEqual([]);
+    else expect(found).toContainEqual(expect.stringMatching(says));
+  });
+
+  test("that live are never told as deleted or vanished", async () => {
+    const statement = `
+      insert into mirror.changes (resource, record_id, kind, run_id, observed_at) values ('file', ${ONE}, 'deleted', 1, now());
+      update mirror.build_transitions set to_state = 'vanished', run_id = 1 where build_id = ${FINISHED} and seq = 1`;
+    await withFault(statement, async (url) => {
+      const { wrong } = await findWrongDeletions(url, quick.world, 0, new Set());
+      expect(wrong).toEqual([expect.stringMatching(/^file \d+ lives but was marked as deleted$/)]);
+      expect(await findFalselyVanished(url, quick.world, 1)).toHaveLength(1);
+    });
+  });
+});
+
+describe("lives of builds", () => {
+  const FIRST =
+    "build_id = (select min(build_id) from mirror.build_transitions where to_state = 'finished' and seq = 1)";
+
+  test.each([
+    ["", null],
+    [
+      `update mirror.build_transitions set not_after = not_after - interval '9 years',
+        not_before = not_before - interval '9 years' where ${FIRST}`,
+      /entered .* ms after its bounds$/,
+    ],
+    [
+      `update mirror.build_transitions set not_after = not_after + interval '9 years',
+        not_before = not_after where ${FIRST}`,
+      /entered .* ms before its bounds$/,
+    ],
+    [
+      `update mirror.build_transitions set to_state = 'cloning' where ${FIRST}`,
+      /the build never was in this state$/,
+    ],
+    [
+      `update mirror.build_transitions set from_state = 'building' where ${FIRST}`,
+      /the row before it is of null$/,
+    ],
+    [
+      `update mirror.build_transitions set anomaly = 'backward' where ${FIRST}`,
+      /^build .* anomaly 'backward'/,
+    ],
+  ])("%s", async (statement, says) => {
+    const life = { world: quick.world, beganMs: quick.world.now().getTime(), looks: [], requests: 0 };
+    const { faults, inside, transitions } = await withFault(statement, (url) => judgeLives(life, url));
+    if (says === null) expect([faults, inside]).toEqual([[], transitions]);
+    else expect(faults).toContainEqual(expect.stringMatching(says));
+  });
+});
+
+describe("verdicts of runs", () => {
+  const idsOf = (): Ids =>
+    Object.fromEntries(
+      RESOURCES.map((resource) => [
+        resource,
+        new Set(
+          [...quick.world.truth().records(resource)]
+            .filter(({ listed }) => listed)
+            .map(({ record }) => record.id),
+        ),
+      ]),
+    ) as unknown as Ids;
+  const judge = (statement: string, change: Partial<SyncResult["summary"]> = {}) =>
+    withFault(statement, (url) =>
+      createVerdicts(url, { listed: idsOf } as unknown as OddWorld, new Set()).judge(
+        { ...synced.summary, ...change },
+        idsOf(),
+      ),
+    );
+
+  test("hold a good one for good", async () => {
+    expect(synced.summary.status).toBe("succeeded");
+    expect(await judge("")).toEqual([]);
+  });
+
+  test.each([
+    [
+      "delete from mirror.files where id = (select min(id) from mirror.files)",
+      {},
+      /whole walk of its file list misses 1/,
+    ],
+    ["", { status: "partial" }, /names no reason$/],
+    ["", { unfinished: { deletions: 2 } }, /2 deletions are unfinished$/],
+  ] as const)("%s, %j", async (statement, change, says) => {
+    expect(await judge(statement, change as object)).toContainEqual(expect.stringMatching(says));
+  });
+});
+
+describe("nights", () => {
+  const DUE = [Date.parse("2026-03-01T02:00Z"), Date.parse("2026-03-02T02:00Z")];
+  const run = (from: string, to: string, status = "succeeded", pid = 1) =>
+    `insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+     values ('full', '${status}', '2026-03-${from}Z', '2026-03-${to}Z', now(), ${pid}, 'test');`;
+  const good = run("01 02:00", "01 02:10") + run("02 02:00", "02 02:10");
+
+  test.each([
+    [good, []],
+    [run("01 02:00", "01 02:10"), ["night 1 was missed"]],
+    [good + run("02 05:00", "02 05:10"), [expect.stringMatching(/^night 1 was synced by runs \d+, \d+$/)]],
+    [
+      run("01 02:00", "01 02:10") +
+        run("02 02:00", "02 02:10", "failed") +
+        run("02 02:05", "02 02:20", "partial", 2),
+      [expect.stringMatching(/^run \d+ began before run \d+ of another process had ended$/)],
+    ],
+  ])("%s", async (statement, faults) => {
+    const emptied = `delete from sync.runs; ${statement}`;
+    const verdict = await withFault(`set session_replication_role = replica; ${emptied}`, (url) =>
+      judgeNights(url, DUE, []),
+    );
+    expect(verdict.faults).toEqual(faults);
+  });
+});
