@@ -67,6 +67,8 @@ export interface FaultCase {
   warns?: RegExp;
   /** A wait that the run must have asked for, in milliseconds from and to. */
   waits?: [from: number, to: number];
+  /** Whether the waits take time, and no request may be sent meanwhile. @default they take none */
+  isHeld?: true;
   /** What the phases behind the walks left. @default nothing */
   unfinished?: Partial<Unfinished>;
   /** The offsets of the holes, or the places of the records put aside. */
@@ -552,6 +554,13 @@ export const FAULTS: readonly FaultSection[] = [
   {
     title: "Refusals",
     cases: [
+      {
+        fault: "503 with `Retry-After`: 3, while other requests wait",
+        play: once(status(503, { "retry-after": "3" })),
+        ...passes,
+        waits: [3000, 3000],
+        isHeld: true,
+      },
       { fault: "429 with `Retry-After`: 3", play: retryAfter(() => "3"), ...passes, waits: [3000, 3000] },
       {
         fault: "429 with `Retry-After`: a date in a minute",

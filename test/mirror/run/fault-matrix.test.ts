@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Clock } from "../../../src/base/clock.ts";
+import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { NOTHING_UNFINISHED } from "../../../src/mirror/lists/summary.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
@@ -38,6 +38,8 @@ const DOC = new URL("../../../docs/internals/reliability.md", import.meta.url);
 const HEADING = "## The faults, one by one";
 
 const SETTINGS = { pageSize: 10, retries: 2, concurrency: 2 };
+/** A wait in which a run that is not held back sends many requests. */
+const HELD_MS = 300;
 
 let elsewhere: ScriptedServer;
 let undisturbed: MirrorRows;
@@ -113,12 +115,17 @@ async function playOn(
 ): Promise<void> {
   const { list = "build", settings } = fault;
   const sleeps: number[] = [];
+  /** How many requests there were, and how many came during each wait. */
+  let requests = 0;
+  const during: number[] = [];
   const clock: Clock = {
     now: () => world.now(),
     async sleep(ms, signal) {
       signal?.throwIfAborted();
       sleeps.push(ms);
-      await new Promise(setImmediate);
+      const before = requests;
+      await (fault.isHeld ? systemClock.sleep(HELD_MS) : new Promise(setImmediate));
+      during.push(requests - before);
     },
   };
   /** Every night is later than the one before: the world's clock stands still by itself. */
@@ -135,7 +142,11 @@ async function playOn(
   if (fault.afterNight) expect((await night()).summary.status).toBe("succeeded");
   const before = fault.afterNight ? await mirrorRows(databaseUrl) : null;
   sleeps.length = 0;
-  setIntercept(fault.play({ world, sleeps, elsewhere: elsewhere.url.href }));
+  const play = fault.play({ world, sleeps, elsewhere: elsewhere.url.href });
+  setIntercept((request, next) => {
+    requests += 1;
+    return play(request, next);
+  });
   const allowMassDelete = fault.allowMassDelete ?? false;
   const result = await night({ allowMassDelete, ...(settings && { settings }) });
   const { summary } = result;
@@ -154,6 +165,8 @@ async function playOn(
       sleeps.filter((ms) => ms >= from && ms <= to),
       String(sleeps),
     ).not.toEqual([]);
+  // What was under way when the service refused comes all the same.
+  if (fault.isHeld) expect(Math.max(...during)).toBeLessThan(SETTINGS.concurrency);
   expect(elsewhere.requests).toEqual([]);
 
   await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {

@@ -5,8 +5,6 @@ import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { LockedError, StoppedError, StoreError } from "../../../src/base/errors.ts";
 import { exitCodeOfRun, type SyncOptions } from "../../../src/mirror/run/run.ts";
 import { connect, withSql } from "../../../src/store/connection/connect.ts";
-import { startRun } from "../../../src/store/ledger/run-ledger.ts";
-import { acquireRunLock, type RunLock } from "../../../src/store/ledger/run-lock.ts";
 import { startCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { mirrorRows } from "../../support/mirror-rows.ts";
@@ -440,40 +438,4 @@ describe("Postgres that goes away in mid-run", () => {
     expect((await quick.sync()).summary.status).toBe("succeeded");
     expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
   });
-});
-
-test("a run whose lock went to another run writes nothing more and ends with exit code 10", async () => {
-  let builds = 0;
-  let other: RunLock | undefined;
-  let taking: Promise<void> | undefined;
-  await using quick = await startQuickWorld({}, async (request, next) => {
-    if (pathOf(request) === BUILDS) builds += 1;
-    if (builds >= 12) {
-      taking ??= takeOver();
-      await taking;
-    }
-    return next();
-  });
-  async function takeOver() {
-    await withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
-        where datname = current_database() and application_name = 'docmirror lock'`;
-      other = await acquireRunLock(quick.databaseUrl);
-      await startRun(sql, "full", "2024-05-15T01:00:00Z");
-    });
-  }
-  const result = await quick.sync();
-  expect(result.error).toBeInstanceOf(LockedError);
-  expect(exitCodeOfRun(result)).toBe(10);
-  await other?.release();
-  expect(await read(quick, "select status from sync.runs order by id")).toEqual([
-    { status: "interrupted" },
-    { status: "running" },
-  ]);
-  const [walk] = await read(
-    quick,
-    "select case pages when 0 then 0 else 20 + (pages - 1) * 18 end as expected, (select count(*) from mirror.builds) as found from sync.walks where resource = 'build'",
-  );
-  expect(walk?.found).toBe(walk?.expected);
-  expect(walk?.found).toBeLessThan(900);
 });
