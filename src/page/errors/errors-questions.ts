@@ -117,9 +117,11 @@ const pageOf = ({ page }: ErrorsChoice, sort: LineSort): SQL =>
   sql`order by ${LINE_SORTS[sort].order}, ${line.error_fingerprint}
 limit ${inline(LINES_PER_PAGE)} offset ${(page - 1) * LINES_PER_PAGE}`;
 
+const toJson = (texts: readonly string[]): string => JSON.stringify(texts);
+
 /** That a failure is of one of these lines. */
 const isOneOf = (fingerprints: readonly string[]): SQL =>
-  sql`error_fingerprint in (select shown.error_fingerprint from json_array_elements_text(${JSON.stringify(fingerprints)}::text::json) as shown (error_fingerprint))`;
+  sql`error_fingerprint in (select shown.error_fingerprint from json_array_elements_text(${toJson(fingerprints)}::text::json) as shown (error_fingerprint))`;
 
 /** How often each of the lines failed by day. */
 export function askForLineDays({ start, last }: Period, fingerprints: readonly string[]): Question {

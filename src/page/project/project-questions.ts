@@ -59,6 +59,7 @@ export function projectQuestions({ id, mainVersion }: Subject, choice: ProjectCh
   const only = onlyConditions(choice.only);
   const total = relation("success_rate_by_project", "total");
   const of = relation("dim_versions", "version");
+  const ofSeries = sql`series.version_id, series.type, series.reference`;
   const broken = relation("failing_now", "failing");
   return {
     totals: ask("success_rate_by_project")`
@@ -131,7 +132,7 @@ from (
 left join ${of} on ${of.version_id} = series.version_id
 left join ${broken} on ${broken.project_id} = ${id} and ${broken.version_id} = series.version_id
   and ${broken.type} = series.type and ${broken.reference} is not distinct from series.reference
-order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc nulls last, ${of.version_slug}, series.version_id, series.type, series.reference
+order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc nulls last, ${of.version_slug}, ${ofSeries}
 limit ${inline(choice.isAllSeries ? MOST_SERIES : FEW_SERIES)}`,
     days: ask("success_rate_daily_by_project")`
 select ${pick(daily, "day", "succeeded", "failed", "unfinished")}
