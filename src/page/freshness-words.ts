@@ -1,7 +1,7 @@
 import { clockWords, dayWords, momentTag, span } from "./parts/age.ts";
-import type { Freshness } from "./parts/freshness.ts";
 import { html } from "./parts/html.ts";
 import { type MarkKind, mark } from "./parts/mark.ts";
+import type { Freshness } from "./parts/page-moment.ts";
 import type { Markup } from "./parts/words.ts";
 
 /** What stands at the end of the header: of which moment the data is. It leads to the page of the mirror. */

@@ -1,7 +1,5 @@
 import type { ColumnOf, Relation } from "./dictionary.ts";
-
-/** The span of time that one row of a relation stands for. Bounds are rounded to it. */
-export type TimeGrain = "moment" | "hour" | "day" | "week" | "month";
+import type { TimeGrain } from "./time-bounds.ts";
 
 export interface RelationFacts<Column extends string = string> {
   /** The column that `since` and `until` are compared with. Without one, each row counts builds of all times. */

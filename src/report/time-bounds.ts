@@ -1,6 +1,8 @@
 import { parseDuration } from "../base/config/duration.ts";
 import { ConfigError } from "../base/errors.ts";
-import type { TimeGrain } from "./relations.ts";
+
+/** The span of time that one row of a relation stands for. Bounds are rounded to it. */
+export type TimeGrain = "moment" | "hour" | "day" | "week" | "month";
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { askFor, filtersOf } from "../../src/report/ask.ts";
 import { columnsOf, RELATIONS, type Relation } from "../../src/report/dictionary.ts";
 import { assertNamesKnown } from "../../src/report/known-names.ts";
-import { type AnswerFilters, askFor, filtersOf } from "../../src/report/question.ts";
+import type { AnswerFilters } from "../../src/report/question.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
 import { connect, type Sql } from "../../src/store/connection/connect.ts";
 import type { TestDatabase } from "../support/database.ts";

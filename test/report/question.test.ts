@@ -1,8 +1,9 @@
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
+import { ask, askFor } from "../../src/report/ask.ts";
 import { columnsOf, RELATIONS } from "../../src/report/dictionary.ts";
-import { type AnswerFilters, ask, askFor } from "../../src/report/question.ts";
+import type { AnswerFilters } from "../../src/report/question.ts";
 import { inline, pick, relation, where } from "../../src/report/relation.ts";
 import { RELATION_FACTS } from "../../src/report/relations.ts";
 

@@ -1,6 +1,7 @@
 import { ConfigError, EXIT } from "../../base/errors.ts";
+import { FILTER_NAMES, filtersOf } from "../../report/ask.ts";
 import { DICTIONARY, RELATIONS } from "../../report/dictionary.ts";
-import { type AnswerFilters, FILTER_NAMES, filtersOf } from "../../report/question.ts";
+import type { AnswerFilters } from "../../report/question.ts";
 import { breakLines } from "../output/break-lines.ts";
 import { type Output, textColumns } from "../output/output.ts";
 import { createAnswerWriter, type Format } from "./answer-writer.ts";

@@ -1,8 +1,9 @@
 import { type Command, Option } from "commander";
 import { ConfigError, EXIT } from "../../base/errors.ts";
+import { askFor } from "../../report/ask.ts";
 import type { Relation } from "../../report/dictionary.ts";
 import { assertNamesKnown, parseRelation } from "../../report/known-names.ts";
-import { type AnswerFilters, askFor } from "../../report/question.ts";
+import type { AnswerFilters } from "../../report/question.ts";
 import { asIso, readAnswer, withSnapshot } from "../../report/read-answer.ts";
 import { REFRESH_SETTINGS } from "../../report/refresh/refresh-settings.ts";
 import { RELATION_FACTS } from "../../report/relations.ts";

@@ -1,7 +1,8 @@
 import { StoreError } from "../../base/errors.ts";
+import { askFor } from "../../report/ask.ts";
 import type { Relation } from "../../report/dictionary.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
-import { type AnswerFilters, askFor } from "../../report/question.ts";
+import type { AnswerFilters } from "../../report/question.ts";
 import { readAnswer } from "../../report/read-answer.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
 import { STREAMS_AT_ONCE } from "../cache/bounds.ts";

@@ -1,9 +1,9 @@
 import { momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import type { Draft } from "../parts/drawing.ts";
-import type { Freshness } from "../parts/freshness.ts";
 import { html } from "../parts/html.ts";
 import type { Row } from "../parts/list-table.ts";
+import type { Freshness } from "../parts/page-moment.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
 import { grouped, type Markup, shorten } from "../parts/words.ts";
 

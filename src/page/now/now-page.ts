@@ -1,8 +1,9 @@
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { when } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
-import type { Address, Draft, Drawing, PageMoment } from "../parts/drawing.ts";
+import type { Address, Draft, Drawing } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import { readPageNumber } from "../parts/pager.ts";
 import { readText } from "../parts/questions/read-query.ts";
 import { findFailRows, renderFailingNow } from "./now-failing.ts";

@@ -1,8 +1,8 @@
 import { renderPoints } from "../parts/charts/delta.ts";
 import { differenceOf } from "../parts/charts/difference.ts";
-import type { PageMoment } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
 import { projectHref, withQuery } from "../parts/links.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict-bar.ts";
 import { counted, grouped, type Markup, percent, slugWords } from "../parts/words.ts";
 import { drawSpark } from "./spark.ts";

@@ -1,6 +1,6 @@
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import type { DocumentFacts } from "./document.ts";
-import type { Freshness } from "./freshness.ts";
+import type { PageMoment } from "./page-moment.ts";
 
 /** What a reader asked for. */
 export interface Address {
@@ -10,16 +10,6 @@ export interface Address {
   readonly name: string;
   /** The minute of the request. */
   readonly now: Date;
-}
-
-/** The moment that a page speaks of. */
-export interface PageMoment {
-  /** The minute of the request: ages count to it. */
-  readonly now: Date;
-  /** What "now" means: `now`, or the moment of the data where that is old. Spans such as 24 hours end there. */
-  readonly at: Date;
-  /** Null stands for: no walk of the builds has ended well, so nothing is known. */
-  readonly freshness: Freshness;
 }
 
 /** A page without the parts that are the same on all pages. */
@@ -42,9 +32,3 @@ export interface Drawing {
 }
 
 export type PageFunction = (address: Address) => Drawing;
-
-/** The moment that a page speaks of, for a reader at `now`. */
-export function pageMoment(freshness: Freshness, now: Date): PageMoment {
-  const { asOf, isStale } = freshness;
-  return { now, at: isStale && asOf !== null && !Number.isNaN(asOf.getTime()) ? asOf : now, freshness };
-}

@@ -1,10 +1,11 @@
 import { sql } from "drizzle-orm";
-import { askFor } from "../../report/question.ts";
+import { askFor } from "../../report/ask.ts";
 import { relation } from "../../report/relation.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { momentMs } from "./age.ts";
 import { askAll } from "./ask-all.ts";
 import type { Row } from "./list-table.ts";
+import type { Freshness } from "./page-moment.ts";
 
 /** A nightly sync runs once a day. Two more hours allow for a slow night. */
 const STALE_AFTER_MS = 26 * 3_600_000;
@@ -12,34 +13,6 @@ const STALE_AFTER_MS = 26 * 3_600_000;
 const FOLLOWS_WITHIN_MS = 300_000;
 /** Pages are kept while they stay the same, so they show the lag of a replica in steps, from the first on. */
 const REPLICA_STEP_S = 10;
-
-/** How fresh the data of a page is. */
-export interface Freshness {
-  /**
-   * When the last good walk of the builds began: the mirror has what happened before. Null when no walk of them
-   * ended well, an invalid date where a wrong clock dated it.
-   */
-  readonly asOf: Date | null;
-  /** Whether that is so long ago, or unknown for a wrong clock, that nothing can be said of now. */
-  readonly isStale: boolean;
-  /** The lists that were never read well. */
-  readonly unread: readonly string[];
-  /** The lists that were read well, but not lately. */
-  readonly overdue: readonly string[];
-  /** When the answers were computed, as Postgres prints it. Null when they never were. */
-  readonly refreshedAt: string | null;
-  /** Whether the answers are still older than the last run, some minutes after its end. */
-  readonly isBehind: boolean;
-  /**
-   * How far the replica that is read lags behind its primary, in whole steps of 10 s; null where no replica is
-   * read, or where that is not known.
-   */
-  readonly replicaLagS: number | null;
-  /** What ended the newest run of all that have ended, where that run did not succeed. */
-  readonly trouble: string | null;
-  /** The newest run, ended or not; null where none has begun. */
-  readonly newestRun: Row | null;
-}
 
 /** `lists` holds the rows of `report.freshness`; `lastRun` is the newest run that has ended. */
 export function readFreshness(

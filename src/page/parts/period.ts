@@ -1,6 +1,6 @@
 import { readTimeBounds } from "../../report/time-bounds.ts";
 import { dayWords } from "./age.ts";
-import type { PageMoment } from "./drawing.ts";
+import type { PageMoment } from "./page-moment.ts";
 
 const DAY_MS = 86_400_000;
 /** The days of a period that nobody chose. */

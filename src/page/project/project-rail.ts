@@ -1,14 +1,14 @@
 import { formatBetween } from "../../mirror/builds/format-span.ts";
-import { askFor } from "../../report/question.ts";
+import { askFor } from "../../report/ask.ts";
 import { age, momentMs, momentTag, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { drawBound, drawBoundAxis, renderBoundKey } from "../parts/charts/bound-bar.ts";
-import type { PageMoment } from "../parts/drawing.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { badgeHref, buildHref, feedHref, projectHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import { buildLink } from "../parts/record-links.ts";
 import { counted, foreign, grouped, kindLabel, type Markup, targetWords } from "../parts/words.ts";
 import { drawDayCounts } from "./day-counts.ts";

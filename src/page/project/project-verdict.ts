@@ -2,12 +2,12 @@ import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { age, agoWords, dayWords, momentMs, momentTag } from "../parts/age.ts";
 import { renderPoints } from "../parts/charts/delta.ts";
 import { differenceOf } from "../parts/charts/difference.ts";
-import type { PageMoment } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
 import { icon, type Tone } from "../parts/icon.ts";
 import { buildHref } from "../parts/links.ts";
 import type { Row } from "../parts/list-table.ts";
 import type { MarkKind } from "../parts/mark.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import { buildLink, targetTag } from "../parts/record-links.ts";
 import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict-bar.ts";
 import {

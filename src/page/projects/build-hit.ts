@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { askFor } from "../../report/question.ts";
+import { askFor } from "../../report/ask.ts";
 import { relation } from "../../report/relation.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { runText } from "../../store/connection/run-statement.ts";

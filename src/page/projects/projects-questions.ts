@@ -1,6 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
+import { ask } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
-import { ask, type Question } from "../../report/question.ts";
+import type { Question } from "../../report/question.ts";
 import { inline, pick, relation, where } from "../../report/relation.ts";
 
 const project = relation("project_states");

@@ -1,11 +1,12 @@
 import { nearestNames } from "../../base/config/nearest-names.ts";
 import type { TransactionSql } from "../../store/connection/connect.ts";
 import { askEach } from "../parts/ask-all.ts";
-import type { Address, Draft, Drawing, PageMoment } from "../parts/drawing.ts";
+import type { Address, Draft, Drawing } from "../parts/drawing.ts";
 import type { Link } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
 import { drawNoMatch } from "../parts/no-match.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import { readPeriodChoice, resolvePeriod, shortenPeriod } from "../parts/period.ts";
 import { readText } from "../parts/questions/read-query.ts";
 import { foreign } from "../parts/words.ts";

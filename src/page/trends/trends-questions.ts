@@ -1,5 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, askFor, type Question } from "../../report/question.ts";
+import { ask, askFor } from "../../report/ask.ts";
+import type { Question } from "../../report/question.ts";
 import { inline, pick, relation, where } from "../../report/relation.ts";
 import type { Row } from "../parts/list-table.ts";
 import { dayText, type Period } from "../parts/period.ts";

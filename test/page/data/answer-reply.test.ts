@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { createGunzip } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { askFor } from "../../../src/report/question.ts";
+import { askFor } from "../../../src/report/ask.ts";
 import { readAnswer, withSnapshot } from "../../../src/report/read-answer.ts";
 import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
 import { seedPages } from "../../support/served-pages.ts";

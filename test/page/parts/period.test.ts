@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { spanNoun, spansOf } from "../../../src/page/parts/charts/spans.ts";
-import type { PageMoment } from "../../../src/page/parts/drawing.ts";
+import type { PageMoment } from "../../../src/page/parts/page-moment.ts";
 import {
   dayNumber,
   daysName,

@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask } from "../../../report/question.ts";
+import { ask } from "../../../report/ask.ts";
 import { relation } from "../../../report/relation.ts";
 import { dayText } from "../period.ts";
 

@@ -1,4 +1,4 @@
-import { filtersOf, type Question } from "../../../report/question.ts";
+import type { Question } from "../../../report/question.ts";
 import type { Query } from "../links.ts";
 import { dayText, type Period } from "../period.ts";
 
@@ -9,7 +9,7 @@ export function fileFilters(
   type: string | undefined,
   isDrawnBefore: boolean,
 ): Query {
-  const possible = filtersOf(question.relation);
+  const possible = question.narrowedBy;
   return {
     ...(possible.includes("since") && {
       since: dayText(isDrawnBefore ? period.start : period.first),

@@ -1,4 +1,5 @@
-import { ask, type Question } from "../../../report/question.ts";
+import { ask } from "../../../report/ask.ts";
+import type { Question } from "../../../report/question.ts";
 import { pick, relation } from "../../../report/relation.ts";
 import type { Period } from "../period.ts";
 import { within } from "./days.ts";

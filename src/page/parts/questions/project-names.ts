@@ -1,5 +1,5 @@
 import { createNearest } from "../../../base/config/nearest-names.ts";
-import { askFor } from "../../../report/question.ts";
+import { askFor } from "../../../report/ask.ts";
 import type { TransactionSql } from "../../../store/connection/connect.ts";
 import { runText } from "../../../store/connection/run-statement.ts";
 import type { Row } from "../list-table.ts";

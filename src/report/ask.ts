@@ -1,0 +1,155 @@
+import { type SQL, sql } from "drizzle-orm";
+import { ConfigError } from "../base/errors.ts";
+import { printableJson } from "../base/printable.ts";
+import { writeStatement } from "../store/connection/run-statement.ts";
+import { columnsOf, type Relation } from "./dictionary.ts";
+import type { AnswerFilters, FilterName, Question } from "./question.ts";
+import { relation as relationSql, where } from "./relation.ts";
+import { RELATION_FACTS } from "./relations.ts";
+import { readTimeBounds } from "./time-bounds.ts";
+
+export const FILTER_NAMES = ["project", "version", "type", "since", "until", "limit"] as const;
+const LINE_LENGTH = 100;
+const PROJECTS = relationSql("dim_projects");
+
+/** The filters that a relation accepts. */
+export function filtersOf(relation: Relation): FilterName[] {
+  const columns: readonly string[] = columnsOf(relation);
+  const { time } = RELATION_FACTS[relation];
+  return FILTER_NAMES.filter((name) => {
+    switch (name) {
+      case "project":
+        return columns.includes("project_slug") || columns.includes("project_id");
+      case "version":
+        return columns.includes("version_slug");
+      case "type":
+        return columns.includes("type");
+      case "limit":
+        return true;
+      default:
+        return time !== undefined;
+    }
+  });
+}
+
+/**
+ * The statement that reads a relation of schema `report`: its columns by name, narrowed by the filters and by
+ * `also`, in the relation's order. Throws ConfigError for a filter that the relation does not accept, or an
+ * invalid value. Does not check whether a slug exists.
+ */
+export function askFor(relation: Relation, filters: AnswerFilters = {}, also: readonly SQL[] = []): Question {
+  const columns = columnsOf(relation);
+  const { order } = RELATION_FACTS[relation];
+  const { limit } = filters;
+  const statement = sql`select ${sql.raw(wrap(columns))}
+from ${sql.raw(`report.${relation}`)}${where(...conditionsOf(relation, filters), ...also)}
+order by ${sql.raw(order)}${limit === undefined ? undefined : sql`\nlimit ${limit}`}`;
+  return asQuestion(relation, statement, columns);
+}
+
+/**
+ * A tag for a question that no relation answers by itself: ``ask("fact_builds")`select …` ``, with values and
+ * pieces as in drizzle's `sql`. The text may begin on a line of its own. `relation` is the one whose rows the
+ * block offers as files.
+ */
+export const ask =
+  (relation: Relation) =>
+  (text: TemplateStringsArray, ...values: unknown[]): Question =>
+    asQuestion(relation, sql(text, ...values));
+
+function asQuestion(relation: Relation, statement: SQL, columns: readonly string[] = []): Question {
+  const { text: written, params } = writeStatement(statement);
+  const text = written.trimStart();
+  return {
+    relation,
+    narrowedBy: filtersOf(relation),
+    columns,
+    text,
+    params,
+    readable: `${writeIn(text, params)};\n`,
+  };
+}
+
+function conditionsOf(relation: Relation, filters: AnswerFilters): SQL[] {
+  assertFilters(relation, filters);
+  const columns: readonly string[] = columnsOf(relation);
+  const { time } = RELATION_FACTS[relation];
+  const { project, version, type } = filters;
+  const conditions: SQL[] = [];
+  if (project !== undefined)
+    conditions.push(
+      columns.includes("project_slug")
+        ? sql`project_slug = ${project}`
+        : sql`project_id in (select ${PROJECTS.project_id} from ${PROJECTS} where ${PROJECTS.project_slug} = ${project})`,
+    );
+  if (version !== undefined) conditions.push(sql`version_slug = ${version}`);
+  if (type !== undefined) conditions.push(sql`type = ${type}`);
+  if (time !== undefined) {
+    const { from, before } = readTimeBounds(filters, time.span);
+    const bound = (sign: ">=" | "<", moment: string) => {
+      const isMoment = time.span === "moment" || time.span === "hour";
+      const { column, day = isMoment ? undefined : column } = time;
+      if (day !== undefined) conditions.push(sql`${sql.raw(`${day} ${sign}`)} ${dayOf(moment, sign)}::date`);
+      if (day !== column && !(day !== undefined && isMidnight(moment)))
+        conditions.push(sql`${sql.raw(`${column} ${sign}`)} ${moment}::timestamptz`);
+    };
+    if (from !== null) bound(">=", from);
+    if (before !== null) bound("<", before);
+  }
+  return conditions;
+}
+
+const isMidnight = (moment: string): boolean => moment.endsWith("T00:00:00.000Z");
+
+/** For a bound within a day: the first day that counts, or the first that does not. */
+function dayOf(moment: string, sign: ">=" | "<"): string {
+  const day = moment.slice(0, 10);
+  if (sign === ">=" || isMidnight(moment)) return day;
+  return new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10);
+}
+
+function assertFilters(relation: Relation, filters: AnswerFilters): void {
+  const possible = filtersOf(relation);
+  const wrong = FILTER_NAMES.filter((name) => filters[name] !== undefined && !possible.includes(name));
+  if (wrong.length > 0) {
+    throw new ConfigError(`${relation} cannot be narrowed by ${wrong.join(", ")}`, {
+      hint: `it can be narrowed by ${possible.join(", ")}`,
+    });
+  }
+  for (const name of ["project", "version", "type"] as const) {
+    if (filters[name]?.includes("\0")) {
+      throw new ConfigError(`${name} contains a character that no text in the mirror has`);
+    }
+  }
+  const { limit } = filters;
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
+    throw new ConfigError(`limit is not a whole number: ${limit}`);
+  }
+}
+
+function wrap(names: readonly string[]): string {
+  const lines = [""];
+  for (const name of names) {
+    const line = lines.at(-1) ?? "";
+    if (line === "") lines[lines.length - 1] = name;
+    else if (line.length + name.length + 9 <= LINE_LENGTH) lines[lines.length - 1] = `${line}, ${name}`;
+    else lines.push(name);
+  }
+  return lines.join(",\n       ");
+}
+
+function writeIn(text: string, params: readonly unknown[]): string {
+  return text.replace(/\$(\d+)/g, (_, place) => literal(params[Number(place) - 1]));
+}
+
+/**
+ * Quotes as Postgres' quote_literal does, so that a backslash means the same under all session settings.
+ * Control characters are written by their number.
+ */
+function literal(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  const quoted = `'${String(value).toWellFormed().replaceAll("'", "''").replaceAll("\\", "\\\\")}'`;
+  // JSON has the same escapes as an E string.
+  const printed = printableJson(quoted);
+  return printed.includes("\\") ? `E${printed}` : printed;
+}
