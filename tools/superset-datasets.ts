@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Document, type Pair, type Scalar, visit } from "yaml";
 import { DICTIONARY, RELATIONS, type Relation } from "../src/report/dictionary.ts";
 import { RELATION_FACTS } from "../src/report/relations.ts";
-import type { Sql } from "../src/store/connection/connect.ts";
+import type { Sql } from "../src/store/connection/sql.ts";
 
 /** They explain or serve other relations, and nobody draws them. */
 const LEFT_OUT: readonly Relation[] = ["data_dictionary", "dim_dates", "error_rules", "fact_months"];

@@ -1,4 +1,4 @@
-import type { Sql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 
 /**
  * Fills a mirror by SQL alone with so many builds of 400 days, as a worker that watches each minute would have left it: 5,000 projects, or as

@@ -12,7 +12,8 @@ import { findAnchors, findDocs, findFiles } from "../../src/mirror/content/searc
 import { type AskedPage, storeContents } from "../../src/mirror/content/store-contents.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
 import { createRandom } from "../../src/simulate/random.ts";
-import { connect, type Sql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { openEmbedded } from "../../src/store/embedded/open-embedded.ts";
 import { migrate } from "../../src/store/migrate/migrate.ts";
 

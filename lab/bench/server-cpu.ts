@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { Sql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 
 /** Linux counts in hundredths of a second. */
 const TICK_MS = 10;

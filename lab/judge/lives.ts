@@ -1,7 +1,8 @@
 /** Compares what the mirror, and the reports on it, say of builds' lives with what is true. */
 
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import type { Life, Look } from "../month/life.ts";
 import { findTimeFaults } from "./time-fault.ts";
 import { faultOf, type Oddities, type TransitionRow, type TrueLife } from "./transition-fault.ts";

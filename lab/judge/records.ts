@@ -1,6 +1,7 @@
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import type { World } from "../../src/simulate/world.ts";
-import { type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { canonicalJson } from "../../test/support/canonical-json.ts";
 import { restoreStored } from "../../test/support/stored-mirror.ts";
 

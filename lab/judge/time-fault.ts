@@ -1,4 +1,4 @@
-import type { Sql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 
 interface FactRow {
   id: string;

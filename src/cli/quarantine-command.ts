@@ -13,7 +13,7 @@ import { type RetryCounts, retryQuarantine } from "../mirror/run/retry-quarantin
 import { tryRefresh } from "../report/refresh/after-run.ts";
 import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
 import { RESOURCES, type Resource } from "../resources/resources.ts";
-import type { Sql } from "../store/connection/connect.ts";
+import type { Sql } from "../store/connection/sql.ts";
 import type { OpenDatabase } from "../store/embedded/open-database.ts";
 import { assertNotDemo } from "../store/ledger/demo-mark.ts";
 import { type CommandContext, runCommand } from "./context/run-command.ts";

@@ -1,5 +1,5 @@
-import type { Sql, TransactionSql } from "../store/connection/connect.ts";
 import { runStatement } from "../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { withTransaction } from "../store/connection/transaction.ts";
 import { endedRuns } from "./ended-runs.ts";

@@ -1,5 +1,5 @@
 import type { Logger } from "../base/log.ts";
-import type { Sql } from "../store/connection/connect.ts";
+import type { Sql } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { claimNotice, clearOutbox, markDelivered, markFailed } from "./outbox.ts";
 import type { Receiver } from "./receiver.ts";

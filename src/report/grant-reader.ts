@@ -1,6 +1,6 @@
 import { ConfigError, StoreError } from "../base/errors.ts";
-import type { Sql, TransactionSql } from "../store/connection/connect.ts";
 import { runText } from "../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../store/connection/sql.ts";
 import { sqlstateOf, toStoreError, withStoreErrors } from "../store/connection/store-errors.ts";
 import { withTransaction } from "../store/connection/transaction.ts";
 

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import { createNearest, nearestNames } from "../base/config/nearest-names.ts";
 import { ConfigError } from "../base/errors.ts";
-import type { AnySql } from "../store/connection/connect.ts";
 import { runStatement } from "../store/connection/run-statement.ts";
+import type { AnySql } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { RELATIONS, type Relation } from "./dictionary.ts";
 import type { AnswerFilters } from "./question.ts";

@@ -1,6 +1,6 @@
 import { abortable } from "../store/connection/abortable.ts";
-import type { Sql, TransactionSql } from "../store/connection/connect.ts";
 import { runText, type WrittenStatement } from "../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { withTransaction } from "../store/connection/transaction.ts";
 

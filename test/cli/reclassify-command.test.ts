@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { runCli } from "../support/cli.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
 

@@ -10,7 +10,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RELATIONS } from "../../src/report/dictionary.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
-import { connect, type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { connect, withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { installPackages } from "../support/python-packages.ts";
 import { openReportReader, type ReportReader } from "../support/report-reader.ts";
 

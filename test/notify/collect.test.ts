@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { collectNotices } from "../../src/notify/collect.ts";
-import { type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { collectNotices } from "../../src/notify/collect.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 

@@ -1,6 +1,7 @@
 import { request } from "node:http";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { connect, type Sql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { seedPages } from "../support/served-pages.ts";
 

@@ -4,7 +4,8 @@ import { columnsOf, RELATIONS, type Relation } from "../../src/report/dictionary
 import { assertNamesKnown } from "../../src/report/known-names.ts";
 import type { AnswerFilters } from "../../src/report/question.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
-import { connect, type Sql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createReportedMirror, HOSTILE_SLUGS } from "../support/reported-mirror.ts";
 

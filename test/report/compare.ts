@@ -1,5 +1,5 @@
 import { DICTIONARY } from "../../src/report/dictionary.ts";
-import type { Sql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { KEYS } from "../support/relation-keys.ts";
 import type { Row } from "./model/rates.ts";
 import { type Answers, MODELLED, type Modelled } from "./model.ts";

@@ -1,7 +1,8 @@
 /** What the dimensions make of the texts and objects that a service may send. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { connect, type Sql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { insertOneVersion, insertRows } from "./insert-rows.ts";
 

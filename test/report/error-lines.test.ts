@@ -1,7 +1,8 @@
 /** Which line of its texts says why a build failed, what it is classified as, and what it has in common with others. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { connect, type Sql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type InsertedRow, insertRows } from "./insert-rows.ts";
 import { findErrorLine, findErrorPlace } from "./model/error-line.ts";

@@ -1,6 +1,7 @@
 /** The test of flips, and which series it calls flaky. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connect, type Sql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { insertRows } from "./insert-rows.ts";
 import { chanceOfFlips } from "./model/runs.ts";

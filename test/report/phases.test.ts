@@ -5,7 +5,8 @@
 import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { HOUR_US, parseMoment, SECOND_US } from "./model/times.ts";
 import { insertWatched, liveMonth } from "./watched-month.ts";

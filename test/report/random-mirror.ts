@@ -4,7 +4,7 @@
  */
 
 import type { Random } from "../../src/simulate/random.ts";
-import type { Sql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { type InsertedRow, insertRows } from "./insert-rows.ts";
 import { parseMoment } from "./model/times.ts";
 import { createRandomLives, type Life, PROJECTS, VERSIONS } from "./random-lives.ts";

@@ -1,7 +1,8 @@
 /** The intervals of rates that queries of users compute, for counts of each type that Postgres has. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { wilsonInterval } from "../../src/report/wilson-interval.ts";
-import { connect, type Sql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 const TYPES = ["smallint", "int", "bigint", "numeric", "real", "float8"];

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StoreError } from "../../src/base/errors.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
-import { connect, type Sql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;

@@ -1,6 +1,7 @@
 /** Which projects got worse, at the edges of the spans and of what is surely worse. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { connect, type Sql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { insertRows } from "./insert-rows.ts";
 

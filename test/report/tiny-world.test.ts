@@ -1,7 +1,8 @@
 /** The database, and the model that judges it elsewhere, both come to what was computed by hand. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { connect, type Sql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { KEYS } from "../support/relation-keys.ts";
 import { type Compared, compareRows, readRelation } from "./compare.ts";

@@ -3,7 +3,7 @@
  * build list was last read from 2025-01-09 06:00 on; a walk of the tenth did not come to a good end. Dates of builds are in Chicago, all other
  * times in UTC.
  */
-import type { Sql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { insertRows } from "./insert-rows.ts";
 import type { ErrorRule } from "./model/facts.ts";
 import { parseTable } from "./text-table.ts";

@@ -1,7 +1,8 @@
 /** What writers note for the next refresh, and the nightly comparison that finds what nobody noted. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RefreshOptions, refreshReport } from "../../src/report/refresh/refresh.ts";
-import { connect, type Sql, type TransactionSql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql, TransactionSql } from "../../src/store/connection/sql.ts";
 import { startCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { startQuickWorld } from "../support/quick-world.ts";

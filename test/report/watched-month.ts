@@ -2,7 +2,7 @@
 
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
-import type { Sql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { type InsertedRow, insertRows } from "./insert-rows.ts";
 import { groupBy } from "./model/group-by.ts";
 import { type Micros, momentText, SECOND_US } from "./model/times.ts";

@@ -1,4 +1,4 @@
-import type { Sql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 
 /** Lets the mirror be of any service again: on loopback the same service comes back on another port. */
 export async function forgetService(sql: Sql): Promise<void> {

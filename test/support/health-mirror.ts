@@ -1,4 +1,4 @@
-import type { Sql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 
 /** A process that leads, with a heartbeat of now. */
 export async function seedLeader(sql: Sql): Promise<void> {

@@ -3,7 +3,8 @@ import { type BatchCounts, createLoader, type Loader } from "../../src/mirror/lo
 import type { RunStart } from "../../src/mirror/load/project-sightings.ts";
 import type { TransitionFacts } from "../../src/mirror/load/record-transitions.ts";
 import type { Resource } from "../../src/resources/resources.ts";
-import { connect, type Sql, type TransactionSql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql, TransactionSql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
 
 export interface LoadOptions {

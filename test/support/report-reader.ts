@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { fillMirror } from "../../lab/bench/report-world.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { connect, type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { connect, withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
 
 export interface ReportReader extends AsyncDisposable {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { findLeader, type Leader } from "../../src/store/ledger/find-leader.ts";
 import { type RunningCli, startCli } from "./cli.ts";
 

@@ -1,6 +1,6 @@
 import type { Resource } from "../../src/resources/resources.ts";
 import { readRecords } from "../../src/serve/catalog/read-records.ts";
-import type { Sql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 
 const TABLES = [
   "users",

@@ -1,4 +1,5 @@
-import { type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
 /**

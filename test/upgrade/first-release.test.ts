@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Sql, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { readMigrations } from "../../src/store/migrate/migration-files.ts";
 import { type Compared, compareRows, readRelation } from "../report/compare.ts";
 import { type CliResult, runCli, startCli } from "../support/cli.ts";

@@ -1,5 +1,6 @@
 import { StoreError } from "../../base/errors.ts";
-import { type Sql, withSql } from "../../store/connection/connect.ts";
+import { withSql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { findAnswerState, refreshIfBehind } from "./refresh-if-behind.ts";
 import { readSettings } from "./replica.ts";
 import type { CommandContext } from "./run-command.ts";

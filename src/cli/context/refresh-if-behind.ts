@@ -1,7 +1,7 @@
 import { StoreError } from "../../base/errors.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { isReportBehind, refreshReport } from "../../report/refresh/refresh.ts";
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { assertMirror } from "../../store/migrate/assert-mirror.ts";
 import { type MirrorSettings, mirrorPlace } from "./mirror-place.ts";

@@ -1,5 +1,6 @@
 import { readDefinitions } from "../../report/definitions.ts";
-import { type Sql, withSql } from "../../store/connection/connect.ts";
+import { withSql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-database.ts";
 import { assertMirror } from "../../store/migrate/assert-mirror.ts";

@@ -1,5 +1,6 @@
-import { type Sql, withSql } from "../../store/connection/connect.ts";
+import { withSql } from "../../store/connection/connect.ts";
 import { repeatAfterConflict } from "../../store/connection/recovery-conflict.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { assertMirrorPlace } from "./mirror-place.ts";
 import { refreshForReplica } from "./refresh-for-replica.ts";
 import { refreshIfBehind } from "./refresh-if-behind.ts";

@@ -1,8 +1,9 @@
 import { ConfigError, LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { readDefinitions } from "../../report/definitions.ts";
-import { connect, type Sql, withSql } from "../../store/connection/connect.ts";
+import { connect, withSql } from "../../store/connection/connect.ts";
 import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-database.ts";
 import { readDemoMark, writeDemoMark } from "../../store/ledger/demo-mark.ts";

@@ -1,4 +1,4 @@
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 
 /** Each resource: the records of the first sync, the new ones, what changed since, and how many exist now. */
 const readDay = (sql: Sql, firstAt: string, firstRun: number) => sql<Findings["day"]>`

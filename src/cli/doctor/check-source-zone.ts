@@ -6,7 +6,7 @@ import {
   findOffsetSpans,
   MAX_CLOCK_SECONDS,
 } from "../../mirror/builds/zone-evidence.ts";
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { sqlstateOf, withStoreErrors } from "../../store/connection/store-errors.ts";
 import { fault, ok, type Result, unknown, warning } from "./finding.ts";
 

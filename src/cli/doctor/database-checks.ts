@@ -2,7 +2,7 @@ import { isAhead } from "../../base/clock.ts";
 import { EXIT } from "../../base/errors.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
 import { readDefinitions } from "../../report/definitions.ts";
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-database.ts";
 import { readDemoMark } from "../../store/ledger/demo-mark.ts";

@@ -1,6 +1,7 @@
-import { type Sql, withSql } from "../../store/connection/connect.ts";
+import { withSql } from "../../store/connection/connect.ts";
 import { measureServerClock } from "../../store/connection/server-clock.ts";
 import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-database.ts";
 import { isMirrorAbsent, type MirrorSettings, mirrorPlace } from "../context/mirror-place.ts";

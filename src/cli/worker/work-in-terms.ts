@@ -10,7 +10,7 @@
 import { type Clock, LONGEST_SLEEP_MS } from "../../base/clock.ts";
 import { LockedError, messageOf, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { isPassing } from "../../store/connection/store-errors.ts";
 import type { Term } from "../../store/ledger/lead-term.ts";
 import type { LeaderLock } from "../../store/ledger/leader-lock.ts";

@@ -2,7 +2,7 @@
  * All that the mirror knows about one build, with the sources: the content of `docmirror explain build ID`.
  * Names are those of the tables, times are texts in UTC as Postgres prints them, spans are in milliseconds.
  */
-import type { AnySql } from "../../store/connection/connect.ts";
+import type { AnySql } from "../../store/connection/sql.ts";
 import type { BoundRule } from "../../store/schema/builds.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import type { BoundedSpan } from "./format-span.ts";

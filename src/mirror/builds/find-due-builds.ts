@@ -1,4 +1,4 @@
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 
 /** A build is polled again after this share of the time that it has been in its state. */
 const AGE_SHARE = 0.1;

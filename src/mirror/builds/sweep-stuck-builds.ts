@@ -1,7 +1,7 @@
 import { ageMs } from "../../base/clock.ts";
 import { UpstreamError } from "../../base/errors.ts";
 import { requestText } from "../../resources/page-request.ts";
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { type ParsedPage, parseListPage } from "../walk/page.ts";
 import { findDueStates } from "./find-due-builds.ts";

@@ -1,4 +1,4 @@
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 
 /**
  * Builds that were first seen on one day (UTC) and whose dates allow the same offsets of the service's zone:

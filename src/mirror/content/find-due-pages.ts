@@ -1,4 +1,4 @@
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import type { Validators } from "../api/page-client.ts";
 

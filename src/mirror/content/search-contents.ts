@@ -10,8 +10,8 @@
 
 import { alias } from "drizzle-orm/pg-core";
 import type { FoundDocs } from "../../resources/doc-hits.ts";
-import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import type { Anchor } from "../../store/schema/file-contents.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { AnySql, Sql } from "../../store/connection/connect.ts";
+import type { AnySql, Sql } from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import type { Validators } from "../api/page-client.ts";

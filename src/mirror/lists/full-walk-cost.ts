@@ -1,5 +1,5 @@
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { BASE_SIZE } from "../walk/page-size.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 

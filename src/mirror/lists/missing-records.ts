@@ -5,8 +5,8 @@
  */
 
 import type { Resource } from "../../resources/resources.ts";
-import type { AnySql, Sql, TransactionSql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { isListed } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { IdSet } from "../walk/id-set.ts";

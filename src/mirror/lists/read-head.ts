@@ -1,6 +1,6 @@
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import {
   findLastJoinedRun,
   findLastWholeWalk,

@@ -1,6 +1,6 @@
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { startWalk, type WalkCounts, type WalkStart } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
 import { createPageMemory } from "../load/page-memory.ts";

@@ -1,6 +1,6 @@
 import { UpstreamError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { Checkpoint, WalkCounts, WalkStart } from "../../store/ledger/run-ledger.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";

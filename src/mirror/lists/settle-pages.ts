@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { type Checkpoint, saveProgress, type WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { askDetail } from "../api/fetch-detail.ts";

@@ -1,7 +1,7 @@
 import type { Reference } from "../../resources/resource-uri.ts";
 import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
 import { RECORD_TABLES } from "./tables.ts";
 

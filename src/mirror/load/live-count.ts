@@ -1,7 +1,7 @@
 import type { SQL } from "drizzle-orm";
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { lists, missingRecords, openBuilds, projects } from "../../store/schema/index.ts";
 import { RECORD_TABLES } from "./tables.ts";
 

@@ -1,6 +1,6 @@
 import { recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/projects.ts";
 import { isDataFault, refusalOf } from "./data-fault.ts";
 import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";

@@ -11,8 +11,8 @@
 import PQueue from "p-queue";
 import type { StoreMeter } from "../../base/metrics/store-meter.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
 import type { Patience } from "../../store/connection/patience.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { type NormalizedPage, normalizePage } from "../normalize/page.ts";

@@ -1,4 +1,4 @@
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 
 /** The number of open builds read with one query. */
 const WINDOW = 5000;

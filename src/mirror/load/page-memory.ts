@@ -1,7 +1,7 @@
 import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { openBuilds, pages as pagesTable } from "../../store/schema/index.ts";
 import { NORMALIZER_VERSION } from "../normalize/normalizer-version.ts";
 import type { RememberedPage } from "../walk/page.ts";

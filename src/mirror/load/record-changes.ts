@@ -1,7 +1,7 @@
 import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { buildLogs } from "../../store/schema/index.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import type { ObservedRecord } from "./observed-record.ts";

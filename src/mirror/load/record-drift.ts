@@ -1,4 +1,4 @@
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { FieldDrift } from "../normalize/find-drift.ts";
 
 /** Stores new drift of a resource in `sync.drift`: each field, kind and detail once. */

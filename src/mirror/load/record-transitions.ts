@@ -15,7 +15,7 @@
  * `no_date`, `future_date`, `repeated_hour` and `skipped_hour` (summer time: the earlier reading is used),
  * and `clock` (the bound was moved back because a clock was wrong).
  */
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { Observation } from "./observed-record.ts";
 
 /** The `to_state` of an open build whose detail is gone. `mirror.builds.state` keeps upstream's last. */

@@ -11,8 +11,8 @@
 
 import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { missingRecords, openBuilds } from "../../store/schema/index.ts";
 import type { Observation } from "./observed-record.ts";
 import { RECORD_TABLES, recordsAs } from "./tables.ts";

@@ -1,8 +1,8 @@
 import type { SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { REFERENCE_FIELDS, type Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/connect.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { projects, projectUsers, unresolvedReferences } from "../../store/schema/index.ts";
 import { columnOf, RECORD_TABLES, recordsAs } from "./tables.ts";
 

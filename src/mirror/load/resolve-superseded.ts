@@ -1,8 +1,8 @@
 import type { SQL } from "drizzle-orm";
 import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/connect.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { pages, quarantine } from "../../store/schema/index.ts";
 import { RECORD_TABLES } from "./tables.ts";
 

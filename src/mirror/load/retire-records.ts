@@ -1,7 +1,7 @@
 import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { missingRecords } from "../../store/schema/index.ts";
 import { addLive } from "./live-count.ts";
 import type { Observation } from "./observed-record.ts";

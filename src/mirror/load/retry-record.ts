@@ -1,7 +1,7 @@
 import { parseJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import type { ProjectSource } from "../../store/schema/projects.ts";
 import { cleanText } from "../normalize/clean-text.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
-import type { Sql } from "../../store/connection/connect.ts";
 import type { Patience } from "../../store/connection/patience.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import type { Client } from "../api/client.ts";
 import type { Loader } from "./loader.ts";
 

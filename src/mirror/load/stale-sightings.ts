@@ -1,4 +1,4 @@
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type BuildSighting, DOCUMENTED, VANISHED } from "./record-transitions.ts";
 
 /** A sighting with its state. Without a state the build was gone. */

@@ -1,6 +1,6 @@
 import type { Resource } from "../../resources/resources.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/projects.ts";
 import { RECORD_TABLES } from "./tables.ts";
 

@@ -1,4 +1,4 @@
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { FieldReference } from "../normalize/normalized.ts";
 import type { ObservedRecord } from "./observed-record.ts";
 

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
-import type { TransactionSql } from "../../store/connection/connect.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { encodeCopy } from "./copy-binary.ts";
 import { columnOf, type TableRow, type TableSpec } from "./tables.ts";
 

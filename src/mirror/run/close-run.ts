@@ -1,8 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import { LockedError, messageOf, UpstreamError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { renewConnections, type Sql } from "../../store/connection/connect.ts";
+import { renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { finishRun, type RunTotals } from "../../store/ledger/run-ledger.ts";
 import type { RunLock } from "../../store/ledger/run-lock.ts";
 

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
-import { connect, type Sql } from "../../store/connection/connect.ts";
+import { connect } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { findLastWholeWalk, findUnexplainedDeficit } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";

@@ -1,6 +1,6 @@
 import { LockedError } from "../../base/errors.ts";
-import type { Sql } from "../../store/connection/connect.ts";
 import { SharedSessionError } from "../../store/connection/session-pooling.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { beatHeart } from "../../store/ledger/run-ledger.ts";
 import type { RunLock } from "../../store/ledger/run-lock.ts";
 

@@ -1,5 +1,5 @@
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 
 export interface QuarantineRow {
   id: number;

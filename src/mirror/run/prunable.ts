@@ -7,8 +7,8 @@
 import type { SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { RESOURCES } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { changes, runs, walks } from "../../store/schema/index.ts";
 

@@ -7,8 +7,8 @@
  */
 
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { changes, runs } from "../../store/schema/index.ts";

@@ -1,5 +1,5 @@
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { assertRunOpen } from "../../store/ledger/run-ledger.ts";
 import { createKnownKeys } from "../load/known-keys.ts";
 import { resolveReferences } from "../load/resolve-references.ts";

@@ -3,7 +3,7 @@
 import { CLOCK_TOLERANCE_MS } from "../../base/clock.ts";
 import { UnexpectedShapeError } from "../../base/errors.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import {
   findLastWholeWalk,

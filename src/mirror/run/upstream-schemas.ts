@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { UpstreamError } from "../../base/errors.ts";
 import { fieldsOf, type Resource, type RootEndpoints } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { aboutList } from "../api/about-list.ts";
 import type { Client } from "../api/client.ts";

@@ -4,8 +4,9 @@
  */
 import { setMaxListeners } from "node:events";
 import { messageOf } from "../../base/errors.ts";
-import { connect, renewConnections, type Sql } from "../../store/connection/connect.ts";
+import { connect, renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { createHostPace, type HostPace } from "../api/host-pace.ts";
 import { linkSignals } from "../api/link-signals.ts";
 import { createPageClient } from "../api/page-client.ts";

@@ -20,8 +20,9 @@ import {
 import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { connect, renewConnections, type Sql, type TransactionSql } from "../../store/connection/connect.ts";
+import { connect, renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { toStoreError } from "../../store/connection/store-errors.ts";
 import { findPlace, type MovedAfter, notePlace } from "../../store/ledger/database-place.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";

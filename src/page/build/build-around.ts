@@ -5,8 +5,8 @@ import { linkStrip } from "../parts/charts/build-strip.ts";
 import { html } from "../parts/html.ts";
 import { icon } from "../parts/icon.ts";
 import { buildHref } from "../parts/links.ts";
-import type { Row } from "../parts/list-table.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";
+import type { Row } from "../parts/row.ts";
 import { foreign, kindLabel, type Markup, targetWords } from "../parts/words.ts";
 import { BEFORE } from "./build-questions.ts";
 

@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { ask, askFor } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { inline, pick, relation } from "../../report/relation.ts";
-import type { Row } from "../parts/list-table.ts";
+import type { Row } from "../parts/row.ts";
 
 const fact = relation("fact_builds");
 const build = relation("fact_builds", "build");

@@ -5,9 +5,9 @@ import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
-import type { Row } from "../parts/list-table.ts";
 import { outcomeMark } from "../parts/mark.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
+import type { Row } from "../parts/row.ts";
 import { foreign, grouped, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
 import { renderEntry, renderFact } from "./piece-markup.ts";
 

@@ -1,8 +1,8 @@
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import { agoWords } from "../parts/age.ts";
 import type { Tone } from "../parts/icon.ts";
-import type { Row } from "../parts/list-table.ts";
 import { type MarkKind, outcomeMark } from "../parts/mark.ts";
+import type { Row } from "../parts/row.ts";
 import type { VerdictLook } from "../parts/verdict-bar.ts";
 import { kindLabel, kindMeaning, shorten } from "../parts/words.ts";
 

@@ -1,4 +1,4 @@
-import type { AnySql } from "../../store/connection/connect.ts";
+import type { AnySql } from "../../store/connection/sql.ts";
 import type { LogLine } from "./cause.ts";
 import { cleanLine } from "./log-text.ts";
 

@@ -1,5 +1,5 @@
 import { withColon } from "../../mirror/content/page-url.ts";
-import type { AnySql } from "../../store/connection/connect.ts";
+import type { AnySql } from "../../store/connection/sql.ts";
 
 /** Where a build is to be found at the mirrored service. Addresses of http and https only. */
 export interface UpstreamLinks {

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import type { TransactionSql } from "../../store/connection/connect.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { findFreshness } from "../parts/freshness.ts";
 import { PAGES_AT_ONCE } from "./bounds.ts";
 import { createGate } from "./gate.ts";

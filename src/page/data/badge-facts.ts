@@ -1,4 +1,4 @@
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 
 export interface BadgeFacts {
   /** Whether the last finished build of the main docs succeeded; null when there is none. */

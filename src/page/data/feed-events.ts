@@ -1,4 +1,4 @@
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 
 /** A series of builds that broke or was fixed. */
 export interface FeedEvent {

@@ -8,10 +8,10 @@ import { renderChips } from "../parts/chips.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { type Query, withQuery } from "../parts/links.ts";
-import type { Row } from "../parts/list-table.ts";
 import { renderPager } from "../parts/pager.ts";
 import { dayNumber, daysName, lengthWords, type Period } from "../parts/period.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
+import type { Row } from "../parts/row.ts";
 import { counted, foreign, grouped, kindLabel, type Markup } from "../parts/words.ts";
 import {
   type ErrorsChoice,

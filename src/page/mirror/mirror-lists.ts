@@ -4,9 +4,10 @@ import { age, clockWords, momentMs, momentTag, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
-import { type Column, type Row, renderListTable } from "../parts/list-table.ts";
+import { type Column, renderListTable } from "../parts/list-table.ts";
 import { type MarkKind, mark } from "../parts/mark.ts";
 import type { Freshness } from "../parts/page-moment.ts";
+import type { Row } from "../parts/row.ts";
 import { counted, foreign, grouped, type Markup } from "../parts/words.ts";
 import { MOST_GROUPS } from "./mirror-questions.ts";
 

@@ -5,7 +5,7 @@ import { keyEntry, renderKey } from "../parts/charts/key.ts";
 import { levelLine, uprightLine } from "../parts/charts/plot.ts";
 import { timeAxis } from "../parts/charts/time-axis.ts";
 import { html } from "../parts/html.ts";
-import type { Row } from "../parts/list-table.ts";
+import type { Row } from "../parts/row.ts";
 import { counted, type Markup } from "../parts/words.ts";
 
 const [SYNC_Y, WATCH_Y, HEIGHT] = [20, 56, 72];

@@ -1,11 +1,11 @@
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { agoWords } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
 import type { Address, Draft, Drawing } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
-import type { Row } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
+import type { Row } from "../parts/row.ts";
 import { renderFigures, renderVerdict } from "../parts/verdict-bar.ts";
 import { counted, grouped, type Markup } from "../parts/words.ts";
 import { renderLists, renderRuns } from "./mirror-lists.ts";

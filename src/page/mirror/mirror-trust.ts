@@ -3,7 +3,7 @@ import { age } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { type EmptyFacts, renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
-import type { Row } from "../parts/list-table.ts";
+import type { Row } from "../parts/row.ts";
 import { counted, foreign, grouped, type Markup } from "../parts/words.ts";
 import { MOST_ROWS } from "./mirror-questions.ts";
 

@@ -1,7 +1,7 @@
 import { agoWords, clockWords, momentMs, span, when } from "../parts/age.ts";
 import type { Tone } from "../parts/icon.ts";
-import type { Row } from "../parts/list-table.ts";
 import type { Freshness } from "../parts/page-moment.ts";
+import type { Row } from "../parts/row.ts";
 import { counted, grouped, shorten } from "../parts/words.ts";
 
 /** Whether the rest can be trusted, in a sentence, and what speaks against it. */

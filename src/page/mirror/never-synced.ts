@@ -2,8 +2,8 @@ import { momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import type { Draft } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
-import type { Row } from "../parts/list-table.ts";
 import type { Freshness } from "../parts/page-moment.ts";
+import type { Row } from "../parts/row.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
 import { grouped, type Markup, shorten } from "../parts/words.ts";
 

@@ -3,9 +3,9 @@ import { drawStrip } from "../parts/charts/build-strip.ts";
 import { lastFailed, renderWhy } from "../parts/fail-facts.ts";
 import { html } from "../parts/html.ts";
 import { projectHref } from "../parts/links.ts";
-import type { Row } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
+import type { Row } from "../parts/row.ts";
 import { counted, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
 
 /** A project that fails, with what stands in its row. */

@@ -1,5 +1,5 @@
 import type { Question } from "../../report/question.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { momentMs } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
 import { renderBlock } from "../parts/block.ts";
@@ -8,10 +8,10 @@ import { renderEmpty } from "../parts/empty.ts";
 import { renderSelectForm } from "../parts/filter-form.ts";
 import { html } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
-import type { Row } from "../parts/list-table.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { renderPager } from "../parts/pager.ts";
 import { nearestChoices } from "../parts/questions/nearest-choices.ts";
+import type { Row } from "../parts/row.ts";
 import { counted, grouped, kindLabel, type Markup } from "../parts/words.ts";
 import { type FailRow, renderFails } from "./fail-rows.ts";
 import {

@@ -1,4 +1,4 @@
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { when } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
 import type { Address, Draft, Drawing } from "../parts/drawing.ts";

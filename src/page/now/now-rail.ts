@@ -3,9 +3,9 @@ import { age, agoWords, momentMs, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
-import type { Row } from "../parts/list-table.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
+import type { Row } from "../parts/row.ts";
 import { counted, foreign, grouped, kindLabel, type Markup } from "../parts/words.ts";
 import { renderBars } from "./bars.ts";
 

@@ -1,6 +1,6 @@
 import { momentMs } from "../parts/age.ts";
-import type { Row } from "../parts/list-table.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
+import type { Row } from "../parts/row.ts";
 import type { nowQuestions } from "./now-questions.ts";
 import type { NowVerdictFacts } from "./verdict.ts";
 

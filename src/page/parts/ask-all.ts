@@ -1,6 +1,6 @@
-import type { TransactionSql } from "../../store/connection/connect.ts";
 import { runText, type WrittenStatement } from "../../store/connection/run-statement.ts";
-import type { Row } from "./list-table.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import type { Row } from "./row.ts";
 
 /** Answers by the names of their questions. Each is available as soon as it arrives. */
 export interface Answers {

@@ -1,4 +1,4 @@
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { DocumentFacts } from "./document.ts";
 import type { PageMoment } from "./page-moment.ts";
 

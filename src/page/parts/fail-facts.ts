@@ -1,7 +1,7 @@
 import { momentMs, momentTag, span } from "./age.ts";
 import { html } from "./html.ts";
-import type { Row } from "./list-table.ts";
 import { buildLink } from "./record-links.ts";
+import type { Row } from "./row.ts";
 import { foreign, grouped, kindLabel, type Markup } from "./words.ts";
 
 /** Why something fails: the kind of error and its line. The row is one of `report.failing_now`, or has its columns. */

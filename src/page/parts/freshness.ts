@@ -1,11 +1,11 @@
 import { sql } from "drizzle-orm";
 import { askFor } from "../../report/ask.ts";
 import { relation } from "../../report/relation.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { momentMs } from "./age.ts";
 import { askAll } from "./ask-all.ts";
-import type { Row } from "./list-table.ts";
 import type { Freshness } from "./page-moment.ts";
+import type { Row } from "./row.ts";
 
 /** A nightly sync runs once a day. Two more hours allow for a slow night. */
 const STALE_AFTER_MS = 26 * 3_600_000;

@@ -1,10 +1,8 @@
 import { html } from "./html.ts";
 import { icon } from "./icon.ts";
 import { type Query, withQuery } from "./links.ts";
+import type { Row } from "./row.ts";
 import type { Markup } from "./words.ts";
-
-/** A row of a relation, as the driver returns it. */
-export type Row = Readonly<Record<string, unknown>>;
 
 /** A column of a list. Below 704 px each row is a card, and its cells have their labels. */
 export interface Column<R = Row> {

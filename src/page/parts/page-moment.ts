@@ -1,4 +1,4 @@
-import type { Row } from "./list-table.ts";
+import type { Row } from "./row.ts";
 
 /** How fresh the data of a page is. */
 export interface Freshness {

@@ -1,6 +1,6 @@
 import { html } from "./html.ts";
 import { buildHref, projectHref } from "./links.ts";
-import type { Row } from "./list-table.ts";
+import type { Row } from "./row.ts";
 import { foreign, type Markup, slugWords, targetWords } from "./words.ts";
 
 /** A project by its slug. */

@@ -1,4 +1,4 @@
-import type { Row } from "../parts/list-table.ts";
+import type { Row } from "../parts/row.ts";
 import type { projectQuestions } from "./project-questions.ts";
 
 /** The answers about one project, by the names of their questions. */

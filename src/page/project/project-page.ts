@@ -1,15 +1,15 @@
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
 import { renderBlock } from "../parts/block.ts";
 import type { Address, Draft, Drawing } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
 import { feedHref, projectHref, type Query, withQuery } from "../parts/links.ts";
-import type { Row } from "../parts/list-table.ts";
 import { nearestLinks, notice } from "../parts/notice.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { readPageNumber } from "../parts/pager.ts";
 import { findNearestProjects, findProjects } from "../parts/questions/project-names.ts";
+import type { Row } from "../parts/row.ts";
 import { counted, foreign, type Markup, shorten } from "../parts/words.ts";
 import { renderBuilds } from "./project-builds.ts";
 import { renderCauses } from "./project-causes.ts";

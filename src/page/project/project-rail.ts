@@ -6,10 +6,10 @@ import { drawBound, drawBoundAxis, renderBoundKey } from "../parts/charts/bound-
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { badgeHref, buildHref, feedHref, projectHref } from "../parts/links.ts";
-import type { Row } from "../parts/list-table.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { buildLink } from "../parts/record-links.ts";
+import type { Row } from "../parts/row.ts";
 import { counted, foreign, grouped, kindLabel, type Markup, targetWords } from "../parts/words.ts";
 import { drawDayCounts } from "./day-counts.ts";
 import { addressText } from "./outside-link.ts";

@@ -5,10 +5,10 @@ import { differenceOf } from "../parts/charts/difference.ts";
 import { html } from "../parts/html.ts";
 import { icon, type Tone } from "../parts/icon.ts";
 import { buildHref } from "../parts/links.ts";
-import type { Row } from "../parts/list-table.ts";
 import type { MarkKind } from "../parts/mark.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { buildLink, targetTag } from "../parts/record-links.ts";
+import type { Row } from "../parts/row.ts";
 import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict-bar.ts";
 import {
   counted,

@@ -1,4 +1,4 @@
-import type { Row } from "../parts/list-table.ts";
+import type { Row } from "../parts/row.ts";
 
 /** The outcomes of the last builds of a listed series, the oldest first. */
 export type SeriesStrips = (row: Row) => readonly string[];

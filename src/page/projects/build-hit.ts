@@ -1,14 +1,14 @@
 import { sql } from "drizzle-orm";
 import { askFor } from "../../report/ask.ts";
 import { relation } from "../../report/relation.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
 import { runText } from "../../store/connection/run-statement.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age } from "../parts/age.ts";
 import { html } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
-import type { Row } from "../parts/list-table.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";
 import { projectLink } from "../parts/record-links.ts";
+import type { Row } from "../parts/row.ts";
 import { foreign, kindLabel, type Markup, targetWords } from "../parts/words.ts";
 
 const build = relation("fact_builds");

@@ -1,12 +1,13 @@
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age, agoWords } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";
 import { rateDot } from "../parts/charts/rate-dot.ts";
 import { html } from "../parts/html.ts";
 import { projectHref, withQuery } from "../parts/links.ts";
-import type { Column, Row } from "../parts/list-table.ts";
+import type { Column } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
+import type { Row } from "../parts/row.ts";
 import { counted, foreign, type Markup, shorten, slugWords, targetWords } from "../parts/words.ts";
 import { askForFailing, askForProjectStrips, ROW_STRIP_BUILDS } from "./projects-questions.ts";
 

@@ -1,5 +1,5 @@
 import { nearestNames } from "../../base/config/nearest-names.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach } from "../parts/ask-all.ts";
 import type { Address, Draft, Drawing } from "../parts/drawing.ts";
 import type { Link } from "../parts/empty.ts";

@@ -2,10 +2,10 @@ import { type SQL, sql } from "drizzle-orm";
 import { ask, askFor } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { inline, pick, relation, where } from "../../report/relation.ts";
-import type { Row } from "../parts/list-table.ts";
 import { dayText, type Period } from "../parts/period.ts";
 import { dateOf, FIRST_DAY, within } from "../parts/questions/days.ts";
 import { askForKinds } from "../parts/questions/kinds-question.ts";
+import type { Row } from "../parts/row.ts";
 
 const backlog = relation("backlog");
 const build = relation("fact_builds");

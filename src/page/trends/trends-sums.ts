@@ -1,7 +1,7 @@
 import type { Count } from "../parts/charts/difference.ts";
 import { byDay } from "../parts/charts/trends-facts.ts";
-import type { Row } from "../parts/list-table.ts";
 import type { Days } from "../parts/period.ts";
+import type { Row } from "../parts/row.ts";
 import type { TurnCounts } from "./trends-compare.ts";
 import type { TrendsAnswers } from "./trends-questions.ts";
 

@@ -1,5 +1,5 @@
 import { abortable } from "../../store/connection/abortable.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type AnswerCell, asIso } from "../read-answer.ts";
 import type { TypedColumn } from "./parquet.ts";
 

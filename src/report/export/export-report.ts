@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { readVersion } from "../../base/version.ts";
 import { abortable } from "../../store/connection/abortable.ts";
-import type { Sql, TransactionSql } from "../../store/connection/connect.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { askFor } from "../ask.ts";
 import { columnsOf, type Relation } from "../dictionary.ts";
 import { readAnswer, withSnapshot } from "../read-answer.ts";

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type SQL, sql } from "drizzle-orm";
-import type { TransactionSql } from "../../store/connection/connect.ts";
 import { runText } from "../../store/connection/run-statement.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askFor } from "../ask.ts";
 import type { Relation } from "../dictionary.ts";
 import type { AnswerFilters } from "../question.ts";

@@ -1,5 +1,5 @@
 /** Computes the stored answers within the transaction of a refresh: all of them, or what hangs on the changed records. */
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import {
   ADD_DIFFERING,
   ADD_DUE,

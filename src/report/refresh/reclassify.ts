@@ -1,8 +1,8 @@
 import type { SQL } from "drizzle-orm";
 import { SchemaVersionError } from "../../base/errors.ts";
 import { abortable } from "../../store/connection/abortable.ts";
-import type { Sql } from "../../store/connection/connect.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { rollupBuilds } from "../../store/schema/index.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";

@@ -5,9 +5,10 @@
  * see the old answers until they see all new ones at once.
  */
 import { abortable } from "../../store/connection/abortable.ts";
-import { connect, type Sql, type TransactionSql } from "../../store/connection/connect.ts";
+import { connect } from "../../store/connection/connect.ts";
 import { runText } from "../../store/connection/run-statement.ts";
 import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { areReportsLater } from "../../store/migrate/migrate.ts";

@@ -2,7 +2,7 @@ import type { Config } from "../../base/config.ts";
 import type { Figures } from "../../base/metrics/figures.ts";
 import { RUN_KINDS } from "../../base/metrics/labels.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { TransactionSql } from "../../store/connection/connect.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { findLeader } from "../../store/ledger/find-leader.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import { findDeficit } from "../../store/ledger/run-ledger.ts";

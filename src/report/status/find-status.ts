@@ -2,8 +2,8 @@ import { ageMs, isAhead } from "../../base/clock.ts";
 import { findUndecided, type UndecidedRecord } from "../../mirror/lists/missing-records.ts";
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { AnySql, Sql, TransactionSql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { findLeader, type Leader } from "../../store/ledger/find-leader.ts";
 import {
   describeOldest,

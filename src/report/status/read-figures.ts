@@ -1,7 +1,7 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Figures } from "../../base/metrics/figures.ts";
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { sqlstateOf } from "../../store/connection/store-errors.ts";
 import { withSnapshot } from "../read-answer.ts";
 import { type FiguresOptions, findFigures } from "./find-figures.ts";

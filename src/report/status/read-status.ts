@@ -1,4 +1,4 @@
-import type { Sql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import type { Definitions } from "../../store/migrate/definitions.ts";
 import { findStatus, type MirrorStatus } from "./find-status.ts";
 import { createNextRuns, type NextRun } from "./next-runs.ts";

@@ -1,4 +1,4 @@
-import type { AnySql } from "../../store/connection/connect.ts";
+import type { AnySql } from "../../store/connection/sql.ts";
 import type { Definitions } from "../../store/migrate/definitions.ts";
 import { type MigrationStatus, migrationStatus, whatIsMissing } from "../../store/migrate/migrate.ts";
 

@@ -1,5 +1,5 @@
 import type { Resource } from "../../resources/resources.ts";
-import type { AnySql } from "../../store/connection/connect.ts";
+import type { AnySql } from "../../store/connection/sql.ts";
 import { NotReadyError } from "../protocol/refusal.ts";
 
 /** Throws `NotReadyError` until a walk has read the list of a resource to its end. */

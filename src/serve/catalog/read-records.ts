@@ -5,8 +5,8 @@ import { PLANS } from "../../mirror/normalize/record-plan.ts";
 import { type RestorableRecord, restoreRecord } from "../../mirror/normalize/restore-record.ts";
 import { parseLocalTime } from "../../resources/local-time.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { AnySql } from "../../store/connection/connect.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { AnySql } from "../../store/connection/sql.ts";
 import type { Extra } from "../../store/schema/columns.ts";
 import { buildLogs } from "../../store/schema/index.ts";
 

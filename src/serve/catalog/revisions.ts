@@ -1,5 +1,5 @@
 import { REFERENCE_FIELDS, type Resource } from "../../resources/resources.ts";
-import type { AnySql } from "../../store/connection/connect.ts";
+import type { AnySql } from "../../store/connection/sql.ts";
 
 /** The resources that a list is read from: its own, those embedded in it, and those that its filters can reach. */
 function partsOf(resource: Resource): Resource[] {

@@ -1,7 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { StoreError } from "../../base/errors.ts";
-import { connect, renewConnections, type Sql } from "../../store/connection/connect.ts";
+import { connect, renewConnections } from "../../store/connection/connect.ts";
 import { repeatAfterConflict } from "../../store/connection/recovery-conflict.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
 import type { ServedMirror } from "./served-mirror.ts";
 

@@ -1,9 +1,10 @@
 import { StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { withSnapshot } from "../../report/read-answer.ts";
-import { connect, type Sql, type TransactionSql } from "../../store/connection/connect.ts";
+import { connect } from "../../store/connection/connect.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
 import { isRecoveryConflict, repeatAfterConflict } from "../../store/connection/recovery-conflict.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
 
 /** The limit for each query of a page. A page has a few dozen. */

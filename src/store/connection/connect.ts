@@ -29,18 +29,9 @@ import type { DriverSocket } from "./driver/driver-socket.ts";
 import { sessionStatement } from "./driver/session-settings.ts";
 import { createSocketOpener } from "./driver/socket-opener.ts";
 import { VALUE_TYPES } from "./driver/value-types.ts";
+import type { Sql } from "./sql.ts";
 
 export { describeDatabase, nameInstance, replaceDatabase } from "./database-url.ts";
-
-/**
- * A pool of connections. Dates, times and intervals are read as the text of Postgres, never as a JavaScript
- * Date.
- */
-export type Sql = postgres.Sql;
-/** One connection inside `sql.begin`. */
-export type TransactionSql = postgres.TransactionSql;
-/** A pool or a transaction, for statements that need one connection only. */
-export type AnySql = postgres.ISql;
 
 const RETIRED_END_SECONDS = 5;
 /** Postgres cuts longer application names. */

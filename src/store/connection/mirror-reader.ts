@@ -1,4 +1,4 @@
-import type { Sql, TransactionSql } from "./connect.ts";
+import type { Sql, TransactionSql } from "./sql.ts";
 
 /**
  * Reads the mirror for the HTTP server, over connections that cannot write. Both functions throw StoreError,

@@ -2,7 +2,7 @@ import { sql as compose, type Name, type SQL } from "drizzle-orm";
 import { CasingCache } from "drizzle-orm/casing";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import type postgres from "postgres";
-import type { AnySql } from "./connect.ts";
+import type { AnySql } from "./sql.ts";
 
 /**
  * Drizzle's `sql`, under a name of its own because a connection is called `sql`. Fixed statements are tags of the

@@ -1,5 +1,5 @@
 import type { Clock, ClockAhead } from "../../base/clock.ts";
-import type { Sql } from "./connect.ts";
+import type { Sql } from "./sql.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 /**

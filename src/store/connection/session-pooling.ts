@@ -1,6 +1,7 @@
 import { StoreError } from "../../base/errors.ts";
-import { type AnySql, connect, type Sql } from "./connect.ts";
+import { connect } from "./connect.ts";
 import { runText } from "./run-statement.ts";
+import type { AnySql, Sql } from "./sql.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
 const HINT =

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Sql, TransactionSql } from "./connect.ts";
 import { cancelRunning } from "./driver/cancel-running.ts";
+import type { Sql, TransactionSql } from "./sql.ts";
 
 /** Whether the server closes the connection after this error. The transaction is rejected when it does. */
 function endsSession(error: unknown): boolean {

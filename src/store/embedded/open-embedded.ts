@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Logger } from "../../base/log.ts";
-import { connect, replaceDatabase, type Sql, withSql } from "../connection/connect.ts";
+import { connect, replaceDatabase, withSql } from "../connection/connect.ts";
+import type { Sql } from "../connection/sql.ts";
 import { sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
 import { findServerAccount } from "./account.ts";
 import { findBinaries } from "./binaries.ts";

@@ -4,7 +4,7 @@
  * that its database was restored or copied since the last one. A copy of the files of a stopped server looks
  * like the original.
  */
-import type { Sql } from "../connection/connect.ts";
+import type { Sql } from "../connection/sql.ts";
 
 /** Each part is null where the server does not tell it. */
 interface Place {

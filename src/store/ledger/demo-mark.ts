@@ -1,6 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
-import { type Sql, withSql } from "../connection/connect.ts";
+import { withSql } from "../connection/connect.ts";
 import { runText } from "../connection/run-statement.ts";
+import type { Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 
 /** The comment on a database that `docmirror demo` filled begins with this. The URL of the service follows. */

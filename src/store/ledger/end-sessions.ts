@@ -1,4 +1,4 @@
-import type { Sql } from "../connection/connect.ts";
+import type { Sql } from "../connection/sql.ts";
 import { sqlstateOf } from "../connection/store-errors.ts";
 import { type LeadHolder, tryLead } from "./lead-holder.ts";
 

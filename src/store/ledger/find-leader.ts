@@ -1,4 +1,4 @@
-import type { AnySql } from "../connection/connect.ts";
+import type { AnySql } from "../connection/sql.ts";
 
 /** A heartbeat comes every few seconds. A process without one for this long counts as dead or frozen. */
 export const HEARTBEAT_LOST_MS = 30_000;

@@ -1,4 +1,4 @@
-import type { AnySql } from "../connection/connect.ts";
+import type { AnySql } from "../connection/sql.ts";
 import { HEARTBEAT_LOST_MS } from "./find-leader.ts";
 
 /** Any number that no other program uses for an advisory lock. One above the number of the run lock. */

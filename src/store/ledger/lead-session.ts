@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
-import { connect, renewConnections, type Sql } from "../connection/connect.ts";
+import { connect, renewConnections } from "../connection/connect.ts";
+import type { Sql } from "../connection/sql.ts";
 import { READ_ONLY, sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
 import { LEAD_NAME } from "./lead-holder.ts";
 

@@ -1,5 +1,5 @@
 import { LockedError } from "../../base/errors.ts";
-import type { Sql, TransactionSql } from "../connection/connect.ts";
+import type { Sql, TransactionSql } from "../connection/sql.ts";
 import { isPassing } from "../connection/store-errors.ts";
 import { endHolder } from "./end-sessions.ts";
 import { findLeadHolder, tryLead } from "./lead-holder.ts";

@@ -11,7 +11,8 @@
 import { randomInt } from "node:crypto";
 import { LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { nameInstance, type Sql } from "../connection/connect.ts";
+import { nameInstance } from "../connection/connect.ts";
+import type { Sql } from "../connection/sql.ts";
 import { endHolder } from "./end-sessions.ts";
 import { findLeadHolder, type LeadHolder, tryLead } from "./lead-holder.ts";
 import { createLeadSession } from "./lead-session.ts";

@@ -1,6 +1,6 @@
 import { ageMs } from "../../base/clock.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { AnySql } from "../connection/connect.ts";
+import type { AnySql } from "../connection/sql.ts";
 import type { WalkVerdict } from "../schema/runs.ts";
 
 /** How fresh one list is: its newest walk that was whole, or that joined at the head with matching counts. */

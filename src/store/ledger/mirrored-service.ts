@@ -1,5 +1,5 @@
 import { ConfigError } from "../../base/errors.ts";
-import type { Sql } from "../connection/connect.ts";
+import type { Sql } from "../connection/sql.ts";
 
 /** The service of the mirror. Two would mix their records, because both number them from 1. */
 export interface MirroredService {

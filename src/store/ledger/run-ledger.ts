@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { LockedError } from "../../base/errors.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { AnySql, Sql, TransactionSql } from "../connection/connect.ts";
+import type { AnySql, Sql, TransactionSql } from "../connection/sql.ts";
 import { withTransaction } from "../connection/transaction.ts";
 import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../schema/runs.ts";
 

@@ -1,9 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { LockedError } from "../../base/errors.ts";
-import { connect, renewConnections, type Sql, type TransactionSql } from "../connection/connect.ts";
+import { connect, renewConnections } from "../connection/connect.ts";
 import { createPatience, type PatienceOptions } from "../connection/patience.ts";
 import { runText } from "../connection/run-statement.ts";
 import { assertSessionPooling, SharedSessionError } from "../connection/session-pooling.ts";
+import type { Sql, TransactionSql } from "../connection/sql.ts";
 import { isPassing, READ_ONLY, sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
 import type { RunKind } from "../schema/runs.ts";
 

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import type { Logger } from "../../base/log.ts";
-import type { Sql } from "../connection/connect.ts";
+import type { Sql } from "../connection/sql.ts";
 import { withTransaction } from "../connection/transaction.ts";
 import { endSessions } from "./end-sessions.ts";
 

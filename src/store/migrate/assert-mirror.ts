@@ -1,5 +1,5 @@
 import { SchemaVersionError } from "../../base/errors.ts";
-import type { Sql } from "../connection/connect.ts";
+import type { Sql } from "../connection/sql.ts";
 import type { Definitions } from "./definitions.ts";
 import { assertSchemaUsable, migrationStatus } from "./migrate.ts";
 

@@ -4,8 +4,8 @@
  * or has names that the catalog quoted.
  */
 import { StoreError } from "../../base/errors.ts";
-import type { AnySql, TransactionSql } from "../connection/connect.ts";
 import { runText } from "../connection/run-statement.ts";
+import type { AnySql, TransactionSql } from "../connection/sql.ts";
 import { sqlstateOf } from "../connection/store-errors.ts";
 
 /** A view or function to create. */

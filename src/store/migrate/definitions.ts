@@ -3,7 +3,7 @@
  * texts and re-creates those that differ, so a changed formula needs no migration. The texts and the sentences are
  * passed in because `store` may not import `report`.
  */
-import type { AnySql, TransactionSql } from "../connection/connect.ts";
+import type { AnySql, TransactionSql } from "../connection/sql.ts";
 import { dropStatements, rebuildObjects, replaceObjects } from "./defined-objects.ts";
 import type { Dictionary } from "./dictionary.ts";
 

@@ -1,4 +1,4 @@
-import type { Sql } from "../connection/connect.ts";
+import type { Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 
 /**

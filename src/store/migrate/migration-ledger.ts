@@ -4,8 +4,9 @@
  * own. `docmirror migrate` moves our rows out. Until then they are read there, because a command that only
  * reads changes nothing.
  */
-import type { AnySql, TransactionSql } from "../connection/connect.ts";
+
 import { runText } from "../connection/run-statement.ts";
+import type { AnySql, TransactionSql } from "../connection/sql.ts";
 import { sqlstateOf } from "../connection/store-errors.ts";
 import type { Migration } from "./migration-files.ts";
 

@@ -1,5 +1,5 @@
-import type { AnySql } from "../connection/connect.ts";
 import { runText } from "../connection/run-statement.ts";
+import type { AnySql } from "../connection/sql.ts";
 import type { Dictionary } from "./dictionary.ts";
 
 /** A comment that differs from the dictionary. `column` is null for the comment of a relation. */

@@ -6,7 +6,7 @@
 import { systemClock } from "../../base/clock.ts";
 import { LockedError, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { Sql } from "../connection/connect.ts";
+import type { Sql } from "../connection/sql.ts";
 import { sqlstateOf, toStoreError } from "../connection/store-errors.ts";
 
 /** The longest wait for one lock, in milliseconds. */

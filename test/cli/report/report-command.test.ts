@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { connect, withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { runCli, startCli } from "../../support/cli.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { createReportedMirror, HOSTILE_SLUGS } from "../../support/reported-mirror.ts";

@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Simulation, startSimulation } from "../../../src/simulate/service.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
-import type { Sql } from "../../../src/store/connection/connect.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { type Relay, startRelay } from "../../support/relay.ts";
 import {

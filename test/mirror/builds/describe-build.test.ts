@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type BuildDescription, describeBuild } from "../../../src/mirror/builds/describe-build.ts";
 import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
 import { foreignPiece, momentPiece } from "../../../src/mirror/builds/piece.ts";
-import type { Sql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createToldBuild, withTold } from "../../support/told-build.ts";
 
 async function describeTold(sql: Sql): Promise<BuildDescription> {

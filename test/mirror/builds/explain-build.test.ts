@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ExplainedBuild, explainBuild } from "../../../src/mirror/builds/explain-build.ts";
-import type { Sql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createToldBuild, withTold } from "../../support/told-build.ts";
 
 const ZONE = "America/Chicago";

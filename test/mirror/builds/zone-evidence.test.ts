@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { judgeZone } from "../../../src/mirror/builds/source-zone.ts";
 import { findFutureDates, findOffsetSpans } from "../../../src/mirror/builds/zone-evidence.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import type { QuickWorld } from "../../support/quick-world.ts";
 import { startWatchedWorld } from "../../support/watched-world.ts";
 

@@ -5,7 +5,8 @@ import {
   type PageOutcome,
   storeContents,
 } from "../../../src/mirror/content/store-contents.ts";
-import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import type { Anchor } from "../../../src/store/schema/file-contents.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { estimateFullWalks } from "../../../src/mirror/lists/full-walk-cost.ts";
-import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 let database: TestDatabase;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { StoppedError } from "../../../src/base/errors.ts";
-import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 const AUTO = { settings: { pageSize: "auto" as const } };

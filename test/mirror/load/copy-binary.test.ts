@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeCopy } from "../../../src/mirror/load/copy-binary.ts";
 import { type CellType, specOf, type TableRow } from "../../../src/mirror/load/tables.ts";
 import { addRows } from "../../../src/mirror/load/write-rows.ts";
-import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { bytea, localTimestamp, moment } from "../../../src/store/schema/columns.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { createLoader } from "../../../src/mirror/load/loader.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
-import type { TransactionSql } from "../../../src/store/connection/connect.ts";
+import type { TransactionSql } from "../../../src/store/connection/sql.ts";
 import { assertRunOpen } from "../../../src/store/ledger/run-ledger.ts";
 import { setUpLoading } from "../../support/loading.ts";
 import { fingerprint, restoreStored } from "../../support/stored-mirror.ts";

@@ -3,7 +3,8 @@ import { randomInt } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Resource } from "../../../src/resources/resources.ts";
 import { createRandom, type Random } from "../../../src/simulate/random.ts";
-import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { type Kept, keepBack } from "../../support/keep-back.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 

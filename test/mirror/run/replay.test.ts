@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
-import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { recordedExchanges, startReplay } from "../../support/replay-upstream.ts";
 import { syncOnce } from "../../support/sync.ts";

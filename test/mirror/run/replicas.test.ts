@@ -6,7 +6,8 @@ import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
-import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 const MINUTE_MS = 60_000;

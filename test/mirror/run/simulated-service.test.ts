@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import type { World } from "../../../src/simulate/world.ts";
-import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 import { fingerprint, restoreStored } from "../../support/stored-mirror.ts";
 

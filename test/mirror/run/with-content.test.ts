@@ -6,7 +6,8 @@ import { exitCodeOfRun, runSync, type SyncOptions } from "../../../src/mirror/ru
 import { withContent } from "../../../src/mirror/run/with-content.ts";
 import type { SimulationOptions } from "../../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../../src/simulate/settings.ts";
-import { connect, type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { connect, withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 import { startScriptedServer } from "../../support/scripted-server.ts";
 import { type Over, withDefaults } from "../../support/sync.ts";

@@ -1,4 +1,4 @@
-import type { Sql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import type { Micros } from "./times.ts";
 
 /** What the reports are made of, as it stands in schemas `mirror` and `sync`. */

@@ -3,7 +3,8 @@ import { silentLog } from "../../../src/base/log.ts";
 import type { RunOptions, RunResult } from "../../../src/mirror/run/with-run.ts";
 import { withReport } from "../../../src/report/refresh/after-run.ts";
 import { isReportBehind, refreshReport } from "../../../src/report/refresh/refresh.ts";
-import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { insertOneVersion } from "../insert-rows.ts";
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { findFigures } from "../../../src/report/status/find-figures.ts";
-import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase } from "../../support/database.ts";
 
 const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true };

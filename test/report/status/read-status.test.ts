@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { createReadStatus, type StatusDocument } from "../../../src/report/status/read-status.ts";
-import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { STATUS } from "../../../tools/contract-page.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { seedLeader, seedWalks } from "../../support/health-mirror.ts";

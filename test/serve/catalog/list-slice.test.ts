@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createListSlices } from "../../../src/serve/catalog/list-slice.ts";
-import type { TransactionSql } from "../../../src/store/connection/connect.ts";
+import type { TransactionSql } from "../../../src/store/connection/sql.ts";
 
 describe("slices of a list", () => {
   it("go on from where the last one ended, however many records were found by their slug meanwhile", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
-import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { recordedExchanges, startReplay } from "../../support/replay-upstream.ts";

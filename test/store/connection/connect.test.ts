@@ -9,11 +9,10 @@ import {
   nameInstance,
   renewConnections,
   replaceDatabase,
-  type Sql,
-  type TransactionSql,
   withSql,
 } from "../../../src/store/connection/connect.ts";
 import { parseDatabaseUrl } from "../../../src/store/connection/database-url.ts";
+import type { Sql, TransactionSql } from "../../../src/store/connection/sql.ts";
 import { isPassing, toStoreError } from "../../../src/store/connection/store-errors.ts";
 import { withTransaction } from "../../../src/store/connection/transaction.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
-import { connect, type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { connect, withSql } from "../../../src/store/connection/connect.ts";
 import { assertSessionPooling } from "../../../src/store/connection/session-pooling.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { withTransaction } from "../../../src/store/connection/transaction.ts";
 import { acquireRunLock } from "../../../src/store/ledger/run-lock.ts";
 import { migrate } from "../../../src/store/migrate/migrate.ts";

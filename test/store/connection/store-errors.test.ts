@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
-import { connect, type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { connect, withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../../../src/store/connection/store-errors.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { connect, type Sql, type TransactionSql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql, TransactionSql } from "../../../src/store/connection/sql.ts";
 import { withTransaction } from "../../../src/store/connection/transaction.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 

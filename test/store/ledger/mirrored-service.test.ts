@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { moveService } from "../../../src/store/ledger/mirrored-service.ts";
 import { runCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";

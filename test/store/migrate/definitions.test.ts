@@ -3,7 +3,8 @@ import { orderDefinitions, readDefinitions } from "../../../src/report/definitio
 import { DICTIONARY } from "../../../src/report/dictionary.ts";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { isReportBehind, refreshReport } from "../../../src/report/refresh/refresh.ts";
-import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import type { Definitions } from "../../../src/store/migrate/definitions.ts";
 import {
   assertSchemaUsable,

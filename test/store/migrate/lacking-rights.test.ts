@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { findLackingRights } from "../../../src/store/migrate/lacking-rights.ts";
 import { createTestDatabase, type TestDatabaseOptions } from "../../support/database.ts";
 

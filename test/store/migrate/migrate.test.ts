@@ -3,7 +3,8 @@ import { defaultValues } from "../../../src/base/config/default-values.ts";
 import { SchemaVersionError } from "../../../src/base/errors.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
-import { connect, replaceDatabase, type Sql, withSql } from "../../../src/store/connection/connect.ts";
+import { connect, replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import {
   assertSchemaUsable,
   assertServerUsable,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { DICTIONARY } from "../../../src/report/dictionary.ts";
-import { connect, type Sql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import type { RelationEntry } from "../../../src/store/migrate/dictionary.ts";
 import { migrate } from "../../../src/store/migrate/migrate.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";

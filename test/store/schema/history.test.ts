@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resolveReferences } from "../../../src/mirror/load/resolve-references.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
-import type { Sql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";
 import { wireBuild, wireProject, wireVersion } from "../../support/wire-records.ts";
 

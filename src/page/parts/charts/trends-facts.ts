@@ -1,5 +1,5 @@
-import type { Row } from "../list-table.ts";
 import { type Days, dayNumber, type Period } from "../period.ts";
+import type { Row } from "../row.ts";
 import { type Count, differenceOf } from "./difference.ts";
 import { type Span, spansOf } from "./spans.ts";
 

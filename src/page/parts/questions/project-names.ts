@@ -1,8 +1,8 @@
 import { createNearest } from "../../../base/config/nearest-names.ts";
 import { askFor } from "../../../report/ask.ts";
-import type { TransactionSql } from "../../../store/connection/connect.ts";
 import { runText } from "../../../store/connection/run-statement.ts";
-import type { Row } from "../list-table.ts";
+import type { TransactionSql } from "../../../store/connection/sql.ts";
+import type { Row } from "../row.ts";
 
 const NEAREST_SHOWN = 5;
 const FETCHED_ROWS = 1000;

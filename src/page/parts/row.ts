@@ -1,0 +1,2 @@
+/** A row of a relation, as the driver returns it. */
+export type Row = Readonly<Record<string, unknown>>;
