@@ -1,3 +1,7 @@
+/**
+ * A living service for the demo, the tests and the benches: it makes records, lives their lives, and answers by
+ * `serve/protocol`. All follows from a seed. `truth.ts` tells what really happened, for judges of a mirror.
+ */
 import type { Resource } from "../resources/resources.ts";
 import type { Catalog } from "../serve/protocol/catalog.ts";
 import { createBuildLives } from "./build-life.ts";

@@ -1,3 +1,7 @@
+/**
+ * Completion for three shells, written from the same commands and flags as the help. `described-commands.ts` reads them;
+ * a file for each shell writes its script.
+ */
 import { Argument, type Command } from "commander";
 import { runCommand } from "../context/run-command.ts";
 import { type CommandEntry, createCommand } from "../usage/create-command.ts";

@@ -1,3 +1,8 @@
+/**
+ * What a command needs before it can begin, and what closes after it: settings, log, signals, database, service. Each
+ * `with-…` file opens one of these, hands it on and closes it. A command takes the ones that it needs, and `runCommand`
+ * is around all.
+ */
 import type { Command } from "commander";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { FlagValues } from "../../base/config/find-given.ts";

@@ -1,3 +1,7 @@
+/**
+ * All that is printed goes through this folder: tables, progress, errors, and what fits the width of a terminal. Results
+ * go to stdout, all else to stderr. It knows no command.
+ */
 import { MirrorError } from "../../base/errors.ts";
 import { printableJson } from "../../base/printable.ts";
 

@@ -1,3 +1,7 @@
+/**
+ * How commands declare flags and help with commander. Flags of settings come from `base/config`, so that a name and a
+ * default stand once. The docs of the command line are written from these declarations.
+ */
 import { type Command, CommanderError } from "commander";
 import { spellProgram } from "../../base/config/program.ts";
 import { ConfigError } from "../../base/errors.ts";

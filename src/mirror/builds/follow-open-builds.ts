@@ -1,3 +1,8 @@
+/**
+ * From triggered to finished: which open builds are asked for, and how their times are told. A round of the watch finds
+ * the builds that are due, asks for each detail, and sweeps the stuck ones by a filter of the list. `explain-build.ts`
+ * tells a person why.
+ */
 import { aboutList } from "../api/about-list.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { type Polled, type PollOptions, pollOpenBuilds } from "./poll-open-builds.ts";

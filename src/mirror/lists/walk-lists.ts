@@ -1,3 +1,8 @@
+/**
+ * The planned lists of a run, walked into the tables. `plan.ts` says which lists are read, and whether whole or from the
+ * head; `read-list.ts` joins a walk to the loader; `close-walk.ts` says what the walk proved. The run around them is in
+ * `mirror/run`.
+ */
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { ResumableWalk } from "../../store/ledger/run-ledger.ts";

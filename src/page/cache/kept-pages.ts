@@ -1,3 +1,7 @@
+/**
+ * How many pages are made at once, and which are kept. A page is kept until its figures change; equal requests share one
+ * page; a reader who leaves frees the place. No page knows of this.
+ */
 import type { Context } from "hono";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";

@@ -1,3 +1,7 @@
+/**
+ * The pages' figures for programs: rows as CSV or JSON, Atom feeds, badges, logs as text. Rows are streamed from one
+ * snapshot, so memory does not grow with them.
+ */
 import { type Context, Hono } from "hono";
 import type { Clock } from "../../base/clock.ts";
 import { parseRelation } from "../../report/known-names.ts";

@@ -1,3 +1,8 @@
+/**
+ * What the pages share: blocks with their tools, tables, charts, marks, words for figures and times, links, periods. A
+ * page imports from here and from its own folder, never from another page. Charts and questions have folders of their
+ * own.
+ */
 import { html } from "./html.ts";
 import { renderTools, type Tools } from "./tools.ts";
 import type { Markup } from "./words.ts";

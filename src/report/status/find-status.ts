@@ -1,3 +1,7 @@
+/**
+ * How the mirror is: freshness, runs, builds, quarantine. `docmirror status`, `/status.json` and the metrics read the
+ * same figures here. It asks the database alone, never the service.
+ */
 import { ageMs, isAhead } from "../../base/clock.ts";
 import { findUndecided, type UndecidedRecord } from "../../mirror/lists/missing-records.ts";
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";

@@ -1,3 +1,7 @@
+/**
+ * The catalog of the protocol, read from the mirror: lists in their order, details, searches. `revisions.ts` says whether a
+ * reply is still right without reading it.
+ */
 import type { SQL } from "drizzle-orm";
 import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-contents.ts";
 import type { RecordTable } from "../../mirror/load/tables.ts";

@@ -1,3 +1,7 @@
+/**
+ * The interface as the service speaks it, over any catalog: routes, filters, pages, refusals, schemas. The simulated
+ * service and the mirror answer by it; `manners.ts` says where they differ. It knows no database.
+ */
 import { type Context, Hono } from "hono";
 import { LRUCache } from "lru-cache";
 import {

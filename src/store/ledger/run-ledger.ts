@@ -1,3 +1,7 @@
+/**
+ * Who may write, and what was done: the runs, the run lock, the lead among workers, the places of the database. Each
+ * right to write is proved in the transaction that writes. Nothing here knows what a run does.
+ */
 import { hostname } from "node:os";
 import { LockedError } from "../../base/errors.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
