@@ -27,7 +27,7 @@ const SOURCES = readdirSync(new URL("src/", ROOT), { recursive: true, encoding: 
 const codeOf = (path: string) => read(path).replace(/\/\*[\s\S]*?\*\/|^\s*(?:\/\/|--).*$/gm, "");
 /** What a simulated resource may have and needs not. */
 const MORE_LIFE = [
-  ...["settings.ts", "happenings.ts", "random.ts", "deletions.ts"].map((name) => `src/simulate/${name}`),
+  ...["settings.ts", "happenings.ts", "random.ts"].map((name) => `src/simulate/${name}`),
   "src/cli/simulate-command.ts",
 ];
 const filesWith = (pattern: RegExp) => SOURCES.filter((path) => pattern.test(codeOf(path)));
