@@ -953,7 +953,7 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
     fault: "the run's lock goes to another run",
     exit: "10",
     outcome: "nothing more is written",
-    file: "test/mirror/run/interrupted-run.test.ts",
+    file: "test/mirror/run/all-or-nothing.test.ts",
     test: "a run whose lock went to another run writes nothing more and ends with exit code 10",
   },
   {
