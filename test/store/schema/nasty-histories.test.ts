@@ -23,6 +23,8 @@ const USERS = `(select coalesce(jsonb_agg(user_uri order by position), '[]')
 /** One record as it stood from a moment on; the next one of the same id takes its place. */
 interface Copy {
   at: number;
+  /** The step that made it, whatever the clock said. */
+  step: number;
   row: Row;
 }
 type Row = Record<string, unknown> & { first_seen_at?: string; deleted_at?: string | null };
@@ -65,7 +67,12 @@ async function step({ load, loader, sql }: Loading, random: Random, at: number):
 }
 
 /** Adds a copy of each record that is not as it was: it counts from now, and never from before an earlier one of the same record. */
-async function keepCopies({ sql }: Loading, copies: Map<string, Copy[]>, now: number): Promise<void> {
+async function keepCopies(
+  { sql }: Loading,
+  copies: Map<string, Copy[]>,
+  now: number,
+  step: number,
+): Promise<void> {
   for (const resource of RESOURCES) {
     const rows = await sql.unsafe<Row[]>(
       `select ${FIELDS[resource]} from (select record.*${resource === "project" ? `, ${USERS}` : ""}
@@ -77,7 +84,7 @@ async function keepCopies({ sql }: Loading, copies: Map<string, Copy[]>, now: nu
       copies.set(key, known);
       const last = known.at(-1);
       if (JSON.stringify(last?.row) === JSON.stringify(row)) continue;
-      known.push({ at: Math.max(now, last?.at ?? now), row: { ...row } });
+      known.push({ at: Math.max(now, last?.at ?? now), step, row: { ...row } });
     }
   }
 }
@@ -96,7 +103,7 @@ test("records renamed, hidden, restored and moved, by a clock that goes back, lo
     if (random.chance(0.3)) loading.nextRun();
     await step(loading, random, at);
     await resolveReferences(sql);
-    await keepCopies(loading, copies, at);
+    await keepCopies(loading, copies, at, n);
     moments.add(at);
   }
   for (const moment of moments) {
@@ -105,13 +112,20 @@ test("records renamed, hidden, restored and moved, by a clock that goes back, lo
         (id) => copies.get(`${resource} ${id}`)?.findLast((copy) => copy.at <= moment)?.row ?? [],
       );
     const here = new Set<unknown>(asIs("project").map(({ id }) => id));
+    // A project that came after the build had left it, by a clock that went back, was never joined to it.
+    const cameAfter = (build: Row, project: string | undefined) => {
+      const lives = copies.get(`build ${build.id}`) ?? [];
+      const left = lives[lives.findIndex(({ row }) => row === build) + 1];
+      return left !== undefined && (copies.get(`project ${project}`)?.[0]?.step ?? 0) > left.step;
+    };
     for (const resource of RESOURCES) {
       const what = `seed ${seed}, ${resource}s at ${iso(moment)}`;
       const then = asIs(resource);
       const keyed = then.map((row) => {
         // A build's key comes with the project, which is no change of the build.
         const key = resource === "build" ? String(row.project_uri).match(/\d+(?=\/$)/)?.[0] : row.project_id;
-        return resource === "project" ? row : { ...row, project_id: here.has(key) ? key : null };
+        const isHere = here.has(key) && !(resource === "build" && cameAfter(row, String(key)));
+        return resource === "project" ? row : { ...row, project_id: isHere ? key : null };
       });
       const asOf = await sql.unsafe(
         `select ${FIELDS[resource]}${resource === "build" ? ", project_id" : ""} from mirror.${resource}s_as_of('${iso(moment)}') order by id`,
