@@ -2,6 +2,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { cancelRunning } from "./driver/cancel-running.ts";
 import type { Sql, TransactionSql } from "./sql.ts";
 
+/**
+ * The driver rejects a transaction whose connection is lost. If it ever fails to, the transaction ends after
+ * this time.
+ */
+const LOSS_REPORTED_MS = 10_000;
+
 /** Whether the server closes the connection after this error. The transaction is rejected when it does. */
 function endsSession(error: unknown): boolean {
   return error instanceof Error && "severity" in error && /^(FATAL|PANIC)$/.test(String(error.severity));
@@ -25,8 +31,9 @@ export async function withTransaction<T>(
   const statements = signal && cancelRunning(signal);
   let isBegun = false;
   let isLost = false;
+  let timer: NodeJS.Timeout | undefined;
   let giveUp: (reason: unknown) => void = () => {};
-  const departed = new Promise<never>((_, reject) => {
+  const unreported = new Promise<never>((_, reject) => {
     giveUp = reject;
   });
 
@@ -41,7 +48,10 @@ export async function withTransaction<T>(
       // been reported.
       await nextTurn();
       await nextTurn();
-      if (isLost || endsSession(error)) await new Promise<never>(() => {});
+      if (isLost || endsSession(error)) {
+        timer ??= setTimeout(() => giveUp(error), LOSS_REPORTED_MS);
+        await new Promise<never>(() => {});
+      }
       throw error;
     }
   }
@@ -92,12 +102,15 @@ export async function withTransaction<T>(
   };
   signal?.addEventListener("abort", leave, { once: true });
   try {
-    return (await Promise.race([transaction, departed])) as T;
+    return (await Promise.race([transaction, unreported])) as T;
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
   } finally {
     signal?.removeEventListener("abort", leave);
     void statements?.release();
+    clearTimeout(timer);
+    // A body that stops from now on needs no timer: the caller has its answer.
+    timer = undefined;
     isLost = true;
   }
 }
