@@ -7,10 +7,16 @@ export function nearestNames(wrong: string, known: Iterable<string>, most = 3): 
   return nearest.names();
 }
 
+/** The end of a sentence about a wrong name; empty where nothing is near. */
+export function didYouMean(names: readonly string[]): string {
+  return names.length === 0 ? "" : `; did you mean ${names.join(" or ")}?`;
+}
+
 /** Does the same for names that arrive one by one. */
 export function createNearest(wrong: string, most = 3) {
   const sought = wrong.toLowerCase();
-  const maxDistance = Math.max(3, sought.length / 2);
+  // A name of which most letters differ is another name: nobody who types "foo" means "42".
+  const maxDistance = Math.max(1, Math.floor(sought.length / 2));
   let ranked: { name: string; distance: number }[] = [];
   return {
     offer(name: string): void {

@@ -42,6 +42,13 @@ export interface Figures {
     } | null;
   }[];
   failedInARow: { command: CommandLabel; runs: number }[];
+  /** What is known of the arrival of builds. */
+  arrivals: {
+    /** Null where that is not known. */
+    isQuiet: boolean | null;
+    /** When the last build was triggered; null before the first refresh, and without any. */
+    lastBuildAt: number | null;
+  };
   openBuilds: { state: string | null; open: number; stuck: number }[];
   /** Whether a process leads; null when none ever did. */
   hasLeader: boolean | null;
@@ -189,6 +196,15 @@ export const FIGURE_METRICS: Readonly<Record<string, FigureMetric>> = {
   docmirror_builds_stuck: single(
     "Builds that have been open for longer than DOCMIRROR_STUCK_AFTER.",
     ({ openBuilds }) => openBuilds.reduce((sum, { stuck }) => sum + stuck, 0),
+  ),
+  docmirror_builds_quiet: single(
+    "1 where builds stopped arriving: none for over twice the longest gap of 28 days, and 10 or more are usual in that time. Else 0. " +
+      "Absent where that is not known: the mirror did not look for 5 minutes, knows fewer than 14 days, or has a wrong clock.",
+    ({ arrivals }) => arrivals.isQuiet,
+  ),
+  docmirror_last_build_timestamp_seconds: single(
+    "When the last build that is known was triggered, in seconds since 1970. Absent without any.",
+    ({ arrivals }) => arrivals.lastBuildAt,
   ),
   docmirror_has_leader: single(
     "1 while a process leads, 0 while none does. Absent where none ever did.",

@@ -92,7 +92,7 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
             storeHoles(tx, pages),
             memory?.store(tx, memorized),
             options.keepSize?.(tx),
-            saveProgress(tx, runId, resource, settled, behind, at),
+            saveProgress(tx, runId, resource, settled, behind, at, last.meta.totalCount),
           ]);
         });
         savedAt = clock.now().getTime();
@@ -111,7 +111,10 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
     if (changed.length === 0 && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
       savedAt = clock.now().getTime();
       const idle = counts;
-      await patience("move a checkpoint", () => saveProgress(sql, runId, resource, idle, behind, at));
+      const { totalCount } = last.meta;
+      await patience("move a checkpoint", () =>
+        saveProgress(sql, runId, resource, idle, behind, at, totalCount),
+      );
     }
   }
 

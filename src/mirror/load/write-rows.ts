@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import { copyIn } from "../../store/connection/copy-in.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { encodeCopy } from "./copy-binary.ts";
@@ -66,28 +67,17 @@ function* joined(first: Buffer[], rest: Generator<Buffer>, failure: { error: unk
   yield* rest;
 }
 
-/**
- * Sends the data of a COPY and ends it, without waiting for the result. postgres.js does not report a failure
- * to the stream. Instead the next statement fails, and with it the transaction. But the driver accepts no
- * statement before the data is sent.
- */
+/** Sends the data of a COPY and ends it, without waiting for the result (`copy-in.ts`). */
 async function sendCopy(stream: Writable, chunks: Iterable<Buffer>): Promise<void> {
-  const cancel = stream.destroy.bind(stream);
-  // Node destroys a finished stream, and the driver then sends CopyFail, perhaps into the next COPY.
-  stream.destroy = () => stream;
-  stream.on("error", () => {});
+  const copy = copyIn(stream);
   try {
-    for (const chunk of chunks) {
-      await new Promise<void>((resolve, reject) => {
-        stream.write(chunk, (error) => (error ? reject(error) : resolve()));
-      });
-    }
+    for (const chunk of chunks) await copy.write(chunk);
   } catch (error) {
     // The rows cannot be encoded, so the server must not wait for more.
-    cancel(error instanceof Error ? error : new Error(String(error)));
+    copy.cancel(error);
     throw error;
   }
-  stream.end();
+  copy.end();
 }
 
 /** Replaces rows by id. The columns in `keep` are not changed. */

@@ -15,9 +15,10 @@
  * | --- | --- |
  * | reopens a lost connection with old state: a write never made, an error for the wrong statement | `connect.ts` retires the pool |
  * | lets go of a closed socket under a statement that is about to be written, which then throws where nothing catches it | `driver/driver-socket.ts` |
- * | loses a connection for good when opening it throws, and hides why no host of several answers | `driver/socket-opener.ts` |
+ * | loses a connection for good when opening it throws, hides why no host of several answers, takes a standby for one that writes | `driver/socket-opener.ts` |
  * | tries for ever when a server hangs up without a word, and never sets TCP_NODELAY, so each COPY waits 40 ms | `driver/open-socket.ts` |
  * | sends settings with the login, which poolers refuse, and has no first statement of a session | `driver/session-start.ts` |
+ * | pauses while the reader of a COPY lags, and for good where that COPY ends meanwhile | `driver/driver-socket.ts` |
  * | goes on with the body of a transaction whose connection is lost, and writes its statements to a closed socket | `transaction.ts` |
  * | asks once to cancel a statement, which is lost between two messages, or hits the next statement | `abortable.ts`, `driver/cancel-running.ts` |
  * | reads times as dates, in milliseconds, and asks the server for its types of arrays | `driver/value-types.ts` |
@@ -26,6 +27,7 @@
 import postgres from "postgres";
 import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
 import type { DriverSocket } from "./driver/driver-socket.ts";
+import type { ServerKind } from "./driver/server-kind.ts";
 import { sessionStatement } from "./driver/session-settings.ts";
 import { createSocketOpener } from "./driver/socket-opener.ts";
 import { VALUE_TYPES } from "./driver/value-types.ts";
@@ -136,27 +138,13 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
     givenName === undefined ? {} : { application_name: nameApplication(givenName, address.instance) },
     options.session ?? {},
   );
-  const { hosts, sockets, socket } = createSocketOpener(address, {
-    timeoutMs: timeoutSeconds * 1000,
-    settings,
-    onLost: () => {
-      generation.isRetired = true;
-    },
-    isRetired: () => generation.isRetired,
-  });
-
   const access: Record<string, unknown> = {
     ...(address.user === undefined ? {} : { user: address.user }),
     ...(address.password === undefined ? {} : { password: address.password }),
     ...(address.database === undefined ? {} : { database: address.database }),
-    ...(address.targetSessionAttrs === undefined ? {} : { target_session_attrs: address.targetSessionAttrs }),
-    host: hosts,
-    port: address.hosts.map(({ port }) => port),
-    socket,
-  };
-  const sql = postgres({
-    ...access,
-    max: options.max ?? 4,
+    // For the driver's own messages: it neither resolves nor chooses a host.
+    host: address.hosts[0]?.host,
+    port: address.hosts[0]?.port,
     connect_timeout: timeoutSeconds,
     // A connection stays open until the pool is ended or the connection is lost.
     max_lifetime: null,
@@ -170,8 +158,27 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
       ...(address.startupOptions === undefined ? {} : { options: address.startupOptions }),
       application_name: nameApplication(options.applicationName, address.instance),
     },
-    types: VALUE_TYPES,
+  };
+  const openPool = (own: Record<string, unknown>) => postgres({ ...access, ...own });
+  const { sockets, socket } = createSocketOpener(address, {
+    timeoutMs: timeoutSeconds * 1000,
+    settings,
+    onLost: () => {
+      generation.isRetired = true;
+    },
+    isRetired: () => generation.isRetired,
+    async findKind(asked) {
+      const sql = openPool({ max: 1, socket: async () => asked });
+      try {
+        const [kind] = await sql<[ServerKind]>`
+          select pg_catalog.pg_is_in_recovery() as "isStandby", current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
+        return kind;
+      } finally {
+        await sql.end({ timeout: 1 });
+      }
+    },
   });
+  const sql = openPool({ max: options.max ?? 4, socket, types: VALUE_TYPES });
   const generation: Generation = { sql: sql as unknown as Sql, isRetired: false, sockets };
   return generation;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { ConfigError } from "../../base/errors.ts";
+import { SESSION_ATTRS } from "./driver/server-kind.ts";
 import { parseStartupOptions } from "./driver/startup-options.ts";
 
 export interface DatabaseAddress {
@@ -102,7 +103,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
     database: take("dbname") ?? (decode(path.slice(1)) || undefined),
     hosts,
     tls,
-    targetSessionAttrs: notAny(take("target_session_attrs")),
+    targetSessionAttrs: sessionAttrs(take("target_session_attrs")),
     connectTimeoutSeconds: positive(take("connect_timeout")),
     session,
     startupOptions: rest,
@@ -226,8 +227,12 @@ function readTlsFile(name: string, path: string): string {
   }
 }
 
-function notAny(value: string | undefined): string | undefined {
-  return value === "any" ? undefined : value;
+function sessionAttrs(value: string | undefined): string | undefined {
+  if (value === undefined || value === "any") return undefined;
+  if (Object.hasOwn(SESSION_ATTRS, value)) return value;
+  throw new ConfigError("read DATABASE_URL: nobody knows that target_session_attrs", {
+    hint: `write one of any, ${Object.keys(SESSION_ATTRS).join(", ")}`,
+  });
 }
 
 function positive(value: string | undefined): number | undefined {

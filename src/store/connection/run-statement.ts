@@ -45,6 +45,8 @@ export interface RunOptions {
    * its values
    */
   prepare?: boolean;
+  /** Postgres refuses more than one statement in the text. @default so only where there are params */
+  isSingle?: boolean;
 }
 
 /** Runs a statement that was composed with drizzle's `sql`, for example of a table and some conditions. */
@@ -66,7 +68,9 @@ export function runText<Row extends postgres.MaybeRow = postgres.Row>(
   sql: AnySql,
   text: string,
   params: readonly unknown[] = [],
-  options: RunOptions = {},
+  { isSingle, ...options }: RunOptions = {},
 ): postgres.PendingQuery<Row[]> {
-  return sql.unsafe<Row[]>(text, params as postgres.ParameterOrJSON<never>[], options);
+  // The driver knows `simple`, its types do not: without it several statements run where there are no params.
+  const protocol = isSingle ? { ...options, simple: false } : options;
+  return sql.unsafe<Row[]>(text, params as postgres.ParameterOrJSON<never>[], protocol);
 }

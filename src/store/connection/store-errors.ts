@@ -91,6 +91,9 @@ const MEANINGS: Record<string, Meaning> = {
   "3F000": { hint: "run `docmirror migrate`" },
   "2201B": { hint: "correct the pattern of that rule in report.error_rules" },
   "25006": { hint: "this server is read-only (a standby?): DATABASE_URL must name the primary" },
+  WRONG_SERVERS: {
+    hint: "wait until a standby has taken over, or correct the hosts or target_session_attrs in DATABASE_URL",
+  },
   "53300": { hint: "close other clients, or raise max_connections or the role's connection limit" },
   "53100": { hint: "free space on the server's disk, then run it again: the stored data is consistent" },
   "53200": { hint: "give the server more memory, or lower its work_mem" },
@@ -132,11 +135,27 @@ const PASSING = new Set([
   "ERR_SOCKET_CLOSED",
   "ERR_STREAM_DESTROYED",
   "ERR_STREAM_WRITE_AFTER_END",
+  // Between the end of a primary and the promotion of its standby.
+  "WRONG_SERVERS",
   "53300",
   "55P03",
   "57P01",
   "57P02",
   "57P03",
+]);
+
+/** Codes of a database that refuses us: a new password, other rights, a certificate that is over, a database closed for a while. */
+const REFUSALS = new Set([
+  "28000",
+  "28P01",
+  "3D000",
+  "42501",
+  "55000",
+  "CERT_HAS_EXPIRED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
 ]);
 
 /**
@@ -198,6 +217,16 @@ export function isPassing(error: unknown): boolean {
   const code = sqlstateOf(error);
   if (code === undefined) return false;
   return PASSING.has(code) || (isSqlstate(code) && (code.startsWith("08") || code.startsWith("40")));
+}
+
+/** Whether to wait for the database. A host name that is unknown now may be known when its container is up again. */
+export function isDown(error: unknown): boolean {
+  return isPassing(error) || sqlstateOf(error) === "ENOTFOUND";
+}
+
+/** The same for a process that has worked with this database: what it may not do now, it was allowed to do before. */
+export function isAway(error: unknown): boolean {
+  return isDown(error) || REFUSALS.has(sqlstateOf(error) ?? "");
 }
 
 /** The SQLSTATE, or the code of the socket or the driver, from anywhere in the chain of causes. */

@@ -1,6 +1,7 @@
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { closeSync, openSync, realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { StoreError } from "../../base/errors.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 import type { ServerAccount } from "./account.ts";
 import { foreignOwnerError } from "./owner.ts";
 
@@ -11,7 +12,7 @@ export function createPaths(dataDirSetting: string) {
   const wanted = resolve(dataDirSetting);
   let dataDir: string;
   try {
-    makeFolder(wanted);
+    makeFolder(wanted, 0o700);
     dataDir = realpathSync(wanted);
   } catch (error) {
     throw toDataDirError(error, wanted);
@@ -43,19 +44,6 @@ export function createPaths(dataDirSetting: string) {
       return { path: "/proc/self/fd/3", descriptor, close: () => closeSync(descriptor) };
     },
   };
-}
-
-/** The recursive mkdir of Node never ends where an existing folder cannot have subfolders, such as /proc. */
-function makeFolder(path: string, mode = 0o700): void {
-  try {
-    mkdirSync(path, { mode });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EEXIST" && statSync(path).isDirectory()) return;
-    if (code !== "ENOENT" || existsSync(dirname(path))) throw error;
-    makeFolder(dirname(path), 0o755);
-    mkdirSync(path, { mode });
-  }
 }
 
 type Fault = [what: string, hint: string];

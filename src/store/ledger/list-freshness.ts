@@ -45,7 +45,12 @@ export function describeOldest(lists: readonly ListFreshness[], now: Date) {
   if (startedAt === null) return { resource, why: "was never read to its end" };
   const isInFuture = ageMs(startedAt, now) === Number.POSITIVE_INFINITY;
   const why = isInFuture
-    ? `was last read at ${startedAt}, which is in the future: a clock is or was wrong`
-    : `was last read to its end at ${finishedAt}`;
+    ? `was last read at ${toSecond(startedAt)}, which is in the future: a clock is or was wrong`
+    : `was last read to its end at ${toSecond(finishedAt)}`;
   return { resource, why };
+}
+
+/** A moment of Postgres for people, who need no fractions of a second. */
+function toSecond(moment: string | null): string {
+  return (moment ?? "").replace(/\.\d+/, "").replace(/\+00$/, "Z");
 }

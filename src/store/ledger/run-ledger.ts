@@ -149,8 +149,9 @@ export async function startWalk(
 
 /**
  * Stores the progress of a walk in the transaction of the loaded page. `checkpoint` is null when there is
- * nothing to resume from. Throws `LockedError` when another run has closed this one, which also rolls the
- * page back: its lock on the row of the run lasts until the page is committed. Safe to repeat.
+ * nothing to resume from, and `totalCount` where the service did not say how many records there are. Throws
+ * `LockedError` when another run has closed this one, which also rolls the page back: its lock on the row of the
+ * run lasts until the page is committed. Safe to repeat.
  */
 export async function saveProgress(
   tx: TransactionSql | Sql,
@@ -159,12 +160,13 @@ export async function saveProgress(
   counts: WalkCounts,
   checkpoint: Checkpoint | null,
   at: string,
+  totalCount: number | null,
 ): Promise<void> {
   const moved = await tx`
     with run as (select id from sync.runs where id = ${runId} and status = 'running' for share)
     update sync.walks set pages = ${counts.pages}, records = ${counts.records}, inserted = ${counts.inserted},
       updated = ${counts.updated}, unchanged = ${counts.unchanged}, deleted = ${counts.deleted},
-      restored = ${counts.restored}, quarantined = ${counts.quarantined},
+      restored = ${counts.restored}, quarantined = ${counts.quarantined}, total_count = ${totalCount},
       checkpoint = ${checkpoint && JSON.stringify(checkpoint)}::text::jsonb, checkpoint_at = ${at}::timestamptz
     from run where run_id = run.id and resource = ${resource}`;
   if (moved.count === 0) throw closedElsewhere(runId);
@@ -197,9 +199,9 @@ export interface WalkEnd {
 
 /** Closes a walk. Throws `LockedError` when another run has closed this one. Safe to repeat. */
 export async function finishWalk(tx: TransactionSql | Sql, runId: number, resource: Resource, end: WalkEnd) {
-  await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt);
+  await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt, end.totalCount);
   await tx`
-    update sync.walks set walk = ${end.walk}, reason = ${end.reason}, total_count = ${end.totalCount},
+    update sync.walks set walk = ${end.walk}, reason = ${end.reason},
       unstored = ${end.unstored}, deficit = ${end.deficit}, finished_at = ${end.finishedAt}
     where run_id = ${runId} and resource = ${resource}`;
 }

@@ -107,16 +107,64 @@ async function migrateIn(
       hint: "stop the worker, or wait until the run has ended, then run `docmirror migrate` again",
     });
   }
-  for (const { statements } of missing) {
-    // Text of the files in `migrations`.
-    for (const statement of statements) await abortable(runText(tx, statement), signal);
-  }
+  await applyMigrations(tx, missing, signal);
   await recordApplied(tx, applied, missing, known);
   // Read again: a migration that had to drop definitions has deleted their rows.
   const changes = await findDefinitionChanges(tx, definitions);
   await applyDefinitions(tx, changes, definitions.version);
   await applyReportComments(tx, definitions.dictionary);
   return { applied: missing.map(({ tag }) => tag), redefined: namesOf(changes), newer: false };
+}
+
+export interface FillOptions {
+  /** The first migrations of the program, which the data was written under. */
+  under: number;
+  /** Fills the tables, which are as they were after these migrations. */
+  fill: () => Promise<void>;
+  signal: AbortSignal;
+}
+
+/**
+ * Makes the schema as it was after some migrations, has it filled, and brings it up to date. So later migrations move
+ * old data as in a mirror that was never away. Only in an empty database, or one with exactly these migrations.
+ * Throws SchemaVersionError.
+ */
+export async function migrateAround(
+  tx: TransactionSql,
+  definitions: Definitions,
+  { under, fill, signal }: FillOptions,
+): Promise<void> {
+  await tx`set transaction isolation level read committed`;
+  await abortable(tx`select pg_advisory_xact_lock(${LOCK_KEY})`, signal);
+  await tx`select set_config('lock_timeout', ${String(LOCK_WAIT_MS)}, true)`;
+  const known = readMigrations();
+  const before = known.slice(0, under);
+  const applied = await findApplied(tx, known);
+  const missing = findMissing(before, applied);
+  if (applied.length > 0 && (missing.length > 0 || applied.length > under)) {
+    throw new SchemaVersionError("the schema there is not the one that the backup was made of", {
+      hint: "name a new data folder (--data-dir) or a new database; the schema is made there and brought up to date",
+    });
+  }
+  await applyMigrations(tx, missing, signal);
+  await recordApplied(tx, applied, missing, known);
+  await fill();
+  const later = known.slice(under);
+  await applyMigrations(tx, later, signal);
+  await recordApplied(tx, applied, later, known);
+  await applyDefinitions(tx, await findDefinitionChanges(tx, definitions), definitions.version);
+  await applyReportComments(tx, definitions.dictionary);
+}
+
+async function applyMigrations(
+  tx: TransactionSql,
+  missing: readonly Migration[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const { statements } of missing) {
+    // Text of the files in `migrations`.
+    for (const statement of statements) await abortable(runText(tx, statement), signal);
+  }
 }
 
 /** Which migrations are applied. Changes nothing. An empty database is "older". */
@@ -141,6 +189,12 @@ export async function pendingSql(sql: AnySql, definitions: Definitions): Promise
       .filter((text) => text !== "")
       .join("\n");
   });
+}
+
+/** Throws SchemaVersionError unless the schema is exactly that of this program: a later one may have more tables. */
+export async function assertCurrent(sql: AnySql, definitions: Definitions): Promise<void> {
+  const status = assertUsable(await migrationStatus(sql, definitions));
+  if (status.state === "newer") throw newerError(status);
 }
 
 /** Throws SchemaVersionError unless this program may use the database. */

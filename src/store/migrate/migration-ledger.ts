@@ -58,7 +58,10 @@ export async function recordApplied(
     // If our role may not read the shared ledger, no older version ever used it with this role.
     if (ledgers.hasShared && ledgers.isReadable) await leaveShared(tx, known, ledgers);
   }
-  if (!ledgers.hasAdditive && added.length > 0) await addAdditive(tx);
+  if (added.length > 0) {
+    if (!ledgers.hasAdditive) await addAdditive(tx);
+    await runText(tx, COMMENTS);
+  }
   for (const { tag, hash, additive } of added) {
     await tx`
       insert into sync.migrations (tag, hash, applied_at, additive) values (${tag}, ${hash}, now(), ${additive})`;
@@ -67,9 +70,6 @@ export async function recordApplied(
 
 async function createLedger(tx: TransactionSql, before: readonly AppliedMigration[]): Promise<void> {
   await tx`create table sync.migrations (tag text primary key, hash text not null, applied_at timestamptz)`;
-  await tx`
-    comment on table sync.migrations is
-    'The migrations that this database has: the name and the SHA-256 of the file, and when it was applied, where that is known.'`;
   await tx`
     insert into sync.migrations (tag, hash, applied_at)
     select tag, hash, "appliedAt"
@@ -80,10 +80,15 @@ async function createLedger(tx: TransactionSql, before: readonly AppliedMigratio
 /** Not a migration: programs must be able to read it before they know which migrations there are. */
 async function addAdditive(tx: TransactionSql): Promise<void> {
   await tx`alter table sync.migrations add column additive boolean not null default false`;
-  await tx`
-    comment on column sync.migrations.additive is
-    'True where programs that do not know this migration may still use the database.'`;
 }
+
+/** Fixed text, again with each migration: ledgers of older versions have some of these only. */
+const COMMENTS = `
+  comment on table sync.migrations is 'The migrations that this database has.';
+  comment on column sync.migrations.tag is 'The name of the file, without its ending.';
+  comment on column sync.migrations.hash is 'The SHA-256 of the file.';
+  comment on column sync.migrations.applied_at is 'When it was applied; null where that is not known.';
+  comment on column sync.migrations.additive is 'True where programs that do not know this migration may still use the database.'`;
 
 async function findLedgers(sql: AnySql): Promise<Ledgers> {
   // From the catalog: to_regclass fails where another program hides its schema from our role.

@@ -10,6 +10,9 @@ export type NoticeType =
   | "schema.changed"
   | "project.broke"
   | "project.recovered"
+  | "builds.quiet"
+  | "builds.resumed"
+  | "platform.trouble"
   | "test";
 
 /**

@@ -92,6 +92,9 @@ export const rollupBuilds = rollup.table(
     error_class: text(),
     error_fingerprint: text(),
     output_excerpt: text(),
+    /** The error line without the places of one build, and 16 hex digits for it. */
+    masked_line: text(),
+    error_line_id: text(),
     first_seen_at: moment().notNull(),
     deleted_at: moment(),
     /** When the build was last seen open. Null for a build that is not open. */
@@ -121,8 +124,14 @@ export const rollupBuilds = rollup.table(
     ),
     index("builds_fingerprint").on(table.error_fingerprint, table.project_id).where(sql`failed = 1`),
     // For what failed in some days, without a look at the table.
-    index("builds_failed_day")
-      .on(table.triggered_on, table.error_class, table.error_fingerprint, table.project_id)
+    index("builds_failed_line")
+      .on(
+        table.triggered_on,
+        table.error_class,
+        table.error_fingerprint,
+        table.error_line_id,
+        table.project_id,
+      )
       .where(sql`failed = 1`),
     index("builds_ahead").on(table.ahead_until).where(sql`ahead_until is not null`),
   ],
@@ -279,8 +288,15 @@ export const errors = rollup.table(
     last_triggered_at: moment(),
     last_build_id: idText().notNull(),
     project_id: idText().notNull(),
+    error_line_id: text().notNull().default(""),
+    masked_line: text(),
   },
-  (table) => [primaryKey({ columns: [table.error_fingerprint, table.project_id, table.error_class] })],
+  (table) => [
+    primaryKey({
+      name: "errors_key",
+      columns: [table.error_fingerprint, table.project_id, table.error_class, table.error_line_id],
+    }),
+  ],
 );
 
 /** Hours in which eight projects or more had a build that finished. */

@@ -5,7 +5,7 @@ const RATES = [
   ...["success_rate_by_project", "success_rate_by_type", "success_rate_by_version", "success_rate_daily"],
   ...["success_rate_daily_by_project", "success_rate_weekly"],
 ];
-const NAMES = ["failing_now", "fact_builds", ...RATES, "recoveries", "runs"];
+const NAMES = ["42", "failing_now", "fact_builds", ...RATES, "recoveries", "runs"];
 
 describe("nearestNames", () => {
   test.each([
@@ -13,6 +13,7 @@ describe("nearestNames", () => {
     ["failing", ["failing_now"]],
     ["failling", ["failing_now"]],
     ["RUNS", ["runs"]],
+    ["foo", []],
     ["quux_of_everything", []],
   ])("of %s are %j", (wrong, names) => {
     expect(nearestNames(wrong, NAMES).slice(0, 1)).toEqual(names);

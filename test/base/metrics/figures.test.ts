@@ -7,6 +7,7 @@ const EMPTY: Figures = {
   otherSchemaChanges: 0,
   kinds: [],
   failedInARow: [],
+  arrivals: { isQuiet: null, lastBuildAt: null },
   openBuilds: [],
   hasLeader: null,
   isLeader: null,

@@ -57,6 +57,25 @@ describe("a transaction", () => {
   });
 });
 
+// The driver pauses its socket for a reader that lags, and nothing but the next statement wakes it.
+test.each([
+  1, 60_000, 3_000_000,
+])("a COPY of %i bytes whose reader lags is followed by the next statement", async (bytes) => {
+  const found = await withTransaction(sql, async (tx) => {
+    const rows = await tx
+      .unsafe(`copy (select repeat('x', 1000) from generate_series(0, ${bytes} / 1000)) to stdout`)
+      .readable();
+    let read = 0;
+    for await (const chunk of rows as AsyncIterable<Buffer>) {
+      await systemClock.sleep(1);
+      read += chunk.length;
+    }
+    const [row] = await tx<{ one: number }[]>`select 1 as one`;
+    return { read, one: row?.one };
+  });
+  expect(found).toEqual({ read: 1001 * (Math.floor(bytes / 1000) + 1), one: 1 });
+});
+
 // An error that nobody could catch would fail the whole test run.
 describe("a transaction whose connection is lost", () => {
   const cases: Record<string, (tx: TransactionSql) => Promise<unknown>> = {

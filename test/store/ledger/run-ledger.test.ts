@@ -172,7 +172,11 @@ describe("a walk", () => {
     await startWalk(ledger.sql, runId, "user", from(runId, at(1)), none, null);
     expect(await findResumableWalks(ledger.sql, at(0), at(9))).toEqual([]);
     const checkpoint = { seq: 3, request: "/api/v1/build/?limit=20&offset=60" };
-    await saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2));
+    await saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2), 60);
+    // A reader of the first sync wants to know how far it is.
+    expect(await ledger.sql`select total_count from sync.walks where resource = 'build'`).toEqual([
+      { total_count: 60 },
+    ]);
     expect(await findResumableWalks(ledger.sql, at(2), at(9))).toEqual([
       {
         runId,
@@ -201,7 +205,7 @@ describe("a walk", () => {
     const checkpoint = { seq: 3, request: "/x" };
     for (const resource of ["build", "user"] as const) {
       await startWalk(ledger.sql, runId, resource, from(runId, at(1)), none, null);
-      await saveProgress(ledger.sql, runId, resource, counts, checkpoint, at(2));
+      await saveProgress(ledger.sql, runId, resource, counts, checkpoint, at(2), 60);
     }
     await finishWalk(ledger.sql, runId, "user", { ...end, walk: "whole", reason: null, checkpoint: null });
     await finishWalk(ledger.sql, runId, "build", { ...end, walk: "not_whole", reason: "lost", checkpoint });
@@ -255,7 +259,9 @@ describe("a run that another one has closed", () => {
     await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
     await startRun(ledger.sql, "full", at(2));
     const checkpoint = { seq: 3, request: "/x" };
-    await expect(saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2))).rejects.toMatchObject({
+    await expect(
+      saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2), 60),
+    ).rejects.toMatchObject({
       name: "LockedError",
       exitCode: 10,
     });
@@ -288,7 +294,7 @@ describe("a run that another one has closed", () => {
     await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
     let taking: Promise<unknown> | undefined;
     await withTransaction(ledger.sql, async (tx) => {
-      await saveProgress(tx, runId, "build", counts, null, at(2));
+      await saveProgress(tx, runId, "build", counts, null, at(2), null);
       taking = startRun(ledger.sql, "full", at(2));
       await expect
         .poll(

@@ -61,7 +61,11 @@ export class DriverSocket extends EventEmitter {
   }
 
   write(chunk: Buffer, written?: (error?: Error | null) => void): boolean {
-    if (this.#loss === null && this.#raw !== null) return this.#raw.write(chunk, written);
+    if (this.#loss === null && this.#raw !== null) {
+      // The driver pauses while a reader of a COPY lags, and forgets it when the COPY ends meanwhile.
+      this.#raw.resume();
+      return this.#raw.write(chunk, written);
+    }
     const loss = this.#loss ?? this.#hungUp();
     this.#isQuiet = false;
     setImmediate(() => {

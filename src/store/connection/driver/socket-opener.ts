@@ -1,10 +1,12 @@
 import type { DatabaseAddress } from "../database-url.ts";
 import { DriverSocket } from "./driver-socket.ts";
 import { openSocket } from "./open-socket.ts";
+import { SESSION_ATTRS, type ServerKind } from "./server-kind.ts";
+import { sessionStatement } from "./session-settings.ts";
+
+type Place = DatabaseAddress["hosts"][number];
 
 export interface SocketOpener {
-  /** The hosts as the driver has to see them: it counts them to know how often to try. */
-  hosts: string[];
   /** The connections, opened or opening. */
   sockets: Set<DriverSocket>;
   /** The driver's option `socket`. */
@@ -19,42 +21,61 @@ export interface SocketOpenerOptions {
   onLost(): void;
   /** Whether no connection is wanted any more. */
   isRetired(): boolean;
+  /** Logs in over a new connection, asks, and closes it. */
+  findKind(socket: DriverSocket): Promise<ServerKind>;
 }
 
 /**
- * Opens the connections of a pool, each to the first host that answers. With several hosts postgres.js hides an error
- * and tries again. That is right after a server of the wrong kind (target_session_attrs). It is wrong when no server
- * answers: we have to see that error.
+ * Opens the connections of a pool, each to the first host that answers and is of the wanted kind. The driver could choose
+ * too, but it takes a standby for a server that writes, hides why no host answers, and asks again without a pause while none
+ * is right. So the driver knows of one host, and a connection of its own asks each server first.
  */
 export function createSocketOpener(address: DatabaseAddress, options: SocketOpenerOptions): SocketOpener {
-  const { timeoutMs, settings, onLost, isRetired } = options;
+  const { timeoutMs, settings, onLost, isRetired, findKind } = options;
   const sockets = new Set<DriverSocket>();
-  const hosts = address.hosts.map(({ host }) => host);
-  if (address.targetSessionAttrs === undefined) hosts.splice(1);
-  let firstHost = 0;
+  const { hosts, targetSessionAttrs } = address;
+  const rounds = targetSessionAttrs === undefined ? [null] : (SESSION_ATTRS[targetSessionAttrs] ?? []);
+
+  async function open(place: Place, statement: string, lost?: () => void): Promise<DriverSocket> {
+    const socket = new DriverSocket(await openSocket(place, address.tls, timeoutMs), place, statement, lost);
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    return socket;
+  }
+
+  /** A session of ours may be read-only by its own settings, which say nothing about the server. */
+  async function ask(place: Place): Promise<ServerKind> {
+    const asked = await open(place, sessionStatement(address.session));
+    const timer = setTimeout(() => asked.abandon(), timeoutMs);
+    return findKind(asked).finally(() => clearTimeout(timer));
+  }
 
   // An error thrown here would cost the pool this connection for good. So a failed connection is returned as
   // a socket that is already lost.
   async function socket(): Promise<DriverSocket> {
-    const [first = { host: "", port: 0 }] = address.hosts;
-    let loss = Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
-    hosts.splice(0, hosts.length, ...address.hosts.slice(0, hosts.length).map(({ host }) => host));
-    for (let tried = 0; tried < address.hosts.length && !isRetired(); tried++) {
-      const place = address.hosts[(firstHost + tried) % address.hosts.length] ?? first;
-      try {
-        const opened = await openSocket(place, address.tls, timeoutMs);
-        if (address.targetSessionAttrs !== undefined) firstHost += tried + 1;
-        const socket = new DriverSocket(opened, place, settings, onLost);
-        sockets.add(socket);
-        socket.once("close", () => sockets.delete(socket));
-        return socket;
-      } catch (error) {
-        loss = error as typeof loss;
+    const [first = { host: "", port: 0 }] = hosts;
+    let loss: Error | null = null;
+    let isWrong = false;
+    for (const choice of rounds) {
+      for (const place of hosts) {
+        if (isRetired()) break;
+        try {
+          if (choice === null || choice(await ask(place))) return await open(place, settings, onLost);
+          isWrong = true;
+        } catch (error) {
+          loss = error as Error;
+        }
       }
     }
-    hosts.splice(1);
+    // A server of the wrong kind says more than one that does not answer.
+    if (isWrong) loss = fault("WRONG_SERVERS", "no server is what target_session_attrs asks for");
+    loss ??= fault("CONNECTION_CLOSED", "the connection was lost");
     return new DriverSocket(null, { ...first, loss }, settings);
   }
 
-  return { hosts, sockets, socket };
+  return { sockets, socket };
+}
+
+function fault(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
 }

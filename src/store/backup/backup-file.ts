@@ -1,0 +1,84 @@
+import { type FileHandle, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { ConfigError } from "../../base/errors.ts";
+import { withOutputErrors } from "../../base/output-error.ts";
+import { isBackup } from "./read-backup.ts";
+
+/** A draft grows all the time. One that did not for so long is nobody's. */
+const ABANDONED_AFTER_MS = 3_600_000;
+
+export interface DraftedFacts {
+  bytes: number;
+}
+
+/**
+ * Has a file written under a name of its own beside `file`. It takes its place when `write` has ended and the disk has
+ * it; when that fails it is removed, and what was there stays. Its rows are about people, so others may not read it.
+ * Throws ConfigError where something else than a backup is there, and where it cannot be written.
+ */
+export async function withBackupFile<T extends object>(
+  file: string,
+  write: (handle: FileHandle, draft: string) => Promise<T>,
+): Promise<T & DraftedFacts> {
+  const path = resolve(file);
+  // A link stays, and what it points to is replaced.
+  const place = await realpath(path).catch(() => path);
+  await assertReplaceable(place, file);
+  await removeAbandoned(place);
+  const draft = join(dirname(place), `.${basename(place)}.partial-${process.pid}`);
+  const handle = await withOutputErrors(file, async () => {
+    await rm(draft, { force: true });
+    return open(draft, "wx", 0o600);
+  });
+  try {
+    let facts: T;
+    try {
+      facts = await write(handle, draft);
+      await withOutputErrors(file, () => handle.sync());
+    } finally {
+      await handle.close();
+    }
+    const { size: bytes } = await stat(draft);
+    await withOutputErrors(file, () => rename(draft, place));
+    await syncFolder(dirname(place));
+    return { ...facts, bytes };
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => {});
+    throw error;
+  }
+}
+
+async function assertReplaceable(place: string, file: string): Promise<void> {
+  const facts = await withOutputErrors(file, () =>
+    stat(place).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return null;
+      throw error;
+    }),
+  );
+  if (facts === null) return;
+  const hint = "name a file that does not exist yet, or an earlier backup";
+  if (!facts.isFile())
+    throw new ConfigError(`${file} is ${facts.isDirectory() ? "a folder" : "not a file"}`, { hint });
+  if (!(await isBackup(place)))
+    throw new ConfigError(`${file} is not a backup, so it is not replaced`, { hint });
+}
+
+/** Removes what killed backups left beside the place. */
+async function removeAbandoned(place: string): Promise<void> {
+  const parent = dirname(place);
+  for (const name of await readdir(parent).catch((): string[] => [])) {
+    const [, of] = /^\.(.*)\.partial-\d+$/.exec(name) ?? [];
+    if (of !== basename(place)) continue;
+    const path = join(parent, name);
+    const facts = await stat(path).catch(() => null);
+    if (facts?.isFile() && Date.now() - facts.mtimeMs > ABANDONED_AFTER_MS)
+      await rm(path, { force: true }).catch(() => {});
+  }
+}
+
+/** After a crash of the machine the new name must be there. Some systems cannot open a folder. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r").catch(() => null);
+  await folder?.sync().catch(() => {});
+  await folder?.close();
+}

@@ -1,0 +1,75 @@
+import { is } from "drizzle-orm";
+import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
+import type { TransactionSql } from "../connection/sql.ts";
+import * as schema from "../schema/index.ts";
+import type { BackedUpTable } from "./backup-form.ts";
+
+/**
+ * What the schema itself says: `migrate` writes it for the place where it runs. `sync.migrations` is no table of
+ * `src/store/schema`; the header has what it says.
+ */
+const NOT_DATA = ["sync.definitions"];
+
+interface Described extends BackedUpTable {
+  identity: string | undefined;
+  refersTo: string[];
+}
+
+/**
+ * All tables with data of this version of docmirror, each after those that it refers to. Generated columns are left
+ * out, because nobody can write them.
+ */
+export function mirrorTables(): (BackedUpTable & Pick<Described, "identity">)[] {
+  const left = Object.values(schema)
+    .filter((one) => is(one, PgTable))
+    .map((table) => describe(table as PgTable))
+    .filter(({ name }) => !NOT_DATA.includes(name));
+  const ordered: Described[] = [];
+  while (left.length > 0) {
+    const next = left.findIndex(({ name, refersTo }) =>
+      refersTo.every((other) => other === name || ordered.some((done) => done.name === other)),
+    );
+    const [table] = left.splice(next, 1);
+    if (next === -1 || table === undefined) throw new Error("the references of the tables make a circle");
+    ordered.push(table);
+  }
+  return ordered.map(({ name, columns, identity }) => ({ name, columns, identity }));
+}
+
+function describe(table: PgTable): Described {
+  const config = getTableConfig(table);
+  const written = config.columns.filter(({ generated }) => generated === undefined);
+  return {
+    name: `${config.schema}.${config.name}`,
+    columns: written.map(({ name }) => name),
+    identity: config.columns.find(({ generatedIdentity }) => generatedIdentity !== undefined)?.name,
+    refersTo: config.foreignKeys.map((key) => {
+      const other = getTableConfig(key.reference().foreignTable);
+      return `${other.schema}.${other.name}`;
+    }),
+  };
+}
+
+/** A table as the catalog of a database has it. */
+export interface StoredTable extends BackedUpTable {
+  schema: string;
+  /** As SQL names it. */
+  quoted: string;
+}
+
+/** The tables of our schemas in a database, with the columns that can be written. */
+export function findTables(tx: TransactionSql): Promise<StoredTable[]> {
+  return tx<StoredTable[]>`
+    select nspname || '.' || relname as name, nspname as schema, format('%I.%I', nspname, relname) as quoted,
+      array_agg(attname::text order by attnum) as columns
+    from pg_class as class
+    join pg_namespace as space on space.oid = relnamespace
+    join pg_attribute on attrelid = class.oid and attnum > 0 and not attisdropped and attgenerated = ''
+    where nspname in ('mirror', 'sync', 'rollup', 'report') and relkind = 'r'
+      and (nspname, relname) not in (('sync', 'definitions'), ('sync', 'migrations'))
+    group by nspname, relname
+    order by 1`;
+}
+
+export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoteTable = (name: string): string => name.split(".").map(quoteName).join(".");

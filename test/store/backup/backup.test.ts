@@ -1,0 +1,215 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { readDefinitions } from "../../../src/report/definitions.ts";
+import { frame, HEAD_BYTES, MAGIC } from "../../../src/store/backup/backup-form.ts";
+import { mirrorTables } from "../../../src/store/backup/mirror-tables.ts";
+import { restoreBackup } from "../../../src/store/backup/restore-backup.ts";
+import { writeBackup } from "../../../src/store/backup/write-backup.ts";
+import { connect, withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { createReportedMirror } from "../../support/reported-mirror.ts";
+import { fingerprintTables } from "../../support/table-prints.ts";
+
+let folder: string;
+let database: TestDatabase;
+let sql: Sql;
+let file: string;
+const definitions = readDefinitions();
+const { signal } = new AbortController();
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "docmirror-backup-"));
+  file = join(folder, "mirror.backup");
+  database = await createReportedMirror();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  // A log that no frame holds, with all that COPY writes otherwise.
+  await sql`
+    insert into mirror.build_logs (build_id, output)
+    select id, E'\\\\.\n\t\\N\r' || repeat('ü\n', 1000000) from mirror.builds limit 1
+    on conflict (build_id) do update set output = excluded.output`;
+  await sql`
+    insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
+    values ('full', 'running', '2025-08-16', '2025-08-16 00:01', 1, 'elsewhere')`;
+  await sql`insert into report.error_rules (position, pattern, class) values (-5, 'mine', 'mine')`;
+  await writeBackup({ sql, definitions, file, signal });
+});
+afterAll(async () => {
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function restoreInto(url: string, from: string): Promise<void> {
+  await withSql(url, { applicationName: "docmirror test", max: 1 }, (target) =>
+    restoreBackup({ sql: target, definitions, file: from, place: "here", signal }),
+  );
+}
+
+/** Writes another form of the backup. */
+async function alter(name: string, change: (bytes: Buffer) => Buffer): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, gzipSync(change(gunzipSync(await readFile(file))), { level: 1 }));
+  return path;
+}
+
+function withHeader(bytes: Buffer, change: (header: Record<string, unknown>) => void): Buffer {
+  const length = bytes.readUInt32BE(MAGIC.length + 1);
+  const begin = MAGIC.length + HEAD_BYTES;
+  const header = JSON.parse(bytes.subarray(begin, begin + length).toString());
+  change(header);
+  const changed = frame("H", Buffer.from(JSON.stringify(header)));
+  return Buffer.concat([MAGIC, changed, bytes.subarray(begin + length)]);
+}
+
+describe("a backup", () => {
+  it("brings each row of each table back, and numbers go on", async () => {
+    await using target = await createTestDatabase({ migrated: false });
+    await restoreInto(target.url, file);
+    await withSql(target.url, { applicationName: "docmirror test", max: 1 }, async (restored) => {
+      const [wanted, found] = [await fingerprintTables(sql), await fingerprintTables(restored)];
+      expect(Object.keys(found)).toHaveLength(mirrorTables().length);
+      const { "sync.runs": runs, ...others } = wanted;
+      expect(found).toMatchObject(others);
+      expect(runs?.rows).toBe(found["sync.runs"]?.rows);
+      const [ended] =
+        await restored`select status, finished_at, error from sync.runs where host = 'elsewhere'`;
+      expect(ended).toEqual({
+        status: "interrupted",
+        finished_at: "2025-08-16 00:01:00+00",
+        error: "the backup was taken while it ran",
+      });
+      const last = await sql`select max(id) as id from sync.runs`;
+      const [next] = await restored`
+        insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
+        values ('full', 'failed', now(), now(), 1, 'here') returning id`;
+      expect(next?.id).toBe(last[0]?.id + 1);
+      const [idle] =
+        await restored`select count(*)::int as off from pg_trigger where not tgisinternal and tgenabled = 'D'`;
+      expect(idle?.off).toBe(0);
+    });
+  });
+
+  it("goes into an empty mirror of the same version, and is refused where there are records", async () => {
+    await using target = await createTestDatabase();
+    await restoreInto(target.url, file);
+    await expect(restoreInto(target.url, file)).rejects.toThrow(
+      /^there is a mirror in here already: mirror\./,
+    );
+  });
+
+  it("replaces an earlier backup alone, is for its owner alone, and leaves no draft", async () => {
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await writeBackup({ sql, definitions, file, signal });
+    const other = join(folder, "notes.txt");
+    await writeFile(other, "mine");
+    const write = (place: string) => writeBackup({ sql, definitions, file: place, signal });
+    await expect(write(other)).rejects.toThrow("notes.txt is not a backup, so it is not replaced");
+    await expect(write(folder)).rejects.toThrow("is a folder");
+    await expect(write("/proc/x")).rejects.toThrow(/^could not write to \/proc\/x: /);
+    expect(await readFile(other, "utf8")).toBe("mine");
+    expect((await readdir(folder)).filter((name) => name.includes("partial"))).toEqual([]);
+  });
+
+  it("that the disk has no room for leaves the last one, and says so in a sentence", async (context) => {
+    const disk = join(folder, "disk");
+    await mkdir(disk);
+    mountSmall(disk, context);
+    try {
+      const place = join(disk, "mirror.backup");
+      await writeFile(place, (await readFile(file)).subarray(0, 30_000));
+      await expect(writeBackup({ sql, definitions, file: place, signal })).rejects.toThrow(
+        `could not write to ${place}: the disk is full (ENOSPC)`,
+      );
+      expect(await readdir(disk)).toEqual(["mirror.backup"]);
+      expect((await stat(place)).size).toBe(30_000);
+    } finally {
+      spawnSync("umount", [disk]);
+    }
+  });
+});
+
+function mountSmall(disk: string, context: TestContext): void {
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=32k", "tmpfs", disk]);
+  if (status !== 0) context.skip("a small disk cannot be mounted here");
+}
+
+describe("a file that is no whole backup", () => {
+  const end = (bytes: Buffer) => bytes.lastIndexOf("Z\0\0\0");
+  it.each<[what: string, make: () => Promise<string>, says: RegExp]>([
+    ["cut", () => alter("cut", (bytes) => bytes.subarray(0, bytes.length - 5)), /: it is cut off$/],
+    ["without its end", () => alter("endless", (bytes) => bytes.subarray(0, end(bytes))), /: it is cut off$/],
+    [
+      "longer",
+      () => alter("longer", (bytes) => Buffer.concat([bytes, Buffer.from("x")])),
+      /something follows its end$/,
+    ],
+    [
+      "cut between its bytes on the disk",
+      async () => {
+        const path = await alter("short", (bytes) => bytes);
+        await truncate(path, Math.floor((await stat(path)).size / 2));
+        return path;
+      },
+      /: it is cut off$/,
+    ],
+    [
+      "altered in one letter of a row",
+      () =>
+        alter("altered", (bytes) => {
+          const at = bytes.indexOf("Project 3");
+          bytes.write("Q", at);
+          return bytes;
+        }),
+      /: it was altered$/,
+    ],
+    [
+      "with a length beyond any frame",
+      () =>
+        alter("huge", (bytes) => Buffer.concat([MAGIC, Buffer.from("H\xff\xff\xff\xff", "latin1"), bytes])),
+      /: it is damaged$/,
+    ],
+    [
+      "with a table of another program",
+      () =>
+        alter("strange", (bytes) =>
+          withHeader(bytes, (header) => {
+            header.tables = [{ name: 'pg_catalog.pg_authid"; drop', columns: ["rolname"] }];
+          }),
+        ),
+      /the schema has no table pg_catalog/,
+    ],
+    [
+      "without one of our tables",
+      () => alter("lacking", (bytes) => withHeader(bytes, (header) => (header.tables as unknown[]).pop())),
+      /it lacks the table /,
+    ],
+    ["of another kind", async () => join(folder, "text.txt"), /not a backup, or damaged$/],
+    ["that is not there", async () => join(folder, "nowhere"), /there is no such file$/],
+    ["that is a device", async () => "/dev/zero", /it is not a file$/],
+    [
+      "of a later version",
+      () =>
+        alter("later", (bytes) =>
+          withHeader(bytes, (header) => {
+            (header.migrations as unknown[]).push({ tag: "9999_later", hash: "x" });
+            header.version = "9.0.0";
+          }),
+        ),
+      /docmirror 9\.0\.0 made it, whose schema this program does not know$/,
+    ],
+  ])("%s is refused, and nothing is made", { tags: ["long"] }, async (_what, make, says) => {
+    await writeFile(join(folder, "text.txt"), "a text");
+    await using target = await createTestDatabase({ migrated: false });
+    await expect(restoreInto(target.url, await make())).rejects.toThrow(says);
+    await withSql(target.url, { applicationName: "docmirror test", max: 1 }, async (left) => {
+      const [made] =
+        await left`select count(*)::int as schemas from pg_namespace where nspname in ('mirror', 'sync')`;
+      expect(made?.schemas).toBe(0);
+    });
+  });
+});
