@@ -1,7 +1,7 @@
-import { type SQL, sql } from "drizzle-orm";
+import { is, SQL, sql } from "drizzle-orm";
 import { ConfigError } from "../base/errors.ts";
 import { printableJson } from "../base/printable.ts";
-import { writeStatement } from "../store/connection/run-statement.ts";
+import { type WrittenStatement, writeStatement } from "../store/connection/run-statement.ts";
 import { columnsOf, type Relation } from "./dictionary.ts";
 import type { AnswerFilters, FilterName, Question } from "./question.ts";
 import { relation as relationSql, where } from "./relation.ts";
@@ -32,25 +32,40 @@ export function filtersOf(relation: Relation): FilterName[] {
   });
 }
 
+/** A piece of a statement that only a page has. */
+class PagePiece extends SQL {}
+
 /**
- * The statement that reads a relation of schema `report`: its columns by name, narrowed by the filters and by
- * `also`, in the relation's order. Throws ConfigError for a filter that the relation does not accept, or an
- * invalid value. Does not check whether a slug exists.
+ * A tag for what a page adds to a question: its limit, and how many rows there are without it. The shown SQL and the
+ * files lack such pieces, so they have every row.
  */
-export function askFor(relation: Relation, filters: AnswerFilters = {}, also: readonly SQL[] = []): Question {
+export function onPage(text: TemplateStringsArray, ...values: unknown[]): SQL {
+  return new PagePiece(sql(text, ...values).queryChunks);
+}
+
+/**
+ * The statement that reads a relation of schema `report`: its columns by name, narrowed by the filters and by `also`, in
+ * the relation's order; `part` is what `onPage` adds. Throws ConfigError for a filter that the relation does not accept,
+ * or an invalid value. Does not check whether a slug exists.
+ */
+export function askFor(
+  relation: Relation,
+  filters: AnswerFilters = {},
+  also: readonly SQL[] = [],
+  part?: SQL,
+): Question {
   const columns = columnsOf(relation);
   const { order } = RELATION_FACTS[relation];
   const { limit } = filters;
   const statement = sql`select ${sql.raw(wrap(columns))}
 from ${sql.raw(`report.${relation}`)}${where(...conditionsOf(relation, filters), ...also)}
-order by ${sql.raw(order)}${limit === undefined ? undefined : sql`\nlimit ${limit}`}`;
+order by ${sql.raw(order)}${limit === undefined ? undefined : sql`\nlimit ${limit}`}${part}`;
   return asQuestion(relation, statement, columns);
 }
 
 /**
  * A tag for a question that no relation answers by itself: ``ask("fact_builds")`select …` ``, with values and
- * pieces as in drizzle's `sql`. The text may begin on a line of its own. `relation` is the one whose rows the
- * block offers as files.
+ * pieces as in drizzle's `sql`. The text may begin on a line of its own. `relation` is the one that it is about.
  */
 export const ask =
   (relation: Relation) =>
@@ -58,16 +73,24 @@ export const ask =
     asQuestion(relation, sql(text, ...values));
 
 function asQuestion(relation: Relation, statement: SQL, columns: readonly string[] = []): Question {
-  const { text: written, params } = writeStatement(statement);
-  const text = written.trimStart();
+  const whole = write(withoutPage(statement));
   return {
     relation,
-    narrowedBy: filtersOf(relation),
     columns,
-    text,
-    params,
-    readable: `${writeIn(text, params)};\n`,
+    ...write(statement),
+    whole,
+    readable: `${writeIn(whole.text, whole.params)};\n`,
   };
+}
+
+function write(statement: SQL): WrittenStatement {
+  const { text, params } = writeStatement(statement);
+  return { text: text.trimStart(), params };
+}
+
+function withoutPage({ queryChunks }: SQL): SQL {
+  const kept = queryChunks.filter((chunk) => !(chunk instanceof PagePiece));
+  return new SQL(kept.map((chunk) => (is(chunk, SQL) ? withoutPage(chunk) : chunk)));
 }
 
 function conditionsOf(relation: Relation, filters: AnswerFilters): SQL[] {

@@ -4,12 +4,14 @@
  * of their relation.
  */
 import type { Dictionary } from "../store/migrate/dictionary.ts";
+import { ARRIVALS } from "./dictionary/arrivals.ts";
 import { BROKEN_AND_FIXED } from "./dictionary/broken-and-fixed.ts";
 import { DIMENSIONS } from "./dictionary/dimensions.ts";
 import { DURATIONS } from "./dictionary/durations.ts";
 import { ERRORS } from "./dictionary/errors.ts";
 import { FAILING } from "./dictionary/failing.ts";
 import {
+  BUILT,
   COVERAGE,
   OPEN_BUILD,
   PROJECT,
@@ -74,6 +76,9 @@ export const DICTIONARY = {
       ...REFERENCE,
       is_dated_ahead:
         "True where the service dates it beyond tomorrow. Until its day is tomorrow it counts as a build without a date.",
+      error_line_id:
+        "16 hex digits, the same for builds with the same error: their lines differ at most in paths, numbers, hashes " +
+        "and dates. See error_lines. Null for builds that did not fail.",
     },
   },
   fact_months: {
@@ -127,13 +132,27 @@ export const DICTIONARY = {
   },
   success_rate_daily_by_project: {
     answers:
-      "How often do the builds of a project succeed, day by day? One row per project and day from its first build to today.",
+      "How often do the builds of a project succeed, day by day? One row per project and UTC day with builds; " +
+      "docs/reports.md shows how to add the days without.",
     columns: {
       day: "The UTC day on which the builds were triggered.",
       ...PROJECT,
       ...RATE,
       ...UNFINISHED,
-      ...COVERAGE("day"),
+      ...BUILT("day"),
+      ...STUCK,
+    },
+  },
+  success_rate_weekly_by_project: {
+    answers:
+      "How often do the builds of a project succeed, week by week? One row per project and ISO week with builds.",
+    columns: {
+      week: "The Monday of the ISO week in which the builds were triggered.",
+      iso_week: "That week, such as 2026-W47.",
+      ...PROJECT,
+      ...RATE,
+      ...UNFINISHED,
+      ...BUILT("week"),
       ...STUCK,
     },
   },
@@ -217,6 +236,7 @@ export const DICTIONARY = {
         "False where no sync has read the build list since that moment. Such hours are there only where a known build may have been open.",
     },
   },
+  ...ARRIVALS,
   incident_hours: {
     answers:
       "When was it the platform's fault? One row per hour in which far more projects failed than their " +

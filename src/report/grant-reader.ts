@@ -64,6 +64,8 @@ const INTERFACE_RELATIONS = [
 const STATEMENT_TIMEOUT = "60s";
 /** Postgres cuts longer names off. */
 const MAX_NAME_BYTES = 63;
+/** Names of people, tools and accounts of a cloud, such as `sales-bi@example.iam`. */
+const PLAIN_NAME = /^[\p{L}_][\p{L}\p{N}_.@$-]*$/u;
 
 interface RoleFacts {
   exists: boolean;
@@ -76,7 +78,8 @@ interface RoleFacts {
 
 /**
  * Plans the grants that let a role read schema `report` and what the options add, and nothing else of docmirror's. Throws
- * ConfigError for a name that no role can have, and for a role that can already read more: grants would not limit it.
+ * ConfigError for a name that no role can have, for a new role whose name is not plain, and for a role that can already
+ * read more: grants would not limit it.
  */
 export async function planReaderGrant(
   sql: Sql,
@@ -113,6 +116,12 @@ export async function planReaderGrant(
         limit 1
       ) as readable on true`;
     if (facts === undefined) throw new Error("a select over one row gave none");
+    // Such a name is legal in quotes, but a typing mistake or a pasted statement is more likely than the wish for it.
+    if (!facts.exists && !PLAIN_NAME.test(role)) {
+      throw new ConfigError(`there is no role ${JSON.stringify(role)}, and a new one needs a plain name`, {
+        hint: "use letters, digits and _ - . @ $, or make that role yourself and repeat the command",
+      });
+    }
     assertFenced(role, facts);
     const statements = await listStatements(sql, role, { isNew: !facts.exists, withPeople, granted });
     const warnings = facts.createrole ? ["it may create roles, and so give itself more rights"] : [];

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { createNearest, nearestNames } from "../base/config/nearest-names.ts";
+import { createNearest, didYouMean, nearestNames } from "../base/config/nearest-names.ts";
 import { ConfigError } from "../base/errors.ts";
 import { runStatement } from "../store/connection/run-statement.ts";
 import type { AnySql } from "../store/connection/sql.ts";
@@ -61,7 +61,3 @@ const HINTS = {
   version: "`docmirror report dim_versions` lists all versions",
   type: "`docmirror report success_rate_by_type` lists all types",
 };
-
-function didYouMean(names: readonly string[]): string {
-  return names.length === 0 ? "" : `; did you mean ${names.join(" or ")}?`;
-}

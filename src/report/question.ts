@@ -1,3 +1,5 @@
+import type { WrittenStatement } from "../store/connection/run-statement.ts";
+
 /**
  * The filters of a relation. Slugs and types are compared as they are, `since` and `until` as
  * `readTimeBounds` says.
@@ -14,17 +16,14 @@ export interface AnswerFilters {
 
 export type FilterName = keyof AnswerFilters;
 
-/** A statement over schema `report`, as `ask.ts` writes it. A block that shows its rows needs no more than this. */
-export interface Question {
-  /** Statement text with `$1`, `$2` and so on, and the values for them. */
-  readonly text: string;
-  readonly params: readonly unknown[];
-  /** The relation whose rows are the question's files. */
+/** A statement over schema `report`, as `ask.ts` writes it: text with `$1`, `$2` and so on, and the values for them. */
+export interface Question extends WrittenStatement {
+  /** The relation that it is about. */
   readonly relation: string;
-  /** The filters that this relation accepts. */
-  readonly narrowedBy: readonly FilterName[];
-  /** The columns that it asks for, in their order. */
+  /** The columns that it asks for, in their order; none where its text is its own. */
   readonly columns: readonly string[];
-  /** The same statement with its values written in, for people to copy. */
+  /** The same without what only a page adds: every row, as the files have it. */
+  readonly whole: WrittenStatement;
+  /** The whole statement with its values written in, for people to copy. */
   readonly readable: string;
 }

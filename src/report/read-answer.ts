@@ -9,7 +9,16 @@ export type AnswerCell = string | number | boolean | null;
 /** Values in the order of the question's columns. */
 export type AnswerRow = AnswerCell[];
 
+export interface Batch {
+  /** The names of the columns, which may repeat. */
+  readonly columns: readonly string[];
+  readonly rows: AnswerRow[];
+}
+
 const TIMESTAMPTZ = 1184;
+const NUMERIC = 1700;
+/** A number of JavaScript keeps so many digits; longer ones stay text. */
+const EXACT_DIGITS = 15;
 const BATCH_ROWS = 500;
 
 /**
@@ -44,24 +53,56 @@ export function withSnapshot<T>(
  */
 export async function* readAnswer(
   tx: TransactionSql,
-  { text, params }: WrittenStatement,
-  { signal, batchRows = BATCH_ROWS }: { signal?: AbortSignal | undefined; batchRows?: number } = {},
+  statement: WrittenStatement,
+  options?: ReadOptions,
 ): AsyncGenerator<AnswerRow[], void, undefined> {
+  for await (const { rows } of readBatches(tx, statement, asIsoCell, options))
+    if (rows.length > 0) yield rows;
+}
+
+export interface ReadOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly batchRows?: number;
+}
+
+/**
+ * Does the same, and says what the columns are called: the first batch comes where there are no rows too. `toCell`
+ * reads a value by the number of its type, such as `asCell`.
+ */
+export async function* readBatches(
+  tx: TransactionSql,
+  { text, params }: WrittenStatement,
+  toCell: (value: unknown, type: number) => AnswerCell,
+  { signal, batchRows = BATCH_ROWS }: ReadOptions = {},
+): AsyncGenerator<Batch, void, undefined> {
   await abortable(runText(tx, `declare answer no scroll cursor for ${text}`, params), signal);
+  let isFirst = true;
   for (;;) {
     const batch = await abortable(runText(tx, `fetch ${batchRows} from answer`).values(), signal);
-    const moments = batch.columns.flatMap(({ type }, index) => (type === TIMESTAMPTZ ? [index] : []));
     const rows: AnswerRow[] = [...batch];
-    for (const row of rows) {
-      for (const index of moments) {
-        const moment = row[index];
-        if (typeof moment === "string") row[index] = asIso(moment);
-      }
-    }
-    if (rows.length > 0) yield rows;
+    for (const row of rows)
+      for (const [at, { type }] of batch.columns.entries()) row[at] = toCell(row[at], type);
+    if (rows.length > 0 || isFirst) yield { columns: batch.columns.map(({ name }) => name), rows };
+    isFirst = false;
     if (rows.length < batchRows) break;
   }
   await runText(tx, "close answer");
+}
+
+/** A value of a relation, where only moments have another form than the driver gives them. */
+const asIsoCell = (value: unknown, type: number): AnswerCell =>
+  type === TIMESTAMPTZ && typeof value === "string" ? asIso(value) : (value as AnswerCell);
+
+/** A value of any statement. Lists and JSON become JSON text, bytes hex digits; a number that JSON has no word for, its name. */
+export function asCell(value: unknown, type: number | undefined): AnswerCell {
+  if (value === null || typeof value === "boolean") return value;
+  if (typeof value === "string") {
+    if (type === NUMERIC && value.length <= EXACT_DIGITS) return asCell(Number(value), type);
+    return type === TIMESTAMPTZ ? asIso(value) : value;
+  }
+  if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
+  if (Buffer.isBuffer(value)) return `\\x${value.toString("hex")}`;
+  return JSON.stringify(value);
 }
 
 /** Converts Postgres' text of a moment, from a session in UTC, to ISO 8601. Infinity stays as it is. */

@@ -49,6 +49,10 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
       "identifier",
     ],
   },
+  never_built: {
+    order: "project_slug, project_id, version_slug, version_id",
+    answer: ["project_slug", "version_slug", "is_active", "is_built", "is_uploaded", "first_seen_at"],
+  },
   dim_dates: {
     time: { column: "day", span: "day" },
     order: "day",
@@ -80,6 +84,11 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     time: { column: "day", span: "day" },
     order: "day desc, project_slug, project_id",
     answer: ["day", "project_slug", "finished", "succeeded", "success_rate", "is_complete"],
+  },
+  success_rate_weekly_by_project: {
+    time: { column: "week", span: "week" },
+    order: "week desc, project_slug, project_id",
+    answer: ["week", "project_slug", "finished", "succeeded", "success_rate", "is_complete"],
   },
   success_rate_by_project: {
     order: `${WORST}, project_slug, project_id`,
@@ -198,6 +207,15 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     order: "hour desc",
     answer: ["hour", "open_min", "open_max", "is_covered"],
   },
+  arrivals: {
+    order: "looked_at",
+    answer: ["state", "reason", "looked_at", "last_build_at", "builds_24h", "usual_24h"],
+  },
+  arrivals_hourly: {
+    time: { column: "hour", span: "hour" },
+    order: "hour desc",
+    answer: ["hour", "builds", "usual_low", "usual_high"],
+  },
   incident_hours: {
     time: { column: "hour", span: "hour" },
     order: "hour desc",
@@ -209,7 +227,11 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
   },
   error_fingerprints: {
     order: "rank",
-    answer: ["rank", "error_class", "failures", "projects", "example"],
+    answer: ["rank", "error_class", "failures", "projects", "mask"],
+  },
+  error_lines: {
+    order: "rank",
+    answer: ["rank", "error_class", "failures", "projects", "error_line"],
   },
   error_fingerprints_daily: {
     time: { column: "day", span: "day" },

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
-import { ask, askFor } from "../../src/report/ask.ts";
+import { ask, askFor, onPage } from "../../src/report/ask.ts";
 import { columnsOf, RELATIONS } from "../../src/report/dictionary.ts";
 import type { AnswerFilters } from "../../src/report/question.ts";
 import { inline, pick, relation, where } from "../../src/report/relation.ts";
@@ -155,5 +155,20 @@ limit ${inline(5)}`;
     expect(where()).toBeUndefined();
     // @ts-expect-error no relation has this column, so a statement with it does not compile
     expect(build.misspelt).toBeUndefined();
+  });
+
+  it("leaves what only a page has out of the whole statement and of the shown one, however deep it is", () => {
+    const project = relation("dim_projects");
+    const list = sql`select ${project.project_slug}${onPage`, count(*) over () as total`} from ${project}
+where ${project.project_slug} > ${"a"} limit ${inline(9)}${onPage` offset ${20}`}`;
+    const { text, params, whole, readable } = ask(
+      "dim_projects",
+    )`select * from (${list}) as list where ${"b"} = ${"b"}`;
+    expect(text).toContain("select project_slug, count(*) over () as total from");
+    expect(text).toContain("limit 9 offset $2) as list where $3 = $4");
+    expect(params).toEqual(["a", 20, "b", "b"]);
+    expect(whole.params).toEqual(["a", "b", "b"]);
+    expect(whole.text).toContain("limit 9) as list where $2 = $3");
+    expect(readable).toMatch(/project_slug > 'a' limit 9\) as list where 'b' = 'b';\n$/);
   });
 });

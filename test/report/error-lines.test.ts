@@ -6,6 +6,7 @@ import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { type InsertedRow, insertRows } from "./insert-rows.ts";
 import { findErrorLine, findErrorPlace } from "./model/error-line.ts";
+import { maskPlaces } from "./model/mask-places.ts";
 
 type Texts = Partial<Record<"output" | "error" | "setup" | "setup_error", string>>;
 
@@ -174,6 +175,64 @@ const ALIKE: readonly (readonly [what: string, ...lines: string[]])[] = [
   ],
   ["dotted names", "Exception: cannot load sphinx.ext.todo", "Exception: cannot load my_theme.parts"],
   ["inner apostrophes", "error: can't use 'x' here", "error: can't use 'it's' here"],
+];
+
+/** What the lines of one fingerprint share, and what builds with the same error share. */
+const MASKS: readonly (readonly [line: string, kind: string, same: string])[] = [
+  [
+    "ImportError: No module named 'sea.shore'",
+    "ImportError: No module named ‹name›",
+    "ImportError: No module named 'sea.shore'",
+  ],
+  ["No module named forest", "No module named ‹name›", "No module named forest"],
+  [
+    "Error: make ran for more than 900 seconds",
+    "Error: make ran for more than ‹number› seconds",
+    "Error: make ran for more than ‹number› seconds",
+  ],
+  [
+    "error: took 1,234.5s of 3 %",
+    "error: took ‹number›s of ‹number› %",
+    "error: took ‹number›s of ‹number› %",
+  ],
+  [
+    "docs/a/b.rst:62:7: WARNING: no toctree",
+    "‹path›:‹number›:‹number›: WARNING: no toctree",
+    "‹path›:‹number›:‹number›: WARNING: no toctree",
+  ],
+  [
+    "index.rst:62: WARNING: no toctree",
+    "‹path›:‹number›: WARNING: no toctree",
+    "‹path›:‹number›: WARNING: no toctree",
+  ],
+  [
+    "! LaTeX Error: File `foo2.sty' not found.",
+    "! LaTeX Error: File ‹name› not found.",
+    "! LaTeX Error: File `foo2.sty' not found.",
+  ],
+  [
+    "OSError: [Errno 28] No space: '/tmp/ab'",
+    "OSError: [Errno ‹number›] No space: ‹path›",
+    "OSError: [Errno ‹number›] No space: '‹path›'",
+  ],
+  ["fatal: bad object 0c4fed7b2af45f", "fatal: bad object ‹hash›", "fatal: bad object ‹hash›"],
+  ["2024-11-03 01:30:00 stood still", "‹date› stood still", "‹date› stood still"],
+  [
+    "fatal: unable to access 'https://a.example/b/c': refused",
+    "fatal: unable to access ‹name›: refused",
+    "fatal: unable to access 'https://a.example/b/c': refused",
+  ],
+  [
+    "ERROR: No matching distribution found for sphinx>=1.8,<2",
+    "ERROR: No matching distribution found for ‹name›",
+    "ERROR: No matching distribution found for sphinx>=1.8,<2",
+  ],
+  ["error: needs sphinx 1.8.5", "error: needs sphinx ‹number›", "error: needs sphinx 1.8.5"],
+  [
+    "fatal: Remote branch feature/x not found",
+    "fatal: Remote branch ‹name› not found",
+    "fatal: Remote branch feature/x not found",
+  ],
 ];
 
 /** No two have the same fingerprint: names are left out, and words are not. */
@@ -373,7 +432,17 @@ describe("the fingerprint", () => {
     const lines = HOSTILE.map((text) => [...text.repeat(400)].slice(0, 400).join(""));
     await sql.begin(async (tx) => {
       await tx`set local statement_timeout = 1000`;
-      for (const line of lines) await tx`select rollup.error_fingerprint(${line})`;
+      for (const line of lines)
+        await tx`select rollup.error_fingerprint(${line}), rollup.masked_line(${line}, true), report.error_mask(${line})`;
     });
+  });
+});
+
+describe("the mask", () => {
+  test.each(MASKS)("of “%s” is “%s”, and the same error is “%s”", async (line, kind, same) => {
+    const [masked] =
+      await sql`select report.error_mask(${line}) as kind, rollup.masked_line(${line}, true) as same`;
+    expect(masked).toEqual({ kind, same });
+    expect(maskPlaces(line)).toBe(same);
   });
 });

@@ -4,6 +4,7 @@
  */
 
 import type { Relation } from "../../src/report/dictionary.ts";
+import { arrivals, arrivalsHourly } from "./model/arrivals.ts";
 import { backlog } from "./model/backlog.ts";
 import {
   type Calendar,
@@ -14,12 +15,20 @@ import {
   monthlyRates,
   projectActivity,
   weeklyRates,
+  weeklyRatesByProject,
   weeklyTimes,
 } from "./model/calendar.ts";
-import { errorClasses, errorFingerprints, errorFingerprintsDaily, errorTrendWeekly } from "./model/errors.ts";
+import {
+  errorClasses,
+  errorFingerprints,
+  errorFingerprintsDaily,
+  errorLines,
+  errorTrendWeekly,
+} from "./model/errors.ts";
 import { computeFacts, type Fact, lengthOf, type Settings, UNKNOWN_ID } from "./model/facts.ts";
 import { groupBy } from "./model/group-by.ts";
 import { incidentHours } from "./model/incidents.ts";
+import { neverBuilt } from "./model/never-built.ts";
 import { buildPhases } from "./model/phases.ts";
 import { ratesWithoutPlatform } from "./model/platform.ts";
 import { projectStates } from "./model/project-states.ts";
@@ -62,6 +71,7 @@ export const MODELLED = [
   "success_rate_weekly",
   "success_rate_monthly",
   "success_rate_daily_by_project",
+  "success_rate_weekly_by_project",
   "success_rate_by_project",
   "success_rate_by_version",
   "success_rate_by_type",
@@ -82,9 +92,13 @@ export const MODELLED = [
   "open_builds",
   "stuck_builds",
   "backlog",
+  "arrivals",
+  "arrivals_hourly",
+  "never_built",
   "incident_hours",
   "error_classes",
   "error_fingerprints",
+  "error_lines",
   "error_fingerprints_daily",
   "error_trend_weekly",
   "success_rate_without_platform",
@@ -105,6 +119,7 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
     success_rate_weekly: weeklyRates(facts, calendar),
     success_rate_monthly: monthlyRates(facts, calendar),
     success_rate_daily_by_project: dailyRatesByProject(facts, calendar),
+    success_rate_weekly_by_project: weeklyRatesByProject(facts, calendar),
     success_rate_by_project: [...byProject(facts).values()].map((own) => ({
       ...projectColumns(own[0] as Fact),
       ...rateOf(own),
@@ -150,9 +165,13 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
     open_builds: facts.filter(isOpen).map(openRow),
     stuck_builds: facts.filter(({ outcome }) => outcome === "stuck").map(openRow),
     backlog: backlog(facts, raw, calendar),
+    arrivals: arrivals(facts, raw, coveredThrough),
+    arrivals_hourly: arrivalsHourly(facts, coveredThrough),
+    never_built: neverBuilt(facts, raw),
     incident_hours: incidentHours(facts),
     error_classes: errorClasses(facts, calendar),
     error_fingerprints: errorFingerprints(facts, calendar),
+    error_lines: errorLines(facts, calendar),
     error_fingerprints_daily: errorFingerprintsDaily(facts),
     error_trend_weekly: errorTrendWeekly(facts, calendar),
     success_rate_without_platform: ratesWithoutPlatform(facts, settings.rules, calendar),
@@ -212,6 +231,7 @@ function factRow(fact: Fact): Row {
     is_settled: fact.isSettled,
     reference: fact.reference === null ? "(none)" : fact.reference || null,
     is_dated_ahead: fact.isAhead,
+    error_line_id: fact.error?.lineId ?? null,
   };
 }
 

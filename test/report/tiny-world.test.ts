@@ -22,7 +22,6 @@ const BY_TIME: Partial<
   success_rate_daily: { column: "day", days: 1, covered: "2025-01-09" },
   success_rate_weekly: { column: "week", days: 7, covered: "2025-01-06" },
   success_rate_monthly: { column: "month_start", days: 28, longest: 31, covered: "2025-01-01" },
-  success_rate_daily_by_project: { column: "day", days: 1, covered: "2025-01-09" },
   build_times_daily: { column: "day", days: 1, covered: "2025-01-09" },
   broke_weekly: { column: "week", days: 7, covered: "2025-01-06" },
   broke_daily: { column: "day", days: 1, covered: "2025-01-09" },
@@ -39,6 +38,7 @@ const COUNTS = [
 /** The keys of the rows by hand, where they differ: only the database knows fingerprints. */
 const HAND_KEYS: Partial<Record<Modelled, readonly string[]>> = {
   error_fingerprints: ["rank"],
+  error_lines: ["error_line"],
   error_fingerprints_daily: ["day", "error_class"],
 };
 

@@ -35,7 +35,9 @@ export const DIMENSIONS = {
       version_name: "Its name as its repository spells it (verbose_name).",
       identifier: "Its branch, tag or commit.",
       is_active: "Whether its documentation is kept up to date.",
-      is_built: "Whether it was ever built, as the service says.",
+      is_built:
+        "Whether it was ever built, as the service says: builds that it no longer lists and uploads count too. " +
+        "Which versions have no build here: never_built.",
       is_uploaded: "Whether its documentation was uploaded, not built.",
       is_deleted: "True when the service no longer has it; its builds still count.",
       first_seen_at: "When the mirror first saw it.",
@@ -46,6 +48,22 @@ export const DIMENSIONS = {
         "develop. Null where none of these shows it.",
       updated_at: "When this row last changed.",
       renamed_at: "When its slug or name last changed; when the row was added where they never did.",
+    },
+  },
+  never_built: {
+    answers:
+      "Which versions have no build in the mirror, not even a deleted one? One row per version that the service has.",
+    columns: {
+      version_id: "Key of dim_versions.",
+      project_id: "Its project: key of dim_projects; '-1' where that is not in the mirror.",
+      project_slug: "The project's slug; its id where it has none.",
+      version_slug: "Its slug, such as latest; its id where it has none.",
+      version_name: "Its name as its repository spells it.",
+      is_active: "Whether its documentation is kept up to date.",
+      is_built:
+        "What the service says of it. True here: it was built, but the service lists no build of it any more, or it was uploaded.",
+      is_uploaded: "Whether its documentation was uploaded, not built.",
+      first_seen_at: "When the mirror first saw it.",
     },
   },
   dim_dates: {

@@ -18,6 +18,22 @@ export const ERRORS = {
       error_class: "The class of the newest of them, by error_rules.",
       error_fingerprint: "The fingerprint (see fact_builds).",
       ...FAILURES("fingerprint"),
+      mask:
+        "What the error lines of the fingerprint share, such as: No module named ‹name›. A ‹name› or an ‹address› may " +
+        "be the cause; a ‹path›, ‹number›, ‹hash› or ‹date› is only a place. Null where there is no line.",
+    },
+  },
+  error_lines: {
+    answers:
+      "Which builds have the same error? One row per error line of failures, ranked by the projects that it hits.",
+    columns: {
+      rank: "1 for the one that hits the most projects; then by failures.",
+      error_class: "The class of the newest of them, by error_rules.",
+      error_fingerprint: "Its fingerprint (see fact_builds): errors of the same kind.",
+      error_line_id: "16 hex digits, the same for builds with the same error (see fact_builds).",
+      error_line:
+        "The error line, with ‹path›, ‹number›, ‹hash› and ‹date› for the places of one build; null where there is none.",
+      ...FAILURES("line"),
     },
   },
   error_fingerprints_daily: {

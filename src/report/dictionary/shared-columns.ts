@@ -52,6 +52,13 @@ export const COVERAGE = (span: string) =>
     is_covered: `False where no sync has read the build list since the ${span} began. Counts are then null, not 0, except for known builds.`,
   }) as const;
 
+/** The same where a span without builds has no row. */
+export const BUILT = (span: string) =>
+  ({
+    is_complete: COVERAGE(span).is_complete,
+    is_covered: `False where no sync has read the build list since the ${span} began: there may be more builds.`,
+  }) as const;
+
 export const INSTABILITY = {
   ...SERIES,
   finished: "Finished builds that count here, at most 20.",

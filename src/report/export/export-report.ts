@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { MirrorError } from "../../base/errors.ts";
+import { withOutputErrors } from "../../base/output-error.ts";
 import { readVersion } from "../../base/version.ts";
 import { abortable } from "../../store/connection/abortable.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
@@ -72,7 +73,7 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
           definition,
         };
         const last: LastExport | null = incremental ? await readLastExport(old, form) : null;
-        const target: Target = { folder: staging, parquet };
+        const target: Target = { folder: staging, parquet, place: folder };
         const dimension = async (relation: (typeof DIMENSIONS)[number]) => {
           const rows = readAnswer(tx, askFor(relation), { signal, batchRows: BATCH_ROWS });
           return writeTable(target, relation, await findColumns(tx, relation), rows);
@@ -103,7 +104,7 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
             [AS_OF]: await writeTable(target, AS_OF, AS_OF_COLUMNS, [[asOfRow(asOf)]]),
           },
         };
-        await writeManifest(join(staging, MARKER), facts);
+        await withOutputErrors(folder, () => writeManifest(join(staging, MARKER), facts));
         return facts;
       }),
     );

@@ -37,6 +37,15 @@ const SETTINGS = {
   // Nothing may be left in the working directory.
   temp_directory: "",
 };
+/** DuckDB says in words what the system says by a code. */
+const DISK_FAULTS = [
+  { said: /no space left/i, code: "ENOSPC" },
+  { said: /disk quota/i, code: "EDQUOT" },
+  { said: /file too large/i, code: "EFBIG" },
+  { said: /read-only file system/i, code: "EROFS" },
+  { said: /permission denied/i, code: "EACCES" },
+  { said: /input\/output error/i, code: "EIO" },
+];
 /** In bytes. Names come from strangers and may be long; DuckDB's buffer is many times longer. */
 const LONGEST_LINE = 16_000_000;
 
@@ -63,6 +72,8 @@ export async function createParquetWriter(signal: AbortSignal): Promise<ParquetW
         return Number(done.getRows()[0]?.[0]);
       } catch (error) {
         signal.throwIfAborted();
+        const { code } = DISK_FAULTS.find(({ said }) => said.test((error as Error).message)) ?? {};
+        if (code !== undefined) throw Object.assign(new Error("", { cause: error }), { code });
         throw new MirrorError(`could not write ${parquetFile}: ${(error as Error).message}`, {
           cause: error,
         });

@@ -1,5 +1,6 @@
 import { constants, copyFile, type FileHandle, link, mkdir, open, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { withOutputErrors } from "../../base/output-error.ts";
 import { toCsv } from "../csv.ts";
 import type { AnswerRow } from "../read-answer.ts";
 import type { ParquetWriter, TypedColumn } from "./parquet.ts";
@@ -20,6 +21,8 @@ export interface PartFile {
 export interface Target {
   folder: string;
   parquet: ParquetWriter | null;
+  /** Where the files are to be in the end, for messages. */
+  place: string;
 }
 
 /**
@@ -27,7 +30,7 @@ export interface Target {
  * is converted to Parquet. `open` takes a path without its ending; opening the current file again changes
  * nothing. `keep` takes over a file of an earlier export.
  */
-export function createPartFiles({ folder, parquet }: Target, columns: readonly TypedColumn[]) {
+export function createPartFiles({ folder, parquet, place }: Target, columns: readonly TypedColumn[]) {
   const files: PartFile[] = [];
   let current: { name: string; revision: string | undefined; file: FileHandle; rows: number } | null = null;
 
@@ -50,30 +53,39 @@ export function createPartFiles({ folder, parquet }: Target, columns: readonly T
     files.push({ path, rows, bytes, ...(revision !== undefined && { revision }) });
   }
 
+  async function begin(name: string, revision: string | undefined): Promise<void> {
+    await finish();
+    const path = join(folder, `${name}.csv`);
+    await mkdir(dirname(path), { recursive: true });
+    const file = await open(path, "wx");
+    current = { name, revision, file, rows: 0 };
+    await file.writeFile(toCsv([columns.map((column) => column.name)], { isExact: true }));
+  }
+
+  async function takeOver(file: PartFile, from: string): Promise<void> {
+    await finish();
+    const path = join(folder, file.path);
+    await mkdir(dirname(path), { recursive: true });
+    await linkFile(join(from, file.path), path);
+    files.push(file);
+  }
+
+  // Explained here: further out nobody can tell the disk's errors from the database's.
+  const explained = <T>(fn: () => Promise<T>) => withOutputErrors(place, fn);
   return {
     async open(name: string, revision?: string): Promise<void> {
-      if (current?.name === name) return;
-      await finish();
-      const path = join(folder, `${name}.csv`);
-      await mkdir(dirname(path), { recursive: true });
-      const file = await open(path, "wx");
-      current = { name, revision, file, rows: 0 };
-      await file.write(toCsv([columns.map((column) => column.name)], { isExact: true }));
+      if (current?.name !== name) await explained(() => begin(name, revision));
     },
     async write(rows: readonly AnswerRow[]): Promise<void> {
       if (current === null) throw new Error("no file is open to be written");
+      const { file } = current;
       current.rows += rows.length;
-      await current.file.write(toCsv(rows, { isExact: true }));
+      // Not `write`, which may write a part: a full disk would be told by nobody.
+      await explained(() => file.writeFile(toCsv(rows, { isExact: true })));
     },
-    async keep(file: PartFile, from: string): Promise<void> {
-      await finish();
-      const path = join(folder, file.path);
-      await mkdir(dirname(path), { recursive: true });
-      await linkFile(join(from, file.path), path);
-      files.push(file);
-    },
+    keep: (file: PartFile, from: string): Promise<void> => explained(() => takeOver(file, from)),
     async end(): Promise<PartFile[]> {
-      await finish();
+      await explained(finish);
       return files;
     },
     /** Closes the current file after a failure. May be called twice. */

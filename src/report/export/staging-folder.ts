@@ -1,6 +1,8 @@
-import { mkdir, readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { ConfigError, MirrorError } from "../../base/errors.ts";
+import { ConfigError } from "../../base/errors.ts";
+import { makeFolder } from "../../base/make-folder.ts";
+import { toOutputError } from "../../base/output-error.ts";
 
 /** Marks a folder that an export made. Readers of partitioned data ignore names that begin with `_`. */
 export const MARKER = "_docmirror.json";
@@ -25,14 +27,14 @@ export async function withStagingFolder<T>(
   try {
     await clearUp(place);
     await assertReplaceable(place, own);
-    await mkdir(staging, { recursive: true });
+    makeFolder(staging, 0o777);
     const result = await fn(staging, place);
     await assertReplaceable(place, own);
     await swapIn(staging, place);
     return result;
   } catch (error) {
     await rm(staging, { recursive: true, force: true }).catch(() => {});
-    throw toFolderError(error, place);
+    throw toOutputError(error, place);
   }
 }
 
@@ -97,23 +99,4 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-}
-
-const HINTS: Record<string, string> = {
-  EACCES: "choose a place that you may write to",
-  EPERM: "choose a place that you may write to",
-  EROFS: "choose a place that can be written to",
-  ENOTDIR: "a file is in the way: choose another place",
-  EEXIST: "a file is in the way: choose another place",
-  ENOSPC: "make room on the disk",
-  EBUSY: "it is a mount point: name a folder in it",
-  EXDEV: "it is a mount point: name a folder in it",
-  ENOTEMPTY: "another export was written there meanwhile: try again",
-};
-
-function toFolderError(error: unknown, place: string): unknown {
-  const { code = "" } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException;
-  const hint = HINTS[code];
-  if (error instanceof MirrorError || hint === undefined) return error;
-  return new ConfigError(`could not write to ${place}: ${(error as Error).message}`, { cause: error, hint });
 }

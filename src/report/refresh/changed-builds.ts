@@ -26,7 +26,8 @@ export const ADD_DUE = `
 
 /** The class of an error is not compared: it follows from the record and from rules that users edit. */
 const COMPARED = BUILDS.columns.filter(
-  (column) => !["error_class", "error_fingerprint", "output_excerpt"].includes(column),
+  (column) =>
+    !["error_class", "error_fingerprint", "output_excerpt", "masked_line", "error_line_id"].includes(column),
 );
 
 /** Adds every build whose fact is not what its records give. */

@@ -44,7 +44,7 @@ export async function reclassify({ sql, url, isDry, ...options }: ReclassifyOpti
 const { output_excerpt, error_class, failed } = rollupBuilds;
 const STORED_CLASS = compose`line.${nameOf(error_class)}`;
 /** The rules are matched against the excerpt. */
-const CURRENT_CLASS = compose`(rollup.describe_error(coalesce(line.${nameOf(output_excerpt)}, ''))).error_class`;
+const CURRENT_CLASS = compose`(rollup.describe_line(coalesce(line.${nameOf(output_excerpt)}, ''))).error_class`;
 
 /** The most frequent first. Equal lines are classified once. */
 async function countClasses(sql: Sql, classOf: SQL, signal: AbortSignal | undefined) {

@@ -19,18 +19,20 @@ export interface FiguresOptions extends Pick<Config, "stuckAfterMs" | "sourceTim
   isWorker: boolean;
 }
 
-/** Reads what the metrics say of the mirror. Its cost does not grow with the mirror, but for the open builds. */
+/** Reads what the metrics say of the mirror. Its cost grows with the open builds and those of five weeks, not with the mirror. */
 export async function findFigures(tx: TransactionSql, options: FiguresOptions): Promise<Figures> {
-  const [lists, otherSchemaChanges, kinds, failedInARow, openBuilds, lead, notices] = await Promise.all([
-    findLists(tx),
-    countOtherSchemaChanges(tx),
-    findKinds(tx),
-    countFailuresInARow(tx),
-    findOpenBuilds(tx, options),
-    findLead(tx, options.isWorker),
-    countNotices(tx),
-  ]);
-  return { lists, otherSchemaChanges, kinds, failedInARow, openBuilds, ...lead, notices };
+  const [lists, otherSchemaChanges, kinds, failedInARow, arrivals, openBuilds, lead, notices] =
+    await Promise.all([
+      findLists(tx),
+      countOtherSchemaChanges(tx),
+      findKinds(tx),
+      countFailuresInARow(tx),
+      findArrivals(tx),
+      findOpenBuilds(tx, options),
+      findLead(tx, options.isWorker),
+      countNotices(tx),
+    ]);
+  return { lists, otherSchemaChanges, kinds, failedInARow, arrivals, openBuilds, ...lead, notices };
 }
 
 type ListRow = Omit<Figures["lists"][number], "lastGoodAt" | "deficit">;
@@ -117,6 +119,14 @@ async function countFailuresInARow(tx: TransactionSql): Promise<Figures["failedI
     left join good on good.command = of.command
     left join recent on recent.command = of.command and recent.status = 'failed' and recent.id > coalesce(good.id, 0)
     group by of.command`;
+}
+
+async function findArrivals(tx: TransactionSql): Promise<Figures["arrivals"]> {
+  const [row] = await tx<Figures["arrivals"][]>`
+    select case when state_now <> 'unknown' then state_now = 'quiet' end as "isQuiet",
+      extract(epoch from last_build_at)::float8 as "lastBuildAt"
+    from report.arrivals`;
+  return row ?? { isQuiet: null, lastBuildAt: null };
 }
 
 async function findLead(

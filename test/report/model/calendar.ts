@@ -110,21 +110,37 @@ export function monthlyRates(facts: readonly Fact[], calendar: Calendar): Row[] 
   });
 }
 
+/** Only days and weeks with builds. */
 export function dailyRatesByProject(facts: readonly Fact[], calendar: Calendar): Row[] {
+  return ratesByProject(facts, dayOfFact).map(({ start, own, row }) => ({
+    day: dayText(start),
+    ...row,
+    ...coverageOf(own, start, 1, calendar),
+  }));
+}
+
+export function weeklyRatesByProject(facts: readonly Fact[], calendar: Calendar): Row[] {
+  return ratesByProject(facts, (fact) => mondayOf(dayOfFact(fact))).map(({ start, own, row }) => ({
+    week: dayText(start),
+    iso_week: isoWeekText(start),
+    ...row,
+    ...coverageOf(own, start, 7, calendar),
+  }));
+}
+
+function ratesByProject(facts: readonly Fact[], startOf: (fact: Fact) => number) {
   const dated = facts.filter(({ at }) => at !== null);
-  return [...byProject(dated).values()].flatMap((builds) => {
-    const byDay = groupBy(builds, dayOfFact);
-    const project = projectColumns(builds[0] as Fact);
-    return daysOf(builds, calendar).map((day) => {
-      const own = byDay.get(day) ?? [];
-      const counts = { ...rateOf(own), ...unfinishedOf(own), ...stuckOf(own) };
-      return {
-        day: dayText(day),
-        ...project,
-        ...whereCovered(own, coverageOf(own, day, 1, calendar), counts),
+  return [...byProject(dated).values()].flatMap((builds) =>
+    [...groupBy(builds, startOf)].map(([start, own]) => {
+      const row = {
+        ...projectColumns(own[0] as Fact),
+        ...rateOf(own),
+        ...unfinishedOf(own),
+        ...stuckOf(own),
       };
-    });
-  });
+      return { start, own, row };
+    }),
+  );
 }
 
 export function dailyTimes(facts: readonly Fact[], calendar: Calendar): Row[] {

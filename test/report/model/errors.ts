@@ -1,4 +1,4 @@
-/** Why builds fail: by class and by fingerprint, of all time, by day and by week. */
+/** Why builds fail: by class, by fingerprint and by line, of all time, by day and by week. */
 
 import { type Calendar, weeklyRates } from "./calendar.ts";
 import type { Fact } from "./facts.ts";
@@ -21,6 +21,16 @@ export function errorFingerprints(facts: readonly Fact[], calendar: Calendar): R
   return rankedBy(facts, fingerprintOf, calendar).map(({ last, row }) => ({
     error_class: classOf(last),
     error_fingerprint: fingerprintOf(last),
+    ...row,
+  }));
+}
+
+export function errorLines(facts: readonly Fact[], calendar: Calendar): Row[] {
+  return rankedBy(facts, ({ error }) => error?.lineId ?? null, calendar).map(({ last, row }) => ({
+    error_class: classOf(last),
+    error_fingerprint: fingerprintOf(last),
+    error_line_id: last.error?.lineId ?? null,
+    error_line: last.error?.masked || null,
     ...row,
   }));
 }

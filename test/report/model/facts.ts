@@ -1,7 +1,9 @@
 /** What became of each build: the model of `report.fact_builds`, on which all other answers stand. */
 
+import { createHash } from "node:crypto";
 import { findErrorLine } from "./error-line.ts";
 import { groupBy } from "./group-by.ts";
+import { maskPlaces } from "./mask-places.ts";
 import type { Raw, RawBuild, RawNamed, RawTransition } from "./raw.ts";
 import { createLocalReader, dayOf, type Micros, parseDay, SECOND_US } from "./times.ts";
 
@@ -43,7 +45,13 @@ export interface Fact {
   finishedBefore: Micros | null;
   shortestUs: number | null;
   longestUs: number | null;
-  error: { class: string; fingerprint: string | null; line: string | null } | null;
+  error: {
+    class: string;
+    fingerprint: string | null;
+    line: string | null;
+    masked: string;
+    lineId: string;
+  } | null;
   firstSeenAt: Micros;
   deletedAt: Micros | null;
   /** Of an open build: when it was last seen; when its record last changed where no sighting was kept. */
@@ -120,8 +128,7 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
         outcome === "failed"
           ? {
               class: rule?.class ?? "unclassified",
-              fingerprint: settings.fingerprintOf(build.id, line),
-              line,
+              ...describeLine(settings.fingerprintOf(build.id, line), line),
             }
           : null,
       firstSeenAt: build.first_seen_at,
@@ -194,4 +201,14 @@ export function lengthOf({ shortestUs, longestUs }: Fact): number | null {
   if (shortestUs === null || longestUs === null) return null;
   const isNarrow = longestUs - shortestUs <= Math.max(60 * SECOND_US, longestUs / 4);
   return isNarrow ? (shortestUs + longestUs) / 2 / SECOND_US : null;
+}
+
+/** The line without its places, and what builds with the same error have in common. */
+function describeLine(fingerprint: string | null, line: string | null) {
+  const masked = maskPlaces(line ?? "");
+  const lineId = createHash("md5")
+    .update(`${fingerprint ?? ""} ${masked}`)
+    .digest("hex")
+    .slice(0, 16);
+  return { fingerprint, line, masked, lineId };
 }

@@ -4,7 +4,7 @@ import type { Fact } from "./facts.ts";
 import { groupBy } from "./group-by.ts";
 import { isFailure, isRated, isSuccess, projectColumns, type Row, versionColumns } from "./rates.ts";
 import { adjustForTries, chanceOfFlips } from "./runs.ts";
-import { HOUR_US, type Micros, momentText, SECOND_US } from "./times.ts";
+import { DAY_US, HOUR_US, type Micros, momentText, parseDay, SECOND_US } from "./times.ts";
 
 const LOOKED_AT = 20;
 const LIMIT = 0.05;
@@ -58,6 +58,27 @@ export const allStreaks = (facts: readonly Fact[]): Streak[] => ratedSeries(fact
 /** Whether a build is of the version that readers of its project see first. */
 const isDefault = ({ project, version }: Fact): boolean =>
   version.slug === (project.defaultVersion || "latest");
+
+/** What failed at the end of a day: of each series, the last build that was triggered until then. */
+export function failingOn(facts: readonly Fact[], day: string): Row[] {
+  const end = (parseDay(day) + 1) * DAY_US;
+  const isGone = ({ deletedAt }: { deletedAt: Micros | null }) => deletedAt !== null && deletedAt < end;
+  return ratedSeries(facts).flatMap((series) => {
+    const known = series.filter(({ at }) => at === null || at < end);
+    const streak = streaksOf(known).find(({ after }) => after === null);
+    const first = streak?.failures[0];
+    if (!first || isGone(first.project) || isGone(first.version)) return [];
+    const recovery = series.slice(known.length).find(isSuccess);
+    return {
+      ...seriesColumns(first),
+      failing_since: textOf(first.at),
+      first_failed_build_id: first.id,
+      error_class: first.error?.class ?? null,
+      recovered_at: textOf(recovery?.at),
+      ...referenceColumn(first),
+    };
+  });
+}
 
 export function failingNow(facts: readonly Fact[]): Row[] {
   const all = groupBy(facts, keyOf);

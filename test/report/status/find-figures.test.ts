@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { withSnapshot } from "../../../src/report/read-answer.ts";
+import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { findFigures } from "../../../src/report/status/find-figures.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
@@ -10,9 +11,11 @@ const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: 
 const read = (sql: Sql, isWorker = true) =>
   withSnapshot(sql, (tx) => findFigures(tx, { ...OPTIONS, isWorker }));
 
-async function withMirror(use: (sql: Sql) => Promise<void>): Promise<void> {
+async function withMirror(use: (sql: Sql, url: string) => Promise<void>): Promise<void> {
   await using database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test #abc", max: 2 }, use);
+  await withSql(database.url, { applicationName: "docmirror test #abc", max: 2 }, (sql) =>
+    use(sql, database.url),
+  );
 }
 
 /** A run with the number of its place among those that were added. */
@@ -53,6 +56,37 @@ describe("the figures of a mirror", () => {
       });
       expect(figures.notices).toEqual({ waiting: 0, oldestWaitingAt: null, givenUp: 0 });
     }));
+
+  it("say that builds stopped arriving, while the mirror looks", () => {
+    const look = (sql: Sql, id: number, ago: string) =>
+      sql.unsafe(`
+        delete from rollup.state; delete from sync.walks;
+        insert into sync.runs (id, kind, status, started_at, heartbeat_at, pid, host) overriding system value
+        values (${id}, 'watch', 'succeeded', now(), now(), 1, 'test');
+        insert into sync.walks (run_id, resource, walk, started_at, finished_at)
+        values (${id}, 'build', 'whole', now() - interval '${ago}', now())`);
+    return withMirror(async (sql, url) => {
+      expect((await read(sql)).arrivals).toEqual({ isQuiet: null, lastBuildAt: null });
+      await sql.unsafe(`
+        insert into mirror.builds (id, date, state, success, first_seen_at, changed_at, record_hash)
+        select place::text, (now() at time zone 'UTC') - interval '5 hours' - place * interval '10 minutes', 'finished', true,
+          now() - interval '5 hours' - place * interval '10 minutes', now(), ''
+        from generate_series(0, 35 * 144) as place`);
+      const findArrivals = async () => {
+        await refreshReport(url, { sourceTimezone: "Etc/UTC", stuckAfterMs: OPTIONS.stuckAfterMs });
+        return (await read(sql)).arrivals;
+      };
+      await look(sql, 1, "1 minute");
+      const { isQuiet, lastBuildAt } = await findArrivals();
+      expect(isQuiet).toBe(true);
+      expect(Date.now() / 1000 - (lastBuildAt ?? 0)).toBeGreaterThanOrEqual(5 * 3600);
+      await look(sql, 2, "6 minutes");
+      expect((await findArrivals()).isQuiet).toBeNull();
+      await sql`update mirror.builds set date = now() at time zone 'UTC' - interval '2 minutes', record_hash = 'x', first_seen_at = now() where id = '0'`;
+      await look(sql, 3, "1 minute");
+      expect((await findArrivals()).isQuiet).toBe(false);
+    });
+  });
 
   it("have the last run of each kind by its number, and whether one is alive", () =>
     withMirror(async (sql) => {

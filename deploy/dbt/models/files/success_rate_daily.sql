@@ -8,7 +8,8 @@ with counted as (
   select calendar.day
   from {{ ref('calendar') }} as calendar
   inner join {{ ref('as_of') }} as as_of on calendar.day <= as_of.exported_on
-  -- As in success_rate_daily_by_project.
+  -- Days to come are shown only where they have builds. A condition after a left join would say that more shortly,
+  -- but DuckDB 2.0.0 then loses the days without builds.
   union
   select day from counted
 ), shown as (

@@ -8,7 +8,7 @@ with counted as (
   select calendar.week, calendar.iso_week
   from {{ ref('calendar') }} as calendar
   inner join {{ ref('as_of') }} as as_of on calendar.week <= as_of.exported_on
-  -- As in success_rate_daily_by_project.
+  -- As in success_rate_daily.
   union
   select week, iso_week from counted
 ), shown as (

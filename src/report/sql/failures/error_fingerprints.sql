@@ -6,7 +6,8 @@ SELECT row_number() OVER (ORDER BY error.projects DESC, error.failures DESC, err
   error.projects / nullif((SELECT projects FROM rollup.projects_that_failed), 0)::float8 AS project_share,
   error.first_triggered_at::timestamptz(6) AS first_triggered_at, error.last_triggered_at::timestamptz(6) AS last_triggered_at, error.last_build_id,
   coalesce(recent.failures_last_7_days, 0) AS failures_last_7_days, coalesce(recent.failures_7_days_before, 0) AS failures_7_days_before,
-  coalesce(recent.projects_last_7_days, 0) AS projects_last_7_days, coalesce(recent.projects_7_days_before, 0) AS projects_7_days_before
+  coalesce(recent.projects_last_7_days, 0) AS projects_last_7_days, coalesce(recent.projects_7_days_before, 0) AS projects_7_days_before,
+  rollup.masked_line(last.output_excerpt, false) AS mask
 FROM (
   SELECT error_fingerprint, sum(failures)::int AS failures, (count(DISTINCT project_id) FILTER (WHERE project_id <> '-1'))::int AS projects,
     min(first_triggered_at) AS first_triggered_at, max(last_triggered_at) AS last_triggered_at,

@@ -8,13 +8,14 @@ WITH failure AS MATERIALIZED (
 ), line AS MATERIALIZED (
   SELECT error_line, described.*
   FROM (SELECT DISTINCT error_line FROM failure) AS known
-  CROSS JOIN LATERAL rollup.describe_error(error_line) AS described
+  CROSS JOIN LATERAL rollup.describe_line(error_line) AS described
 )
 SELECT fact.build_id, fact.project_id, fact.version_id, fact.type, fact.state, fact.outcome, fact.succeeded, fact.failed, fact.is_settled,
   fact.triggered_at, fact.triggered_on, fact.is_time_ambiguous, fact.finished_after, fact.finished_before, fact.duration_s_min,
   fact.duration_s_max, failure.error_line, fact.first_seen_at, fact.deleted_at, fact.last_seen_at, fact.record_hash,
   fact.reference, fact.ahead_until, fact.queued_s_min, fact.queued_s_max, fact.building_s_min, fact.building_s_max,
-  nullif(failure.error_line, '') AS output_excerpt, line.error_class, line.error_fingerprint
+  nullif(failure.error_line, '') AS output_excerpt, line.error_class, line.error_fingerprint,
+  line.masked_line, line.error_line_id
 FROM rollup.build_facts AS fact
 LEFT JOIN failure ON failure.build_id = fact.build_id
 LEFT JOIN line ON line.error_line = failure.error_line;

@@ -1,3 +1,4 @@
 CREATE OR REPLACE VIEW rollup.builds_source AS
-SELECT fact.*, nullif(fact.error_line, '') AS output_excerpt, described.error_class, described.error_fingerprint
-FROM rollup.build_facts AS fact LEFT JOIN LATERAL rollup.describe_error(fact.error_line) AS described ON true;
+SELECT fact.*, nullif(fact.error_line, '') AS output_excerpt, described.error_class, described.error_fingerprint,
+  described.masked_line, described.error_line_id
+FROM rollup.build_facts AS fact LEFT JOIN LATERAL rollup.describe_line(fact.error_line) AS described ON true;

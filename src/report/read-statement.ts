@@ -1,0 +1,157 @@
+/**
+ * A statement that somebody wrote, run with the rights of a reader of the reports. Three fences of Postgres are around it:
+ * a transaction that only reads, the rights of the role, and a cursor, which takes one query and nothing else. The role
+ * is switched to, so these hold mistakes, not malice: what strangers write belongs to a login that `docmirror
+ * grant-reader` made, in `DOCMIRROR_READ_URL`.
+ */
+import { nearestNames } from "../base/config/nearest-names.ts";
+import { ConfigError, StoreError } from "../base/errors.ts";
+import { runText } from "../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../store/connection/sql.ts";
+import { sqlstateOf, withStoreErrors } from "../store/connection/store-errors.ts";
+import { RELATIONS } from "./dictionary.ts";
+import { grantReader, planReaderGrant } from "./grant-reader.ts";
+import { asCell, type Batch } from "./read-answer.ts";
+
+/** The role whose rights a statement has where the session has more. */
+export const READER = "docmirror_reader";
+
+export interface StatementLimits {
+  /** The role to act as. @default docmirror_reader where the session may do more than read, else the session's own */
+  readonly role: string | undefined;
+  /** How long Postgres may work until the first rows come, and on each further batch. */
+  readonly timeoutMs: number;
+}
+
+const BATCH_ROWS = 500;
+const DECLARE = "declare answer no scroll cursor for\n";
+const DECLARE_ENDS = DECLARE.length;
+
+/** Makes the reader of an embedded Postgres, which is docmirror's own, where it is not there. Tells whether it made it. */
+export async function ensureReader(sql: Sql): Promise<boolean> {
+  const [reader] = await withStoreErrors(
+    "look for the role that reads",
+    () => sql<{ may: boolean }[]>`
+      select has_schema_privilege(rolname, 'report', 'usage') as may from pg_roles where rolname = ${READER}`,
+  );
+  if (reader?.may) return false;
+  await grantReader(sql, await planReaderGrant(sql, READER));
+  return true;
+}
+
+/**
+ * Takes the reader's rights, and sets its limits, until the transaction ends. Throws ConfigError where that role is
+ * missing, may not be taken, or could do more than read the reports.
+ */
+export async function becomeReader(tx: TransactionSql, { role, timeoutMs }: StatementLimits): Promise<void> {
+  const wanted = role ?? ((await mayReadMore(tx)) ? READER : undefined);
+  if (wanted !== undefined) {
+    try {
+      await tx`select set_config('role', ${wanted}, true)`;
+    } catch (error) {
+      throw roleError(error, wanted);
+    }
+    if (await mayReadMore(tx)) {
+      throw new ConfigError(`${wanted} can read more than the reports`, {
+        hint: "`docmirror grant-reader` makes a role that cannot",
+      });
+    }
+  }
+  await tx`select set_config('statement_timeout', ${`${timeoutMs}ms`}, true), set_config('TimeZone', 'UTC', true)`;
+}
+
+async function mayReadMore(tx: TransactionSql): Promise<boolean> {
+  const [rights] = await tx<{ more: boolean | null }[]>`
+    select has_schema_privilege(to_regnamespace('rollup')::oid, 'usage') as more`;
+  return rights?.more === true;
+}
+
+function roleError(error: unknown, role: string): unknown {
+  const make = `make it by \`docmirror grant-reader ${READER}\`, or name another by --role`;
+  switch (sqlstateOf(error)) {
+    case "22023":
+      return new ConfigError(`there is no role ${role}`, { cause: error, hint: make });
+    case "42501":
+      return new ConfigError(`this session may not act as ${role}`, {
+        cause: error,
+        hint: `let a superuser grant it ${role}, or set DOCMIRROR_READ_URL to that role's own login`,
+      });
+    default:
+      return error;
+  }
+}
+
+/**
+ * Runs one query and gives its rows in batches, the first also where there are none. Must run in a transaction, such as
+ * `withSnapshot`. Throws ConfigError for what the query itself does wrong, and StoreError.
+ */
+export async function* readStatement(
+  tx: TransactionSql,
+  text: string,
+): AsyncGenerator<Batch, void, undefined> {
+  if (text.includes("\0")) throw new ConfigError("no statement has a character of number 0");
+  const run = async (statement: string) => {
+    try {
+      return await runText(tx, statement, [], { isSingle: true }).values();
+    } catch (error) {
+      throw statementError(error, text);
+    }
+  };
+  await run(DECLARE + text);
+  for (;;) {
+    const batch = await run(`fetch ${BATCH_ROWS} from answer`);
+    const types = batch.columns.map(({ type }) => type);
+    const rows = [...batch].map((row) => row.map((value, place) => asCell(value, types[place])));
+    yield { columns: batch.columns.map(({ name }) => name), rows };
+    if (rows.length < BATCH_ROWS) return;
+  }
+}
+
+/** Names, types, rights and values that the query has wrong. All else is the database's trouble. */
+const OF_STATEMENT = /^(?:08P01|0A|21|22|25006|2F|34|3D|3F|42|54)/;
+
+function statementError(error: unknown, text: string): unknown {
+  const code = sqlstateOf(error) ?? "";
+  const { message, position, hint, severity } = error as Error & Record<string, string | undefined>;
+  if (code === "57014")
+    return new StoreError(`the statement was cancelled: ${message} (${code})`, {
+      cause: error,
+      sqlstate: code,
+      hint: "--timeout gives it longer; narrow it by day or project",
+    });
+  if (severity === undefined || !OF_STATEMENT.test(code)) return error;
+  return new ConfigError(`${message}${placeIn(text, position)} (${code})`, {
+    cause: error,
+    hint: hintFor(code, message ?? "") ?? hint,
+  });
+}
+
+function hintFor(code: string, message: string): string | undefined {
+  switch (code) {
+    case "0A000":
+    case "42601":
+      return "one query that only reads is taken: SELECT, VALUES, TABLE or WITH";
+    case "08P01":
+      return "write the values where $1 and so on stand";
+    case "42501":
+      return "a reader may read the schema report alone: `docmirror report` lists it";
+    case "42P01": {
+      const [, name = ""] = /"(?:report\.)?([^"]*)"/.exec(message) ?? [];
+      const [near] = nearestNames(name, RELATIONS);
+      return near === undefined
+        ? "`docmirror report` lists the relations; write them as report.NAME"
+        : `write report.${near}`;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Postgres counts characters, with those of the cursor in front. */
+function placeIn(text: string, position: string | undefined): string {
+  const place = Number(position) - DECLARE_ENDS;
+  if (!(place > 0)) return "";
+  const before = [...text].slice(0, place - 1).join("");
+  const line = before.split("\n");
+  return `, at line ${line.length}, column ${[...(line.at(-1) ?? "")].length + 1}`;
+}

@@ -1,0 +1,20 @@
+-- What failed at the end of a UTC day, by what is known now: results that came later count at their builds' triggers.
+CREATE OR REPLACE FUNCTION report.failing_on(of_day date)
+RETURNS TABLE (
+  project_id text, project_slug text, version_id text, version_slug text, type text, failing_since timestamptz,
+  first_failed_build_id text, error_class text, recovered_at timestamptz, reference text
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+  SELECT streak.project_id, streak.project_slug, streak.version_id, streak.version_slug, streak.type, streak.failed_at,
+    streak.first_failed_build_id, streak.error_class, streak.recovered_at, streak.reference
+  FROM report.recoveries AS streak
+  LEFT JOIN report.dim_projects AS project ON project.project_id = streak.project_id
+  LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
+  CROSS JOIN LATERAL (SELECT (of_day + 1)::timestamp AT TIME ZONE 'UTC' AS at) AS ended
+  -- A build without a date comes before those that have one.
+  WHERE of_day IS NOT NULL AND coalesce(streak.failed_at < ended.at, true)
+    AND (streak.is_open OR streak.recovered_at >= ended.at)
+    AND coalesce(project.deleted_at >= ended.at, true) AND coalesce(version.deleted_at >= ended.at, true)
+$$;
+COMMENT ON FUNCTION report.failing_on(date) IS 'What failed at the end of a UTC day? One row per series whose last build triggered until then failed, by the results that are known now, without projects and versions that were deleted by then.';

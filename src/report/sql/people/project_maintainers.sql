@@ -1,0 +1,8 @@
+CREATE OR REPLACE VIEW report_people.project_maintainers AS
+SELECT own.project_id, string_agg(person.username, ', ' ORDER BY own.position, person.id) AS maintainers
+FROM mirror.project_users AS own
+JOIN mirror.users AS person ON person.id = own.user_id
+WHERE person.deleted_at IS NULL AND person.username <> ''
+GROUP BY own.project_id;
+COMMENT ON VIEW report_people.project_maintainers IS 'Who maintains a project? One row per project with administrators that the mirror has.';
+COMMENT ON COLUMN report_people.project_maintainers.maintainers IS 'Their usernames, in the order of the project''s own list.';

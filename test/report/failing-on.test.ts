@@ -1,0 +1,110 @@
+/** `report.failing_on(day)` on the mirror by hand, and beside the model on random builds, for each day of either. */
+import { randomInt } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { createRandom } from "../../src/simulate/random.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { computeFacts } from "./model/facts.ts";
+import type { Row } from "./model/rates.ts";
+import { readRaw } from "./model/raw.ts";
+import { failingOn } from "./model/series.ts";
+import { RULES } from "./random-failures.ts";
+import { ZONE as RANDOM_ZONE } from "./random-lives.ts";
+import { createRandomMirror } from "./random-mirror.ts";
+import { insertTinyWorld, STUCK_AFTER_MS, ZONE } from "./tiny-world.ts";
+
+const SEED = Number(process.env.REPORT_SEED ?? randomInt(1_000_000));
+let database: TestDatabase;
+let sql: Sql;
+
+async function open(zone: string, insert: () => Promise<unknown>): Promise<void> {
+  database = await createTestDatabase();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  await insert();
+  await refreshReport(database.url, { sourceTimezone: zone, stuckAfterMs: STUCK_AFTER_MS });
+}
+
+async function close(): Promise<void> {
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+}
+
+const ask = async (day: string): Promise<Row[]> => [
+  ...(await sql<
+    Row[]
+  >`select * from report.failing_on(${day}) order by length(first_failed_build_id), first_failed_build_id`),
+];
+const idsOf = (rows: readonly Row[]) => rows.map((row) => row.first_failed_build_id);
+
+describe("of the mirror by hand", () => {
+  beforeAll(() => open(ZONE, () => insertTinyWorld(sql)));
+  afterAll(close);
+
+  test.each([
+    ["2024-03-09", []],
+    // Build 14 failed on the tenth of March, and 13 succeeded in November.
+    ["2024-03-10", ["14"]],
+    ["2024-06-01", ["14"]],
+    ["2024-11-03", []],
+    ["2024-12-31", ["2"]],
+    // Build 4 succeeded at noon.
+    ["2025-01-01", []],
+    ["2025-01-03", ["12"]],
+    // The project of build 22 and the version of build 23 were found deleted on the eighth.
+    ["2025-01-07", ["12", "22", "23"]],
+    ["2025-01-08", ["7", "12"]],
+  ])("on %s began with these builds", async (day, ids) => {
+    expect(idsOf(await ask(day))).toEqual(ids);
+  });
+
+  test("says since when, why, and when it was repaired", async () => {
+    expect(await ask("2024-12-31")).toEqual([
+      {
+        ...{ project_id: "1", project_slug: "pip", version_id: "11", version_slug: "latest", type: "html" },
+        ...{ failing_since: "2024-12-31 00:30:00+00", first_failed_build_id: "2", error_class: "dependency" },
+        ...{ recovered_at: "2025-01-01 12:00:00+00", reference: null },
+      },
+    ]);
+  });
+
+  test("is what fails now for today, and nothing for no day", async () => {
+    const now = await sql`select project_id, version_id, type, failing_since, first_failed_build_id, reference
+      from report.failing_now order by length(first_failed_build_id), first_failed_build_id`;
+    const [{ today }] = await sql<
+      [{ today: string }]
+    >`select (now() at time zone 'UTC')::date::text as today`;
+    expect(await ask(today)).toEqual(now.map((row) => expect.objectContaining(row)));
+    expect(await sql`select * from report.failing_on(null)`).toHaveLength(0);
+  });
+});
+
+describe("of random builds", () => {
+  beforeAll(() => open(RANDOM_ZONE, () => createRandomMirror(createRandom(SEED)).insert(sql, 3000)));
+  afterAll(close);
+
+  test("is what the model says of every tenth day", async () => {
+    await sql`delete from report.error_rules`;
+    const facts = computeFacts(await readRaw(sql), {
+      ...{ sourceTimezone: RANDOM_ZONE, stuckAfterMs: STUCK_AFTER_MS, rules: RULES, today: "2026-01-01" },
+      fingerprintOf: () => null,
+    });
+    const days = await sql<{ day: string }[]>`
+      select day::text from report.success_rate_daily where builds > 0 order by day`;
+    const looked = days.filter((_, place) => place % 10 === 0);
+    expect(looked.length).toBeGreaterThan(5);
+    let rows = 0;
+    for (const { day } of looked) {
+      const withoutClass = (all: readonly Row[]) => all.map(({ error_class: _, ...row }) => row);
+      const actual = withoutClass(await ask(day));
+      const byId = new Map(
+        withoutClass(failingOn(facts, day)).map((row) => [row.first_failed_build_id, row]),
+      );
+      expect([SEED, day, idsOf(actual).toSorted()]).toEqual([SEED, day, [...byId.keys()].toSorted()]);
+      expect([SEED, actual]).toEqual([SEED, actual.map((row) => byId.get(row.first_failed_build_id ?? ""))]);
+      rows += actual.length;
+    }
+    expect(rows).toBeGreaterThan(50);
+  });
+});
