@@ -2,13 +2,22 @@ import { runStatement } from "../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { withTransaction } from "../store/connection/transaction.ts";
+import { arrivals } from "./arrivals.ts";
 import { endedRuns } from "./ended-runs.ts";
+import { platformTrouble } from "./platform-trouble.ts";
 import { projectTurns } from "./project-turns.ts";
 import { schemaChanges } from "./schema-changes.ts";
 import type { LookSettings, NoticeSource } from "./source.ts";
 import { staleLists } from "./stale-lists.ts";
 
-export const SOURCES: readonly NoticeSource[] = [endedRuns, staleLists, schemaChanges, projectTurns];
+export const SOURCES: readonly NoticeSource[] = [
+  endedRuns,
+  staleLists,
+  schemaChanges,
+  projectTurns,
+  arrivals,
+  platformTrouble,
+];
 
 /** A mark that nobody moved for longer is from before a time without a webhook. What came since is history, not news. */
 const MARKS_HOLD = "35 days";

@@ -195,6 +195,36 @@ describe("the models over files", () => {
   });
 });
 
+describe("every_project_day", () => {
+  it("has every day from a project's first build on, with the counts of the days that have builds", async () => {
+    const [, body = ""] =
+      /\{% macro \w+\([^)]*\) -%\}([\s\S]*)\{%- endmacro %\}/.exec(read("macros/every_project_day.sql")) ??
+      [];
+    const text = body
+      .replaceAll("{{ daily_by_project }}", "report.success_rate_daily_by_project")
+      .replaceAll("{{ daily }}", "report.success_rate_daily");
+    expect(text).not.toMatch(/\{[{%]/);
+    const [days] = await reader.sql.unsafe(`
+      with made as (${text}), own as (select * from report.success_rate_daily_by_project),
+      first as (select project_id, min(day) as day from own group by project_id)
+      select count(*) = (select sum((select count(*) from report.success_rate_daily where day >= first.day)) from first) as is_whole,
+        count(*) = count(distinct (day, project_id)) as is_keyed,
+        array[sum(builds), sum(finished), sum(succeeded), sum(failed)]
+          = (select array[sum(builds), sum(finished), sum(succeeded), sum(failed)] from own) as is_same,
+        count(*) > (select count(*) from own) as has_more,
+        bool_and(is_covered = (builds is not null) or builds > 0) as is_null_where_uncovered
+      from made`);
+    const all = {
+      is_whole: true,
+      is_keyed: true,
+      is_same: true,
+      has_more: true,
+      is_null_where_uncovered: true,
+    };
+    expect(days).toEqual(all);
+  });
+});
+
 describe("the project", () => {
   it("has a file for each model that is described, and is one that dbt can read", () => {
     expect(modelFiles).toEqual(models.map(({ name }) => `${name}.sql`));
@@ -225,5 +255,14 @@ describe("the project", () => {
     expect(new Set(exposure?.depends_on)).toEqual(
       new Set([...shown].map((relation) => `source('docmirror', '${relation}')`)),
     );
+  });
+});
+
+describe("deploy/README.md", () => {
+  it("names the versions of dbt that the tests run", () => {
+    const pinned = (text: string) => new Set(text.match(/\bdbt-(?:core|postgres|duckdb|spark)==[\d.]*\d/g));
+    const named = pinned(read("../README.md"));
+    expect(named.size).toBe(4);
+    expect(named).toEqual(pinned(read("../../test/support/requirements.txt")));
   });
 });

@@ -8,6 +8,7 @@ import { bodyOf, signedHeaders } from "../../src/notify/message.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { addLateBuild, addLook, QUIET_NIGHT } from "../support/quiet-night.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { WEBHOOK_KEY, WEBHOOK_SECRET } from "../support/webhook-receiver.ts";
 
@@ -64,9 +65,28 @@ async function badNight(): Promise<Record<string, unknown>> {
   });
 }
 
+/** What a mirror notes when builds stop arriving and come again, by type. */
+async function quietNight(): Promise<Record<string, unknown>> {
+  await using database = await createTestDatabase();
+  return await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    const look = async (run: number, at: string) => {
+      await addLook(sql, run, at);
+      await refreshReport(database.url, REPORT_SETTINGS);
+      await collectNotices(sql, { staleAfterMs: 1e12, now: at });
+    };
+    await sql.unsafe(QUIET_NIGHT);
+    await look(1, "2026-03-10T22:00:00Z");
+    await look(2, NIGHT);
+    await addLateBuild(sql, "9000", "2026-03-11 02:30");
+    await look(3, "2026-03-11T02:31:00Z");
+    const noted = await sql<{ type: string; data: unknown }[]>`select type, data from sync.notices`;
+    return Object.fromEntries(noted.map(({ type, data }) => [type, data]));
+  });
+}
+
 describe("docs/notices.md", () => {
   it("has an example of each type, as it is sent", async () => {
-    const noted = await badNight();
+    const noted = { ...(await badNight()), ...(await quietNight()) };
     const examples = blocks("json").map(
       (text) => JSON.parse(text) as { type: string; timestamp: string; data: unknown },
     );
