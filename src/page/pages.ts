@@ -15,6 +15,7 @@ import { awayNotice } from "./database-away.ts";
 import { errorsPage } from "./errors/errors-page.ts";
 import { explainPageFailure } from "./failures.ts";
 import { renderAge, renderLimits } from "./freshness-words.ts";
+import { dictionaryPage } from "./mirror/dictionary-page.ts";
 import { mirrorPage } from "./mirror/mirror-page.ts";
 import { drawNeverSynced } from "./mirror/never-synced.ts";
 import { nowPage } from "./now/now-page.ts";
@@ -23,11 +24,13 @@ import { type DocumentFacts, renderDocument } from "./parts/document.ts";
 import type { PageFunction } from "./parts/drawing.ts";
 import { buildHref, projectHref, segmentAfter } from "./parts/links.ts";
 import { eitherLinks, faultNotice, notice } from "./parts/notice.ts";
-import { pageMoment } from "./parts/page-moment.ts";
+import { originOf } from "./parts/origin.ts";
+import { minuteOf, pageMoment } from "./parts/page-moment.ts";
 import { findProjects } from "./parts/questions/project-names.ts";
 import { readQuery } from "./parts/questions/read-query.ts";
 import { projectPage } from "./project/project-page.ts";
 import { projectsPage } from "./projects/projects-page.ts";
+import { findSearched } from "./projects/searched.ts";
 import { readStyleSheet } from "./style-sheet.ts";
 import { trendsPage } from "./trends/trends-page.ts";
 
@@ -50,16 +53,18 @@ const READS = ["GET", "HEAD"];
 const HTML = { "content-type": "text/html; charset=UTF-8" };
 const RETRY_SECONDS = "10";
 const FOR_GOOD = "public, max-age=31536000, immutable";
-const MINUTE_MS = 60_000;
 
-/** The pages of all projects, by their paths. */
+/** The pages of all projects, by their names in the addresses of files. */
 const PAGES: Readonly<Record<string, PageFunction>> = {
-  "/": nowPage,
-  "/trends": trendsPage,
-  "/projects": projectsPage,
-  "/errors": errorsPage,
-  "/mirror": mirrorPage,
+  now: nowPage,
+  trends: trendsPage,
+  projects: projectsPage,
+  errors: errorsPage,
+  mirror: mirrorPage,
+  dictionary: dictionaryPage,
 };
+
+const pathOf = (page: string): string => (page === "now" ? "/" : `/${page}`);
 
 /**
  * The pages for people: what is broken now, trends, projects, errors, the mirror, one project, one build; and
@@ -83,15 +88,20 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   /** A page of figures, cached until its content or the minute changes. */
   async function showPage(c: Context, page: PageFunction, name = ""): Promise<Response> {
     const { pathname: path } = new URL(c.req.url);
-    const now = new Date(Math.floor(clock.now().getTime() / MINUTE_MS) * MINUTE_MS);
-    const drawing = page({ path, name, query: readQuery(c.req.url, now), now });
-    const made = await kept.find(c, drawing.key, now, async (tx, freshness) => {
-      const draft =
-        freshness.asOf === null && !drawing.isAlways
-          ? drawNeverSynced(freshness, now)
-          : await drawing.draw(tx, pageMoment(freshness, now));
-      const facts = { ...draft.facts, age: renderAge(freshness, now), limits: renderLimits(freshness, now) };
-      return { status: draft.status, body: await renderDocument(facts, style.href) };
+    const now = minuteOf(clock.now());
+    const query = readQuery(c.req.url, now);
+    const address = { path, name, query, origin: originOf(c), now, renews: query.get("renew") !== "no" };
+    const { key, needs = ["build"], draw } = page(address);
+    const made = await kept.find(c, [key, address.renews], now, async (tx, freshness) => {
+      const isUnread = needs.every((list) => freshness.unread.includes(list));
+      // A page of figures that were never computed would say that nothing was ever built.
+      const isEmpty = needs.length > 0 && (isUnread || freshness.refreshedAt === null);
+      const draft = isEmpty
+        ? await drawNeverSynced(tx, freshness, address)
+        : await draw(tx, pageMoment(freshness, now));
+      const limits = renderLimits(freshness, now);
+      const facts = { age: renderAge(freshness, now), ...draft.facts, limits };
+      return { ...draft, body: await renderDocument(facts, style.href) };
     });
     return sendPage(c, made, HTML);
   }
@@ -105,12 +115,16 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   }
 
   /** The target of a search: the project, the build, or a choice when both exist. */
-  async function find(c: Context, searched: string): Promise<Response> {
-    if (searched === "") return c.redirect("/", 303);
-    const { projects, builds } = await kept.read(c, async (tx) => ({
-      projects: await findProjects(tx, searched),
-      builds: isStorableId(searched) ? (await askEach(tx, { build: askForBuild(searched) })).build : [],
-    }));
+  async function find(c: Context, given: string): Promise<Response> {
+    if (given === "") return c.redirect("/", 303);
+    const { searched, projects, builds } = await kept.read(c, async (tx) => {
+      const searched = await findSearched(tx, given);
+      return {
+        searched,
+        projects: await findProjects(tx, searched),
+        builds: isStorableId(searched) ? (await askEach(tx, { build: askForBuild(searched) })).build : [],
+      };
+    });
     const isBuild = builds.length > 0;
     if (projects.length > 0 && isBuild) {
       const facts = notice("A project or a build?", "Both have that name.", eitherLinks(searched));
@@ -141,8 +155,22 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
 
   // Before the pages: `/project/SLUG/feed.atom` is no page of a project.
   const answerReply = createAnswerReply(mirror);
-  app.route("/", createDataRoutes({ pages: kept, answerReply, clock, showAbsence }));
-  for (const [path, page] of Object.entries(PAGES)) app.get(path, (c) => showPage(c, page));
+  const blocks = Object.fromEntries(
+    Object.entries({ ...PAGES, project: projectPage, build: pageOfBuild }).map(([page, draw]) => [
+      page,
+      (query: URLSearchParams, now: Date) =>
+        draw({
+          path: pathOf(page),
+          name: query.get("slug") ?? query.get("id") ?? "",
+          query,
+          now,
+          renews: false,
+          origin: "",
+        }),
+    ]),
+  );
+  app.route("/", createDataRoutes({ pages: kept, answerReply, blocks, clock, showAbsence }));
+  for (const [name, page] of Object.entries(PAGES)) app.get(pathOf(name), (c) => showPage(c, page));
   const showProject = (c: Context, slug: string) => showPage(c, projectPage, slug);
   app.get("/project", (c) => showProject(c, c.req.query("slug") ?? ""));
   app.get("/project/*", (c) => bySegment(c, "/project/", showProject));

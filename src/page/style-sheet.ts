@@ -15,8 +15,13 @@ const SUBJECTS = [
   "rows",
   "charts",
   "trends",
+  "arrivals",
   "builds",
+  "errors",
   "empty",
+  "glance",
+  "fingers",
+  "progress",
   "narrow",
   "media",
 ];

@@ -2,6 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { projectHref } from "../../src/page/parts/links.ts";
 import { CHROMIUM, findBarriers, overflow, startBrowser, visit } from "../support/browser.ts";
+import { findClashes } from "../support/control-boxes.ts";
 import { openMirrorPages } from "../support/mirror-pages.ts";
 import { HOSTILE_SLUGS, seedPages } from "../support/served-pages.ts";
 
@@ -11,9 +12,19 @@ let browser: Browser;
 let url: string;
 
 const WIDTHS = [360, 768, 1440];
-const LOOKS = WIDTHS.flatMap((width) =>
-  (["light", "dark"] as const).map((colorScheme) => ({ width, colorScheme })),
-);
+interface Look {
+  width: number;
+  colorScheme: "light" | "dark";
+}
+
+/** A width does not change colours, nor a colour boxes: three looks see what all six would. */
+const LOOKS: readonly Look[] = [
+  { width: 360, colorScheme: "dark" },
+  { width: 768, colorScheme: "light" },
+  { width: 1440, colorScheme: "dark" },
+];
+/** Where controls lay on each other before. 640 px is also a window of 1280 px at a zoom of 200 %. */
+const CONTROL_WIDTHS = [320, 360, 390, 480, 600, 640, 700, 768];
 const PATHS = [
   "/",
   "/trends",
@@ -36,6 +47,7 @@ const PATHS = [
   "/errors?since=30d&kind=vcs&sort=newest",
   "/errors?kind=nosuch",
   "/mirror",
+  "/dictionary",
 ];
 
 /** Projects that were never built: enough for a second page of the list. */
@@ -43,7 +55,7 @@ const QUIET = `
   insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
   select (200 + n)::text, 'quiet-' || n, 'Quiet ' || n, 'list', true, now(), now(), '' from generate_series(1, 30) as n`;
 
-function lookOf({ width, colorScheme }: (typeof LOOKS)[number]): BrowserContextOptions {
+function lookOf({ width, colorScheme }: Look): BrowserContextOptions {
   return { viewport: { width, height: 900 }, colorScheme, hasTouch: width < 700, javaScriptEnabled: true };
 }
 
@@ -78,14 +90,54 @@ describe.skipIf(CHROMIUM === null)(
       }
     });
 
-    it.each(WIDTHS)("shows the verdict and the newest break in the first 700 px, at %d px", async (width) => {
+    it("has no control on another, outside the window or too small for a finger, from 320 to 768 px", {
+      tags: ["long"],
+    }, async () => {
+      await using visited = await visit(browser, url, lookOf({ width: 768, colorScheme: "light" }));
+      const { page } = visited;
+      const faults = new Set<string>();
+      for (const path of PATHS) {
+        await page.goto(url + path);
+        for (const unfold of [false, true]) {
+          if (unfold) await page.evaluate(openAll);
+          for (const width of CONTROL_WIDTHS) {
+            await page.setViewportSize({ width, height: 900 });
+            for (const fault of await findClashes(page)) faults.add(`${path} at ${width} px: ${fault}`);
+          }
+        }
+      }
+      expect([...faults]).toEqual([]);
+    });
+
+    it.each(
+      WIDTHS,
+    )("shows the verdict in the first 400 px and what broke soon below, at %d px", async (width) => {
       await using visited = await visit(browser, url, lookOf({ width, colorScheme: "light" }));
       const { page, faults } = visited;
       expect(await bottomOf(page, "h1")).toBeLessThan(400);
-      expect(await bottomOf(page, ".fails > li .name > a")).toBeLessThan(700);
+      // A phone has lines about why, what has not finished and what was fixed above the list.
+      expect(await bottomOf(page, ".fails > li .name > a")).toBeLessThan(width < 704 ? 1350 : 700);
       expect(await findBarriers(page)).toEqual([]);
       expect(await overflow(page)).toBeLessThanOrEqual(0);
       expect(faults).toEqual([]);
+    });
+
+    it("has what has not finished as a line above the list on a phone, which opens without JavaScript", async () => {
+      await using visited = await visit(browser, url, {
+        ...lookOf({ width: 390, colorScheme: "light" }),
+        javaScriptEnabled: false,
+      });
+      const { page } = visited;
+      const glance = page.getByRole("region", { name: "At a glance" });
+      const open = glance.locator("summary", { hasText: "Not finished" });
+      expect(await bottomOf(page, ".glance summary:has-text('Not finished')")).toBeLessThan(900);
+      expect(await glance.locator(".rows").isVisible()).toBe(false);
+      await open.press("Enter");
+      await expect.poll(() => glance.locator(".rows").isVisible()).toBe(true);
+      expect(await page.getByRole("complementary").isVisible()).toBe(false);
+      await page.setViewportSize({ width: 1280, height: 900 });
+      expect(await glance.isVisible()).toBe(false);
+      expect(await page.getByRole("complementary").isVisible()).toBe(true);
     });
 
     it("opens the SQL of a block, and filters, by keyboard and without JavaScript", async () => {

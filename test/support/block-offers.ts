@@ -1,30 +1,72 @@
+import { randomBytes } from "node:crypto";
 import { expect } from "vitest";
+import { toCsv } from "../../src/report/csv.ts";
+import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
+import { type AnswerCell, withSnapshot } from "../../src/report/read-answer.ts";
+import { becomeReader, readStatement } from "../../src/report/read-statement.ts";
 import type { MirrorPages } from "./mirror-pages.ts";
 import { textOf } from "./page-text.ts";
 
-/** The SQL under each block of a page, as a reader would copy it. */
-const queriesOf = (page: string): string[] =>
-  [...page.matchAll(/<pre tabindex="0" role="region" aria-label="SQL of [^>]*>(.*?)<\/pre>/gs)].map(
-    ([, query = ""]) => textOf(query),
-  );
+export type BlockRow = Readonly<Record<string, AnswerCell>>;
 
-/** The addresses of the files that the blocks of a page offer. */
-export const filesOf = (page: string): string[] =>
-  [...page.matchAll(/href="(\/report\/[^"]*\.(?:csv|json)[^"]*)"/g)].map(([, file = ""]) => textOf(file));
+/** How long ago something was grows between two questions. */
+const still = (text: string) => text.replace(/("(?:replica_)?lag_s":)[\d.]+/g, "$1");
 
-/** Runs the SQL under each block as it is shown. It must read schema `report` alone. Returns how many rows each gives. */
-export async function runQueries(pages: MirrorPages, page: string): Promise<number[]> {
-  const queries = queriesOf(page);
-  for (const query of queries) expect(query).not.toMatch(/rollup\.|mirror\.|sync\./);
-  return pages.asOwner(async (sql) => {
-    const counts: number[] = [];
-    for (const query of queries) counts.push((await sql.unsafe(query)).count);
-    return counts;
-  });
+/**
+ * The rows of each block of a page, by its id, after its three offers have been compared: its CSV and its JSON must have the rows of its SQL,
+ * which runs as it is shown, with the rights of a reader.
+ */
+export async function offeredRows(pages: MirrorPages, page: string): Promise<Record<string, BlockRow[]>> {
+  const sections = page.split('<section class="block" id="').slice(1);
+  const blocks = sections.filter((section) => section.includes('<div class="tools">'));
+  expect(blocks).not.toEqual([]);
+  const role = `docmirror_test_reader_${randomBytes(4).toString("hex")}`;
+  await pages.asOwner(async (sql) => grantReader(sql, await planReaderGrant(sql, role)));
+  try {
+    const found: Record<string, BlockRow[]> = {};
+    for (const block of blocks) {
+      const id = block.split('"')[0] ?? "";
+      const hrefs = [...block.matchAll(/href="(\/files\/[^"]*)"/g)].map(([, href = ""]) => textOf(href));
+      expect(hrefs.map((href) => href.replace(/\?.*/s, "").split("/").at(-1))).toEqual([
+        `${id}.csv`,
+        `${id}.json`,
+      ]);
+      const [shown = ""] = /<pre tabindex="0" role="region" aria-label="SQL of .*?<\/pre>/s.exec(block) ?? [];
+      const { columns, rows } = await runAsReader(pages, role, textOf(shown));
+      const objects = rows.map((row) =>
+        Object.fromEntries(columns.map((name, place) => [name, row[place] ?? null])),
+      );
+      const [csv = "", json = ""] = await Promise.all(hrefs.map((href) => bodyOf(pages, href)));
+      expect(still(JSON.stringify(JSON.parse(json))), `${id}.json`).toBe(still(JSON.stringify(objects)));
+      if (!columns.includes("lag_s")) expect(csv, `${id}.csv`).toBe(toCsv([columns, ...rows]));
+      found[id] = objects;
+    }
+    return found;
+  } finally {
+    await pages.asOwner((sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`));
+  }
 }
 
-/** Files are offered, and each of them is there. */
-export async function expectFiles(pages: MirrorPages, files: readonly string[]): Promise<void> {
-  expect(files).not.toEqual([]);
-  for (const file of files) expect((await pages.get(file)).status, file).toBe(200);
+async function bodyOf(pages: MirrorPages, path: string): Promise<string> {
+  const reply = await pages.get(path);
+  const body = await reply.text();
+  expect([path, reply.status, reply.status === 200 ? "" : body]).toEqual([path, 200, ""]);
+  return body;
+}
+
+async function runAsReader(pages: MirrorPages, role: string, query: string) {
+  const rows: (readonly AnswerCell[])[] = [];
+  let columns: readonly string[] = [];
+  // The end of a statement is for psql; a cursor takes none.
+  const text = query.replace(/;\s*$/, "");
+  await pages.asOwner((sql) =>
+    withSnapshot(sql, async (tx) => {
+      await becomeReader(tx, { role, timeoutMs: 60_000 });
+      for await (const batch of readStatement(tx, text)) {
+        columns = batch.columns;
+        rows.push(...batch.rows);
+      }
+    }),
+  );
+  return { columns, rows };
 }

@@ -85,6 +85,16 @@ export async function refreshPages(databaseUrl: string): Promise<void> {
   await refreshReport(databaseUrl, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
 }
 
+/** More of that mirror: each ten minutes a build, for 35 days, and none in the last 314 minutes. */
+export const SILENCE = `
+  update mirror.builds set first_seen_at = date at time zone 'UTC', date = date - interval '20 minutes' where id = '2000';
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  select 's' || n, at, 'finished', true, 'pdf', '1', '1', at at time zone 'UTC', now(), ''
+  from generate_series(0, 35 * 144) as n
+  cross join lateral (
+    select date_trunc('minute', now() at time zone 'UTC') - interval '314 minutes' - n * interval '10 minutes' as at
+  ) as triggered`;
+
 const ROWS = `
   insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
   select kind, status, now() - ago, now() - ago + interval '20 s', now(), 1, 'test'

@@ -1,4 +1,3 @@
-import type { Question } from "../../report/question.ts";
 import { momentMs, momentTag, span, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { linkStrip } from "../parts/charts/build-strip.ts";
@@ -6,6 +5,7 @@ import { html } from "../parts/html.ts";
 import { icon } from "../parts/icon.ts";
 import { buildHref } from "../parts/links.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";
+import type { Offer } from "../parts/offers.ts";
 import type { Row } from "../parts/row.ts";
 import { foreign, kindLabel, type Markup, targetWords } from "../parts/words.ts";
 import { BEFORE } from "./build-questions.ts";
@@ -60,7 +60,7 @@ const whenOf = ({ outcome, triggered_at }: Row, now: Date): Markup =>
   html`${outcomeMark(outcome).word} ${momentTag(triggered_at, now)}`;
 
 /** The builds around this one in a row, this one outlined. */
-export function renderSeriesAround({ fact, around, now }: AroundFacts, question: Question): Markup {
+export function renderSeriesAround({ fact, around, now }: AroundFacts, tools: Offer): Markup {
   const target = targetWords(fact.version_slug, fact.type);
   const builds = around.map((row) => ({
     id: String(row.build_id),
@@ -71,7 +71,7 @@ export function renderSeriesAround({ fact, around, now }: AroundFacts, question:
     id: "series",
     title: `Builds of ${target}`,
     note: "The oldest first; this one is outlined.",
-    tools: { question },
+    tools,
     body: linkStrip(builds, String(fact.build_id)),
   });
 }

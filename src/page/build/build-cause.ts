@@ -1,7 +1,7 @@
-import type { Question } from "../../report/question.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
+import type { Offer } from "../parts/offers.ts";
 import type { Markup } from "../parts/words.ts";
 import { type CausePart, renderCause } from "./cause.ts";
 import type { ErrorPlace, LogTail } from "./log-tail.ts";
@@ -15,7 +15,7 @@ export function renderBuildCause(
   place: ErrorPlace | null,
   tails: readonly LogTail[],
   logHref: string,
-  question: Question,
+  tools: Offer,
 ): Markup {
   const parts = place === null ? [] : findCause(place, tails);
   const hit = place?.lines.at(-1);
@@ -32,7 +32,7 @@ export function renderBuildCause(
       : html`${renderCause(parts)}
 <p class="more"><a href="#${place.part.anchor}-${hit}">Line ${hit} of ${place.part.of}</a>, in the whole log
   below · <a href="${logHref}">the log as a text file</a></p>`;
-  return renderBlock({ id: "why", title: "Why", tools: { question }, body });
+  return renderBlock({ id: "why", title: "Why", tools, body });
 }
 
 /** The lines around the error line, and the end of the output where the errors begin with them. */

@@ -1,10 +1,10 @@
+import { ConfigError } from "../../base/errors.ts";
 import { type BuildDescription, describeBuild } from "../../mirror/builds/describe-build.ts";
 import {
   type BuildExplanation,
   type ExplainedBuild,
   explainBuild,
 } from "../../mirror/builds/explain-build.ts";
-import type { Question } from "../../report/question.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { momentTag } from "../parts/age.ts";
@@ -15,6 +15,7 @@ import { html } from "../parts/html.ts";
 import { icon } from "../parts/icon.ts";
 import { buildHref } from "../parts/links.ts";
 import { notice } from "../parts/notice.ts";
+import { offerFiles } from "../parts/offers.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { projectLink } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
@@ -22,7 +23,7 @@ import { renderVerdict } from "../parts/verdict-bar.ts";
 import { foreign, type Markup, shorten, slugWords, targetWords } from "../parts/words.ts";
 import { type AroundFacts, renderNeighbours, renderSeriesAround } from "./build-around.ts";
 import { renderBuildCause } from "./build-cause.ts";
-import { askForBuild, buildQuestions } from "./build-questions.ts";
+import { askForBuild, BUILD_FILES, buildBlocks, buildQuestions } from "./build-questions.ts";
 import { renderAlike, renderFacts } from "./build-rail.ts";
 import { renderStates, tookWords } from "./build-states.ts";
 import { type BuildVerdict, judgeBuild } from "./build-words.ts";
@@ -35,8 +36,16 @@ import { findUpstreamLinks, type UpstreamLinks } from "./upstream-links.ts";
 export function buildPage(sourceTimezone: string): PageFunction {
   return ({ name }) => ({
     key: ["build", name],
-    isAlways: true,
+    needs: [],
     draw: (tx, moment) => draw(tx, name, sourceTimezone, moment),
+    files: {
+      parameters: BUILD_FILES,
+      async ask(tx) {
+        const { fact } = isStorableId(name) ? await askEach(tx, { fact: askForBuild(name) }) : { fact: [] };
+        if (fact[0] === undefined) throw new ConfigError(`the reports have no build ${name}`);
+        return buildBlocks(name, fact[0]);
+      },
+    },
   });
 }
 
@@ -89,7 +98,7 @@ async function draw(
       title: `${verdict.sign} Build ${shorten(id, 24)}${of}`,
       tone: verdict.tone,
       tab: "/projects",
-      main: renderMain(facts, verdict, question, around),
+      main: renderMain(facts, verdict, around),
     },
   };
 }
@@ -107,8 +116,9 @@ function errorLineOf(place: ErrorPlace | null, tails: readonly LogTail[]): strin
 
 interface Around {
   readonly facts: AroundFacts;
-  readonly questions: ReturnType<typeof buildQuestions>;
   readonly alike: readonly Row[];
+  /** Other projects with an error of the same kind. */
+  readonly ofKind: number;
 }
 
 /** The neighbours of a build, and the projects with the same error. Builds of no known series have no neighbours. */
@@ -116,39 +126,39 @@ async function findAround(tx: TransactionSql, fact: Row, now: Date): Promise<Aro
   const questions = buildQuestions(fact);
   const hasSeries = fact.reference !== "(none)";
   const hasError = fact.failed === 1 && fact.error_fingerprint !== null;
-  const [{ around, good }, { alike }] = await Promise.all([
+  const [{ around, good }, { alike, kind }] = await Promise.all([
     hasSeries
       ? askEach(tx, { around: questions.around, good: questions.good })
       : { around: [fact], good: [] },
-    hasError ? askEach(tx, { alike: questions.alike }) : { alike: [] },
+    hasError ? askEach(tx, { alike: questions.alike, kind: questions.kind }) : { alike: [], kind: [] },
   ]);
-  return { facts: { fact, around, good: good[0], now }, questions, alike };
+  return {
+    facts: { fact, around, good: good[0], now },
+    alike,
+    ofKind: Number(kind[0]?.projects ?? 0),
+  };
 }
 
-function renderMain(
-  facts: BuildFacts,
-  verdict: BuildVerdict,
-  question: Question,
-  around: Around | null,
-): Markup {
+function renderMain(facts: BuildFacts, verdict: BuildVerdict, around: Around | null): Markup {
   const { id, build, description, fact, place, tails, now } = facts;
   const logHref = `${buildHref(id)}/log.txt`;
   const isFailed = verdict.mark.kind === "bad";
+  const offers = offerFiles("build", { id }, buildBlocks(id, fact), BUILD_FILES);
   const hasSeries = around !== null && around.facts.fact.reference !== "(none)";
   return html`${renderBuildVerdict(facts, verdict)}
 ${hasSeries ? renderNeighbours(around.facts) : ""}
 <div class="cols">
 <div class="col">
-${isFailed ? renderBuildCause(place, tails, logHref, question) : ""}
-${renderStates(build, description.states, around?.questions.times ?? question, now)}
-${hasSeries ? renderSeriesAround(around.facts, around.questions.around) : ""}
+${isFailed ? renderBuildCause(place, tails, logHref, offers.why) : ""}
+${renderStates(build, description.states, offers.states, now)}
+${hasSeries ? renderSeriesAround(around.facts, offers.series) : ""}
 ${renderLog(tails, logHref)}
 ${renderList("changes", "What changed in its record", description.changes)}
 ${renderList("quarantine", "Replies that could not be stored", description.quarantine)}
 </div>
 <aside class="col rail" aria-label="More about this build">
-${isFailed && around !== null && fact !== undefined && fact.error_fingerprint !== null ? renderAlike(around.alike, around.questions.alike, fact, now) : ""}
-${renderFacts(id, description, fact, question, now)}
+${isFailed && around !== null && fact !== undefined && fact.error_fingerprint !== null ? renderAlike(around, offers.same, fact, now) : ""}
+${renderFacts(id, description, fact, offers.facts, now)}
 </aside>
 </div>`;
 }
@@ -177,8 +187,8 @@ function renderBuildVerdict(
     evidence: html`${verdict.evidence.join(" ")}${of}`,
     acts: html`${verdict.mark.kind === "bad" ? html`<a href="#why">Why</a>` : ""}
       ${tails.length === 0 ? "" : html`<a href="#log">The whole log</a>`}
-      ${upstream.record !== null && isThere ? out(upstream.record, "Record upstream") : ""}
-      ${upstream.docs === null ? "" : out(upstream.docs, "Its documentation")}`,
+      ${upstream.docs === null ? "" : out(upstream.docs, "Its documentation")}
+      ${upstream.record !== null && isThere ? out(upstream.record, "Its record, as JSON") : ""}`,
   });
 }
 

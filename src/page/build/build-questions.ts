@@ -1,7 +1,8 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, askFor } from "../../report/ask.ts";
+import { ask, askFor, onPage } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { inline, pick, relation } from "../../report/relation.ts";
+import type { BlockQuestions } from "../parts/offers.ts";
 import type { Row } from "../parts/row.ts";
 
 const fact = relation("fact_builds");
@@ -12,7 +13,7 @@ const failing = relation("failing_now", "failing");
 /** Builds of its version and format that are shown before and after a build. */
 export const BEFORE = 20;
 const AFTER = 9;
-/** Other projects with the same error. */
+/** Other projects with the same error: the same line. */
 export const MOST_ALIKE = 6;
 
 /** The row of one build in `report.fact_builds`. */
@@ -36,6 +37,9 @@ export function buildQuestions(row: Row) {
     and ${place(build)} ${sign} ${place(own)}
   order by ${order}
   limit ${inline(builds)})`;
+  const isOfKind = sql`${fact.failed} = 1 and ${fact.error_fingerprint} = ${textOf("error_fingerprint")}
+    and ${fact.triggered_on} > (select ${fact.triggered_on} from ${fact} order by ${fact.triggered_on} desc nulls last limit 1) - 28
+    and ${fact.project_id} <> ${textOf("project_id")}`;
   return {
     around: ask("fact_builds")`
 ${withThis}
@@ -54,7 +58,7 @@ where ${isOfSeries} and ${build.succeeded} = 1 and ${place(build)} < ${place(own
 order by ${newest}
 limit 1`,
     alike: ask("fact_builds")`
-select ${pick(fact, "build_id", "project_slug", "version_slug", "type", "triggered_at")}, count(*) over () as projects,
+select ${pick(fact, "build_id", "project_slug", "version_slug", "type", "triggered_at")},${onPage` count(*) over () as projects,`}
   exists (
     select from ${failing}
     where (${pick(failing, "project_id", "version_id", "type")}) = (${pick(build, "project_id", "version_id", "type")})
@@ -62,16 +66,29 @@ select ${pick(fact, "build_id", "project_slug", "version_slug", "type", "trigger
 from (
   select distinct on (${fact.project_id}) *
   from ${fact}
-  where ${fact.failed} = 1 and ${fact.error_class} = ${textOf("error_class")} and ${fact.error_fingerprint} = ${textOf("error_fingerprint")}
-    and ${fact.triggered_on} > (select ${fact.triggered_on} from ${fact} order by ${fact.triggered_on} desc nulls last limit 1) - 28
-    and ${fact.project_id} <> ${textOf("project_id")}
+  where ${isOfKind} and ${fact.error_line_id} = ${textOf("error_line_id")}
   order by ${fact.project_id}, ${fact.triggered_at} desc
 ) as build
-order by ${fact.triggered_at} desc, ${fact.build_id} desc
-limit ${inline(MOST_ALIKE)}`,
+order by ${fact.triggered_at} desc, ${fact.build_id} desc${onPage`\nlimit ${inline(MOST_ALIKE)}`}`,
+    kind: ask("fact_builds")`
+select count(distinct ${fact.project_id}) as projects
+from ${fact}
+where ${isOfKind}`,
     times: ask("fact_builds")`
 select ${pick(fact, "state", "triggered_at", "finished_after", "finished_before", "duration_s_min", "duration_s_max")}
 from ${fact}
 where ${isThis}`,
   };
 }
+
+/** The blocks with files. `row` is what the reports count of the build; nothing until they have been computed. */
+export function buildBlocks(id: string, row: Row | undefined) {
+  const own = askForBuild(id);
+  const { times, around, alike } = row === undefined ? {} : buildQuestions(row);
+  const known = { series: around ?? own, same: alike ?? own };
+  return { why: own, states: times ?? own, ...known, facts: own } satisfies BlockQuestions;
+}
+
+const OWN = { id: null };
+
+export const BUILD_FILES = { why: OWN, states: OWN, series: OWN, same: OWN, facts: OWN };

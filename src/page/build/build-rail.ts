@@ -1,32 +1,44 @@
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
-import type { Question } from "../../report/question.ts";
 import { age, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
-import { withQuery } from "../parts/links.ts";
 import { outcomeMark } from "../parts/mark.ts";
+import type { Offer } from "../parts/offers.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
+import { linesHref } from "../parts/rising-lines.ts";
 import type { Row } from "../parts/row.ts";
-import { foreign, grouped, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
+import { counted, foreign, grouped, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
 import { renderEntry, renderFact } from "./piece-markup.ts";
 
-/** Other projects whose builds failed with the same error line in 28 days, the newest first. */
-export function renderAlike(rows: readonly Row[], question: Question, fact: Row, now: Date): Markup {
-  const total = Number(rows[0]?.projects ?? 0);
-  const kind = withQuery("/errors", { kind: String(fact.error_class) });
+const DAYS = 28;
+
+export interface AlikeFacts {
+  /** Other projects with the same error line, the newest first; each row has the number of all. */
+  readonly alike: readonly Row[];
+  /** Other projects with an error of the same kind, the same line included. */
+  readonly ofKind: number;
+}
+
+/** Other projects whose builds failed with the same error line in 28 days, and how many with the same kind of line. */
+export function renderAlike({ alike, ofKind }: AlikeFacts, tools: Offer, fact: Row, now: Date): Markup {
+  const total = Number(alike[0]?.projects ?? 0);
+  const left = total - alike.length;
+  const line = linesHref({ line: String(fact.error_line_id) }, now, DAYS);
+  const kind = linesHref({ print: String(fact.error_fingerprint) }, now, DAYS);
   return renderBlock({
     id: "same",
     title: "Same error",
     ...(total > 0 && { count: grouped(total) }),
-    note: "Other projects, in the last 28 days.",
-    tools: { question },
+    note: "Other projects with the same line, in the last 28 days. Paths, numbers and hashes may differ.",
+    tools,
     body: html`${
       total === 0
         ? renderEmpty({ kind: "none", strong: "None found.", say: "No other project had this error line." })
-        : html`<ul class="rows">${rows.map((row) => renderAlikeBuild(row, now))}</ul>`
+        : html`<ul class="rows">${alike.map((row) => renderAlikeBuild(row, now))}</ul>`
     }
-<p class="more"><a href="${kind}">${total > rows.length ? `${grouped(total - rows.length)} more, and all` : "All"} of ${kindLabel(fact.error_class)}</a></p>`,
+<p class="more"><a href="${line}">${left > 0 ? `${grouped(left)} more, and all` : "All"} with this line</a> ·
+  <a href="${kind}">the same kind: ${ofKind === 0 ? "no other project" : counted(ofKind, "other project")}</a></p>`,
   });
 }
 
@@ -41,13 +53,13 @@ export function renderFacts(
   id: string,
   { state, facts }: BuildDescription,
   fact: Row | undefined,
-  question: Question,
+  tools: Offer,
   now: Date,
 ): Markup {
   return renderBlock({
     id: "facts",
     title: "Facts",
-    tools: { question },
+    tools,
     body: html`<dl class="facts">
 ${renderFact("Build", foreign(id, 40))}${fact === undefined ? renderFact("Outcome", "not counted yet") : renderCounted(fact, now)}</dl>
 <details class="fold"${fact === undefined ? " open" : ""}><summary>As the service sent it</summary>
@@ -71,7 +83,8 @@ function renderCounted(fact: Row, now: Date): Markup {
     ["Triggered", fact.triggered_at === null ? "not known" : momentTag(fact.triggered_at, now)],
     ["Finished", before === null ? null : html`${from}${momentTag(before, now)}`],
     ["Error", fact.error_class === null ? null : errorWords(fact.error_class)],
-    ["Fingerprint", fact.error_fingerprint === null ? null : code("error_fingerprint")],
+    ["Error line", fact.error_line_id === null ? null : code("error_line_id")],
+    ["Its kind", fact.error_fingerprint === null ? null : code("error_fingerprint")],
     ["Named", fact.reference === null ? null : code("reference")],
   ];
   return html`${facts.map(([label, words]) => (words === null ? "" : renderFact(label, words)))}`;

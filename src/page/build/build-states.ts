@@ -2,7 +2,6 @@ import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import type { BoundedSpan } from "../../mirror/builds/format-span.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
-import type { Question } from "../../report/question.ts";
 import { momentMs, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { keyEntry, renderKey } from "../parts/charts/key.ts";
@@ -10,6 +9,7 @@ import { LOOKS, type Look, uprightLine } from "../parts/charts/plot.ts";
 import { secondWords, timeAxis } from "../parts/charts/time-axis.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
+import type { Offer } from "../parts/offers.ts";
 import { counted, type Markup, shorten } from "../parts/words.ts";
 import { readLife, type StateSpan } from "./build-lives.ts";
 import { newest, renderState } from "./piece-markup.ts";
@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000;
 export function renderStates(
   build: ExplainedBuild,
   sections: BuildDescription["states"],
-  question: Question,
+  tools: Offer,
   now: Date,
 ): Markup {
   const life = readLife(build).filter(({ seen }) => seen.every((ms) => !Number.isNaN(ms)));
@@ -32,7 +32,7 @@ export function renderStates(
     id: "states",
     title: "When",
     note: `${took === null ? "How long it takes is not known yet." : `From the trigger to the finish: ${took}.`} The mirror sees a build only when it looks.`,
-    tools: { question },
+    tools,
     body: html`${
       life.length === 0
         ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "The mirror has seen it in no state." })

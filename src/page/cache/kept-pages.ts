@@ -8,7 +8,7 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import { findFreshness } from "../parts/freshness.ts";
 import { PAGES_AT_ONCE } from "./bounds.ts";
 import { createGate } from "./gate.ts";
-import { createPageCache, type MadePage } from "./page-cache.ts";
+import { createPageCache, type MadePage, type MadeText } from "./page-cache.ts";
 import { whileRead } from "./reader-gone.ts";
 import { createSingleFlight } from "./single-flight.ts";
 
@@ -24,7 +24,7 @@ export interface KeptPages {
     c: Context,
     key: unknown,
     now: Date,
-    make: (tx: TransactionSql, freshness: Found["freshness"]) => Promise<Pick<MadePage, "status" | "body">>,
+    make: (tx: TransactionSql, freshness: Found["freshness"]) => Promise<MadeText>,
   ): Promise<MadePage>;
   /** Reads a snapshot for a page that is not kept. */
   read<T>(c: Context, fn: (tx: TransactionSql) => Promise<T>): Promise<T>;
@@ -61,10 +61,11 @@ export function createKeptPages(mirror: MirrorReader): KeptPages {
 /** Sends a page, or 304 to a reader who has it. */
 export function sendPage(
   c: Context,
-  { status, body, etag }: MadePage,
+  { status, body, etag, renewSeconds }: MadePage,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  const all = { "cache-control": "no-cache", etag, ...headers };
+  const renewal = renewSeconds === null ? {} : { refresh: String(renewSeconds) };
+  const all = { "cache-control": "no-cache", etag, ...renewal, ...headers };
   if (c.req.header("if-none-match")?.includes(etag)) return c.body(null, 304, all);
   return c.body(body, status, all);
 }

@@ -7,10 +7,15 @@ export interface MadePage {
   readonly status: 200 | 404;
   readonly body: string;
   readonly etag: string;
+  /** After how many seconds the browser asks again, by itself; null for never. */
+  readonly renewSeconds: number | null;
 }
 
+/** What is made of a page, before it is kept. */
+export type MadeText = Pick<MadePage, "status" | "body"> & Partial<Pick<MadePage, "renewSeconds">>;
+
 /** Makes a page. The signal is aborted when nobody waits for it any more. */
-export type MakePage = (signal: AbortSignal) => Promise<Pick<MadePage, "status" | "body">>;
+export type MakePage = (signal: AbortSignal) => Promise<MadeText>;
 
 export interface PageCache {
   /**
@@ -45,9 +50,9 @@ export function createPageCache(maxLength = 16 * 1024 * 1024, most = 200): PageC
       const stored = kept.get(key);
       if (stored?.revision === revision) return stored.page;
       const makeAndKeep = async (signal: AbortSignal) => {
-        const { status, body } = await make(signal);
+        const { status, body, renewSeconds = null } = await make(signal);
         const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-        const page = { status, body, etag };
+        const page = { status, body, etag, renewSeconds };
         kept.set(key, { revision, page });
         return page;
       };

@@ -1,10 +1,8 @@
 import { StoreError } from "../../base/errors.ts";
-import { askFor } from "../../report/ask.ts";
-import type { Relation } from "../../report/dictionary.ts";
-import { assertNamesKnown } from "../../report/known-names.ts";
-import type { AnswerFilters } from "../../report/question.ts";
-import { readAnswer } from "../../report/read-answer.ts";
+import { asCell, readBatches } from "../../report/read-answer.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
+import type { WrittenStatement } from "../../store/connection/run-statement.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { STREAMS_AT_ONCE } from "../cache/bounds.ts";
 import { createGate } from "../cache/gate.ts";
 import { ReaderGoneError } from "../cache/reader-gone.ts";
@@ -14,12 +12,12 @@ import { ANSWER_FORMATS, type FormatName } from "./answer-formats.ts";
 /** A reader that takes nothing for this long is gone, even if its connection is still open. */
 const READER_PATIENCE_MS = 30_000;
 
-export type AnswerReply = (
-  relation: Relation,
-  format: FormatName,
-  filters: AnswerFilters,
-  reader: AbortSignal,
-) => Promise<Response>;
+/** Finds what is asked, in the snapshot that then answers it. */
+export type FindQuestion = (
+  tx: TransactionSql,
+) => Promise<{ readonly name: string; readonly statement: WrittenStatement }>;
+
+export type AnswerReply = (find: FindQuestion, format: FormatName, reader: AbortSignal) => Promise<Response>;
 
 /**
  * Streams an answer as CSV or JSON: all rows of one snapshot, in constant memory. Rejects before the first
@@ -29,20 +27,19 @@ export type AnswerReply = (
 export function createAnswerReply(mirror: MirrorReader): AnswerReply {
   const gate = createGate(STREAMS_AT_ONCE);
 
-  return async (relation, formatName, filters, reader) => {
-    const question = askFor(relation, filters);
-    const { columns } = question;
+  return async (find, formatName, reader) => {
     const format = ANSWER_FORMATS[formatName];
     const stop = new AbortController();
     const signal = AbortSignal.any([reader, stop.signal]);
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    const reply = new Response(readable, {
-      headers: {
-        "content-type": format.type,
-        "content-disposition": `attachment; filename="${relation}.${formatName}"`,
-        "cache-control": "no-store",
-      },
-    });
+    const replyOf = (name: string) =>
+      new Response(readable, {
+        headers: {
+          "content-type": format.type,
+          "content-disposition": `attachment; filename="${name}.${formatName}"`,
+          "cache-control": "no-store",
+        },
+      });
     const writer = writable.getWriter();
     writer.closed.catch(() => stop.abort(new ReaderGoneError()));
 
@@ -60,18 +57,20 @@ export function createAnswerReply(mirror: MirrorReader): AnswerReply {
     return new Promise<Response>((resolve, reject) => {
       async function send(): Promise<void> {
         let isBegun = false;
+        let isEmpty = true;
         await mirror.snapshot(async (tx) => {
           if (isBegun) throw new StoreError("the replica cancelled the query after the first rows");
-          await assertNamesKnown(tx, filters);
-          for await (const rows of readAnswer(tx, question)) {
-            resolve(reply);
-            await write((isBegun ? "" : format.begin(columns)) + format.rows(rows, columns, !isBegun));
+          const { name, statement } = await find(tx);
+          for await (const { columns, rows } of readBatches(tx, statement, asCell)) {
+            const begin = isBegun ? "" : format.begin(columns);
+            if (!isBegun) resolve(replyOf(name));
             isBegun = true;
+            await write(begin + (rows.length === 0 ? "" : format.rows(rows, columns, isEmpty)));
+            isEmpty = rows.length === 0;
           }
         }, signal);
-        resolve(reply);
-        const rest = (isBegun ? "" : format.begin(columns)) + format.end(!isBegun);
-        if (rest !== "") await write(rest);
+        const end = format.end(isEmpty);
+        if (end !== "") await write(end);
         await writer.close();
       }
       gate.pass(send, signal).catch((error: unknown) => {

@@ -4,21 +4,30 @@
  */
 import { type Context, Hono } from "hono";
 import type { Clock } from "../../base/clock.ts";
-import { parseRelation } from "../../report/known-names.ts";
+import { ConfigError } from "../../base/errors.ts";
+import { askFor } from "../../report/ask.ts";
+import { assertNamesKnown, parseRelation } from "../../report/known-names.ts";
 import { type KeptPages, sendPage } from "../cache/kept-pages.ts";
 import { whileRead } from "../cache/reader-gone.ts";
+import type { Drawing } from "../parts/drawing.ts";
+import { findFreshness } from "../parts/freshness.ts";
 import { segmentAfter } from "../parts/links.ts";
-import { readFileFilters, readQuery } from "../parts/questions/read-query.ts";
+import { originOf } from "../parts/origin.ts";
+import { minuteOf, pageMoment } from "../parts/page-moment.ts";
+import { readQuery } from "../parts/questions/read-query.ts";
 import { ANSWER_FORMATS, type FormatName } from "./answer-formats.ts";
-import type { AnswerReply } from "./answer-reply.ts";
+import type { AnswerReply, FindQuestion } from "./answer-reply.ts";
 import { renderBadge } from "./badge.ts";
 import { findBadgeFacts } from "./badge-facts.ts";
 import { renderFeed } from "./feed.ts";
 import { findFeedEvents, findRefreshed, hasProject } from "./feed-events.ts";
+import { assertNarrows, readFilters } from "./file-filters.ts";
 
 export interface DataRoutesDeps {
   pages: KeptPages;
   answerReply: AnswerReply;
+  /** The pages that have files of their blocks, by their names in these addresses. */
+  blocks: Readonly<Record<string, (query: URLSearchParams, now: Date) => Drawing>>;
   clock: Clock;
   /** The reply for a path that is not there. */
   showAbsence(c: Context): Response | Promise<Response>;
@@ -33,19 +42,53 @@ const BADGE = {
 };
 
 /** What programs read: answers as CSV and JSON, feeds, and badges. */
-export function createDataRoutes({ pages, answerReply, clock, showAbsence }: DataRoutesDeps): Hono {
+export function createDataRoutes({ pages, answerReply, blocks, clock, showAbsence }: DataRoutesDeps): Hono {
   const app = new Hono();
 
-  /** Rows as CSV or JSON. A HEAD request reads nothing. */
-  function showAnswer(c: Context): Response | Promise<Response> {
-    const file = segmentAfter("/report/", c.req.url);
-    const [, name, format] = /^([^/]+)\.(csv|json)$/.exec(file ?? "") ?? [];
+  /** Rows as CSV or JSON, of a file below `prefix`. A HEAD request reads nothing. */
+  function showRows(
+    c: Context,
+    prefix: string,
+    questionOf: (name: string) => FindQuestion,
+  ): Response | Promise<Response> {
+    const [, name, ending] = /^([^/]+)\.(csv|json)$/.exec(segmentAfter(prefix, c.req.url) ?? "") ?? [];
     if (name === undefined) return showAbsence(c);
-    const relation = parseRelation(name);
-    if (c.req.method === "HEAD")
-      return c.body(null, 200, { "content-type": ANSWER_FORMATS[format as FormatName].type });
-    const filters = readFileFilters(readQuery(c.req.url, clock.now()));
-    return answerReply(relation, format as FormatName, filters, whileRead(c.req.raw));
+    const format = ending as FormatName;
+    const question = questionOf(name);
+    if (c.req.method === "HEAD") return c.body(null, 200, { "content-type": ANSWER_FORMATS[format].type });
+    return answerReply(question, format, whileRead(c.req.raw));
+  }
+
+  /** Every row of a relation. */
+  const showAnswer = (c: Context) =>
+    showRows(c, "/report/", (name) => {
+      const relation = parseRelation(name);
+      const filters = readFilters(relation, readQuery(c.req.url, clock.now()));
+      return async (tx) => {
+        const question = askFor(relation, filters);
+        await assertNamesKnown(tx, filters);
+        return { name: relation, statement: question };
+      };
+    });
+
+  /** Every row of a block of a page, as the page asks for it. */
+  function showBlock(c: Context): Response | Promise<Response> {
+    const page = c.req.param("page") ?? "";
+    const address = Object.hasOwn(blocks, page) ? blocks[page] : undefined;
+    if (address === undefined) return showAbsence(c);
+    return showRows(c, `/files/${page}/`, (block) => {
+      const now = minuteOf(clock.now());
+      const query = readQuery(c.req.url, now);
+      const { files } = address(query, now);
+      assertNarrows(page, block, query, files);
+      return async (tx) => {
+        const { freshness } = await findFreshness(tx, now);
+        const questions = await files.ask(tx, pageMoment(freshness, now));
+        const question = Object.hasOwn(questions, block) ? questions[block] : undefined;
+        if (question === undefined) throw new ConfigError(`the page ${page} has no rows of ${block} now`);
+        return { name: `${page}-${block}`, statement: question.whole };
+      };
+    });
   }
 
   /** Without a project the feed of all. */
@@ -71,6 +114,7 @@ export function createDataRoutes({ pages, answerReply, clock, showAbsence }: Dat
   }
 
   app.get("/report/*", showAnswer);
+  app.get("/files/:page/*", showBlock);
   // A query, because the path of some slugs would be read as a step up.
   app.get("/feed.atom", (c) => showFeed(c, c.req.query("project")));
   app.get("/project/*/feed.atom", (c) => {
@@ -79,13 +123,4 @@ export function createDataRoutes({ pages, answerReply, clock, showAbsence }: Dat
   });
   app.get("/badge/*", showBadge);
   return app;
-}
-
-/**
- * The scheme, host and port under which the reader asked. The server has checked the host. A proxy that ends
- * TLS names the scheme; its `X-Forwarded-Host` is not read, because any client can send one.
- */
-function originOf(c: Context): string {
-  const { protocol, host } = new URL(c.req.url);
-  return `${c.req.header("x-forwarded-proto") === "https" ? "https:" : protocol}//${host}`;
 }

@@ -1,59 +1,40 @@
-import type { Question } from "../../report/question.ts";
-import { age, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
-import { dayAxis } from "../parts/charts/day-axis.ts";
-import { countsBySpan, drawMiniBars, mostADay } from "../parts/charts/mini-bars.ts";
-import { type Span, spanNoun, spansOf } from "../parts/charts/spans.ts";
 import { renderChips } from "../parts/chips.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { type Query, withQuery } from "../parts/links.ts";
+import type { Offer } from "../parts/offers.ts";
 import { renderPager } from "../parts/pager.ts";
-import { dayNumber, daysName, lengthWords, type Period } from "../parts/period.ts";
-import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
+import { daysName, lengthWords, type Period } from "../parts/period.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, grouped, kindLabel, type Markup } from "../parts/words.ts";
-import {
-  type ErrorsChoice,
-  isAllTime,
-  LINE_SORTS,
-  LINES_PER_PAGE,
-  MOST_PROJECTS,
-} from "./errors-questions.ts";
+import { counted, grouped, kindLabel, type Markup } from "../parts/words.ts";
+import { type ErrorsChoice, isAllTime, PRINT_SORTS, PRINTS_PER_PAGE } from "./errors-questions.ts";
+import { type KindFacts, renderKind } from "./kind-lines.ts";
 
 const PATH = "/errors";
-const HEIGHT = 28;
-const DAY_MS = 86_400_000;
 
-export interface ErrorLinesFacts {
-  readonly choice: ErrorsChoice;
-  readonly period: Period;
+export interface ErrorLinesFacts extends KindFacts {
   /** The chosen days, as they stand in the address. */
   readonly since: string | undefined;
-  /** The lines of this page; each row has the number of all of them. */
-  readonly lines: readonly Row[];
-  /** How often each of these failed by day, and the projects that each hit. */
-  readonly days: readonly Row[];
-  readonly projects: readonly Row[];
-  /** How many lines each kind has. */
+  /** The kinds of this page; each row has the number of all of them. */
+  readonly prints: readonly Row[];
+  /** How many lines each class has. */
   readonly perKind: readonly Row[];
-  /** Failed builds of the period, of all kinds. */
+  /** Failed builds of the period, of all classes. */
   readonly failed: number;
-  readonly question: Question;
-  readonly filters: Query;
-  readonly now: Date;
+  readonly tools: Offer;
 }
 
-/** Error lines that are the same but for names and numbers, each with its newest build and its projects. */
+/** Kinds of error lines by what their lines share, and below each its lines with most builds. */
 export function renderErrorLines(facts: ErrorLinesFacts): Markup {
-  const { choice, period, since, lines, perKind, question, filters } = facts;
-  const { kind, sort, page } = choice;
-  const total = Number(lines[0]?.lines ?? 0);
-  const kept = { kind, since };
-  const sorting = sort === "projects" ? undefined : sort;
+  const { choice, period, since, prints, perKind, tools } = facts;
+  const { kind, sort, page, line, print } = choice;
+  const total = Number(prints[0]?.kinds ?? 0);
+  const kept = { kind, line, print, since };
+  const sorting = sort === "rise" ? undefined : sort;
   const isAll = isAllTime(period);
   const all = perKind.reduce((sum, row) => sum + Number(row.lines), 0);
-  const kinds = [
+  const classes = [
     { label: "All", value: undefined, ...(!isAll && { count: all }) },
     ...perKind
       .toSorted((a, b) => Number(b.lines) - Number(a.lines))
@@ -69,108 +50,65 @@ export function renderErrorLines(facts: ErrorLinesFacts): Markup {
     name: "kind",
     chosen: kind,
     kept: { since, sort: sorting },
-    chips: kinds,
+    chips: classes,
   });
-  const ofAll = " The counts are of all time: they ignore the dates, because the period is long.";
+  const isOne = line !== undefined || print !== undefined;
   return renderBlock({
     id: "lines",
     title: "Error lines",
-    ...(total > 0 && { count: grouped(total) }),
-    note: `Lines that differ only in names, paths, numbers and addresses count as one.${isAll ? ofAll : ""}`,
-    tools: { question, filters },
-    body: html`<div class="bar">${chips}</div>
+    ...(total > 0 && { count: counted(total, "kind") }),
+    ...(isAll && { note: "The counts are of all time: they ignore the dates, because the period is long." }),
+    tools,
+    body: html`${
+      isOne
+        ? html`<p class="note">Only ${line === undefined ? "one kind" : "one line"}. <a href="${withQuery(PATH, { since })}#lines">All error lines</a></p>`
+        : html`<div class="bar">${chips}</div>`
+    }
 ${
-  lines.length === 0
+  prints.length === 0
     ? renderNoLines(facts)
-    : html`${renderSorts(choice, kept, isAll)}
-<ul class="prints">${renderLines(facts)}</ul>
-${renderPager({ path: PATH, kept: { ...kept, sort: sorting }, page, perPage: LINES_PER_PAGE, total, noun: "line" })}`
+    : html`${KEY}
+${isOne ? "" : renderSorts(choice, kept, isAll)}
+<div class="kind-head" aria-hidden="true"><span>Kind, and below it its lines with most builds</span>
+  <span>A day, ${daysName({ first: period.start, last: period.last }, facts.now)}</span><span>Builds</span><span>Projects</span></div>
+<ol class="kinds">${prints.map((row) => renderKind(row, facts))}</ol>
+${renderLegend(period)}
+${renderPager({ path: PATH, kept: { ...kept, sort: sorting }, page, perPage: PRINTS_PER_PAGE, total, noun: "kind" })}`
 }`,
   });
 }
 
-/** The heads of the list, which sort it; on a phone they are chips. */
+const KEY = html`<dl class="samekey"><div><dt><svg width="14" height="14" aria-hidden="true">
+  <path class="cut" d="M2 0v14" stroke-width="3"/></svg>Same kind</dt>
+  <dd>The lines agree except in what a frame like <span class="mask"><i>‹name›</i></span> stands for. A kind may hold many causes:
+  its count alone is no alarm.</dd></div>
+<div><dt><svg width="14" height="14" aria-hidden="true"><rect class="m-ink" width="4" height="14"/></svg>Same error</dt>
+  <dd>The line agrees letter for letter, or differs only in its place, like <span class="mask"><i class="at">‹path›</i></span>.
+  Many projects with it point to one cause.</dd></div></dl>`;
+
+/** The orders of the list. */
 function renderSorts({ sort }: ErrorsChoice, kept: Query, isAll: boolean): Markup {
-  const href = (by: string) =>
-    `${withQuery(PATH, { ...kept, sort: by === "projects" ? undefined : by })}#lines`;
-  const shown = Object.entries(LINE_SORTS).filter(([by]) => !(isAll && by === "rise"));
-  return html`<nav class="chips sort-lines" aria-label="Sort by"><span class="quiet">Most first:</span>${shown.map(
+  const href = (by: string) => `${withQuery(PATH, { ...kept, sort: by === "rise" ? undefined : by })}#lines`;
+  const shown = Object.entries(PRINT_SORTS).filter(([by]) => !(isAll && by === "rise"));
+  const chosen = isAll && sort === "rise" ? "projects" : sort;
+  return html`<nav class="chips sort-lines" aria-label="Which first">${shown.map(
     ([by, { head }]) =>
-      html`<a href="${href(by)}"${by === sort ? html` aria-current="true"` : ""}>${head}</a>`,
-  )}</nav>
-<div class="multi-head prints-head" aria-hidden="true"><span>Error line</span>
-  <span>Builds a day, each its own scale</span><span>Builds</span><span>Projects</span></div>`;
+      html`<a href="${href(by)}"${by === chosen ? html` aria-current="true"` : ""}>${head}</a>`,
+  )}</nav>`;
 }
 
-function renderLines({ period, lines, days, projects, now }: ErrorLinesFacts): Markup {
-  const spans = spansOf(period);
-  const axis = dayAxis(spans);
-  return html`${lines.map((line) => {
-    const mine = days.filter(({ error_fingerprint }) => error_fingerprint === line.error_fingerprint);
-    const counts = countsBySpan(
-      spans,
-      new Map(mine.map((row) => [dayNumber(row.day), Number(row.failures)])),
-    );
-    const hit = projects.filter(({ error_fingerprint }) => error_fingerprint === line.error_fingerprint);
-    const told = tell(line, counts, spans, period, now);
-    const before =
-      line.failures_before === null
-        ? ""
-        : html`<small>${grouped(Number(line.failures_before))} before</small>`;
-    return html`<li><div class="print"><code>${exampleOf(line)}</code>
-      ${isNew(line, period) ? html` <span class="tag strong">new</span>` : ""}
-      <small>${kindLabel(line.error_class)} · first ${momentTag(line.first_triggered_at, now)} · last
-      ${buildLink(line.last_build_id)}, ${age(line.last_triggered_at, now)} ago</small></div>
-      ${drawMiniBars({ spans, axis, counts, most: mostADay(spans, counts), height: HEIGHT, told, now })}
-      <span class="n">${grouped(Number(line.failures))}${before}</span>
-      <span class="n">${grouped(Number(line.projects))}</span>${renderProjects(line, hit, now)}</li>
-`;
-  })}`;
-}
-
-function exampleOf({ example }: Row): Markup {
-  return example === null || example === "" ? html`(no error line)` : foreign(String(example), 300);
-}
-
-/** Whether the line was first seen in the period, where the mirror knows enough of the time before. */
-function isNew({ first_triggered_at }: Row, { first, before }: Period): boolean {
-  if (before === null || first_triggered_at === null) return false;
-  return Date.parse(String(first_triggered_at).replace(" ", "T").replace(/\+00$/, "Z")) >= first * DAY_MS;
-}
-
-function tell(
-  line: Row,
-  counts: readonly number[],
-  spans: readonly Span[],
-  period: Period,
-  now: Date,
-): string {
-  const of = (isBefore: boolean) =>
-    counts.reduce((sum, count, place) => (spans[place]?.isBefore === isBefore ? sum + count : sum), 0);
-  const noun = spanNoun(spans);
-  const before = period.before === null ? "" : `, ${grouped(of(true))} before`;
-  const builds = counted(of(false), "build");
-  return `${kindLabel(line.error_class)} by ${noun}: ${builds} on ${daysName(period, now)}${before}`;
-}
-
-function renderProjects(line: Row, hit: readonly Row[], now: Date): Markup | string {
-  if (hit.length === 0) return "";
-  const all = Number(line.projects);
-  const left = all - hit.length;
-  const builds = ({ failures }: Row) => (Number(failures) > 1 ? `${grouped(Number(failures))} builds, ` : "");
-  return html`
-<details class="also"><summary>${counted(all, "project")}
-  <span class="unseen"> with ${kindLabel(line.error_class)}: ${exampleOf(line)}</span></summary><ul>${hit.map(
-    (
-      row,
-    ) => html`<li>${age(row.triggered_at, now)} ${projectLink(row.project_slug)} ${targetTag(row)} <span>${builds(row)}last
-        ${buildLink(row.build_id)}</span></li>`,
-  )}${left > 0 ? html`<li>${grouped(left)} more; these ${MOST_PROJECTS} are the latest.</li>` : ""}</ul></details>`;
+function renderLegend({ before, days }: Period): Markup {
+  const item = (look: string, words: string) =>
+    html`<span><svg width="10" height="10" aria-hidden="true"><rect class="${look}" width="10" height="10"/></svg> ${words}</span>`;
+  const these = lengthWords(days);
+  return html`<p class="kinds-key">${before === null ? "" : item("m-quiet", `the ${these} before`)}
+  ${item("m-ink", `these ${these}, within chance`)} ${before === null ? "" : item("m-bad", `these ${these}, more than chance`)}
+  <span>Each strip has its own scale.</span></p>`;
 }
 
 /** Why the list is empty. A choice that leaves nothing says nothing about builds. */
 function renderNoLines({ choice, period, since, failed }: ErrorLinesFacts): Markup {
-  const { kind, page } = choice;
+  const { kind, page, line, print } = choice;
   const of = lengthWords(period.days);
   const ways = [
     { href: withQuery(PATH, { since }), words: `All ${grouped(failed)} failed builds of these days` },
@@ -180,7 +118,14 @@ function renderNoLines({ choice, period, since, failed }: ErrorLinesFacts): Mark
       kind: "no-match",
       strong: "No such page.",
       say: "The list is shorter.",
-      ways: [{ href: withQuery(PATH, { kind, since }), words: "Its first page" }],
+      ways: [{ href: withQuery(PATH, { kind, line, print, since }), words: "Its first page" }],
+    });
+  if (line !== undefined || print !== undefined)
+    return renderEmpty({
+      kind: "no-match",
+      strong: "No such line.",
+      say: `No build of ${of} failed with it.`,
+      ways,
     });
   return kind === undefined
     ? renderEmpty({

@@ -9,13 +9,16 @@ import { type Link, renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { buildHref, withQuery } from "../parts/links.ts";
 import { drawNoMatch } from "../parts/no-match.ts";
+import { offerFiles } from "../parts/offers.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { readPageNumber } from "../parts/pager.ts";
 import { type Period, type PeriodChoice, readPeriodChoice, resolvePeriod } from "../parts/period.ts";
 import { renderPeriodChips } from "../parts/period-chips.ts";
-import { fileFilters } from "../parts/questions/file-filters.ts";
+import { findPeriod } from "../parts/questions/find-period.ts";
+import { assertKindKnown } from "../parts/questions/kinds-question.ts";
 import { nearestChoices } from "../parts/questions/nearest-choices.ts";
 import { readText } from "../parts/questions/read-query.ts";
+import { readRising } from "../parts/rising-lines.ts";
 import type { Row } from "../parts/row.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
 import { foreign, grouped, kindLabel, kindMeaning, type Markup } from "../parts/words.ts";
@@ -23,16 +26,28 @@ import { renderErrorLines } from "./error-lines.ts";
 import {
   askForLineDays,
   askForLineProjects,
+  askForLines,
+  askForPrintDays,
+  askForRestProjects,
   type ErrorsChoice,
+  errorsBlocks,
   errorsQuestions,
   isAllTime,
   KNOWN,
-  LINE_SORTS,
-  type LineSort,
+  PRINT_SORTS,
+  type PrintSort,
 } from "./errors-questions.ts";
-import { judgeErrors } from "./errors-verdict.ts";
+import { judgeErrors, judgeRising } from "./errors-verdict.ts";
+import { isRising } from "./kind-lines.ts";
+import { renderRisen } from "./risen-today.ts";
 
 const PATH = "/errors";
+
+const FILES = {
+  classes: { since: null, until: null },
+  lines: { since: null, until: null, kind: null, line: null, print: null, sort: Object.keys(PRINT_SORTS) },
+  risen: {},
+};
 
 type Choice = ErrorsChoice & PeriodChoice;
 
@@ -42,17 +57,29 @@ export function errorsPage({ query }: Address): Drawing {
   const choice: Choice = {
     ...readPeriodChoice(query),
     kind: readText(query, "kind"),
-    sort: Object.hasOwn(LINE_SORTS, sort) ? (sort as LineSort) : "projects",
+    line: readText(query, "line"),
+    print: readText(query, "print"),
+    sort: Object.hasOwn(PRINT_SORTS, sort) ? (sort as PrintSort) : "rise",
     page: readPageNumber(query),
   };
-  return { key: ["errors", choice], draw: (tx, moment) => draw(tx, choice, moment) };
+  return {
+    key: ["errors", choice],
+    draw: (tx, moment) => draw(tx, choice, moment),
+    files: {
+      parameters: FILES,
+      async ask(tx, moment) {
+        await assertKindKnown(tx, choice.kind);
+        return errorsBlocks(errorsQuestions(await findPeriod(tx, choice, moment), choice, moment.at));
+      },
+    },
+  };
 }
 
 async function draw(tx: TransactionSql, choice: Choice, moment: PageMoment): Promise<Draft> {
   const known = await askEach(tx, KNOWN);
   const firstDay = known.days[0]?.first_day;
   if (firstDay === null || firstDay === undefined) return drawNothing("No build is known yet.");
-  const kinds = [...known.kinds.map(({ kind }) => String(kind)), "unclassified"];
+  const kinds = known.kinds.map(({ kind }) => String(kind));
   if (choice.kind !== undefined && !kinds.includes(choice.kind))
     return drawUnknownKind(choice.kind, kinds, choice);
   const period = resolvePeriod(choice, String(firstDay), moment);
@@ -60,20 +87,35 @@ async function draw(tx: TransactionSql, choice: Choice, moment: PageMoment): Pro
     return drawNothing("No build of these days is known.", [
       { href: withQuery(PATH, { kind: choice.kind }), words: "The last 14 days" },
     ]);
-  const questions = errorsQuestions(period, choice);
+  const questions = errorsQuestions(period, choice, moment.at);
   const answers = await askEach(tx, questions);
-  const fingerprints = answers.lines.map(({ error_fingerprint }) => String(error_fingerprint));
-  const of =
-    fingerprints.length === 0
-      ? { days: [], projects: [] }
-      : await askEach(tx, {
-          days: askForLineDays(period, fingerprints),
-          projects: isAllTime(period) ? NO_ROWS : askForLineProjects(period, fingerprints),
-        });
-  return drawErrors(choice, period, questions, answers, of, moment);
+  const of = await findLines(tx, period, choice, answers.prints);
+  return drawErrors(choice, period, questions, answers, of, knownDays(String(firstDay), moment), moment);
 }
 
 const NO_ROWS = { text: "select where false", params: [] };
+
+/** The lines of the kinds that are shown, with their days and their projects. */
+async function findLines(tx: TransactionSql, period: Period, choice: Choice, kinds: readonly Row[]) {
+  const prints = kinds.map(({ error_fingerprint }) => String(error_fingerprint));
+  if (prints.length === 0) return { lines: [], printDays: [], lineDays: [], projects: [], restProjects: [] };
+  const { lines, printDays } = await askEach(tx, {
+    lines: askForLines(period, choice, prints),
+    printDays: askForPrintDays(period, prints),
+  });
+  const ids = lines.map(({ error_line_id }) => String(error_line_id));
+  const of = await askEach(tx, {
+    lineDays: askForLineDays(period, prints, ids),
+    projects: isAllTime(period) ? NO_ROWS : askForLineProjects(period, choice, ids),
+    restProjects: isAllTime(period) ? NO_ROWS : askForRestProjects(period, choice, prints, ids),
+  });
+  return { lines, printDays, ...of };
+}
+
+/** The whole days before the last 24 hours of which builds are known. */
+function knownDays(firstDay: string, { at }: PageMoment): number {
+  return Math.floor((at.getTime() - Date.parse(firstDay)) / 86_400_000) - 1;
+}
 
 type Questions = ReturnType<typeof errorsQuestions>;
 type Answers = Readonly<Record<keyof Questions, readonly Row[]>>;
@@ -83,23 +125,35 @@ function drawErrors(
   period: Period,
   questions: Questions,
   answers: Answers,
-  of: { readonly days: readonly Row[]; readonly projects: readonly Row[] },
-  { now }: PageMoment,
+  of: Awaited<ReturnType<typeof findLines>>,
+  days: number,
+  { now, at }: PageMoment,
 ): Draft {
   const { kind, since, sort } = choice;
   const kinds = kindsOf(answers.kinds, period);
   const failed = kinds.reduce((sum, one) => sum + one.now, 0);
-  const verdict = judgeErrors(kinds, Number(answers.finished[0]?.finished ?? 0), period);
-  const sorting = sort === "projects" ? undefined : sort;
+  const rising = readRising(answers.rising, days);
+  const risen = answers.prints.length === 0 ? [] : of.lines.filter((line) => isRising(line, period));
+  const verdict =
+    judgeRising(rising, now, at) ??
+    judgeErrors(kinds, risen, Number(answers.finished[0]?.finished ?? 0), period);
+  const sorting = sort === "rise" ? undefined : sort;
+  const offers = offerFiles(
+    "errors",
+    { since, until: choice.until, kind, line: choice.line, print: choice.print, sort: sorting },
+    errorsBlocks(questions),
+    FILES,
+  );
   const main = html`${renderVerdict(verdict)}
 <div class="bar controls">${renderPeriodChips({ path: PATH, period, choice, kept: { kind, sort: sorting } })}</div>
+${renderRisen(rising, offers.risen, { now, at })}
 ${renderBlock({
   id: "classes",
   title: "Kinds of error",
   ...(isAllTime(period) && {
     note: "The projects are those of all time: they ignore the dates, because the period is long.",
   }),
-  tools: { question: questions.kinds, filters: fileFilters(questions.kinds, period, undefined, true) },
+  tools: offers.classes,
   body:
     kinds.length === 0
       ? renderEmpty({
@@ -112,6 +166,7 @@ ${renderBlock({
           period,
           href: (name) => `${withQuery(PATH, { since, kind: name, sort: sorting })}#lines`,
           small: (name) => renderMeaning(name, answers.classes, now),
+          isPlain: true,
           more: { head: "Projects", cell: (name) => renderHit(name, answers) },
           now,
         }),
@@ -120,13 +175,11 @@ ${renderErrorLines({
   choice,
   period,
   since,
-  lines: answers.lines,
-  days: of.days,
-  projects: of.projects,
+  prints: answers.prints,
+  ...of,
   perKind: answers.perKind,
   failed,
-  question: questions.lines,
-  filters: fileFilters(questions.lines, period, undefined, true),
+  tools: offers.lines,
   now,
 })}
 <p class="more quiet">Which line belongs to which kind is said by the rules in

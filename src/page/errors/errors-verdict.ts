@@ -1,11 +1,15 @@
-import { countChange } from "../parts/charts/count-change.ts";
 import type { Kind } from "../parts/charts/trends-facts.ts";
+import { html } from "../parts/html.ts";
+import { buildHref } from "../parts/links.ts";
 import type { MarkKind } from "../parts/mark.ts";
 import { lengthWords, type Period } from "../parts/period.ts";
+import { beforeWords, linesHref, type RisingLine, risingWords, sayingOf } from "../parts/rising-lines.ts";
+import type { Row } from "../parts/row.ts";
 import type { VerdictLook } from "../parts/verdict-bar.ts";
-import { counted, grouped, kindLabel, percent, wholePercent } from "../parts/words.ts";
+import { counted, foreign, grouped, kindLabel, type Markup, percent, wholePercent } from "../parts/words.ts";
 
 export interface ErrorsVerdict {
+  readonly acts?: Markup;
   readonly look: VerdictLook;
   readonly mark: { readonly kind: MarkKind; readonly word: string };
   readonly title: string;
@@ -15,8 +19,35 @@ export interface ErrorsVerdict {
 
 const MOST_RISING = 2;
 
-/** What is most, and what rises, of the failures of a period. `finished` counts its builds with a known result. */
-export function judgeErrors(kinds: readonly Kind[], finished: number, period: Period): ErrorsVerdict {
+/** The line that rose today in the most projects; null where none did. */
+export function judgeRising(rising: readonly RisingLine[], now: Date, at: Date): ErrorsVerdict | null {
+  const [first, second] = rising;
+  if (first === undefined) return null;
+  const more =
+    second === undefined
+      ? ""
+      : ` Besides it ${counted(rising.length - 1, "line rises", "lines rise")}: “${sayingOf(second.line)}” in ${counted(second.projects, "project")}.`;
+  return {
+    look: "some",
+    mark: { kind: "rises", word: "An error rises" },
+    title: `↑ ${sayingOf(first.line, 40)} hit ${counted(first.projects, "project")}`,
+    sentence: `${risingWords(first, now)}.`,
+    evidence: `${beforeWords(first)}${more}`,
+    acts: html`<a href="${buildHref(first.firstBuild)}">The first of them, build ${foreign(first.firstBuild, 24)}</a>
+      <a href="${linesHref({ line: first.id }, at)}">The ${counted(first.projects, "project")}</a>`,
+  };
+}
+
+/**
+ * What is most of the failures of a period, and which lines rise: a kind may hold many causes, so it is no alarm.
+ * `finished` counts the builds with a known result.
+ */
+export function judgeErrors(
+  kinds: readonly Kind[],
+  rising: readonly Row[],
+  finished: number,
+  period: Period,
+): ErrorsVerdict {
   const failed = kinds.reduce((sum, { now }) => sum + now, 0);
   const length = lengthWords(period.days);
   const [most] = kinds;
@@ -32,11 +63,7 @@ export function judgeErrors(kinds: readonly Kind[], finished: number, period: Pe
       evidence: "",
     };
   }
-  const rising = kinds
-    .filter((kind) => kind.now > kind.before && !countChange(kind.now, kind.before).isChance)
-    .toSorted((a, b) => b.now - b.before - (a.now - a.before));
-  // Without a period before, every kind would seem to rise.
-  const isRising = period.before !== null && rising.length > 0;
+  const isRising = rising.length > 0;
   const share =
     most.now === failed
       ? `all of them say: ${kindLabel(most.name)}`
@@ -50,13 +77,13 @@ export function judgeErrors(kinds: readonly Kind[], finished: number, period: Pe
   };
 }
 
-function riseWords(rising: readonly Kind[], { before, days }: Period): string {
+function riseWords(rising: readonly Row[], { before, days }: Period): string {
   if (before === null)
     return "The mirror does not know builds of all of the days before, so nothing can be said to rise.";
-  if (rising.length === 0) return "No kind rose by more than chance.";
-  const [first, ...rest] = rising.slice(0, MOST_RISING).map(({ name, now, before: old }) => ({
-    label: `“${kindLabel(name)}”`,
-    counts: `${grouped(now)} against ${grouped(old)}`,
+  if (rising.length === 0) return "No line of those below rose by more than chance.";
+  const [first, ...rest] = rising.slice(0, MOST_RISING).map((line) => ({
+    label: `“${sayingOf(String(line.error_line))}”`,
+    counts: `${grouped(Number(line.failures))} against ${grouped(Number(line.failures_before))}`,
   }));
   const others = rest.map(({ label, counts }) => `; ${label} too, ${counts}`).join("");
   return `${first?.label} is on the rise: ${first?.counts} in the ${lengthWords(days)} before${others}.`;

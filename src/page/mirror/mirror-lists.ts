@@ -1,4 +1,3 @@
-import type { Question } from "../../report/question.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import { age, clockWords, momentMs, momentTag, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
@@ -6,6 +5,7 @@ import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { type Column, renderListTable } from "../parts/list-table.ts";
 import { type MarkKind, mark } from "../parts/mark.ts";
+import type { Offer } from "../parts/offers.ts";
 import type { Freshness } from "../parts/page-moment.ts";
 import type { Row } from "../parts/row.ts";
 import { counted, foreign, grouped, type Markup } from "../parts/words.ts";
@@ -17,12 +17,7 @@ const state = (kind: MarkKind, word: string): Markup =>
   html`<span class="state">${mark(kind, word)}<span>${word}</span></span>`;
 
 /** How fresh each list is, a row each. */
-export function renderLists(
-  rows: readonly Row[],
-  question: Question,
-  { overdue }: Freshness,
-  now: Date,
-): Markup {
+export function renderLists(rows: readonly Row[], tools: Offer, { overdue }: Freshness, now: Date): Markup {
   const number =
     (name: string): Column["cell"] =>
     (row) =>
@@ -42,7 +37,7 @@ export function renderLists(
   return renderBlock({
     id: "lists",
     title: "Lists",
-    tools: { question },
+    tools,
     body: renderListTable({ caption: "Lists", columns, rows: sorted }),
   });
 }
@@ -85,7 +80,7 @@ const STATES: Readonly<Record<string, MarkKind>> = {
 };
 
 /** The last runs with what they did; rounds of the watch that followed each other are one row. */
-export function renderRuns(groups: readonly Row[], total: number, question: Question, now: Date): Markup {
+export function renderRuns(groups: readonly Row[], total: number, tools: Offer, now: Date): Markup {
   const number =
     (name: string): Column["cell"] =>
     (row) =>
@@ -103,7 +98,7 @@ export function renderRuns(groups: readonly Row[], total: number, question: Ques
     groups.length === 0
       ? renderEmpty({ kind: "unknown", strong: "No run has begun.", say: "docmirror sync begins one." })
       : renderListTable({ caption: "Runs", columns, rows: groups.slice(0, MOST_GROUPS) });
-  return renderBlock({ id: "runs", title: "Runs", count: grouped(total), tools: { question }, body });
+  return renderBlock({ id: "runs", title: "Runs", count: grouped(total), tools, body });
 }
 
 function runWords({ kind, runs, first_run_id, last_run_id }: Row): Markup {

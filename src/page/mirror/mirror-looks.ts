@@ -1,10 +1,10 @@
-import type { Question } from "../../report/question.ts";
 import { clockWords, momentMs, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { keyEntry, renderKey } from "../parts/charts/key.ts";
 import { levelLine, uprightLine } from "../parts/charts/plot.ts";
 import { timeAxis } from "../parts/charts/time-axis.ts";
 import { html } from "../parts/html.ts";
+import type { Offer } from "../parts/offers.ts";
 import type { Row } from "../parts/row.ts";
 import { counted, type Markup } from "../parts/words.ts";
 
@@ -18,7 +18,7 @@ const TICK = "M-3.6 .2l2.6 2.6 4.8-5.2";
 const CROSS = "M-3 -3l6 6M3 -3l-6 6";
 
 /** When the mirror looked at the service in the last day: syncs, and spells of the watch. */
-export function renderLooks(groups: readonly Row[], question: Question, now: Date): Markup {
+export function renderLooks(groups: readonly Row[], tools: Offer, now: Date): Markup {
   const since = now.getTime() - SPAN_MS;
   const lately = groups.filter(({ ended_at }) => momentMs(ended_at) > since).toReversed();
   const [syncs, spells] = [lately.filter((row) => !isWatch(row)), lately.filter(isWatch)];
@@ -37,7 +37,7 @@ export function renderLooks(groups: readonly Row[], question: Question, now: Dat
     id: "looks",
     title: "When the mirror looked",
     count: "24 hours",
-    tools: { question },
+    tools,
     body: html`<div class="life">
       <svg width="104" height="${HEIGHT + 24}" aria-hidden="true">
       <text class="strong" x="0" y="${SYNC_Y + 4}">Syncs</text>

@@ -4,43 +4,53 @@ import { askEach } from "../parts/ask-all.ts";
 import type { Address, Draft, Drawing } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
 import { mark } from "../parts/mark.ts";
+import { offerFiles } from "../parts/offers.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import type { Row } from "../parts/row.ts";
 import { renderFigures, renderVerdict } from "../parts/verdict-bar.ts";
 import { counted, grouped, type Markup } from "../parts/words.ts";
 import { renderLists, renderRuns } from "./mirror-lists.ts";
 import { renderLooks } from "./mirror-looks.ts";
-import { mirrorQuestions } from "./mirror-questions.ts";
+import { MIRROR_FILES, mirrorBlocks, mirrorQuestions } from "./mirror-questions.ts";
 import { renderChanges, renderQuarantine, renderReferences, renderWalks } from "./mirror-trust.ts";
 import { judgeMirror, type MirrorVerdict } from "./mirror-words.ts";
 import { drawNeverSynced } from "./never-synced.ts";
 
 /** The page of the mirror: whether the rest can be trusted. */
-export function mirrorPage(_address: Address): Drawing {
-  return { key: ["mirror"], isAlways: true, draw };
+export function mirrorPage(address: Address): Drawing {
+  return {
+    key: ["mirror"],
+    needs: [],
+    draw: (tx, moment) => draw(tx, moment, address),
+    files: {
+      parameters: MIRROR_FILES,
+      ask: async (_tx, { now }) => mirrorBlocks(mirrorQuestions(now), now),
+    },
+  };
 }
 
-async function draw(tx: TransactionSql, { now, freshness }: PageMoment): Promise<Draft> {
+async function draw(tx: TransactionSql, { now, freshness }: PageMoment, address: Address): Promise<Draft> {
   const questions = mirrorQuestions(now);
   const answers = await askEach(tx, questions);
   const { lists, runs, walks, references, quarantine, changes } = answers;
   const [counts] = answers.counts;
   const total = Number(counts?.runs ?? 0);
-  const done = html`${renderLooks(runs, questions.runs, now)}
-${renderLists(lists, questions.lists, freshness, now)}
-${renderRuns(runs, total, questions.runs, now)}`;
+  const offers = offerFiles("mirror", {}, mirrorBlocks(questions, now), MIRROR_FILES);
+  const done = html`${renderLooks(runs, offers.looks, now)}
+${renderLists(lists, offers.lists, freshness, now)}
+${renderRuns(runs, total, offers.runs, now)}`;
   const lacks = html`<div class="pair">
 <div class="col">
-${renderWalks(walks, counts, questions.walks, now)}
-${renderReferences(references, questions.references, now)}
+${renderWalks(walks, counts, offers.walks, now)}
+${renderReferences(references, offers.references, now)}
 </div>
 <div class="col">
-${renderQuarantine(quarantine, questions.quarantine, total, now)}
-${renderChanges(changes, questions.changes, now)}
+${renderQuarantine(quarantine, offers.quarantine, total, now)}
+${renderChanges(changes, offers.drift, now)}
 </div>
 </div>`;
   if (freshness.asOf === null) {
-    const never = drawNeverSynced(freshness, now);
+    const never = await drawNeverSynced(tx, freshness, address);
     const main = html`${never.facts.main}${total === 0 ? "" : html`${done}${lacks}`}`;
     return { ...never, facts: { ...never.facts, tab: "/mirror", main } };
   }

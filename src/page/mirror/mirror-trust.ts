@@ -1,8 +1,8 @@
-import type { Question } from "../../report/question.ts";
 import { age } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { type EmptyFacts, renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
+import type { Offer } from "../parts/offers.ts";
 import type { Row } from "../parts/row.ts";
 import { counted, foreign, grouped, type Markup } from "../parts/words.ts";
 import { MOST_ROWS } from "./mirror-questions.ts";
@@ -13,7 +13,7 @@ interface ShortList {
   readonly title: string;
   readonly total: number;
   readonly note: string;
-  readonly question: Question;
+  readonly tools: Offer;
   readonly rows: readonly Row[];
   readonly empty: Pick<EmptyFacts, "kind" | "strong" | "say">;
   readonly what: (row: Row) => Markup;
@@ -23,13 +23,13 @@ interface ShortList {
 }
 
 function renderShortList(facts: ShortList): Markup {
-  const { id, title, total, note, question, rows, empty, what, when, why, now } = facts;
+  const { id, title, total, note, tools, rows, empty, what, when, why, now } = facts;
   const left = rows.length - MOST_ROWS;
   return renderBlock({
     id,
     title,
     count: grouped(total),
-    tools: { question },
+    tools,
     ...(rows.length > 0 && { note }),
     body:
       rows.length === 0
@@ -52,13 +52,13 @@ const STATUS: Readonly<Record<string, string>> = {
 };
 
 /** References to records that the mirror does not have, by field. */
-export function renderReferences(rows: readonly Row[], question: Question, now: Date): Markup {
+export function renderReferences(rows: readonly Row[], tools: Offer, now: Date): Markup {
   return renderShortList({
     id: "references",
     title: "Broken references",
     total: rows.reduce((sum, { broken }) => sum + Number(broken), 0),
     note: "A record points to another that the mirror does not have.",
-    question,
+    tools,
     rows,
     empty: { kind: "none", strong: "None.", say: "Every record that another points to is in the mirror." },
     what: ({ resource, field, target_resource, broken, targets }) => {
@@ -81,13 +81,13 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Records that came and could not be stored. */
-export function renderQuarantine(rows: readonly Row[], question: Question, runs: number, now: Date): Markup {
+export function renderQuarantine(rows: readonly Row[], tools: Offer, runs: number, now: Date): Markup {
   return renderShortList({
     id: "quarantine",
     title: "Could not be stored",
     total: rows.reduce((sum, { records }) => sum + Number(records), 0),
     note: "docmirror quarantine shows each, and tries it again.",
-    question,
+    tools,
     rows,
     empty: {
       kind: "none",
@@ -108,13 +108,13 @@ const CHANGES: Readonly<Record<string, string>> = {
 };
 
 /** How the service differs from the interface that docmirror knows. */
-export function renderChanges(rows: readonly Row[], question: Question, now: Date): Markup {
+export function renderChanges(rows: readonly Row[], tools: Offer, now: Date): Markup {
   return renderShortList({
     id: "drift",
     title: "Changes of the interface",
     total: rows.length,
     note: "What came is kept beside the known fields.",
-    question,
+    tools,
     rows,
     empty: { kind: "none", strong: "None.", say: "Records have the fields that the service documents." },
     what: ({ resource, field, kind }) =>
@@ -126,19 +126,14 @@ export function renderChanges(rows: readonly Row[], question: Question, now: Dat
 }
 
 /** Readings of lists that did not come to a good end, and why. */
-export function renderWalks(
-  rows: readonly Row[],
-  counts: Row | undefined,
-  question: Question,
-  now: Date,
-): Markup {
+export function renderWalks(rows: readonly Row[], counts: Row | undefined, tools: Offer, now: Date): Markup {
   const walks = Number(counts?.walks ?? 0);
   return renderShortList({
     id: "walks",
     title: "Readings that were not whole",
     total: Number(counts?.not_good ?? 0),
     note: `Of ${counted(walks, "reading")} of lists in 7 days. The next sync reads such a list again.`,
-    question,
+    tools,
     rows,
     empty:
       walks === 0

@@ -1,11 +1,18 @@
-import { momentTag } from "../parts/age.ts";
+import { RESOURCES } from "../../resources/resources.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import { momentMs, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
-import type { Draft } from "../parts/drawing.ts";
+import type { Address, Draft } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
 import type { Freshness } from "../parts/page-moment.ts";
-import type { Row } from "../parts/row.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
 import { grouped, type Markup, shorten } from "../parts/words.ts";
+import { drawFirstSync, RENEW_SECONDS } from "./first-sync.ts";
+import { findSyncProgress, type SyncProgress } from "./first-sync-facts.ts";
+import { drawPartialMirror } from "./partial-mirror.ts";
+
+/** The figures of the largest mirrors take a minute or two. */
+const COMPUTED_WITHIN_MS = 300_000;
 
 const STEPS = [
   { does: html`<strong>See whether all is in order</strong>`, command: "docmirror doctor" },
@@ -16,17 +23,35 @@ const STEPS = [
   },
 ];
 
-/** What every page of figures shows before the builds were read once: that nothing is known, and how to begin. */
-export function drawNeverSynced({ newestRun }: Freshness, now: Date): Draft {
-  const main = html`${renderVerdict({
-    look: "idle",
-    sentence: "Nothing is known yet: no sync has read the list of builds.",
-    evidence:
-      "So this page says neither that builds succeed nor that they fail. The first sync of 100,000 records takes some four minutes.",
-  })}
+/** What every page of figures shows before its lists were read once: how far that is, what is missing, or how to begin. */
+export async function drawNeverSynced(
+  tx: TransactionSql,
+  freshness: Freshness,
+  address: Address,
+): Promise<Draft> {
+  const sync = await findSyncProgress(tx);
+  if (sync?.status === "running") return drawFirstSync(sync, address);
+  if (freshness.asOf !== null) return drawComputing(sync, address);
+  const readsBuilds = sync?.lists.some(({ resource }) => resource === "build") ?? true;
+  if (!readsBuilds && freshness.unread.length < RESOURCES.length) return drawPartialMirror(freshness);
+  const main = html`${renderVerdict(
+    sync === null
+      ? {
+          look: "idle",
+          sentence: "Nothing is known yet: no sync has read the list of builds.",
+          evidence:
+            "So this page says neither that builds succeed nor that they fail. The first sync of 100,000 records takes some four minutes.",
+        }
+      : {
+          look: "warn",
+          sentence: "The first sync ended before the list of builds was whole.",
+          evidence:
+            "So this page says neither that builds succeed nor that they fail. The next sync goes on where that one stopped.",
+        },
+  )}
 ${renderBlock({
   id: "begin",
-  title: "To begin",
+  title: sync === null ? "To begin" : "To go on",
   body: html`<ol class="steps">${STEPS.map(
     ({ does, command }) =>
       html`<li><div>${does}<pre tabindex="0" role="region" aria-label="Command: ${command}">${command}</pre></div></li>
@@ -36,16 +61,31 @@ ${renderBlock({
 ${renderBlock({
   id: "state",
   title: "What the mirror has done",
-  body: html`<p class="empty">The database answers and its schema is up to date. ${renderRun(newestRun, now)} <a href="/mirror">Mirror</a> shows the runs.</p>`,
+  body: html`<p class="empty">The database answers and its schema is up to date. ${renderEnd(sync, address.now)}
+    <a href="/mirror">Mirror</a> shows the runs.</p>`,
 })}`;
   return { status: 200, facts: { title: "No data yet", tab: "/", main } };
 }
 
-function renderRun(run: Row | null, now: Date): Markup {
-  if (run === null) return html`<strong>No run has begun.</strong>`;
-  const records = `${grouped(Number(run.records))} records so far`;
-  if (run.status === "running")
-    return html`<strong>Run ${run.run_id} is under way</strong> since ${momentTag(run.started_at, now)}: ${records}.`;
-  const error = run.error === null ? "" : `: ${shorten(String(run.error), 200)}`;
-  return html`<strong>Run ${run.run_id} ended at ${momentTag(run.finished_at, now)}, ${run.status}</strong>${error}.`;
+/** The lists are read, and the answers are not computed. That takes seconds after a sync, and is done with it. */
+function drawComputing(sync: SyncProgress | null, { now, renews }: Address): Draft {
+  const isLate = now.getTime() - momentMs(sync?.finishedAt) > COMPUTED_WITHIN_MS;
+  const main = renderVerdict({
+    look: isLate ? "warn" : "idle",
+    ...(!isLate && { mark: { kind: "run", word: "Under way" } }),
+    sentence: isLate
+      ? "The lists are read, but the figures have not been computed."
+      : "The lists are read; the figures are being computed.",
+    evidence: html`So this page says neither that builds succeed nor that they fail.
+      ${isLate ? html`<code>docmirror report</code> computes them now.` : "It renews itself until they are there."}`,
+  });
+  const facts = { title: "Figures not computed yet", tab: "/", main } as const;
+  return { status: 200, facts, ...(renews && !isLate && { renewSeconds: RENEW_SECONDS }) };
+}
+
+function renderEnd(sync: SyncProgress | null, now: Date): Markup {
+  if (sync === null) return html`<strong>No sync has begun.</strong>`;
+  const { runId, status, finishedAt, records } = sync;
+  const error = sync.error === null ? "" : `: ${shorten(sync.error, 200)}`;
+  return html`<strong>Run ${runId} ended at ${momentTag(finishedAt, now)}, ${status}</strong>${error}. It had read ${grouped(records)} records.`;
 }

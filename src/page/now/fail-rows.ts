@@ -6,7 +6,7 @@ import { projectHref } from "../parts/links.ts";
 import { mark } from "../parts/mark.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
+import { counted, foreign, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
 
 /** A project that fails, with what stands in its row. */
 export interface FailRow {
@@ -16,6 +16,8 @@ export interface FailRow {
   readonly outcomes: readonly string[];
   /** Rows of `report.failing_now`: its other failures. */
   readonly others: readonly Row[];
+  /** The usernames of those who maintain it; undefined where none is known, or people may not be seen. */
+  readonly maintainers: string | undefined;
 }
 
 /** Projects that fail, one row each: how long, what, why, and when it was last good. */
@@ -26,7 +28,7 @@ export function renderFails(rows: readonly FailRow[], now: Date): Markup {
   )}</ol>`;
 }
 
-function renderFail({ row, outcomes, others }: FailRow, now: Date): Markup {
+function renderFail({ row, outcomes, others, maintainers }: FailRow, now: Date): Markup {
   const target = targetWords(row.version_slug, row.type);
   const isMain = row.is_main_failing === true;
   return html`<li>
@@ -34,7 +36,9 @@ function renderFail({ row, outcomes, others }: FailRow, now: Date): Markup {
 ${isMain ? mark("bad", "main docs failing") : mark("bad2", "failing in part")}
 <div class="name">${projectLink(row.project_slug)}<span class="target">${target}</span>${mainTag(row, now)}</div>
 ${renderWhy(row)}
-<div class="meta">${lastFailed(row, now)}${renderOthers(row, others, now)}</div>
+<div class="meta">${lastFailed(row, now)}${
+    maintainers === undefined ? "" : html`<span>maintained by ${foreign(maintainers, 80)}</span>`
+  }${renderOthers(row, others, now)}</div>
 ${drawStrip(outcomes, target)}
 </li>`;
 }

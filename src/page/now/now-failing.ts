@@ -1,4 +1,3 @@
-import type { Question } from "../../report/question.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { momentMs } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
@@ -8,8 +7,10 @@ import { renderEmpty } from "../parts/empty.ts";
 import { renderSelectForm } from "../parts/filter-form.ts";
 import { html } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
+import type { Offer } from "../parts/offers.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { renderPager } from "../parts/pager.ts";
+import { findMaintainers } from "../parts/questions/maintainers.ts";
 import { nearestChoices } from "../parts/questions/nearest-choices.ts";
 import type { Row } from "../parts/row.ts";
 import { counted, grouped, kindLabel, type Markup } from "../parts/words.ts";
@@ -27,6 +28,8 @@ import type { NowSpan } from "./now-rail.ts";
 import type { NowAnswers } from "./verdict-facts.ts";
 
 const PATH = "/";
+/** The rows of a page of the list that a phone shows at once. */
+const PHONE_ROWS = 10;
 
 /** The strips and the other failures of the listed projects. */
 export async function findFailRows(tx: TransactionSql, list: readonly Row[]): Promise<FailRow[]> {
@@ -39,11 +42,16 @@ export async function findFailRows(tx: TransactionSql, list: readonly Row[]): Pr
     strips: askForStrips(series),
     others: askForOthers(series),
   });
+  const maintainers = await findMaintainers(
+    tx,
+    list.map(({ project_id }) => project_id),
+  );
   const outcomes = new Map(strips.map((strip) => [strip.project_id, strip.outcomes as string[] | null]));
   return list.map((row) => ({
     row,
     outcomes: outcomes.get(row.project_id) ?? [],
     others: others.filter(({ project_id }) => project_id === row.project_id),
+    maintainers: maintainers?.get(row.project_id),
   }));
 }
 
@@ -53,11 +61,21 @@ export interface FailingNowFacts {
   readonly answers: NowAnswers;
   readonly of: NowSpan;
   readonly moment: PageMoment;
-  readonly question: Question;
+  readonly tools: Offer;
+  /** Since when nothing was built, in words; undefined where builds arrive, or nobody knows. */
+  readonly quietSince: string | undefined;
 }
 
 /** What fails: the filters, the list by when it broke, and why it is empty. */
-export function renderFailingNow({ choice, rows, answers, of, moment, question }: FailingNowFacts): Markup {
+export function renderFailingNow({
+  choice,
+  rows,
+  answers,
+  of,
+  moment,
+  tools,
+  quietSince,
+}: FailingNowFacts): Markup {
   const { show, why, page } = choice;
   const sums = sumUp(answers.failing.filter((row) => why === undefined || row.error_class === why));
   const all = sumUp(answers.failing);
@@ -87,9 +105,12 @@ ${renderSelectForm({
 ${renderPager({ path: PATH, kept: { show, why }, page, perPage: FAILING_PER_PAGE, total, noun: "project" })}`;
   return renderBlock({
     id: "failing",
-    title: isNow ? "Failing now" : "Failing then",
+    title: quietSince !== undefined ? `Failing at ${quietSince}` : isNow ? "Failing now" : "Failing then",
+    ...(quietSince !== undefined && {
+      note: "As the last builds left it: nothing was built since, so nothing says what fails now.",
+    }),
     count: grouped(total),
-    tools: { question },
+    tools,
     body: html`${all.projects === 0 ? "" : bar}
 ${list}`,
   });
@@ -101,20 +122,37 @@ function sumUp(rows: readonly Row[]) {
   return { projects, main: sum("main"), worked, never: projects - worked };
 }
 
-/** The rows under two headings: what broke in the 24 hours, and what before. */
+/**
+ * The rows under two headings: what broke in the 24 hours, and what before. A phone shows the first of them, and the rest
+ * at a tap.
+ */
 function renderBuckets(rows: readonly FailRow[], of: NowSpan, { now }: PageMoment): Markup {
   const isLate = ({ row }: FailRow) =>
     row.failing_since !== null && momentMs(row.failing_since) > Date.parse(of.since);
-  const buckets = [
-    { title: `Broke in the ${of.words}`, rows: rows.filter(isLate) },
-    { title: "Broke before", rows: rows.filter((row) => !isLate(row)) },
-  ];
-  return html`${buckets
-    .filter((bucket) => bucket.rows.length > 0)
-    .map(
-      (bucket) => html`<h3 class="bucket">${bucket.title} <span>newest first</span></h3>
+  const [first, rest] = [rows.slice(0, PHONE_ROWS), rows.slice(PHONE_ROWS)];
+  const late = rest.filter(isLate).length;
+  const listed = (shown: readonly FailRow[], before: readonly FailRow[]) =>
+    [
+      { title: `Broke in the ${of.words}`, rows: shown.filter(isLate), hasBegun: before.some(isLate) },
+      {
+        title: "Broke before",
+        rows: shown.filter((row) => !isLate(row)),
+        hasBegun: before.some((row) => !isLate(row)),
+      },
+    ]
+      .filter((bucket) => bucket.rows.length > 0)
+      .map(
+        (
+          bucket,
+        ) => html`${bucket.hasBegun ? "" : html`<h3 class="bucket">${bucket.title} <span>newest first</span></h3>`}
 ${renderFails(bucket.rows, now)}`,
-    )}`;
+      );
+  if (rest.length === 0) return html`${listed(first, [])}`;
+  const lateWords =
+    late === 0 ? "" : `, ${late === rest.length ? "all" : grouped(late)} broke in the ${of.short}`;
+  return html`${listed(first, [])}
+<a class="show-rest" href="#rest">${grouped(rest.length)} more${lateWords}</a>
+<div class="rest-rows" id="rest">${listed(rest, first)}</div>`;
 }
 
 /** Why the list is empty. A filter that leaves nothing says nothing about builds. */

@@ -3,12 +3,16 @@ import { when } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
 import type { Address, Draft, Drawing } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
+import { offerFiles } from "../parts/offers.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { readPageNumber } from "../parts/pager.ts";
+import { assertKindKnown } from "../parts/questions/kinds-question.ts";
 import { readText } from "../parts/questions/read-query.ts";
+import { renderArrivals } from "./arrivals-block.ts";
+import { isSilent, sinceWords } from "./arrivals-verdict.ts";
 import { findFailRows, renderFailingNow } from "./now-failing.ts";
-import { type NowChoice, nowQuestions, SHOWN, type Shown } from "./now-questions.ts";
-import { type NowSpan, renderFixed, renderOpen, renderWhy } from "./now-rail.ts";
+import { NOW_FILES, type NowChoice, nowBlocks, nowQuestions, SHOWN, type Shown } from "./now-questions.ts";
+import { fixedPart, type NowSpan, openPart, renderGlance, renderRail, whyPart } from "./now-rail.ts";
 import { renderNowVerdict } from "./now-verdict.ts";
 import { judge } from "./verdict.ts";
 import { knownDays, readVerdictFacts } from "./verdict-facts.ts";
@@ -18,7 +22,17 @@ const DAY_MS = 86_400_000;
 /** The page of now: what is broken, since when, why; and whether that is usual. */
 export function nowPage({ query }: Address): Drawing {
   const choice = parse(query);
-  return { key: ["now", choice], draw: (tx, moment) => draw(tx, choice, moment) };
+  return {
+    key: ["now", choice],
+    draw: (tx, moment) => draw(tx, choice, moment),
+    files: {
+      parameters: NOW_FILES,
+      async ask(tx, { at }) {
+        await assertKindKnown(tx, choice.why);
+        return nowBlocks(nowQuestions(choice, at));
+      },
+    },
+  };
 }
 
 function parse(query: URLSearchParams): NowChoice {
@@ -36,17 +50,30 @@ async function draw(tx: TransactionSql, choice: NowChoice, moment: PageMoment): 
   const rows = await findFailRows(tx, answers.list);
   const facts = readVerdictFacts(answers, moment);
   const verdict = judge(facts);
+  const kept = { show: choice.show, why: choice.why };
+  const offers = offerFiles("now", kept, nowBlocks(questions), NOW_FILES);
+  const arrived = isSilent(verdict) ? await askEach(tx, { hours: offers.arrivals.question }) : null;
+  const quietSince = verdict.kind === "quiet" ? sinceWords(facts.arrivals, moment.now) : undefined;
   const of = spanOf(moment);
+  const beside = [
+    whyPart(
+      answers.kinds,
+      offers.why,
+      of,
+      knownDays(answers.totals[0]?.first_day, moment.at),
+      facts.finishedLately,
+    ),
+    openPart(answers.open, answers.openCounts[0], offers.stuck, of),
+    fixedPart(answers.fixed, answers.fixedCounts[0], offers.fixed, of),
+  ];
   const main = html`${renderNowVerdict(verdict, facts, answers, moment)}
+${arrived === null ? "" : renderArrivals(arrived.hours, offers.arrivals, facts.arrivals, moment.now)}
+${renderGlance(beside)}
 <div class="cols">
 <div class="col">
-${renderFailingNow({ choice, rows, answers, of, moment, question: questions.list })}
+${renderFailingNow({ choice, rows, answers, of, moment, tools: offers.failing, quietSince })}
 </div>
-<aside class="col rail" aria-label="More about now">
-${renderWhy(answers.kinds, questions.kinds, of, knownDays(answers.totals[0]?.first_day, moment.at))}
-${renderOpen(answers.open, answers.openCounts[0], questions.open, of)}
-${renderFixed(answers.fixed, answers.fixedCounts[0], questions.fixed, of)}
-</aside>
+${renderRail(beside)}
 </div>`;
   const feed = { href: "/feed.atom", title: "What broke and what was fixed" };
   return { status: 200, facts: { title: verdict.title, tone: verdict.tone, tab: "/", main, feed } };

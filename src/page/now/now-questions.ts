@@ -1,8 +1,10 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, askFor } from "../../report/ask.ts";
+import { ask, askFor, onPage } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
 import type { Question } from "../../report/question.ts";
 import { inline, pick, relation, where } from "../../report/relation.ts";
+import type { BlockQuestions } from "../parts/offers.ts";
+import { askForRising } from "../parts/questions/rising-question.ts";
 
 const build = relation("fact_builds");
 const byType = relation("success_rate_by_type");
@@ -68,8 +70,8 @@ order by projects desc, ${failing.error_class}`,
     list: ask("failing_projects")`
 select *
 from ${failing}${where(show !== undefined && SHOWN[show].condition, why !== undefined && sql`${failing.error_class} = ${why}`)}
-order by ${failing.failing_since} desc nulls last, ${pick(failing, "project_slug", "project_id")}
-limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`,
+order by ${failing.failing_since} desc nulls last, ${pick(failing, "project_slug", "project_id")}${onPage`
+limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`}`,
     kinds: ask("fact_builds")`
 select ${build.error_class},
   count(*) filter (where ${build.triggered_at} > ${ago("24 hours")}) as failures,
@@ -79,7 +81,9 @@ where ${build.failed} = 1
   and ${build.triggered_on} >= (${ago("29 days")})::date
   and ${since(build.triggered_at, "29 days")}
 group by ${build.error_class}
+having count(*) filter (where ${build.triggered_at} > ${ago("24 hours")}) > 0
 order by failures desc, usual desc, ${build.error_class}`,
+    rising: askForRising(at),
     rates: ask("fact_builds")`
 select ${build.triggered_at} > ${ago("24 hours")} as is_last_day,
   count(${build.succeeded}) as finished, sum(${build.succeeded}) as succeeded
@@ -109,11 +113,11 @@ from ${incident}
 where ${incident.hour} >= date_trunc('hour', ${now}) - interval '3 hours' and ${incident.hour} <= ${now}
 order by ${incident.hour} desc
 limit 1`,
+    arrivals: askFor("arrivals"),
     open: ask("open_builds")`
 select ${pick(open, "build_id", "project_slug", "version_slug", "type", "state", "outcome", "triggered_at", "last_seen_at")}
 from ${open}
-order by ${open.triggered_at} desc nulls last, ${open.build_id} desc
-limit 5`,
+order by ${open.triggered_at} desc nulls last, ${open.build_id} desc${onPage`\nlimit 5`}`,
     openCounts: ask("open_builds")`
 select count(*) as builds,
   count(*) filter (where ${open.outcome} = 'stuck') as stuck,
@@ -124,14 +128,31 @@ from ${open}`,
 select ${pick(streak, "project_id", "project_slug", "version_slug", "type", "recovered_at", "recovered_build_id", "failed_at", "failures", "error_class")}
 from ${streak}
 where ${since(streak.recovered_at, "24 hours")}
-order by ${streak.recovered_at} desc, ${streak.first_failed_build_id}
-limit 100`,
+order by ${streak.recovered_at} desc, ${streak.first_failed_build_id}${onPage`\nlimit 100`}`,
     fixedCounts: ask("recoveries")`
 select count(*) as series, count(distinct ${streak.project_id}) as projects
 from ${streak}
 where ${since(streak.recovered_at, "24 hours")}`,
   } satisfies Record<string, Question>;
 }
+
+/** The blocks with files. */
+export const nowBlocks = ({ list, kinds, open, fixed }: ReturnType<typeof nowQuestions>) =>
+  ({
+    arrivals: askFor("arrivals_hourly", { limit: 24 }),
+    failing: list,
+    why: kinds,
+    stuck: open,
+    fixed,
+  }) satisfies BlockQuestions;
+
+export const NOW_FILES = {
+  arrivals: {},
+  failing: { show: Object.keys(SHOWN), why: null },
+  why: {},
+  stuck: {},
+  fixed: {},
+};
 
 /** A series of a row: what its strip and its folded failures are found by. */
 export interface SeriesKey {

@@ -1,25 +1,31 @@
 import { renderPoints } from "../parts/charts/delta.ts";
 import { differenceOf } from "../parts/charts/difference.ts";
 import { html } from "../parts/html.ts";
-import { projectHref, withQuery } from "../parts/links.ts";
+import { buildHref, projectHref, withQuery } from "../parts/links.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
+import { linesHref } from "../parts/rising-lines.ts";
 import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict-bar.ts";
-import { counted, grouped, type Markup, percent, slugWords } from "../parts/words.ts";
+import { counted, foreign, grouped, type Markup, percent, slugWords } from "../parts/words.ts";
+import { renderQuietActs, renderQuietFigures } from "./quiet-figures.ts";
 import { drawSpark } from "./spark.ts";
 import type { NowVerdict, NowVerdictFacts, VerdictKind } from "./verdict.ts";
 import type { NowAnswers } from "./verdict-facts.ts";
 
 const PATH = "/";
 
+/** Red is for more than usual. A day like the others is amber or plain, however much fails. */
 const LOOKS: Readonly<Record<VerdictKind, VerdictLook>> = {
   unknown: "idle",
   stale: "warn",
+  quiet: "bad",
   platform: "bad",
-  many: "bad",
-  some: "some",
-  failing: "some",
-  none: "good",
+  rising: "some",
   nothing: "idle",
+  many: "bad",
+  few: "warn",
+  some: "known",
+  failing: "flat",
+  none: "good",
 };
 
 /** The verdict of now, with a link to the newest break, and its figures. */
@@ -33,8 +39,24 @@ export function renderNowVerdict(
     look: LOOKS[kind],
     sentence: withNewest(sentence, facts),
     evidence: withNewest(evidence, facts),
-    figures: renderNowFigures(facts, answers, moment),
+    ...(kind === "quiet" && {
+      mark: { kind: "alarm", word: "Builds stopped arriving" } as const,
+      acts: renderQuietActs(facts),
+    }),
+    ...(kind === "rising" && {
+      mark: { kind: "rises", word: "An error rises" } as const,
+      acts: renderRisingActs(facts),
+    }),
+    figures: kind === "quiet" ? renderQuietFigures(facts, answers) : renderNowFigures(facts, answers, moment),
   });
+}
+
+/** Where the rising line is told: its projects, its first build. */
+function renderRisingActs({ rising: [first], at }: NowVerdictFacts): Markup {
+  if (first === undefined) return html``;
+  return html`<a href="${linesHref({ line: first.id }, at)}">The ${counted(first.projects, "project")}</a>
+    <a href="${buildHref(first.firstBuild)}">The first of them, build ${foreign(first.firstBuild, 24)}</a>
+    <a href="/errors">All that rises</a>`;
 }
 
 /** A sentence of the verdict, with a link where it names the newest break. */
@@ -71,7 +93,8 @@ function renderNowFigures(facts: NowVerdictFacts, answers: NowAnswers, moment: P
       note:
         difference === null
           ? "nothing to compare it with"
-          : html`${renderPoints(difference)} <span>on the 7 days before${difference.isChance ? ": within chance" : ""}</span>`,
+          : html`${renderPoints(difference)} <span class="gone">on the 7 days before${difference.isChance ? ":\u00a0" : ""}</span>
+            ${difference.isChance ? "within chance" : ""}`,
       spark: drawSpark(days, finished === 0 ? null : succeeded / finished, moment.now),
     },
     {
@@ -86,13 +109,13 @@ function renderNowFigures(facts: NowVerdictFacts, answers: NowAnswers, moment: P
       labelRest: `, ${span}`,
       value: grouped(Number(fixed?.projects ?? 0)),
       unit: Number(fixed?.projects ?? 0) === 1 ? "project" : "projects",
-      note: html`<a href="#fixed">against ${grouped(facts.broke)} that broke</a>`,
+      note: html`<a href="#failing">against ${grouped(facts.broke)} that broke</a>`,
     },
     {
       label: "Stuck",
       value: grouped(Number(open?.stuck ?? 0)),
       unit: Number(open?.stuck ?? 0) === 1 ? "build" : "builds",
-      note: html`<a href="#stuck">${grouped(Number(open?.lately ?? 0))} since yesterday</a>`,
+      note: html`<a href="/projects?state=stuck">${grouped(Number(open?.lately ?? 0))} since yesterday</a>`,
     },
   ]);
 }

@@ -1,6 +1,8 @@
 import { momentMs } from "../parts/age.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
+import { readRising } from "../parts/rising-lines.ts";
 import type { Row } from "../parts/row.ts";
+import { readArrivals } from "./arrivals-verdict.ts";
 import type { nowQuestions } from "./now-questions.ts";
 import type { NowVerdictFacts } from "./verdict.ts";
 
@@ -43,6 +45,9 @@ export function readVerdictFacts(answers: NowAnswers, { now, at, freshness }: Pa
     failing: answers.failing.reduce((sum, { projects }) => sum + Number(projects), 0),
     projects: Number(totals?.projects ?? 0),
     finished: Number(totals?.finished ?? 0),
+    rising: readRising(answers.rising, knownDays(totals?.first_day, at)),
+    finishedLately: Number(answers.rates.find(({ is_last_day }) => is_last_day === true)?.finished ?? 0),
+    arrivals: readArrivals(answers.arrivals[0], now),
     kinds: answers.kinds
       .map(({ error_class, failures }) => ({ kind: String(error_class), failures: Number(failures) }))
       .filter(({ failures }) => failures > 0),

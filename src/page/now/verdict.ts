@@ -2,7 +2,10 @@
 
 import { agoWords, clockWords, span, when } from "../parts/age.ts";
 import type { Tone } from "../parts/icon.ts";
+import type { RisingLine } from "../parts/rising-lines.ts";
 import { counted, grouped, kindLabel, shorten, wholePercent } from "../parts/words.ts";
+import { type Arrivals, arrivalWords, judgeFew, judgeQuiet } from "./arrivals-verdict.ts";
+import { judgeRising } from "./rising-verdict.ts";
 
 export interface Break {
   readonly slug: string;
@@ -44,11 +47,27 @@ export interface NowVerdictFacts {
   readonly projects: number;
   /** Finished builds of all time. */
   readonly finished: number;
+  /** Of the builds that were triggered in the 24 hours, those that have finished. */
+  readonly finishedLately: number;
+  /** The error lines that rose in the 24 hours, those of the most projects first. */
+  readonly rising: readonly RisingLine[];
+  readonly arrivals: Arrivals;
   /** Failures of the 24 hours by class, the most frequent first. */
   readonly kinds: readonly { readonly kind: string; readonly failures: number }[];
 }
 
-export type VerdictKind = "unknown" | "stale" | "platform" | "many" | "some" | "failing" | "none" | "nothing";
+export type VerdictKind =
+  | "unknown"
+  | "stale"
+  | "quiet"
+  | "platform"
+  | "nothing"
+  | "rising"
+  | "many"
+  | "few"
+  | "some"
+  | "failing"
+  | "none";
 
 export interface NowVerdict {
   readonly kind: VerdictKind;
@@ -64,99 +83,154 @@ export interface NowVerdict {
 /** With fewer days there is no saying what is usual. */
 const FEWEST_DAYS = 7;
 
+type Judge = (facts: NowVerdictFacts) => NowVerdict | null;
+
 /**
- * The first that holds: never synced; stale; an hour of trouble of the platform; more broke than on nine of ten
- * days; some broke; something fails for longer; nothing fails.
+ * In this order the first that holds. What makes the rest untrue comes first: nothing was read, or not lately, or nothing is
+ * built any more. Then what is red, which is more than usual; then what is amber; then what is known and usual.
  */
+const JUDGES: readonly Judge[] = [
+  judgeUnread,
+  judgeStale,
+  judgeQuiet,
+  judgePlatform,
+  judgeEmpty,
+  ({ rising, broke, now }) => judgeRising(rising, broke, now),
+  judgeMany,
+  judgeFew,
+  judgeSome,
+  judgeFailing,
+];
+
 export function judge(facts: NowVerdictFacts): NowVerdict {
-  const { now, at, asOf, isStale, trouble, platformHour, broke, newest, failing, projects, finished } = facts;
-  if (asOf === null) {
-    return {
-      kind: "unknown",
-      tone: "idle",
-      title: "Nothing is known yet",
-      sentence: "Nothing is known yet: no sync has read the list of builds.",
-      evidence: "So this page says neither that builds succeed nor that they fail.",
-    };
-  }
-  if (isStale) {
-    const then = Number.isNaN(asOf.getTime()) ? null : when(asOf.getTime(), now);
-    const was = trouble === null ? "No sync has ended well since." : `The last run ${shorten(trouble, 160)}.`;
-    return {
-      kind: "stale",
-      tone: "warn",
-      title: then === null ? "Not current" : `Not current: as of ${then}`,
-      sentence:
-        then === null
-          ? "Not current: a wrong clock hides when the builds were last read."
-          : `Not current: what follows is as of ${then}, ${span(now.getTime() - asOf.getTime())} ago.`,
-      evidence: `${was} What broke since is not here. Then, ${failingWords(failing, projects)}.`,
-    };
-  }
-  if (platformHour !== null) {
-    const { from, projects: all, failing: hit, expected } = platformHour;
-    return {
-      kind: "platform",
-      tone: "bad",
-      title: "The platform is in trouble",
-      sentence: `The platform is in trouble: ${hit} of ${counted(all, "project")} failed between ${clockWords(from)} and ${clockWords(from + 3_600_000)}.`,
-      evidence:
-        `${grouped(Math.round(expected))} would be usual. The failures of such an hour tell little about a project. ` +
-        `${counted(broke, "project")} broke in the last 24 hours.`,
-    };
-  }
-  if (finished === 0) {
-    return {
-      kind: "nothing",
-      tone: "idle",
-      title: "No finished build",
-      sentence: "No build has finished yet, so none can have failed.",
-      evidence: `${counted(projects, "project")}, as of ${clockWords(asOf.getTime())} UTC.`,
-    };
-  }
-  if (broke > 0) {
-    const usual = usualOf(facts.usualDays);
-    const isMany = usual !== null && broke > usual.high;
-    const fixed = fixedWords(facts);
-    const clauses = [
-      `${counted(broke, "project")} broke in the last 24 hours${isMany ? `, more than usual (${rangeWords(usual)})` : ""}`,
-      ...(fixed === null ? [] : [fixed]),
-      ...(newest === null || isMany ? [] : [`the newest, {newest}, ${agoWords(newest.brokeAt, now)} ago`]),
-    ];
-    return {
-      kind: isMany ? "many" : "some",
-      tone: "bad",
-      title: `✗ ${grouped(broke)} broke in 24 h`,
-      sentence: `${clauses.join("; ")}.${isMany && newest !== null ? ` The newest is {newest}, ${agoWords(newest.brokeAt, now)} ago.` : ""}`,
-      evidence: [
-        ...(isMany ? [] : [ordinaryWords(usual, facts.usualDays.length, broke)]),
-        kindsWords(facts.kinds),
-        platformWords(facts.hoursLookedAt),
-      ]
-        .filter((sentence) => sentence !== null)
-        .join(" "),
-    };
-  }
-  if (failing > 0) {
-    const newestWords =
-      newest === null ? "" : `The newest break is that of {newest}, ${agoWords(newest.brokeAt, now)} ago. `;
-    const ordinary = ordinaryWords(usualOf(facts.usualDays), facts.usualDays.length, 0) ?? "";
-    return {
-      kind: "failing",
-      tone: "bad",
-      title: `✗ ${grouped(failing)} failing, none newly`,
-      sentence: `Nothing broke in the last 24 hours; ${counted(failing, "project fails", "projects fail")} for longer.`,
-      evidence: `${newestWords}${ordinary} ${platformWords(facts.hoursLookedAt)}`.trim(),
-    };
+  for (const judgeOne of JUDGES) {
+    const verdict = judgeOne(facts);
+    if (verdict !== null) return verdict;
   }
   return {
     kind: "none",
     tone: "good",
     title: "✓ Nothing fails",
     sentence: "Nothing fails: the last finished build of every version and format succeeded.",
-    evidence: `${counted(projects, "project")}, ${counted(finished, "finished build")}, as of ${clockWords(at.getTime())} UTC.`,
+    evidence: sentences(
+      `${counted(facts.projects, "project")}, ${counted(facts.finished, "finished build")}, as of ${clockWords(facts.at.getTime())} UTC.`,
+      arrivalWords(facts),
+    ),
   };
 }
+
+function judgeUnread({ asOf }: NowVerdictFacts): NowVerdict | null {
+  if (asOf !== null) return null;
+  return {
+    kind: "unknown",
+    tone: "idle",
+    title: "Nothing is known yet",
+    sentence: "Nothing is known yet: no sync has read the list of builds.",
+    evidence: "So this page says neither that builds succeed nor that they fail.",
+  };
+}
+
+function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdictFacts): NowVerdict | null {
+  if (!isStale || asOf === null) return null;
+  const then = Number.isNaN(asOf.getTime()) ? null : when(asOf.getTime(), now);
+  const was = trouble === null ? "No sync has ended well since." : `The last run ${shorten(trouble, 160)}.`;
+  return {
+    kind: "stale",
+    tone: "warn",
+    title: then === null ? "Not current" : `Not current: as of ${then}`,
+    sentence:
+      then === null
+        ? "Not current: a wrong clock hides when the builds were last read."
+        : `Not current: what follows is as of ${then}, ${span(now.getTime() - asOf.getTime())} ago.`,
+    evidence: `${was} What broke since is not here. Then, ${failingWords(failing, projects)}.`,
+  };
+}
+
+function judgePlatform({ platformHour, broke }: NowVerdictFacts): NowVerdict | null {
+  if (platformHour === null) return null;
+  const { from, projects: all, failing: hit, expected } = platformHour;
+  return {
+    kind: "platform",
+    tone: "bad",
+    title: "The platform is in trouble",
+    sentence: `The platform is in trouble: ${hit} of ${counted(all, "project")} failed between ${clockWords(from)} and ${clockWords(from + 3_600_000)}.`,
+    evidence:
+      `${grouped(Math.round(expected))} would be usual. The failures of such an hour tell little about a project. ` +
+      `${counted(broke, "project")} broke in the last 24 hours.`,
+  };
+}
+
+function judgeEmpty({ finished, projects, asOf }: NowVerdictFacts): NowVerdict | null {
+  if (finished > 0) return null;
+  return {
+    kind: "nothing",
+    tone: "idle",
+    title: "No finished build",
+    sentence: "No build has finished yet, so none can have failed.",
+    evidence: `${counted(projects, "project")}, as of ${clockWords(asOf?.getTime() ?? 0)} UTC.`,
+  };
+}
+
+/** Red: more broke than on nine of ten days. */
+function judgeMany(facts: NowVerdictFacts): NowVerdict | null {
+  const { broke, newest, now } = facts;
+  const usual = usualOf(facts.usualDays);
+  if (usual === null || broke <= usual.high) return null;
+  const fixed = fixedWords(facts);
+  const brokeWords = `${counted(broke, "project")} broke in the last 24 hours, more than usual (${rangeWords(usual)})`;
+  return {
+    kind: "many",
+    tone: "bad",
+    title: `✗ ${grouped(broke)} broke in 24 h`,
+    sentence: `${brokeWords}${fixed === null ? "" : `; ${fixed}`}.${newest === null ? "" : ` The newest is {newest}, ${agoWords(newest.brokeAt, now)} ago.`}`,
+    evidence: sentences(kindsWords(facts.kinds), platformWords(facts.hoursLookedAt), arrivalWords(facts)),
+  };
+}
+
+/** Amber: some broke, and that is usual, or not known to be more. */
+function judgeSome(facts: NowVerdictFacts): NowVerdict | null {
+  const { broke, newest, now } = facts;
+  if (broke === 0) return null;
+  const clauses = [
+    `${counted(broke, "project")} broke in the last 24 hours`,
+    fixedWords(facts),
+    newest === null ? null : `the newest, {newest}, ${agoWords(newest.brokeAt, now)} ago`,
+  ];
+  return {
+    kind: "some",
+    tone: "warn",
+    title: `${grouped(broke)} broke in 24 h`,
+    sentence: `${clauses.filter((clause) => clause !== null).join("; ")}.`,
+    evidence: sentences(
+      ordinaryWords(facts),
+      kindsWords(facts.kinds),
+      platformWords(facts.hoursLookedAt),
+      arrivalWords(facts),
+    ),
+  };
+}
+
+/** Plain: what fails is known, and nothing is new. */
+function judgeFailing(facts: NowVerdictFacts): NowVerdict | null {
+  const { failing, newest, now } = facts;
+  if (failing === 0) return null;
+  return {
+    kind: "failing",
+    tone: "warn",
+    title: `${grouped(failing)} failing, none newly`,
+    sentence: `Nothing broke in the last 24 hours; ${counted(failing, "project fails", "projects fail")} for longer.`,
+    evidence: sentences(
+      newest === null ? null : `The newest break is that of {newest}, ${agoWords(newest.brokeAt, now)} ago.`,
+      ordinaryWords(facts),
+      platformWords(facts.hoursLookedAt),
+      arrivalWords(facts),
+    ),
+  };
+}
+
+/** Those that there are, as one text. */
+const sentences = (...all: readonly (string | null)[]): string =>
+  all.filter((sentence) => sentence !== null).join(" ");
 
 export interface Usual {
   readonly low: number;
@@ -174,10 +248,14 @@ export function usualOf(days: readonly number[]): Usual | null {
 const rangeWords = ({ low, high }: Usual): string =>
   low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}`;
 
-function ordinaryWords(usual: Usual | null, days: number, broke: number): string | null {
+/** A day on which nothing finished is neither ordinary nor quiet: nothing can have broken. */
+function ordinaryWords({ usualDays, broke, finishedLately }: NowVerdictFacts): string | null {
+  const usual = usualOf(usualDays);
+  if (finishedLately === 0)
+    return "No build of these 24 hours has finished, so none of them can have failed.";
   if (usual === null) return "There are too few days yet to say what is usual.";
   const isQuiet = broke < usual.low;
-  return `${isQuiet ? "A quiet day" : "An ordinary day"}: ${rangeWords(usual)} on most of the last ${days}.`;
+  return `${isQuiet ? "Fewer than usual" : "An ordinary day"}: ${rangeWords(usual)} on most of the last ${usualDays.length}.`;
 }
 
 function fixedWords({ broke, brokeAndFixed }: NowVerdictFacts): string | null {

@@ -4,7 +4,7 @@
  * own.
  */
 import { html } from "./html.ts";
-import { renderTools, type Tools } from "./tools.ts";
+import { type Offer, renderTools } from "./offers.ts";
 import type { Markup } from "./words.ts";
 
 export interface BlockFacts {
@@ -16,7 +16,7 @@ export interface BlockFacts {
   /** A sentence below the title. */
   readonly note?: Markup | string;
   /** CSV, JSON and SQL. @default none */
-  readonly tools?: Tools;
+  readonly tools?: Offer;
   readonly body: Markup | readonly Markup[];
 }
 

@@ -70,7 +70,7 @@ ${main}
 </main>
 <footer class="foot wrap"><p>Times are in UTC. A build counts on the day it was triggered. Rates are shares of
   finished builds; ranges are 95&nbsp;% intervals.</p>
-  <p><a href="/report/data_dictionary.csv">What each column means</a> · <a href="/api/v1/">The API</a></p>
+  <p><a href="/dictionary">What each column means</a> · <a href="/api/v1/">The API</a></p>
   </footer>
 </body>
 </html>

@@ -68,12 +68,14 @@ export async function findFreshness(
     answers.of("newest run"),
   ]);
   const freshness = readFreshness(lists, run, newest, now);
-  // The lag and the counts of a run under way grow all the time. They are no reason to render a page again.
+  // The lag and the counts of a run under way grow all the time. They are no reason to render a page again, but in
+  // the first sync, where they are all that there is.
   const still = lists.map((row) => ({ ...row, lag_s: null, replica_lag_s: null }));
-  const { isStale, isBehind, replicaLagS } = freshness;
+  const { asOf, isStale, isBehind, replicaLagS } = freshness;
+  const progress = asOf === null ? newest?.records : null;
   // Ages are in minutes.
   const minute = now.toISOString().slice(0, 16);
-  const revision = [minute, still, newest?.run_id, newest?.status, isStale, isBehind, replicaLagS];
+  const revision = [minute, still, newest?.run_id, newest?.status, isStale, isBehind, replicaLagS, progress];
   return { freshness, revision: JSON.stringify(revision) };
 }
 

@@ -63,11 +63,12 @@ function renderHeading<R>({ head, isNumber, sort: by }: Column<R>, sort: SortFac
 
 /** On a phone the head of the table is hidden, and these take its place. */
 function renderSorts<R>(columns: readonly Column<R>[], sort: SortFacts): Markup {
-  return html`<p class="sorts chips">${columns.map(({ head, sort: by }) =>
-    by === undefined
-      ? ""
-      : html`<a href="${sortHref(sort, by)}"${by === sort.by ? html` aria-current="true"` : ""}>${head}</a>`,
-  )}</p>`;
+  return html`<nav class="sorts chips" aria-label="Sort by"><span class="quiet">Sort by</span>${columns.map(
+    ({ head, sort: by }) =>
+      by === undefined
+        ? ""
+        : html`<a href="${sortHref(sort, by)}"${by === sort.by ? html` aria-current="true"` : ""}>${head}</a>`,
+  )}</nav>`;
 }
 
 const sortHref = ({ path, kept }: SortFacts, by: string): string => withQuery(path, { ...kept, sort: by });

@@ -3,12 +3,14 @@ import { type IconName, icon } from "./icon.ts";
 import type { Markup } from "./words.ts";
 
 /**
- * The states: `bad` main docs fail, `bad2` another version or format fails, `good`, `stuck`, `run` in progress,
- * `warn` look here, `idle` not known, `flat` neither good nor bad.
+ * The states: `bad` main docs fail, `bad2` another version or format fails, `rises` an error line that does, `alarm` stopped,
+ * `good`, `stuck`, `run` in progress, `warn` look here, `idle` not known, `flat` neither good nor bad.
  */
 const ICONS = {
   bad: "x",
   bad2: "x",
+  alarm: "bang",
+  rises: "up",
   good: "check",
   stuck: "stuck",
   run: "run",

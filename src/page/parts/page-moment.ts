@@ -1,5 +1,7 @@
 import type { Row } from "./row.ts";
 
+const MINUTE_MS = 60_000;
+
 /** How fresh the data of a page is. */
 export interface Freshness {
   /**
@@ -37,6 +39,10 @@ export interface PageMoment {
   /** Null stands for: no walk of the builds has ended well, so nothing is known. */
   readonly freshness: Freshness;
 }
+
+/** The minute of a request: pages and their files of one minute speak of the same moment. */
+export const minuteOf = (moment: Date): Date =>
+  new Date(Math.floor(moment.getTime() / MINUTE_MS) * MINUTE_MS);
 
 /** The moment that a page speaks of, for a reader at `now`. */
 export function pageMoment(freshness: Freshness, now: Date): PageMoment {

@@ -2,14 +2,16 @@ import { html } from "./html.ts";
 import { type MarkKind, mark } from "./mark.ts";
 import type { Markup } from "./words.ts";
 
-/** How a verdict looks: `bad` is tinted, `some` is not. */
-export type VerdictLook = "bad" | "some" | "good" | "warn" | "idle";
+/** How a verdict looks: `bad` is tinted, `some` is not; the same for `warn` and `known`. `flat` is plain. */
+export type VerdictLook = "bad" | "some" | "good" | "warn" | "known" | "flat" | "idle";
 
 const MARKS: Record<VerdictLook, { kind: MarkKind; word: string }> = {
   bad: { kind: "bad", word: "Something is broken" },
   some: { kind: "bad", word: "Something is broken" },
   good: { kind: "good", word: "Good" },
   warn: { kind: "warn", word: "Look here" },
+  known: { kind: "warn", word: "Something broke, as on other days" },
+  flat: { kind: "flat", word: "Nothing new" },
   idle: { kind: "idle", word: "Not known" },
 };
 

@@ -9,14 +9,14 @@ import type { Query } from "../parts/links.ts";
 import { type MarkKind, mark } from "../parts/mark.ts";
 import type { Row } from "../parts/row.ts";
 import { counted, foreign, grouped, kindLabel, type Markup, shorten, targetWords } from "../parts/words.ts";
-import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-answers.ts";
+import { numberOf, type ProjectAnswers, type ProjectOffers } from "./project-answers.ts";
 import { type Only, type ProjectChoice, STRIP_BUILDS, type Subject } from "./project-questions.ts";
 
 export interface BuildsFacts {
   readonly subject: Subject;
   readonly choice: ProjectChoice;
   readonly answers: ProjectAnswers;
-  readonly questions: ProjectQuestions;
+  readonly offers: ProjectOffers;
   /** The address of the page, with what its links keep. */
   readonly href: (query: Query) => string;
   /** The project's versions, where the chosen one has no build. */
@@ -26,16 +26,13 @@ export interface BuildsFacts {
 
 /** The builds of a project in a row, each a link; thirty at a time. */
 export function renderBuilds(facts: BuildsFacts): Markup {
-  const { choice, answers, questions, subject } = facts;
+  const { choice, answers, offers } = facts;
   const total = numberOf(answers.chosen, "builds");
   return renderBlock({
     id: "builds",
     title: titleOf(choice, total),
     ...(isNarrowed(choice.only) && { count: onlyWords(choice.only) }),
-    tools: {
-      question: questions.builds,
-      filters: { project: subject.slug, version: choice.only.version, type: choice.only.type },
-    },
+    tools: offers.builds,
     body: html`${renderChoices(facts)}
 ${answers.builds.length === 0 ? renderNoBuilds(facts, total) : renderStrip(facts, total)}`,
   });

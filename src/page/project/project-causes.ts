@@ -6,18 +6,12 @@ import { withQuery } from "../parts/links.ts";
 import { buildLink } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
 import { counted, foreign, grouped, kindLabel, type Markup } from "../parts/words.ts";
-import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-answers.ts";
-import type { Subject } from "./project-questions.ts";
+import { numberOf, type ProjectAnswers, type ProjectOffers } from "./project-answers.ts";
 
 const FEW_LINES = 3;
 
 /** Why builds of a project failed: kinds, and the lines of each with the newest build that has it. */
-export function renderCauses(
-  subject: Subject,
-  answers: ProjectAnswers,
-  questions: ProjectQuestions,
-  now: Date,
-): Markup {
+export function renderCauses(answers: ProjectAnswers, offers: ProjectOffers, now: Date): Markup {
   const { causes, totals } = answers;
   const failures = numberOf(causes, "all_failures");
   const since = momentMs(totals[0]?.first_triggered_at);
@@ -29,7 +23,7 @@ export function renderCauses(
     count: counted(failures, "failed build"),
     ...(failures > 0 &&
       !Number.isNaN(since) && { note: `Of all its builds, since ${dayWords(since, now)}.` }),
-    tools: { question: questions.causes, filters: { project: subject.slug } },
+    tools: offers.causes,
     body:
       failures === 0
         ? renderNone(answers)

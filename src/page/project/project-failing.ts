@@ -8,28 +8,20 @@ import { buildHref } from "../parts/links.ts";
 import { mark } from "../parts/mark.ts";
 import type { Row } from "../parts/row.ts";
 import { counted, foreign, grouped, type Markup, targetWords } from "../parts/words.ts";
-import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-answers.ts";
-import { MOST_FAILING, type Subject } from "./project-questions.ts";
+import { numberOf, type ProjectAnswers, type ProjectOffers } from "./project-answers.ts";
+import { MOST_FAILING } from "./project-questions.ts";
 import type { SeriesStrips } from "./series-strips.ts";
 
 export interface ProjectFailingFacts {
-  readonly subject: Subject;
   readonly answers: ProjectAnswers;
-  readonly questions: ProjectQuestions;
+  readonly offers: ProjectOffers;
   readonly strips: SeriesStrips;
   readonly isNow: boolean;
   readonly now: Date;
 }
 
 /** What fails of a project: its main docs first, then the newest break. */
-export function renderProjectFailing({
-  subject,
-  answers,
-  questions,
-  strips,
-  isNow,
-  now,
-}: ProjectFailingFacts): Markup {
+export function renderProjectFailing({ answers, offers, strips, isNow, now }: ProjectFailingFacts): Markup {
   const { failing } = answers;
   const total = numberOf(failing, "total");
   const body =
@@ -41,7 +33,7 @@ ${total > MOST_FAILING ? html`<p class="more">${grouped(total - MOST_FAILING)} m
     id: "failing",
     title: isNow ? "Failing now" : "Failing then",
     count: grouped(total),
-    tools: { question: questions.failing, filters: { project: subject.slug } },
+    tools: offers.failing,
     body,
   });
 }

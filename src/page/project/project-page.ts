@@ -1,3 +1,4 @@
+import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
@@ -6,18 +7,22 @@ import type { Address, Draft, Drawing } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
 import { feedHref, projectHref, type Query, withQuery } from "../parts/links.ts";
 import { nearestLinks, notice } from "../parts/notice.ts";
+import { offerFiles } from "../parts/offers.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { readPageNumber } from "../parts/pager.ts";
+import { findMaintainers } from "../parts/questions/maintainers.ts";
 import { findNearestProjects, findProjects } from "../parts/questions/project-names.ts";
 import type { Row } from "../parts/row.ts";
 import { counted, foreign, type Markup, shorten } from "../parts/words.ts";
-import { renderBuilds } from "./project-builds.ts";
+import { onlyQuery, renderBuilds } from "./project-builds.ts";
 import { renderCauses } from "./project-causes.ts";
 import { renderProjectFailing } from "./project-failing.ts";
 import {
   askForSeriesStrips,
   askForVersionNames,
+  PROJECT_FILES,
   type ProjectChoice,
+  projectBlocks,
   projectQuestions,
   type SeriesOf,
   type Subject,
@@ -34,9 +39,23 @@ import { judgeProject, renderProjectVerdict } from "./project-verdict.ts";
 import { type SeriesStrips, seriesKey } from "./series-strips.ts";
 
 /** The page of a project: whether its main docs are good, why not, and its builds. */
-export function projectPage({ name, query }: Address): Drawing {
+export function projectPage({ name, query, origin }: Address): Drawing {
   const choice = parse(query);
-  return { key: ["project", name, choice], draw: (tx, moment) => draw(tx, name, choice, moment) };
+  return {
+    key: ["project", name, choice, origin],
+    draw: (tx, moment) => draw(tx, { slug: name, origin }, choice, moment),
+    files: {
+      parameters: PROJECT_FILES,
+      async ask(tx, { at }) {
+        const { version, type } = choice.only;
+        await assertNamesKnown(tx, { project: name, version, type });
+        const { shown } = await findShown(tx, name, choice);
+        if (shown === undefined) return {};
+        const subject = subjectOf(shown, name);
+        return projectBlocks(projectQuestions(subject, choice, at), subject);
+      },
+    },
+  };
 }
 
 function parse(query: URLSearchParams): ProjectChoice {
@@ -51,43 +70,41 @@ function parse(query: URLSearchParams): ProjectChoice {
 
 async function draw(
   tx: TransactionSql,
-  slug: string,
+  { slug, origin }: { readonly slug: string; readonly origin: string },
   choice: ProjectChoice,
   moment: PageMoment,
 ): Promise<Draft> {
-  const projects = inOrder(await findProjects(tx, slug));
-  const project = projects.find(({ project_id }) => project_id === choice.id) ?? projects[0];
+  const { projects, shown: project } = await findShown(tx, slug, choice);
   if (project === undefined) return drawAbsence(tx, slug);
-  const subject: Subject = {
-    id: String(project.project_id),
-    slug,
-    mainVersion: String(project.default_version || "latest"),
-  };
+  const subject = subjectOf(project, slug);
   const questions = projectQuestions(subject, choice, moment.at);
   const answers = await askEach(tx, questions);
   const strips = await findStrips(tx, subject, [...answers.failing, ...answers.series]);
   const address = await findAddress(tx, subject);
+  const maintainers = await findMaintainers(tx, [subject.id]);
   const versions =
     answers.builds.length === 0 && choice.only.version !== undefined ? await findVersions(tx, subject) : [];
   const { now, at } = moment;
   const kept = projects.length > 1 ? { id: subject.id } : {};
   const href = (query: Query) => withQuery(projectHref(slug), { ...kept, ...query });
   const isNow = at.getTime() === now.getTime();
+  const blocks = projectBlocks(questions, subject);
+  const offers = offerFiles("project", { slug, ...kept, ...onlyQuery(choice.only) }, blocks, PROJECT_FILES);
   const main = html`${renderTwins(projects, subject, now)}
 ${renderProjectVerdict({ project, subject, answers, moment, address })}
-${renderBuilds({ subject, choice, answers, questions, href, versions, now })}
+${renderBuilds({ subject, choice, answers, offers, href, versions, now })}
 <div class="cols">
 <div class="col">
-${renderProjectFailing({ subject, answers, questions, strips, isNow, now })}
-${renderCauses(subject, answers, questions, now)}
-${renderSeries({ subject, choice, answers, questions, strips, href, now })}
-${subject.id === "-1" || project.is_deleted === true ? "" : renderBadgeText(subject)}
+${renderProjectFailing({ answers, offers, strips, isNow, now })}
+${renderCauses(answers, offers, now)}
+${renderSeries({ choice, answers, offers, strips, href, now })}
+${subject.id === "-1" || project.is_deleted === true ? "" : renderBadgeText(subject, origin)}
 </div>
 <aside class="col rail" aria-label="More about this project">
-${renderProjectDays(subject, answers, questions, moment)}
-${renderProjectFixed(subject, answers, questions, now)}
-${renderProjectTimes(subject, answers, questions)}
-${subject.id === "-1" ? "" : renderProjectFacts(project, subject, now)}
+${renderProjectDays(answers, offers, moment)}
+${renderProjectFixed(answers, offers, now)}
+${renderProjectTimes(answers, offers)}
+${subject.id === "-1" ? "" : renderProjectFacts(project, subject, maintainers, offers, now)}
 </aside>
 </div>`;
   const { sign, tone } = judgeProject(project, answers, moment);
@@ -95,6 +112,18 @@ ${subject.id === "-1" ? "" : renderProjectFacts(project, subject, now)}
   const facts = { title: `${sign} ${shorten(slug, 80)}`, tone, tab: "/projects", main } as const;
   return { status: 200, facts: { ...facts, feed } };
 }
+
+/** All projects with a slug, and the chosen one of them. */
+async function findShown(tx: TransactionSql, slug: string, { id }: ProjectChoice) {
+  const projects = inOrder(await findProjects(tx, slug));
+  return { projects, shown: projects.find(({ project_id }) => project_id === id) ?? projects[0] };
+}
+
+const subjectOf = ({ project_id, default_version }: Row, slug: string): Subject => ({
+  id: String(project_id),
+  slug,
+  mainVersion: String(default_version || "latest"),
+});
 
 /** Those that the service still has come first, and of those the newest. */
 function inOrder(projects: readonly Row[]): Row[] {
@@ -147,8 +176,8 @@ function renderTwins(projects: readonly Row[], shown: Subject, now: Date): Marku
   return renderBlock({
     id: "twins",
     title: `${counted(projects.length, "project")} have this slug`,
-    note: html`It was given anew, or one was renamed. Each has builds of its own, and nothing here adds them up; the
-      files have the builds of all of them; project_id keeps them apart.`,
+    note: html`It was given anew, or one was renamed. Each has builds of its own, and nothing here adds
+      them up. The files are of the project that is shown.`,
     body: html`<ul class="rows">${projects.map((project) => {
       const id = String(project.project_id);
       const href = withQuery(projectHref(shown.slug), { id });

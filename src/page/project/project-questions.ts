@@ -1,13 +1,16 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask } from "../../report/ask.ts";
+import { ask, askFor, onPage } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
 import type { Question } from "../../report/question.ts";
 import { inline, pick, relation } from "../../report/relation.ts";
+import type { BlockQuestions } from "../parts/offers.ts";
+import { isKnownTime } from "../parts/questions/known-times.ts";
 
 const build = relation("fact_builds");
 const daily = relation("success_rate_daily_by_project");
 const failing = relation("failing_now");
 const open = relation("open_builds");
+const project = relation("dim_projects");
 const rate = relation("success_rate_by_project");
 const streak = relation("recoveries");
 const version = relation("dim_versions");
@@ -82,7 +85,7 @@ ${
 }`,
     /** The builds whose rate is shown, and those before them. */
     recent: ask("fact_builds")`
-select ${build.outcome}, ${build.finished_before} is not null and ${build.duration_s_max} is null as is_untimed
+select ${build.outcome}, ${build.finished_before} is not null and (${isKnownTime(build.duration_s_min, build.duration_s_max)}) is not true as is_untimed
 from ${build}
 where ${isOwn}
 order by ${NEWEST}
@@ -99,29 +102,29 @@ limit 1`,
 select ${pick(build, "build_id", "version_slug", "type", "outcome", "triggered_at", "error_class")}
 from ${build}
 where ${all(isOwn, ...only)}
-order by ${NEWEST}
-limit ${inline(STRIP_BUILDS)} offset ${(choice.page - 1) * STRIP_BUILDS}`,
+order by ${NEWEST}${onPage`
+limit ${inline(STRIP_BUILDS)} offset ${(choice.page - 1) * STRIP_BUILDS}`}`,
     failing: ask("failing_now")`
-select ${pick(failing, ...columnsOf("failing_now"))}, count(*) over () as total, min(${failing.failing_since}) over () as oldest
+select ${pick(failing, ...columnsOf("failing_now"))}${onPage`, count(*) over () as total, min(${failing.failing_since}) over () as oldest`}
 from ${failing}
 where ${failing.project_id} = ${id}
-order by ${failing.is_main} desc, ${failing.failing_since} desc nulls last, ${pick(failing, "version_slug", "version_id", "type", "reference")}
-limit ${inline(MOST_FAILING)}`,
+order by ${failing.is_main} desc, ${failing.failing_since} desc nulls last, ${pick(failing, "version_slug", "version_id", "type", "reference")}${onPage`
+limit ${inline(MOST_FAILING)}`}`,
     causes: ask("fact_builds")`
-select ${pick(build, "error_class", "error_fingerprint")}, count(*) as failures, max(${build.triggered_at}) as last_triggered_at,
+select ${pick(build, "error_class", "error_line_id")}, count(*) as failures, max(${build.triggered_at}) as last_triggered_at,
   ${newestOf(build.build_id)} as last_build_id,
   ${newestOf(build.output_excerpt)} as example,
-  sum(count(*)) over (partition by ${build.error_class}) as class_failures,
+  sum(count(*)) over (partition by ${build.error_class}) as class_failures${onPage`,
   count(*) over (partition by ${build.error_class}) as class_lines,
-  sum(count(*)) over () as all_failures
+  sum(count(*)) over () as all_failures`}
 from ${build}
 where ${isOwn} and ${build.failed} = 1
-group by ${pick(build, "error_class", "error_fingerprint")}
-order by class_failures desc, ${build.error_class}, failures desc, last_triggered_at desc nulls last, ${build.error_fingerprint}
-limit ${inline(MOST_LINES)}`,
+group by ${pick(build, "error_class", "error_line_id")}
+order by class_failures desc, ${build.error_class}, failures desc, last_triggered_at desc nulls last, ${build.error_line_id}${onPage`
+limit ${inline(MOST_LINES)}`}`,
     series: ask("fact_builds")`
 select series.*, ${pick(of, "version_slug", "is_deleted", "is_active")},
-  ${broken.first_failed_build_id} is not null as is_failing, count(*) over () as total,
+  ${broken.first_failed_build_id} is not null as is_failing,${onPage` count(*) over () as total,`}
   ${of.version_slug} = ${mainVersion} and series.type = 'html' and not ${of.is_deleted} as is_main
 from (
   select ${pick(build, "version_id", "type", "reference")}, count(*) as builds, count(${build.succeeded}) as finished,
@@ -133,25 +136,24 @@ from (
 left join ${of} on ${of.version_id} = series.version_id
 left join ${broken} on ${broken.project_id} = ${id} and ${broken.version_id} = series.version_id
   and ${broken.type} = series.type and ${broken.reference} is not distinct from series.reference
-order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc nulls last, ${of.version_slug}, ${ofSeries}
-limit ${inline(choice.isAllSeries ? MOST_SERIES : FEW_SERIES)}`,
+order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc nulls last, ${of.version_slug}, ${ofSeries}${onPage`
+limit ${inline(choice.isAllSeries ? MOST_SERIES : FEW_SERIES)}`}`,
     days: ask("success_rate_daily_by_project")`
 select ${pick(daily, "day", "succeeded", "failed", "unfinished")}
 from ${daily}
 where ${daily.project_id} = ${id} and ${daily.day} > ${today} - ${inline(SHOWN_DAYS)} and ${daily.day} <= ${today}
 order by ${daily.day}`,
     fixed: ask("recoveries")`
-select ${pick(streak, "version_slug", "type", "failed_at", "recovered_at", "recovered_build_id", "failures", "error_class")}, count(*) over () as total
+select ${pick(streak, "version_slug", "type", "failed_at", "recovered_at", "recovered_build_id", "failures", "error_class")}${onPage`,
+  count(*) over () as total`}
 from ${streak}
 where ${streak.project_id} = ${id} and not ${streak.is_open}
-order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id} desc
-limit 5`,
+order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id} desc${onPage`\nlimit 5`}`,
     times: ask("fact_builds")`
 select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
 from ${build}
-where ${isOwn} and ${build.finished_before} is not null and ${build.duration_s_max} is not null
-order by ${NEWEST}
-limit 6`,
+where ${isOwn} and ${isKnownTime(build.duration_s_min, build.duration_s_max)}
+order by ${NEWEST}${onPage`\nlimit 6`}`,
     open: ask("open_builds")`
 select ${pick(open, "build_id", "outcome", "triggered_at")}, count(*) over () as total,
   count(*) filter (where ${open.outcome} = 'stuck') over () as stuck
@@ -161,6 +163,26 @@ order by ${open.triggered_at} desc nulls last, ${open.build_id} desc
 limit 1`,
   } satisfies Record<string, Question>;
 }
+
+/** The blocks with files. */
+export function projectBlocks(questions: ReturnType<typeof projectQuestions>, { id }: Subject) {
+  const { builds, failing, causes, series, days, fixed, times } = questions;
+  const facts = askFor("dim_projects", {}, [sql`${project.project_id} = ${id}`]);
+  return { builds, failing, causes, versions: series, days, fixed, times, facts } satisfies BlockQuestions;
+}
+
+const OWN = { slug: null, id: null };
+
+export const PROJECT_FILES = {
+  builds: { ...OWN, version: null, type: null, ref: null },
+  failing: OWN,
+  causes: OWN,
+  versions: OWN,
+  days: OWN,
+  fixed: OWN,
+  times: OWN,
+  facts: OWN,
+};
 
 const all = (...conditions: SQL[]): SQL => sql.join(conditions, sql` and `);
 

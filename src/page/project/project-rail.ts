@@ -1,26 +1,26 @@
 import { formatBetween } from "../../mirror/builds/format-span.ts";
-import { askFor } from "../../report/ask.ts";
 import { age, momentMs, momentTag, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
-import { drawBound, drawBoundAxis, renderBoundKey } from "../parts/charts/bound-bar.ts";
+import { boundBars, renderBoundKey } from "../parts/charts/bound-bar.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { badgeHref, buildHref, feedHref, projectHref } from "../parts/links.ts";
 import { mark, outcomeMark } from "../parts/mark.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
+import { KNOWN_WITHIN } from "../parts/questions/known-times.ts";
+import type { Maintainers } from "../parts/questions/maintainers.ts";
 import { buildLink } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
 import { counted, foreign, grouped, kindLabel, type Markup, targetWords } from "../parts/words.ts";
 import { drawDayCounts } from "./day-counts.ts";
 import { addressText } from "./outside-link.ts";
-import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-answers.ts";
+import { numberOf, type ProjectAnswers, type ProjectOffers } from "./project-answers.ts";
 import { SHOWN_DAYS, type Subject } from "./project-questions.ts";
 
 /** Counts by day. A rate by day would say little of so few builds. */
 export function renderProjectDays(
-  subject: Subject,
   answers: ProjectAnswers,
-  questions: ProjectQuestions,
+  offers: ProjectOffers,
   { at, now }: PageMoment,
 ): Markup {
   const counts = new Map(
@@ -37,7 +37,7 @@ export function renderProjectDays(
     id: "days",
     title: "Builds by day",
     note: isEmpty ? "" : "Up: succeeded, down: failed. A rate by day would say little of so few builds.",
-    tools: { question: questions.days, filters: { project: subject.slug } },
+    tools: offers.days,
     body: isEmpty
       ? renderEmpty({
           kind: "unknown",
@@ -49,12 +49,7 @@ export function renderProjectDays(
 }
 
 /** What was fixed, newest first. */
-export function renderProjectFixed(
-  subject: Subject,
-  answers: ProjectAnswers,
-  questions: ProjectQuestions,
-  now: Date,
-): Markup {
+export function renderProjectFixed(answers: ProjectAnswers, offers: ProjectOffers, now: Date): Markup {
   const { fixed } = answers;
   const total = numberOf(fixed, "total");
   return renderBlock({
@@ -62,7 +57,7 @@ export function renderProjectFixed(
     title: "Fixed",
     count: grouped(total),
     ...(total > fixed.length && { note: `The last ${fixed.length}.` }),
-    tools: { question: questions.fixed, filters: { project: subject.slug } },
+    tools: offers.fixed,
     body:
       total === 0
         ? renderEmpty({
@@ -83,23 +78,17 @@ function renderFixedSeries(row: Row, now: Date): Markup {
     ${failures} · ${kindLabel(row.error_class)}</small></li>`;
 }
 
-/** How long the last builds took, between their bounds. */
-export function renderProjectTimes(
-  subject: Subject,
-  answers: ProjectAnswers,
-  questions: ProjectQuestions,
-): Markup {
+/** How long the last builds took whose times are known. */
+export function renderProjectTimes(answers: ProjectAnswers, offers: ProjectOffers): Markup {
   const { times, recent } = answers;
   const untimed = recent.filter(({ is_untimed }) => is_untimed === true).length;
-  const left =
-    untimed === 0
-      ? ""
-      : html`<p class="more">Of ${grouped(untimed)} of the last ${counted(recent.length, "build")} nothing is
-        known: they had ended when the mirror first looked.</p>`;
+  const unwatched = html`nobody looked between their trigger and their finish. <code>docmirror watch</code> looks each minute.`;
+  const bound = (row: Row) => ({ least: Number(row.duration_s_min), most: Number(row.duration_s_max) });
+  const bars = boundBars(times.map(bound));
   return renderBlock({
     id: "times",
     title: "How long builds take",
-    tools: { question: questions.times, filters: { project: subject.slug } },
+    tools: offers.times,
     body:
       times.length === 0
         ? renderEmpty({
@@ -108,23 +97,34 @@ export function renderProjectTimes(
             say:
               untimed === 0
                 ? "No build of this project has finished."
-                : "They had ended when the mirror first looked.",
+                : html`No build of it is known to within ${KNOWN_WITHIN}: ${unwatched}`,
           })
-        : html`<ul class="bounds">${drawBoundAxis()}${times.map(renderTime)}</ul>
+        : html`<ul class="bounds">${bars.axis}${times.map((row) => {
+            const { kind, word } = outcomeMark(row.outcome);
+            const words = formatBetween({
+              least_ms: bound(row).least * 1000,
+              most_ms: bound(row).most * 1000,
+            });
+            return html`<li><span>${mark(kind, word)} ${buildLink(row.build_id)}</span>${bars.draw(bound(row))}<span class="n">${words}</span></li>`;
+          })}</ul>
 ${renderBoundKey("took at least so long", "may have taken so long")}
-${left}`,
+${
+  untimed === 0
+    ? ""
+    : html`<p class="more">Of ${grouped(untimed)} of the last ${counted(recent.length, "build")} it is not known to within
+        ${KNOWN_WITHIN}: ${unwatched}</p>`
+}`,
   });
 }
 
-function renderTime({ build_id, outcome, duration_s_min, duration_s_max }: Row): Markup {
-  const { kind, word } = outcomeMark(outcome);
-  const [least, most] = [Number(duration_s_min ?? 0), Number(duration_s_max)];
-  const words = formatBetween({ least_ms: least * 1000, most_ms: most * 1000 });
-  return html`<li><span>${mark(kind, word)} ${buildLink(build_id)}</span>${drawBound(least, most)}<span class="n">${words}</span></li>`;
-}
-
-/** What a project is, as its record says. */
-export function renderProjectFacts(project: Row, subject: Subject, now: Date): Markup {
+/** What a project is, as its record says; and who maintains it, where people may be seen. */
+export function renderProjectFacts(
+  project: Row,
+  subject: Subject,
+  maintainers: Maintainers | null,
+  offers: ProjectOffers,
+  now: Date,
+): Markup {
   const given = (column: string): string | null => {
     const value = project[column];
     return value === null || value === undefined || value === "" ? null : String(value);
@@ -149,6 +149,9 @@ export function renderProjectFacts(project: Row, subject: Subject, now: Date): M
         ? html`<span class="quiet">not said</span>`
         : html`${addressText(repo)}${type === null ? "" : html` <small>${foreign(type, 20)}</small>`}`,
     ],
+    ...(maintainers === null
+      ? []
+      : [["Maintained by", maintainedBy(maintainers.get(subject.id))] as [string, Markup]]),
     ["Branch of latest", text("default_branch", "none named")],
     ["Created", text("published_on")],
     ["Listed", project.is_listed === false ? "no" : "yes"],
@@ -158,24 +161,25 @@ export function renderProjectFacts(project: Row, subject: Subject, now: Date): M
   return renderBlock({
     id: "facts",
     title: "Facts",
-    tools: {
-      question: askFor("dim_projects", { project: subject.slug }),
-      filters: { project: subject.slug },
-    },
+    tools: offers.facts,
     body: html`<dl class="facts">${facts.map(([label, words]) => html`<div><dt>${label}</dt><dd>${words}</dd></div>`)}</dl>`,
   });
 }
 
+function maintainedBy(names: string | undefined): Markup {
+  return names === undefined ? html`<span class="quiet">not known</span>` : html`${foreign(names, 200)}`;
+}
+
 /** The text to paste for a badge, and the feed. Nothing for a slug that no path can hold. */
-export function renderBadgeText({ slug }: Subject): Markup | string {
+export function renderBadgeText({ slug }: Subject, origin: string): Markup | string {
   const href = projectHref(slug);
   if (href.includes("?") || href.length > 300) return "";
   const badge = badgeHref(slug);
   return renderBlock({
     id: "badge",
     title: "Badge and feed",
-    body: html`<p class="note">For a readme, in Markdown; ADDRESS is where this page is read.</p>
-<pre tabindex="0" role="region" aria-label="Markdown of the badge">${`[![docs](ADDRESS${badge})](ADDRESS${href})`}</pre>
+    body: html`<p class="note">For a readme, in Markdown.</p>
+<pre tabindex="0" role="region" aria-label="Markdown of the badge">${`[![docs](${origin}${badge})](${origin}${href})`}</pre>
 <p class="more"><a href="${badge}">The badge</a> · <a href="${feedHref(slug)}">The feed of breaks and recoveries</a></p>`,
   });
 }

@@ -9,31 +9,22 @@ import { type Column, renderListTable } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
 import type { Row } from "../parts/row.ts";
 import { foreign, grouped, type Markup, slugWords, targetWords } from "../parts/words.ts";
-import { numberOf, type ProjectAnswers, type ProjectQuestions } from "./project-answers.ts";
+import { numberOf, type ProjectAnswers, type ProjectOffers } from "./project-answers.ts";
 import { onlyQuery } from "./project-builds.ts";
-import { FEW_SERIES, MOST_SERIES, type ProjectChoice, type Subject } from "./project-questions.ts";
+import { FEW_SERIES, MOST_SERIES, type ProjectChoice } from "./project-questions.ts";
 import type { SeriesStrips } from "./series-strips.ts";
 
 export interface SeriesFacts {
-  readonly subject: Subject;
   readonly choice: ProjectChoice;
   readonly answers: ProjectAnswers;
-  readonly questions: ProjectQuestions;
+  readonly offers: ProjectOffers;
   readonly strips: SeriesStrips;
   readonly href: (query: Query) => string;
   readonly now: Date;
 }
 
 /** The versions and formats of a project with their states: the main docs, what fails, then the last built. */
-export function renderSeries({
-  subject,
-  choice,
-  answers,
-  questions,
-  strips,
-  href,
-  now,
-}: SeriesFacts): Markup {
+export function renderSeries({ choice, answers, offers, strips, href, now }: SeriesFacts): Markup {
   const { series } = answers;
   const total = numberOf(series, "total");
   const rows = series.map((row) => ({ row, outcomes: strips(row) }));
@@ -42,7 +33,7 @@ export function renderSeries({
     title: "Versions and formats",
     count: grouped(total),
     note: "Their builds of all time.",
-    tools: { question: questions.series, filters: { project: subject.slug } },
+    tools: offers.versions,
     body:
       total === 0
         ? renderEmpty({

@@ -9,6 +9,7 @@ import { renderSearchForm } from "../parts/filter-form.ts";
 import { html } from "../parts/html.ts";
 import { type Query, withQuery } from "../parts/links.ts";
 import { renderListTable } from "../parts/list-table.ts";
+import { offerFiles } from "../parts/offers.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { readPageNumber, renderPager } from "../parts/pager.ts";
 import { nearestChoices } from "../parts/questions/nearest-choices.ts";
@@ -31,6 +32,7 @@ import {
   STATES,
   type State,
 } from "./projects-questions.ts";
+import { findSearched } from "./searched.ts";
 
 const PATH = "/projects";
 const TITLE = "Projects";
@@ -38,7 +40,16 @@ const TITLE = "Projects";
 /** The page of projects: how each stands; found by a part of its name, in the reader's order. */
 export function projectsPage({ query }: Address): Drawing {
   const choice = parse(query);
-  return { key: ["projects", choice], draw: (tx, moment) => draw(tx, choice, moment) };
+  // A name can be looked up where nothing is known of builds.
+  return {
+    key: ["projects", choice],
+    needs: ["build", "project"],
+    draw: (tx, moment) => draw(tx, choice, moment),
+    files: {
+      parameters: FILES,
+      ask: async (tx) => blocksOf(await meantBy(tx, choice)),
+    },
+  };
 }
 
 function parse(query: URLSearchParams): ProjectsChoice {
@@ -51,9 +62,18 @@ function parse(query: URLSearchParams): ProjectsChoice {
   };
 }
 
-async function draw(tx: TransactionSql, choice: ProjectsChoice, { now }: PageMoment): Promise<Draft> {
+const FILES = { projects: { q: null, state: Object.keys(STATES), sort: Object.keys(PROJECT_SORTS) } };
+
+const blocksOf = (choice: ProjectsChoice) => ({ projects: askForProjects(choice) });
+
+/** The choice with what a search that was pasted means. */
+async function meantBy(tx: TransactionSql, choice: ProjectsChoice): Promise<ProjectsChoice> {
+  return choice.q === undefined ? choice : { ...choice, q: await findSearched(tx, choice.q) };
+}
+
+async function draw(tx: TransactionSql, given: ProjectsChoice, { now }: PageMoment): Promise<Draft> {
+  const choice = await meantBy(tx, given);
   const { q } = choice;
-  const question = askForProjects(choice);
   const { list } = await askEach(tx, { list: askForCountedProjects(choice) });
   const rows = await findProjectRows(
     tx,
@@ -67,7 +87,7 @@ ${renderBlock({
   id: "projects",
   title: titleOf(choice),
   count: grouped(foundBy(choice, counts)),
-  tools: { question },
+  tools: offerFiles("projects", keptBy(choice), blocksOf(choice), FILES).projects,
   body: html`${renderBar(choice, counts)}
 ${rows.length === 0 ? await renderNoMatch(tx, choice, counts, now) : renderList(choice, rows, counts, now)}`,
 })}`;

@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask } from "../../report/ask.ts";
+import { ask, onPage } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
 import type { Question } from "../../report/question.ts";
 import { inline, pick, relation, where } from "../../report/relation.ts";
@@ -68,7 +68,7 @@ export function isState(text: string): text is State {
   return Object.hasOwn(STATES, text);
 }
 
-/** One page of the list. */
+/** The list; on a page a part of it. */
 export function askForProjects(choice: ProjectsChoice): Question {
   return ask("project_states")`${pageOf(choice, project, isFound(choice.q))}`;
 }
@@ -101,8 +101,8 @@ function pageOf({ q, state, sort, page }: ProjectsChoice, from: SQL, isFound: SQ
   const isChosen = state !== undefined && (isState(state) ? STATES[state].condition : sql`false`);
   return sql`select ${pick(project, ...columnsOf("project_states"))}
 from ${from}${where(q !== undefined && isFound, isChosen)}
-order by ${PROJECT_SORTS[sort].order}, ${pick(project, "project_slug", "project_id")}
-limit ${inline(PROJECTS_PER_PAGE)} offset ${(page - 1) * PROJECTS_PER_PAGE}`;
+order by ${PROJECT_SORTS[sort].order}, ${pick(project, "project_slug", "project_id")}${onPage`
+limit ${inline(PROJECTS_PER_PAGE)} offset ${(page - 1) * PROJECTS_PER_PAGE}`}`;
 }
 
 /** Not LIKE, in which some characters of a name have a meaning. */

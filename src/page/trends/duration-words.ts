@@ -1,7 +1,7 @@
-/** A length of time that is known between two bounds, in seconds, in words: `1 to 3 min`, `at most 2 h`. */
-export function durationWords(least: number, most: number | null): string {
-  if (most === null || !Number.isFinite(most))
-    return least < 1 ? "not known" : `${lengthOf(least)} or longer`;
+import type { Bound } from "../parts/charts/bound-bar.ts";
+
+/** A length of time between two bounds in words: `1 to 3 min`, `at most 2 h`. */
+export function durationWords({ least, most }: Bound): string {
   if (least < 1) return `at most ${lengthOf(most)}`;
   const [from, to] = [lengthOf(least), lengthOf(most)];
   return from === to ? from : `${from} to ${to}`;

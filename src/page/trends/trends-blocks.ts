@@ -1,4 +1,3 @@
-import type { Question } from "../../report/question.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderKindRows } from "../parts/charts/kind-rows.ts";
 import { byDay, kindsOf, outcomesBySpan, outcomesOf } from "../parts/charts/trends-facts.ts";
@@ -6,10 +5,10 @@ import type { Draft } from "../parts/drawing.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
+import { offerFiles } from "../parts/offers.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import type { Period, PeriodChoice } from "../parts/period.ts";
 import { renderPeriodChips } from "../parts/period-chips.ts";
-import { fileFilters } from "../parts/questions/file-filters.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
 import { grouped, type Markup } from "../parts/words.ts";
 import { BROKE_WORDS, renderCompare } from "./trends-compare.ts";
@@ -22,7 +21,13 @@ import {
   renderPlatform,
   renderRegressions,
 } from "./trends-lists.ts";
-import { MOST_BUILD_DAYS, type TrendsAnswers, type trendsQuestions } from "./trends-questions.ts";
+import {
+  MOST_BUILD_DAYS,
+  TRENDS_FILES,
+  type TrendsAnswers,
+  trendsBlocks,
+  type trendsQuestions,
+} from "./trends-questions.ts";
 import { plainOf, turnsOf } from "./trends-sums.ts";
 import { renderPhases, renderRepairs, renderTimes } from "./trends-times.ts";
 import { judgeTrend } from "./trends-verdict.ts";
@@ -60,8 +65,7 @@ export function drawTrends(facts: TrendsFacts): Draft {
   const plain = plainOf(answers.plain);
   const incidentHours = Number(answers.incidents[0]?.hours ?? 0);
   const verdict = judgeTrend({ period, type, whole, before, spans, kinds, incidentHours, now });
-  const filters = (question: Question, isDrawnBefore = true) =>
-    fileFilters(question, period, type, isDrawnBefore);
+  const offers = offerFiles("trends", { ...choice }, trendsBlocks(questions, period, type), TRENDS_FILES);
   const broken = type === undefined ? BROKE_WORDS.all : BROKE_WORDS.ofType;
   const kept = { since: choice.since, until: choice.until };
   const main = html`${renderVerdict(verdict)}
@@ -78,8 +82,7 @@ ${renderCompare({
       : null,
   broken,
   turns: turnsOf(answers, period),
-  question: questions.days,
-  filters: filters(questions.days),
+  tools: offers.compare,
   now,
 })}
 ${renderDays({
@@ -90,15 +93,14 @@ ${renderDays({
   broke: byDay(answers.turns, "broke"),
   fixed: byDay(answers.turns, "fixed"),
   broken,
-  question: questions.days,
-  filters: filters(questions.days),
+  tools: offers.days,
   now,
 })}
 ${renderBlock({
   id: "why",
   title: "Why builds fail",
   count: grouped(kinds.reduce((sum, kind) => sum + kind.now, 0)),
-  tools: { question: questions.kinds, filters: filters(questions.kinds) },
+  tools: offers.why,
   body:
     kinds.length === 0
       ? renderNoFailures(whole.finished)
@@ -111,25 +113,24 @@ ${renderBlock({
 })}
 <div class="pair">
 <div class="col">
-${renderTimes({ rows: answers.times, period, question: questions.times, filters: filters(questions.times, false), now })}
-${renderPhases({ rows: answers.phases, period, question: questions.phases, filters: filters(questions.phases, false), now })}
-${renderRepairs({ rows: answers.repairs, question: questions.repairs })}
-${renderFlaky({ rows: answers.flaky, question: questions.flaky, filters: filters(questions.flaky) })}
+${renderTimes({ rows: answers.times, timed: answers.timed, period, tools: offers.durations, now })}
+${renderPhases({ rows: answers.phases, period, tools: offers.phases, now })}
+${renderRepairs({ rows: answers.repairs, tools: offers.repairs })}
+${renderFlaky({ rows: answers.flaky, tools: offers.flaky })}
 </div>
 <div class="col">
-${renderFormats({ rows: answers.formats, question: questions.formats, filters: filters(questions.formats), period, type, kept, now })}
+${renderFormats({ rows: answers.formats, tools: offers.formats, period, type, kept, now })}
 ${renderPlatform({
   rows: answers.incidents,
-  question: questions.incidents,
-  filters: filters(questions.incidents, false),
+  tools: offers.platform,
   lookedAt: Number(answers.hours[0]?.looked_at ?? 0),
   plain: plain.now,
   period,
   type,
   now,
 })}
-${renderRegressions({ rows: answers.regressions, question: questions.regressions })}
-${renderBacklog({ rows: answers.backlog, question: questions.backlog, filters: filters(questions.backlog, false), period, type, now })}
+${renderRegressions({ rows: answers.regressions, tools: offers.regressions })}
+${renderBacklog({ rows: answers.backlog, tools: offers.backlog, period, type, now })}
 </div>
 </div>`;
   const tone = verdict.look === "some" ? "bad" : verdict.look === "good" ? "good" : "idle";

@@ -1,11 +1,10 @@
-import type { Question } from "../../report/question.ts";
 import { renderBlock } from "../parts/block.ts";
 import { countChange, renderCountChange, renderCountStep } from "../parts/charts/count-change.ts";
 import { renderPoints } from "../parts/charts/delta.ts";
 import { type Count, differenceOf } from "../parts/charts/difference.ts";
 import type { Outcomes } from "../parts/charts/trends-facts.ts";
 import { html } from "../parts/html.ts";
-import type { Query } from "../parts/links.ts";
+import type { Offer } from "../parts/offers.ts";
 import { daysName, type Period } from "../parts/period.ts";
 import { grouped, type Markup, percent } from "../parts/words.ts";
 
@@ -40,14 +39,13 @@ export interface CompareFacts {
   /** The builds that are no fault of the platform; null where that is not known. */
   readonly plain: { readonly now: Count; readonly before: Count } | null;
   readonly turns: { readonly now: TurnCounts; readonly before: TurnCounts };
-  readonly question: Question;
-  readonly filters: Query;
+  readonly tools: Offer;
   readonly now: Date;
 }
 
 /** The figures of the period beside those of the period before. */
 export function renderCompare(facts: CompareFacts): Markup {
-  const { period, before, question, filters, now } = facts;
+  const { period, before, tools, now } = facts;
   const isKnown = period.before !== null && before !== null;
   const measures = measuresOf(facts);
   const beforeHeads = html`
@@ -61,7 +59,7 @@ export function renderCompare(facts: CompareFacts): Markup {
     ...(!isKnown && {
       note: "The mirror does not know builds of all of the days before, so there is nothing to compare it with.",
     }),
-    tools: { question, filters },
+    tools,
     body: html`<table role="table" class="stack cmp">
       <caption class="unseen">This period and the one before</caption>
       <thead role="rowgroup"><tr role="row">

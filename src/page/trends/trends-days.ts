@@ -1,4 +1,3 @@
-import type { Question } from "../../report/question.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { renderBlock } from "../parts/block.ts";
 import { dayAxis } from "../parts/charts/day-axis.ts";
@@ -8,7 +7,7 @@ import { spanNoun } from "../parts/charts/spans.ts";
 import type { Outcomes, SpanOutcomes } from "../parts/charts/trends-facts.ts";
 import { headCell, numberCell, renderFoldTable } from "../parts/fold-table.ts";
 import { html } from "../parts/html.ts";
-import type { Query } from "../parts/links.ts";
+import type { Offer } from "../parts/offers.ts";
 import { daysName, type Period } from "../parts/period.ts";
 import { grouped, type Markup, percent, wholePercent } from "../parts/words.ts";
 import { drawRateChart, rateFloor } from "./rate-chart.ts";
@@ -24,8 +23,7 @@ export interface DaysFacts {
   readonly fixed: ReadonlyMap<number, number>;
   /** What may break, such as "Versions and formats that broke". */
   readonly broken: string;
-  readonly question: Question;
-  readonly filters: Query;
+  readonly tools: Offer;
   readonly now: Date;
 }
 
@@ -38,8 +36,7 @@ export function renderDays({
   broke,
   fixed,
   broken,
-  question,
-  filters,
+  tools,
   now,
 }: DaysFacts): Markup {
   const axis = dayAxis(spans);
@@ -65,7 +62,7 @@ export function renderDays({
     id: "days",
     title: noun === "day" ? "By day" : noun === "28 days" ? "By 28 days" : `By ${noun}`,
     note: note.join(" ").trim(),
-    tools: { question, filters },
+    tools,
     body: html`<div class="charts${few}"><h3 class="sub">Share of finished builds that succeeded</h3>
 ${drawRateChart({ spans, axis, cut, whole, before, now })}
 <h3 class="sub">Builds${noun === "day" ? "" : " a day"}</h3>

@@ -1,4 +1,3 @@
-import type { Question } from "../../report/question.ts";
 import { momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { dayAxis, drawDates } from "../parts/charts/day-axis.ts";
@@ -13,6 +12,7 @@ import { icon } from "../parts/icon.ts";
 import { type Query, withQuery } from "../parts/links.ts";
 import { type Column, renderListTable } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
+import type { Offer } from "../parts/offers.ts";
 import { dayNumber, daysName, type Period } from "../parts/period.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
@@ -22,16 +22,13 @@ import { formatsAbout, LATE_DAYS } from "./trends-questions.ts";
 
 interface ListFacts {
   readonly rows: readonly Row[];
-  readonly question: Question;
-  /** What narrows the rows of its files. @default nothing */
-  readonly filters?: Query;
+  readonly tools: Offer;
 }
 
 /** The rate of each format, against the period before; of all time for a long period. */
 export function renderFormats({
   rows,
-  question,
-  filters,
+  tools,
   period,
   type,
   kept,
@@ -83,7 +80,7 @@ export function renderFormats({
     id: "formats",
     title: "By format",
     ...(isAllTime && { note: "Of all time: these figures ignore the dates, because the period is long." }),
-    tools: { question, ...(!isAllTime && filters !== undefined && { filters }) },
+    tools,
     body:
       shown.length === 0
         ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No build of this period has finished." })
@@ -94,8 +91,7 @@ export function renderFormats({
 /** Hours in which far more projects failed than usual, and the rate without them. */
 export function renderPlatform({
   rows,
-  question,
-  filters,
+  tools,
   lookedAt,
   plain,
   period,
@@ -140,7 +136,7 @@ export function renderPlatform({
     title: "Trouble of the platform",
     ...(hours > 0 && { count: counted(hours, "hour") }),
     ...(type !== undefined && { note: "Of all formats: these figures ignore the format." }),
-    tools: { question, ...(filters !== undefined && { filters }) },
+    tools,
     body: html`${body}
 ${
   plain.kept.finished === 0
@@ -161,12 +157,12 @@ const lastFailed = ({ last_failed_build_id: id }: Row): Markup | string =>
   id === null ? "" : html` · last ${buildLink(id)}`;
 
 /** Projects that got worse lately. */
-export function renderRegressions({ rows, question }: ListFacts): Markup {
+export function renderRegressions({ rows, tools }: ListFacts): Markup {
   return renderBlock({
     id: "regressions",
     title: "Projects that got worse",
     note: "The last 7 days against the 28 before, whatever dates are chosen; projects with 20 finished builds or more in both.",
-    tools: { question },
+    tools,
     body:
       rows.length === 0
         ? renderEmpty({
@@ -189,14 +185,14 @@ export function renderRegressions({ rows, question }: ListFacts): Markup {
 }
 
 /** Versions and formats whose results change more often than chance explains. */
-export function renderFlaky({ rows, question, filters }: ListFacts): Markup {
+export function renderFlaky({ rows, tools }: ListFacts): Markup {
   const all = Number(rows[0]?.series ?? 0);
   return renderBlock({
     id: "flaky",
     title: "Flaky",
     ...(all > 0 && { count: grouped(all) }),
     note: "Of the last 20 results of each, whatever dates are chosen: those that change between success and failure more often than random order would.",
-    tools: { question, ...(filters !== undefined && { filters }) },
+    tools,
     body:
       rows.length === 0
         ? renderEmpty({
@@ -214,19 +210,25 @@ export function renderFlaky({ rows, question, filters }: ListFacts): Markup {
   });
 }
 
-/** How many builds were open at once, at most, day by day. */
+/** How many builds were open at once, at most, day by day, in the hours in which that is known. */
 export function renderBacklog({
   rows,
-  question,
-  filters,
+  tools,
   period,
   type,
   now,
 }: ListFacts & { readonly period: Period; readonly type: string | undefined; readonly now: Date }): Markup {
+  const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
+  const [hours, known] = [sum("hours"), sum("known")];
   const byDay = new Map(
-    rows.map((row) => [dayNumber(row.day), { least: Number(row.open_min), most: Number(row.open_max) }]),
+    rows
+      .filter((row) => Number(row.known) > 0)
+      .map((row) => [dayNumber(row.day), { least: Number(row.open_min), most: Number(row.open_max) }]),
   );
-  const spans = spansOf({ ...period, before: null, start: period.first }).map((span) => {
+  // The axis begins with the first day of which something is known.
+  const [first, last] = [Math.min(...byDay.keys()), Math.max(...byDay.keys())];
+  const shown = known === 0 ? [] : spansOf({ ...period, before: null, start: first, first, last });
+  const spans = shown.map((span) => {
     let [least, most] = [0, 0];
     for (let day = span.first; day <= span.last; day++) {
       const known = byDay.get(day);
@@ -241,7 +243,7 @@ export function renderBacklog({
   const high = (count: number) => ((bottom - 6) * count) / top;
   const chart = drawPlot({
     height,
-    told: `Open builds: up to ${grouped(top)} at once, of which ${grouped(sure)} surely.`,
+    told: `Open builds: at most ${grouped(top)} at once in the hours that are known, of which ${grouped(sure)} surely.`,
     labels: [
       { y: bottom + 4, words: "0" },
       { y: bottom - high(top) + 8, words: grouped(top) },
@@ -262,14 +264,28 @@ ${levelLine(bottom, "base")}${drawDates(spans, axis, height - 4, now)}`,
     id: "backlog",
     title: "Open builds",
     count: daysName(period, now),
-    note: `The fullest hour of each ${mark}: builds that were triggered and had not finished, stuck ones included${ofAll}.`,
-    tools: { question, ...(filters !== undefined && { filters }) },
+    note: `The fullest known hour of each ${mark}: builds that were triggered and had not finished, stuck ones included${ofAll}.`,
+    tools,
     body:
-      rows.length === 0
-        ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No sync has covered these hours." })
-        : html`<p class="took">Up to <b>${grouped(sure)}</b> at once surely, <b>${grouped(top)}</b> perhaps.</p>
-${top > 10 * Math.max(1, sure) ? html`<p class="note">The two differ so much because nobody looked between trigger and finish.</p>` : ""}
-<div class="charts${spans.length < 8 ? " few" : ""}">${chart}</div>
-${renderKey([swatch("ink", "surely open"), swatch("perhaps", "perhaps open")])}`,
+      known === 0
+        ? renderEmpty({
+            kind: "unknown",
+            strong: "Not known.",
+            say:
+              hours === 0
+                ? "No sync has covered these hours."
+                : html`In none of the ${counted(hours, "hour")} is it known to within five builds or a tenth: nobody
+                  looked between trigger and finish. <code>docmirror watch</code> looks each minute.`,
+          })
+        : html`<p class="took">At most <b>${sure === top ? grouped(top) : `${grouped(sure)} to ${grouped(top)}`}</b> at once.</p>
+<p class="note">That is known to within five builds or a tenth in ${grouped(known)} of the ${counted(hours, "hour")}.
+  ${known < hours / 2 ? html`In the others it is not: nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.` : ""}</p>
+${
+  // A single bar says no more than the sentence.
+  spans.length < 2
+    ? ""
+    : html`<div class="charts${spans.length < 8 ? " few" : ""}">${chart}</div>
+${renderKey([swatch("ink", "surely open"), swatch("perhaps", "perhaps open")])}`
+}`,
   });
 }

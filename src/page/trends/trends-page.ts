@@ -1,4 +1,5 @@
 import { nearestNames } from "../../base/config/nearest-names.ts";
+import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach } from "../parts/ask-all.ts";
 import type { Address, Draft, Drawing } from "../parts/drawing.ts";
@@ -7,19 +8,35 @@ import { html } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
 import { drawNoMatch } from "../parts/no-match.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
-import { readPeriodChoice, resolvePeriod, shortenPeriod } from "../parts/period.ts";
+import { type Period, readPeriodChoice, resolvePeriod, shortenPeriod } from "../parts/period.ts";
+import { findPeriod } from "../parts/questions/find-period.ts";
 import { readText } from "../parts/questions/read-query.ts";
 import { foreign } from "../parts/words.ts";
 import { drawTrends, type TrendsChoice } from "./trends-blocks.ts";
-import { KNOWN, MOST_BUILD_DAYS, trendsQuestions } from "./trends-questions.ts";
+import { KNOWN, MOST_BUILD_DAYS, TRENDS_FILES, trendsBlocks, trendsQuestions } from "./trends-questions.ts";
 
 const PATH = "/trends";
 
 /** The page of trends: the rate against the period before, and what did change. */
 export function trendsPage({ query }: Address): Drawing {
   const choice = { ...readPeriodChoice(query), type: readText(query, "type") };
-  return { key: ["trends", choice], draw: (tx, moment) => draw(tx, choice, moment) };
+  return {
+    key: ["trends", choice],
+    draw: (tx, moment) => draw(tx, choice, moment),
+    files: {
+      parameters: TRENDS_FILES,
+      async ask(tx, moment) {
+        await assertNamesKnown(tx, { type: choice.type });
+        const period = shownPeriod(await findPeriod(tx, choice, moment), choice);
+        return trendsBlocks(trendsQuestions(period, choice.type), period, choice.type);
+      },
+    },
+  };
 }
+
+/** Of one format no more days than it can be asked for. */
+const shownPeriod = (chosen: Period, { type }: TrendsChoice): Period =>
+  type === undefined ? chosen : shortenPeriod(chosen, MOST_BUILD_DAYS);
 
 async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment): Promise<Draft> {
   const known = await askEach(tx, KNOWN);
@@ -35,7 +52,7 @@ async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment
       { href: withQuery(PATH, { type }), words: "The last 14 days" },
     ]);
   }
-  const period = type === undefined ? chosen : shortenPeriod(chosen, MOST_BUILD_DAYS);
+  const period = shownPeriod(chosen, choice);
   const questions = trendsQuestions(period, type);
   const answers = await askEach(tx, questions);
   return drawTrends({ choice, period, isShortened: period !== chosen, types, questions, answers, moment });

@@ -1,141 +1,152 @@
-import type { Question } from "../../report/question.ts";
 import { renderBlock } from "../parts/block.ts";
-import { drawBound, drawBoundAxis, renderBoundKey } from "../parts/charts/bound-bar.ts";
+import { type Bound, boundBars, renderBoundKey } from "../parts/charts/bound-bar.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { headCell, numberCell, renderFoldTable } from "../parts/fold-table.ts";
 import { html } from "../parts/html.ts";
-import type { Query } from "../parts/links.ts";
+import { mark, outcomeMark } from "../parts/mark.ts";
+import type { Offer } from "../parts/offers.ts";
 import { dayNumber, daysName, type Period } from "../parts/period.ts";
+import { KNOWN_WITHIN } from "../parts/questions/known-times.ts";
+import { buildLink } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, grouped, type Markup } from "../parts/words.ts";
-import { type BoundSpan, drawDurationChart } from "./duration-chart.ts";
+import { counted, grouped, type Markup, percent } from "../parts/words.ts";
+import { drawDurationChart } from "./duration-chart.ts";
 import { durationWords, lengthOf } from "./duration-words.ts";
-import { LATE_DAYS } from "./trends-questions.ts";
+import { lateOf } from "./trends-questions.ts";
 
 interface TimesFacts {
   readonly rows: readonly Row[];
   readonly period: Period;
-  readonly question: Question;
-  readonly filters: Query;
+  readonly tools: Offer;
   readonly now: Date;
 }
 
-interface MeasuredSpan extends BoundSpan {
-  readonly finished: number;
-  readonly p90: { readonly least: number; readonly most: number | null };
+const UNWATCHED = html`nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.`;
+const KEY = renderBoundKey("surely so long", "perhaps so long");
+/** Builds of fewer days are shown one by one. */
+const FEWEST_DAYS = 3;
+
+/** How many builds the figures are about, of all that finished; a command where those are few. */
+function renderKnown(known: number, finished: number): Markup {
+  const share = known / finished;
+  return html`<p class="note">Known to within ${KNOWN_WITHIN}: ${grouped(known)} of the ${counted(finished, "build")} that finished,
+    ${percent(share)}.${share < 0.5 ? html` Of the others it is not known: ${UNWATCHED}` : ""}</p>`;
 }
 
-const UNWATCHED = html`<p class="note">True times are likely much shorter: nobody looked between trigger and finish.
-  <code>docmirror watch</code> looks each minute, and narrows the bounds to that.</p>`;
+/** That no time is known, in one line. */
+function renderUnknown(finished: number): Markup {
+  return renderEmpty({
+    kind: "unknown",
+    strong: "Not known.",
+    say:
+      finished === 0
+        ? "No build of these days has finished."
+        : html`The times of none of the ${counted(finished, "finished build")} are known to within ${KNOWN_WITHIN}: ${UNWATCHED}`,
+  });
+}
 
-/** How long builds took, by day; by week where the rows are those of a format. */
-export function renderTimes({ rows, period, question, filters, now }: TimesFacts): Markup {
-  const spans = spansOf(rows);
-  const last = spans.at(-1);
-  const isWeekly = spans.some(({ days }) => days > 1);
+const boundOf = (row: Row, name: string): Bound => ({
+  least: Number(row[`${name}_least`]),
+  most: Number(row[`${name}_most`]),
+});
+
+/** How long builds took whose times are known: half, nine of ten; by day, or each of them where those are few. */
+export function renderTimes({
+  rows,
+  timed,
+  period,
+  tools,
+  now,
+}: TimesFacts & { readonly timed: readonly Row[] }): Markup {
+  const whole = rows.find(({ day }) => day === null);
+  const [finished, known] = [Number(whole?.finished ?? 0), Number(whole?.known ?? 0)];
+  const days = rows.filter((row) => row.day !== null && Number(row.known) > 0);
   const body =
-    last === undefined
-      ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No build of this period has finished." })
-      : html`<p class="took">On a middle ${isWeekly ? "week" : "day"}, half of the builds took
-        <b>${middleWords(spans, ({ least, most }) => ({ least, most }))}</b>, nine of ten
-        <b>${middleWords(spans, ({ p90 }) => p90)}</b>.</p>
-${spans.every(({ least }) => least < 1) ? UNWATCHED : ""}
-<h3 class="sub">How long half of the builds took</h3>
-<div class="charts${spans.length < 8 ? " few" : ""}">${drawDurationChart(spans, now)}</div>
-${KEY}
-${renderFoldTable({
-  title: "The times as a table",
-  heads: [
-    headCell(isWeekly ? "Week" : "Day"),
-    headCell("Half took"),
-    headCell("Nine of ten took"),
-    headCell("Builds", "num"),
-  ],
-  rows: spans.toReversed().map(
-    ({ least, most, p90, finished, ...span }) => html`<tr><th scope="row">${daysName(span, now)}</th>
-      <td>${durationWords(least, most)}</td><td>${durationWords(p90.least, p90.most)}</td>
-      ${numberCell(finished)}</tr>`,
-  ),
-})}`;
+    whole === undefined || known === 0
+      ? renderUnknown(finished)
+      : html`<p class="took">${
+          known === 1
+            ? html`The one build that is known took <b>${durationWords(boundOf(whole, "took_p50"))}</b>.`
+            : html`Half of the builds whose times are known took
+              <b>${durationWords(boundOf(whole, "took_p50"))}</b>, nine of ten <b>${durationWords(boundOf(whole, "took_p90"))}</b>.`
+        }</p>
+${renderKnown(known, finished)}
+${days.length < FEWEST_DAYS ? renderTimed(timed, known) : renderTimesByDay(days, now)}`;
   return renderBlock({
     id: "durations",
     title: "How long builds take",
-    count: daysName(period, now),
+    count: daysName(lateOf(period), now),
     note: "From the trigger to the finish. The truth lies between two bounds.",
-    tools: { question, filters },
+    tools,
     body,
   });
 }
 
-function spansOf(rows: readonly Row[]): MeasuredSpan[] {
-  const bound = (row: Row, name: string) => (row[name] === null ? null : Number(row[name]));
-  return rows
-    .filter((row) => Number(row.finished ?? 0) > 0 && row.p50_s_min !== null)
-    .map((row) => {
-      const first = dayNumber(row.day ?? row.week);
-      const days = row.day === undefined ? 7 : 1;
-      return {
-        first,
-        last: first + days - 1,
-        days,
-        isBefore: false,
-        finished: Number(row.finished),
-        least: Number(row.p50_s_min),
-        most: bound(row, "p50_s_max"),
-        p90: { least: Number(row.p90_s_min ?? 0), most: bound(row, "p90_s_max") },
-      };
-    })
-    .sort((a, b) => a.first - b.first);
-}
-
-/** The middle of what the days say, as bounds in words. */
-function middleWords(
-  spans: readonly MeasuredSpan[],
-  of: (span: MeasuredSpan) => { least: number; most: number | null },
-): string {
-  const middle = (values: number[]) => values.sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
-  const most = middle(spans.map((span) => of(span).most ?? Number.POSITIVE_INFINITY));
-  return durationWords(middle(spans.map((span) => of(span).least)), Number.isFinite(most) ? most : null);
-}
-
-const KEY = renderBoundKey("surely so long", "perhaps so long");
-
-/** How long builds waited, and how long they worked. */
-export function renderPhases({ rows, period, question, filters, now }: TimesFacts): Markup {
-  const [row] = rows;
-  const finished = Number(row?.finished ?? 0);
-  const bound = (column: string): number | null => {
-    const value = Number(row?.[column] ?? Number.POSITIVE_INFINITY);
-    return Number.isFinite(value) ? value : null;
-  };
-  const phase = (name: string, label: string) =>
-    (["p50", "p90"] as const).map((place) => {
-      const [least, most] = [bound(`${name}_s_min_${place}`) ?? 0, bound(`${name}_s_max_${place}`)];
-      return html`<li><span>${label}, ${place === "p50" ? "half" : "nine of ten"}</span>
-        ${drawBound(least, most)}<span class="n">${durationWords(least, most)}</span></li>`;
-    });
-  const first = Math.max(period.first, period.last - LATE_DAYS + 1);
-  const body =
-    finished === 0
-      ? renderEmpty({
-          kind: "unknown",
-          strong: "Not known.",
-          say: "No build of these days has finished whose states are known.",
-        })
-      : html`<ul class="bounds phases">${drawBoundAxis()}${phase("queued", "Waited")}${phase("building", "Worked")}</ul>
+function renderTimed(timed: readonly Row[], known: number): Markup {
+  const bound = (row: Row) => ({ least: Number(row.duration_s_min), most: Number(row.duration_s_max) });
+  const bars = boundBars(timed.map(bound));
+  return html`<h3 class="sub">${known > timed.length ? `The newest ${timed.length} of them` : "Each of them"}</h3>
+<ul class="bounds">${bars.axis}${timed.map((row) => {
+    const { kind, word } = outcomeMark(row.outcome);
+    return html`<li><span>${mark(kind, word)} ${buildLink(row.build_id)}</span>${bars.draw(bound(row))}
+      <span class="n">${durationWords(bound(row))}</span></li>`;
+  })}</ul>
 ${KEY}`;
+}
+
+function renderTimesByDay(rows: readonly Row[], now: Date): Markup {
+  const days = rows.map((row) => {
+    const day = dayNumber(row.day);
+    const of = { first: day, last: day, days: 1, isBefore: false, known: Number(row.known) };
+    return { ...of, ...boundOf(row, "took_p50"), p90: boundOf(row, "took_p90") };
+  });
+  return html`<h3 class="sub">How long half of them took</h3>
+<div class="charts${days.length < 8 ? " few" : ""}">${drawDurationChart(days, now)}</div>
+${KEY}
+${renderFoldTable({
+  title: "The times as a table",
+  heads: [headCell("Day"), headCell("Half took"), headCell("Nine of ten took"), headCell("Builds", "num")],
+  rows: days.toReversed().map(
+    (day) => html`<tr><th scope="row">${daysName(day, now)}</th>
+      <td>${durationWords(day)}</td><td>${durationWords(day.p90)}</td>${numberCell(day.known)}</tr>`,
+  ),
+})}`;
+}
+
+/** How long builds waited, and how long they worked, where both are known. */
+export function renderPhases({ rows, period, tools, now }: TimesFacts): Markup {
+  const [row] = rows;
+  const [finished, known] = [Number(row?.finished ?? 0), Number(row?.known ?? 0)];
+  const shown =
+    row === undefined || known === 0
+      ? []
+      : [
+          ["Waited, half", boundOf(row, "queued_p50")] as const,
+          ["Waited, nine of ten", boundOf(row, "queued_p90")] as const,
+          ["Worked, half", boundOf(row, "building_p50")] as const,
+          ["Worked, nine of ten", boundOf(row, "building_p90")] as const,
+        ];
+  const bars = boundBars(shown.map(([, bound]) => bound));
   return renderBlock({
     id: "phases",
     title: "Waiting and working",
-    count: daysName({ first, last: period.last }, now),
-    note: html`Of ${counted(finished, "finished build")}. The service names no queue: a build waits until it is seen at work.`,
-    tools: { question, filters },
-    body,
+    count: daysName(lateOf(period), now),
+    note: "The service names no queue: a build waits until it is seen at work.",
+    tools,
+    body:
+      shown.length === 0
+        ? renderUnknown(finished)
+        : html`${renderKnown(known, finished)}
+<ul class="bounds phases">${bars.axis}${shown.map(
+            ([label, bound]) =>
+              html`<li><span>${label}</span>${bars.draw(bound)}<span class="n">${durationWords(bound)}</span></li>`,
+          )}</ul>
+${KEY}`,
   });
 }
 
 /** How long what breaks stays broken, by the month in which it broke. */
-export function renderRepairs({ rows, question }: Pick<TimesFacts, "rows" | "question">): Markup {
+export function renderRepairs({ rows, tools }: Pick<TimesFacts, "rows" | "tools">): Markup {
   const hours = (value: unknown) => (value === null ? null : lengthOf(Number(value) * 3600));
   const body =
     rows.length === 0
@@ -159,7 +170,7 @@ export function renderRepairs({ rows, question }: Pick<TimesFacts, "rows" | "que
     id: "repairs",
     title: "Time to recover",
     note: "From trigger to trigger, streaks that are still open included, by whole months.",
-    tools: { question },
+    tools,
     body,
   });
 }

@@ -3,7 +3,7 @@ import { StoreError } from "../../base/errors.ts";
 import { connect, renewConnections } from "../../store/connection/connect.ts";
 import { repeatAfterConflict } from "../../store/connection/recovery-conflict.ts";
 import type { Sql } from "../../store/connection/sql.ts";
-import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
+import { isAway, toStoreError } from "../../store/connection/store-errors.ts";
 import type { ServedMirror } from "./served-mirror.ts";
 
 export type BoundedReader = ReturnType<typeof createBoundedReader>;
@@ -62,7 +62,7 @@ export function createBoundedReader({
       try {
         return await Promise.race([repeatAfterConflict(() => fn(sql)), late]);
       } catch (error) {
-        if (isPassing(error) || sqlstateOf(error) === "ENOTFOUND") mirror.reopen();
+        if (isAway(error)) mirror.reopen();
         throw toStoreError(error, "read the mirror");
       } finally {
         answered.abort();

@@ -24,6 +24,9 @@ const STATUS_WITHIN_MS = 10_000;
 /** A scrape has 10 s as a rule, and must still say that the database is away. */
 const FIGURES_WITHIN_MS = 2000;
 
+/** Clients that ask again and again do so within a second. */
+const DRAIN_MS = 1000;
+
 /** The settings of the server itself. */
 export const SERVE_SETTINGS = ["httpHost", "httpPort", "httpAllowedHosts", "httpRate", "httpCors"] as const;
 
@@ -69,7 +72,7 @@ export async function serveMirror(
     clock,
     log,
   });
-  const server = await startServer({ app, host, port });
+  const server = await startServer({ app, host, port, drainMs: DRAIN_MS });
   log.info({ url: server.url }, "the report page and the API are up");
   if (!isLoopback(host))
     log.warn(

@@ -5,7 +5,7 @@ import { connect } from "../../store/connection/connect.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
 import { isRecoveryConflict, repeatAfterConflict } from "../../store/connection/recovery-conflict.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
-import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
+import { isAway, toStoreError } from "../../store/connection/store-errors.ts";
 
 /** The limit for each query of a page. A page has a few dozen. */
 const STATEMENT_TIMEOUT = "10s";
@@ -79,7 +79,7 @@ export function createServedMirror({ ready, log }: ServedMirrorDeps): ServedMirr
     } catch (error) {
       // A replica that cancels queries answers well.
       if (isRecoveryConflict(error)) throw toStoreError(error, "read the mirror");
-      if (isPassing(error) || sqlstateOf(error) === "ENOTFOUND") reopen();
+      if (isAway(error)) reopen();
       throw toStoreError(error, "read the mirror");
     }
   }

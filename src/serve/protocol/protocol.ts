@@ -15,6 +15,7 @@ import type { Catalog, Filter } from "./catalog.ts";
 import { docSearchReply } from "./doc-search-reply.ts";
 import { readFilters } from "./filters.ts";
 import { type Manners, RECORDED } from "./manners.ts";
+import { refuseOrdering } from "./ordering.ts";
 import { describePage, readPaging, readSearchPage } from "./paging.ts";
 import { Refusal } from "./refusal.ts";
 import { renderJson } from "./render.ts";
@@ -76,6 +77,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
     const ready = cache.get(key);
     if (ready && ready.revision === (await catalog.revision?.(resource))) return jsonBytes(ready.reply);
     const query = new URLSearchParams(url.searchParams);
+    refuseOrdering(resource, query);
     const page = readPaging(query);
     const filters = readFilters(resource, query, manners.filters);
     if (only) {

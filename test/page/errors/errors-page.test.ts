@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectFiles, filesOf, runQueries } from "../../support/block-offers.ts";
+import { offeredRows } from "../../support/block-offers.ts";
 import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, textOf } from "../../support/page-text.ts";
 import { dateAgo, dayAgo, seedDays } from "../../support/seeded-days.ts";
@@ -38,16 +38,22 @@ const itemsOf = (page: string, id: string, list: string): string[] =>
     ...(blockOf(page, id).split(`<ul class="${list}">`)[1] ?? "").matchAll(/<li><(?:span|div).*?<\/li>\n/gs),
   ].map(([item]) => textOf(item).replace(/\s+/g, " "));
 const kindsOf = (page: string) => itemsOf(page, "classes", "multi five");
-const linesOf = (page: string) => itemsOf(page, "lines", "prints");
+/** Each kind with its lines, a text each. */
+const printsOf = (page: string): string[] =>
+  [
+    ...blockOf(page, "lines").matchAll(
+      /<li><div class="kind[ "].*?(?=<li><div class="kind[ "]|<p class="kinds-key">)/gs,
+    ),
+  ].map(([item]) => textOf(item).replace(/\s+/g, " "));
 
 describe("the page of errors", () => {
   it("says first what is most and what rises", async () => {
     const page = await pages.page("/errors");
     const text = mainOf(page);
     expect(text).toContain("62 builds failed in 14 days; 30 of them (48 %) say: Timed out.");
-    // 30 against 5 and 22 against 0 are more than chance; 10 against 10 is not.
+    // 30 against 5 of one line in 10 projects is more than chance. 22 lines of one project are no sign of one cause.
     expect(text).toContain(
-      "“Timed out” is on the rise: 30 against 5 in the 14 days before; “Other error” too, 22 against 0.",
+      "“Command killed due to timeout: make html” is on the rise: 30 against 5 in the 14 days before.",
     );
     expect(text).toContain("Of 200 finished builds 31.0 % failed.");
     expect(page).toContain("<title>Errors: 62 failed in 14 days · docmirror</title>");
@@ -70,31 +76,60 @@ describe("the page of errors", () => {
     expect(block).toContain('aria-label="Timed out: 30 failed builds on ');
   });
 
-  it("has a line for all that say the same, those that hit the most projects first, with their projects folded", async () => {
+  it("shows a kind by what its lines share, never by one of them, and below it the lines with most builds", async () => {
     const page = await pages.page("/errors");
-    const lines = linesOf(page);
-    expect(lines).toHaveLength(20);
-    expect(lines[0]).toMatch(
-      /^Command killed due to timeout: make html.*30 ?5 before ?10 10 projects with Timed out/,
+    const prints = printsOf(page);
+    expect(prints).toHaveLength(10);
+    expect(prints[0]).toMatch(
+      /^Command killed due to timeout: make html ?same error ?Timed out · one line in all 30/,
     );
-    expect(lines[1]).toMatch(/^ModuleNotFoundError: No module named 'kiln\d'.*10 ?10 before ?2 2 projects/);
-    expect(lines[2]).toMatch(/^gave up at the \w+ newOther error · first/);
-    expect(blockOf(page, "lines")).toContain('<a href="/project/project-3">');
-    expect(textOf(blockOf(page, "lines"))).toContain("1–20 of 24 lines");
+    expect(prints[0]).toMatch(
+      /rises: 30 against 5 ?first .*30builds, 5 before ?10 ?projects ?10 projects with Timed out/,
+    );
+    // Its only line is not shown again below it.
+    expect(prints[0]?.match(/rises: 30/g)).toHaveLength(1);
+    const modules = printsOf(await pages.page("/errors?sort=projects"))[1];
+    expect(modules).toMatch(
+      /^ModuleNotFoundError: No module named ‹name› ?same kind ?Missing dependency · 10 different lines, so maybe/,
+    );
+    expect(modules).toMatch(/10builds, 10 before ?2projects ?ModuleNotFoundError: No module named 'kiln\d'/);
+    expect(modules).toMatch(/7 more lines, none with more than 1 build ?7 ?builds ?2 ?projects/);
+    const block = blockOf(await pages.page("/errors?sort=projects"), "lines");
+    expect(block).toContain(
+      '<p class="mask"><bdi>ModuleNotFoundError: No module named </bdi><i>‹name›</i></p>',
+    );
+    // Only the line that rises is red.
+    expect(block.match(/class="(?:kind|kline) rises"/g)).toHaveLength(1);
+    expect(blockOf(page, "classes")).not.toMatch(/m-bad|delta bad/);
+    expect(textOf(block)).toContain("1–10 of 24 kinds");
+  });
+
+  it("shows one line with all its projects, and one kind with all its lines", async () => {
+    const rest = /\/errors\?print=([0-9a-f]{16})#lines">7 more lines/.exec(
+      await pages.page("/errors?sort=projects"),
+    );
+    const kind = printsOf(await pages.page(`/errors?print=${rest?.[1]}`));
+    expect(kind).toHaveLength(1);
+    expect(kind[0]?.match(/first [^·]*· last d\d,/g)).toHaveLength(10);
+    const ofLine = /line=([0-9a-f]{16})#lines/.exec(await pages.page("/build/t0"))?.[1];
+    const one = await pages.page(`/errors?line=${ofLine}`);
+    expect(printsOf(one)).toHaveLength(1);
+    expect(blockOf(one, "lines")).toContain('<details class="also" open>');
+    expect(blockOf(one, "lines").match(/<li><time/g)).toHaveLength(10);
+    expect(textOf(blockOf(await pages.page("/errors?line=0"), "lines"))).toContain("No such line.");
   });
 
   it("pages, sorts and filters, and each keeps the others", async () => {
-    const second = await pages.page("/errors?page=2");
-    expect(linesOf(second)).toHaveLength(4);
-    expect(blockOf(second, "lines")).toContain('href="/errors" rel="prev"');
-    const newest = linesOf(await pages.page("/errors?sort=newest"));
-    expect(newest[0]).toMatch(/^gave up at the/);
-    expect(linesOf(await pages.page("/errors?sort=rise"))[0]).toMatch(/^Command killed/);
+    const third = await pages.page("/errors?page=3");
+    expect(printsOf(third)).toHaveLength(4);
+    expect(blockOf(third, "lines")).toContain('href="/errors?page=2" rel="prev"');
+    expect(printsOf(await pages.page("/errors?sort=newest"))[0]).toMatch(/^gave up at the/);
+    expect(printsOf(await pages.page("/errors?sort=rise"))[0]).toMatch(/^Command killed/);
     const page = await pages.page("/errors?kind=dependency&sort=builds&since=7d");
-    expect(linesOf(page)).toHaveLength(1);
+    expect(printsOf(page)).toHaveLength(1);
     const block = blockOf(page, "lines");
     expect(block).toContain(`href="/errors?since=${dateAgo(7)}&amp;sort=builds"`);
-    expect(block).toContain(`href="/errors?kind=dependency&amp;since=${dateAgo(7)}&amp;sort=rise#lines"`);
+    expect(block).toContain(`href="/errors?kind=dependency&amp;since=${dateAgo(7)}&amp;sort=projects#lines"`);
     expect(block).toMatch(/kind=dependency"[^>]* aria-current="true">Missing dependency/);
     expect(page).toContain(`href="/errors?kind=dependency&amp;sort=builds&amp;since=${dateAgo(14)}">14 days`);
     expect(mainOf(page)).toContain("in 7 days");
@@ -127,22 +162,52 @@ describe("the page of errors", () => {
     expect(mainOf(page)).toContain("so nothing can be said to rise");
     expect(mainOf(page)).not.toContain("Rising");
     expect(textOf(blockOf(page, "lines"))).toContain("they ignore the dates");
-    expect(linesOf(page)[0]).toMatch(/^Command killed due to timeout: make.*100 ?1 ?$/);
+    expect(printsOf(page)[0]).toMatch(
+      /^Command killed due to timeout: make ?same error.*100 ?builds ?1 ?projects/,
+    );
     // Where everything of the days is known and nothing failed, that may be said.
     const good = mainOf(await served.page(`/errors?since=${dateAgo(4)}&until=${dateAgo(4)}`));
     expect(good).toContain("No build failed in one day; 1 build finished.");
   });
 
   it("offers every block as files, and its SQL, which runs as it is shown", async () => {
-    for (const [path, lines] of [
-      ["/errors", 20],
-      ["/errors?kind=timeout&sort=rise", 1],
-    ] as const) {
+    for (const path of ["/errors", "/errors?kind=timeout&sort=rise"]) {
       const page = await pages.page(path);
-      // A row for each day and kind with a failure, and for each line of the page.
-      expect(await runQueries(pages, page)).toEqual([40, lines]);
-      await expectFiles(pages, filesOf(page));
+      // A row for each day and class with a failure, and for each kind, also of further pages.
+      const rows = await offeredRows(pages, page);
+      const kinds = Number(/<span class="count">(\d+) kind/.exec(blockOf(page, "lines"))?.[1]);
+      expect([rows.classes?.length, rows.lines?.length]).toEqual([40, kinds]);
     }
+  });
+
+  it("names first the line that began today in many projects, with its first build and all its projects", async () => {
+    const noon = "(date_trunc('day', now() at time zone 'utc') + interval '12 hours')";
+    const minute = `(extract(epoch from now() at time zone 'utc' - ${noon}) / 60)::int`;
+    await using served = await openMirrorPages((url) =>
+      seedDays(
+        url,
+        `${WORLD}
+        union all select 'new' || n, 0, ${minute} - 60 + n, 'html', (1 + n)::text, false, 'ImportError: No module named ''foo'''
+        from generate_series(0, 7) as n
+        union all select 'few' || n, 0, ${minute} - 9, 'html', (1 + n)::text, false, 'ImportError: No module named ''bar'''
+        from generate_series(0, 3) as n`,
+      ),
+    );
+    const page = await served.page("/errors");
+    expect(mainOf(page)).toMatch(
+      /“No module named 'foo'” began at (\d+ \w+ )?\d\d:\d\d and hit 8 projects\./,
+    );
+    expect(mainOf(page)).toContain("The same line in 8 builds, and in none of the 28 days before.");
+    expect(page).toContain('<a href="/build/new0">The first of them');
+    const risen = textOf(blockOf(page, "risen")).replace(/\s+/g, " ");
+    expect(risen).toMatch(/8 projects since [\d:]+: ImportError: No module named 'foo' ?new/);
+    expect(risen).not.toContain("bar");
+    const href = /href="(\/errors\?since=[^"#]*line=[^"#]*)#lines">8 projects/.exec(page)?.[1] ?? "";
+    const own = await served.page(href.replaceAll("&amp;", "&"));
+    expect(blockOf(own, "lines").match(/<li><time/g)).toHaveLength(8);
+    const now = await served.page("/");
+    expect(mainOf(now)).toMatch(/“No module named 'foo'” began at .* and hit 8 projects\./);
+    expect(now).toContain("<title>↑ No module named &#39;foo&#39; hit 8 projects · docmirror</title>");
   });
 
   it("escapes what others named", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectFiles, filesOf, runQueries } from "../../support/block-offers.ts";
+import { offeredRows } from "../../support/block-offers.ts";
 import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, textOf } from "../../support/page-text.ts";
 import { HOSTILE_SLUGS, seedPages } from "../../support/served-pages.ts";
@@ -30,8 +30,8 @@ describe("the page of now", () => {
     const page = await pages.page("/");
     expect(mainOf(page)).toMatch(/1 project broke in the last 24 hours; the newest, pip, 1 h ago\./);
     expect(mainOf(page)).toContain("0 to 1 on most of the last 28.");
-    expect(page).toContain("<title>✗ 1 broke in 24 h · docmirror</title>");
-    expect(page).toMatch(/<link rel="icon" href="data:[^"]*cf3f2e/);
+    expect(page).toContain("<title>1 broke in 24 h · docmirror</title>");
+    expect(page).toMatch(/<link rel="icon" href="data:[^"]*b27100/);
     expect(page).toContain('<link rel="alternate" type="application/atom+xml"');
   });
 
@@ -80,8 +80,8 @@ describe("the page of now", () => {
   it("offers every block as files, and its SQL, which runs as it is shown", async () => {
     const page = await pages.page("/");
     // What fails, why, what is open, and what was fixed.
-    expect(await runQueries(pages, page)).toEqual([1 + HOSTILE, 3, 1, 0]);
-    await expectFiles(pages, filesOf(page));
+    const rows = Object.entries(await offeredRows(pages, page)).map(([id, { length }]) => [id, length]);
+    expect(Object.fromEntries(rows)).toEqual({ failing: 1 + HOSTILE, why: 1, stuck: 1, fixed: 0 });
   });
 
   it("escapes what others named", async () => {
@@ -90,6 +90,34 @@ describe("the page of now", () => {
       await pages.page(`/?why=${encodeURIComponent('"><script>x')}&show=x&page=-1`),
       "a hostile query",
     );
+  });
+});
+
+describe("a list that is longer than a phone shows", () => {
+  /** Five more projects that fail, and six that were fixed: of the first of them two formats. */
+  const MORE = `
+    insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+    select n::text, 'more-' || n, 'More', 'list', true, now(), now(), '' from generate_series(401, 411) as n;
+    insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
+    select 'v' || id, 'latest', id, now(), now(), '' from mirror.projects where slug like 'more-%';
+    insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+    select '9' || id || place, date_trunc('second', now() at time zone 'utc') - ago, 'finished', id::int > 405 and place in (2, 4), kind, id, 'v' || id, now(), now(), ''
+    from mirror.projects
+    cross join (values (1, 'html', interval '3 days'), (2, 'html', interval '2 hours'), (3, 'pdf', interval '3 days'), (4, 'pdf', interval '3 hours')) as built (place, kind, ago)
+    where slug like 'more-%' and (kind = 'html' or id = '406');`;
+
+  it("has ten rows and the rest behind a link, and one row for each project that was fixed", async () => {
+    await using long = await openMirrorPages((url) => seedPages(url, MORE));
+    const page = await long.page("/");
+    const [shown = "", rest = ""] = blockOf(page, "failing").split('<div class="rest-rows" id="rest">');
+    const rows = (text: string) => text.split('<span class="when">').length - 1;
+    expect([rows(shown), rows(rest)]).toEqual([10, 5 + HOSTILE - 10]);
+    expect(shown).toContain(`<a class="show-rest" href="#rest">${5 + HOSTILE - 10} more`);
+    const fixed = blockOf(page, "fixed");
+    expect(textOf(fixed)).toMatch(/Fixed, last 24 h 6\D/);
+    expect(fixed.match(/ class="st good"/g)).toHaveLength(6);
+    expect(textOf(fixed)).toContain("1 more fixed");
+    expect(textOf(fixed).match(/1 more here/g)).toHaveLength(1);
   });
 });
 
@@ -117,7 +145,7 @@ describe("a mirror that knows nothing yet", () => {
       const text = mainOf(await served.page(path));
       expect(text, path).toContain("Nothing is known yet: no sync has read the list of builds.");
       expect(text, path).toContain("docmirror sync");
-      expect(text, path).toContain("No run has begun.");
+      expect(text, path).toContain("No sync has begun.");
     }
   });
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { expectFiles, filesOf, runQueries } from "../../support/block-offers.ts";
+import { offeredRows } from "../../support/block-offers.ts";
 import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
 import { dateAgo, dayAgo, seedDays } from "../../support/seeded-days.ts";
-import { seedPages } from "../../support/served-pages.ts";
+import { refreshPages, seedPages } from "../../support/served-pages.ts";
 
 let pages: MirrorPages;
 
@@ -92,9 +92,7 @@ describe("the page of trends", () => {
     expect(textOf(blockOf(page, "why"))).not.toContain("Timed out");
     expect(textOf(blockOf(page, "platform"))).toContain("these figures ignore the format");
     expect(page).toContain('<option value="pdf" selected>');
-    expect(blockOf(page, "days")).toContain(
-      `/report/fact_builds.csv?since=${dateAgo(28)}&amp;until=${dateAgo(1)}&amp;type=pdf`,
-    );
+    expect(blockOf(page, "days")).toContain('href="/files/trends/days.csv?type=pdf"');
   });
 
   it("takes days, moments and spans, and keeps the format in the usual periods", async () => {
@@ -157,8 +155,9 @@ describe("the page of trends", () => {
 
   it("shows what got worse and what is flaky, how long builds take and wait, and how many are open", async () => {
     const page = await pages.page("/trends");
-    expect(textOf(blockOf(page, "durations"))).toContain("half of the builds took at most 30 s");
-    expect(textOf(blockOf(page, "backlog"))).toMatch(/Up to 1 at once surely/);
+    expect(textOf(blockOf(page, "durations"))).toMatch(/took\s*at most 30 s, nine of ten at most 30 s/);
+    expect(textOf(blockOf(page, "durations"))).toContain("of the 140 builds that finished");
+    expect(textOf(blockOf(page, "backlog"))).toMatch(/At most 1 at once/);
     expect(rowsOf(page, "formats")).toEqual([
       ["html", expect.stringMatching(/88 %.*98 of 112/s), "88 %", "0.0 points within chance"],
       ["pdf", expect.stringMatching(/50 %.*14 of 28/s), "100 %", "down 50.0 points more than chance"],
@@ -169,8 +168,7 @@ describe("the page of trends", () => {
   it("offers every block as files, and its SQL, which runs as it is shown", async () => {
     for (const path of ["/trends", "/trends?type=pdf", `/trends?since=${dateAgo(28)}`]) {
       const page = await pages.page(path);
-      expect(await runQueries(pages, page)).toHaveLength(11);
-      await expectFiles(pages, filesOf(page));
+      expect(Object.keys(await offeredRows(pages, page))).toHaveLength(11);
     }
   });
 
@@ -182,5 +180,48 @@ describe("the page of trends", () => {
       `?type=${encodeURIComponent('"><script>x')}`,
     ])
       expectHarmless(await served.page(`/trends${query}`), query);
+  });
+});
+
+describe("the times of builds", () => {
+  /** Eleven builds of yesterday noon. Of the first nothing but the 30 seconds after its trigger is looked at, by `seedDays`. */
+  const BUILDS = `
+    select 'b' || k as id, 1 as ago, k as minute, 'html' as type, '1' as project, true as success, null as error
+    from generate_series(1, 11) as k`;
+  /** The second was seen twice; when the other nine ended nobody saw for two hours. */
+  const SEEN = `
+    update mirror.build_transitions set not_after = not_before + interval '2 hours' where build_id not in ('b1', 'b2');
+    update mirror.build_transitions set to_state = 'triggered' where build_id = 'b2';
+    insert into mirror.build_transitions (build_id, seq, to_state, not_before, not_after, run_id, rule)
+    select build_id, 2, 'finished', not_before + interval '120 s', not_before + interval '240 s', 1, 'watch'
+    from mirror.build_transitions where build_id = 'b2';`;
+  const UNSEEN = `
+    delete from mirror.build_transitions where seq = 2;
+    update mirror.build_transitions set to_state = 'finished', not_after = not_before + interval '2 hours';`;
+
+  it("are told of those that are known to within minutes, and how many these are; else one sentence says what is missing", async () => {
+    await using watched = await openMirrorPages((url) => seedDays(url, BUILDS));
+    const blocks = async (change: string) => {
+      await watched.asOwner((sql) => sql.unsafe(`${change} update rollup.state set definition = ''`));
+      await refreshPages(watched.databaseUrl);
+      const page = await watched.page("/trends");
+      return ["durations", "phases", "backlog"].map((id) => blockOf(page, id));
+    };
+    const [times = "", phases = "", open = ""] = await blocks(SEEN);
+    // Half of 0 to 30 s and 90 to 240 s, and nine of ten, each bound by itself.
+    expect(textOf(times)).toMatch(/took\s*45 s to 2 min 15 s, nine of ten 1 min 21 s to 3 min 39 s/);
+    expect(textOf(times)).toMatch(/2 of the 11 builds that finished,\s*18\.2 %\..*docmirror watch/s);
+    expect(times.match(/class="mini" height="16" role="img"/g)).toHaveLength(2);
+    expect(textOf(times)).toMatch(/10 s\s*1 min\s*10 min/);
+    expect(textOf(phases)).toMatch(/of the 11 builds that finished/);
+    const [, known, hours] = /in ([\d,]+) of the ([\d,]+) hours/.exec(textOf(open)) ?? [];
+    expect(Number(hours) - Number(known)).toBe(2);
+    const [unseen, ...others] = await blocks(UNSEEN);
+    for (const block of [unseen, others[0]]) {
+      expect(textOf(block ?? "")).toMatch(
+        /Not known\..*none of the 11 finished builds.*docmirror watch looks each minute/s,
+      );
+      expect(block).not.toContain('class="bounds');
+    }
   });
 });

@@ -233,9 +233,9 @@ describe("the mirror and the service", () => {
     await compare(500);
   });
 
-  it("answer 5,000 random paths alike, others in each run", { tags: ["long"] }, async () => {
-    const statuses = await compare(5000);
+  it("answer 2,500 random paths alike, others in each run", { tags: ["long"] }, async () => {
+    const statuses = await compare(2500);
     // The paths are of all kinds.
-    for (const status of [200, 400, 404]) expect(statuses.get(status)).toBeGreaterThan(250);
+    for (const status of [200, 400, 404]) expect(statuses.get(status)).toBeGreaterThan(125);
   });
 });

@@ -1,6 +1,8 @@
 import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../../src/base/errors.ts";
@@ -54,6 +56,60 @@ describe("a server", () => {
     await server.close();
     await expect(fetch(server.url)).rejects.toThrow();
     idle.destroy();
+  });
+
+  it("answers a request that was on its way when it was closed, and says that the connection ends", async () => {
+    const app = new Hono().get("/", (c) => c.text("here"));
+    const server = await startServer({ app, ...LOCAL, drainMs: 60_000 });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ask = () =>
+      new Promise<IncomingMessage>((resolve, reject) => {
+        request(server.url, { agent }, (reply) => reply.resume().on("end", () => resolve(reply)))
+          .on("error", reject)
+          .end();
+      });
+    expect((await ask()).headers.connection).toBe("keep-alive");
+    const closed = server.close();
+    const late = await ask();
+    expect([late.statusCode, late.headers.connection]).toEqual([200, "close"]);
+    await closed;
+    agent.destroy();
+  });
+
+  it.each(["light", "heavy"])("loses no request of 50 clients under %s load, stopped five times", {
+    tags: ["long"],
+  }, async (load) => {
+    const app = new Hono().get("/", async (c) => {
+      if (load === "heavy") await setTimeout(Math.random() * 300);
+      return c.text("x".repeat(load === "heavy" ? 300_000 : 100));
+    });
+    for (let stop = 0; stop < 5; stop++) {
+      const server = await startServer({ app, ...LOCAL, drainMs: 500 });
+      const agent = new Agent({ keepAlive: true });
+      const answered = new Set<number>();
+      const lost: unknown[] = [];
+      const client = async (_: unknown, nth: number) => {
+        for (;;) {
+          const error = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
+            request(server.url, { agent }, (reply) =>
+              reply.resume().on("close", () => resolve(reply.complete ? null : new Error("cut"))),
+            )
+              .on("error", resolve)
+              .end();
+          });
+          if (error?.code === "ECONNREFUSED") return;
+          if (error === null) answered.add(nth);
+          else return void lost.push(error);
+        }
+      };
+      const clients = Array.from({ length: 50 }, client);
+      // A connection that the server has not taken yet ends with its port.
+      await expect.poll(() => answered.size).toBe(50);
+      await server.close();
+      await Promise.all(clients);
+      expect(lost).toEqual([]);
+      agent.destroy();
+    }
   });
 
   it("answers a request of HTTP/1.0 that names no host", async () => {

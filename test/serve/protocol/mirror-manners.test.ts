@@ -58,6 +58,18 @@ describe("with the mirror's manners", () => {
 
   it.each([
     ["/api/v1/?format=xml", "Invalid format 'xml' provided. Only 'json' is available."],
+    [
+      "/api/v1/build/?order_by=-date",
+      "The 'date' field does not allow ordering. This list is ordered by 'date', the last first.",
+    ],
+    [
+      "/api/v1/user/?limit=2&order_by=pk",
+      "No matching 'pk' field for ordering on. This list is ordered by 'id'.",
+    ],
+    [
+      "/api/v1/project/?order_by=slug__x",
+      "The 'slug' field does not allow ordering. This list is ordered by 'slug'.",
+    ],
     ["/api/v1/build/?format=", "Invalid format '' provided. Only 'json' is available."],
     [
       "/api/v1/build/91210/?format=json&format=jsonp",

@@ -19,8 +19,8 @@ export function countChange(now: number, before: number): CountChange {
   return { now, before, isChance: interval === null || (interval.low <= 0.5 && interval.high >= 0.5) };
 }
 
-/** A change in percent, such as `+79 %`, `new` and `gone`; coloured only where it is more than chance, and more is worse. */
-export function renderCountChange({ now, before, isChance }: CountChange): Markup {
+/** A change in percent, such as `+79 %`, `new` and `gone`; coloured only where it is more than chance, and more is worse. `isPlain`: never. */
+export function renderCountChange({ now, before, isChance }: CountChange, isPlain = false): Markup {
   const [sign, words] =
     now === before
       ? (["same", "no change"] as const)
@@ -37,7 +37,7 @@ export function renderCountChange({ now, before, isChance }: CountChange): Marku
                 "down",
                 `−${grouped(Math.max(1, Math.round((100 * (before - now)) / before)))}\u00a0%`,
               ] as const);
-  const kind = isChance || now === before ? "chance" : now > before ? "bad" : "good";
+  const kind = isPlain ? "same" : isChance || now === before ? "chance" : now > before ? "bad" : "good";
   return html`<span class="delta ${kind}">${icon(sign)}${words}</span> <small>${isChance ? "within chance" : "more than chance"}</small>`;
 }
 

@@ -18,11 +18,21 @@ export interface KindRowsFacts {
   small?(kind: string): Markup | string;
   /** One more column. @default none */
   readonly more?: { readonly head: string; cell(kind: string): Markup | string };
+  /** Whether nothing is red: where the lines of the kinds are shown too, only a line alarms. @default false */
+  readonly isPlain?: boolean;
   readonly now: Date;
 }
 
 /** Kinds of error with their failures by day on one scale, and against the period before. */
-export function renderKindRows({ kinds, period, href, small, more, now }: KindRowsFacts): Markup {
+export function renderKindRows({
+  kinds,
+  period,
+  href,
+  small,
+  more,
+  isPlain = false,
+  now,
+}: KindRowsFacts): Markup {
   const spans = spansOf(period);
   const axis = dayAxis(spans);
   const rows = kinds.map((kind) => ({ kind, counts: countsBySpan(spans, kind.byDay) }));
@@ -41,10 +51,10 @@ export function renderKindRows({ kinds, period, href, small, more, now }: KindRo
     const told = `${kindLabel(kind.name)}: ${builds}${isKnown ? `, ${before}` : ""}`;
     return html`<li><span><a href="${href(kind.name)}">${kindLabel(kind.name)}</a>
       ${small === undefined ? "" : html`<small>${small(kind.name)}</small>`}</span>
-      ${drawMiniBars({ spans, axis, counts, most, height: HEIGHT, told, now })}
+      ${drawMiniBars({ spans, axis, counts, most, height: HEIGHT, told, look: isPlain ? "m-ink" : "m-bad", now })}
       <span class="n">${grouped(kind.now)}${isKnown ? html`<small>${before}</small>` : ""}</span>
       ${more === undefined ? "" : html`<span class="n">${more.cell(kind.name)}</span>`}
-      <span>${isKnown ? renderCountChange(countChange(kind.now, kind.before)) : ""}</span></li>
+      <span>${isKnown ? renderCountChange(countChange(kind.now, kind.before), isPlain) : ""}</span></li>
 `;
   })}</ul>`;
 }

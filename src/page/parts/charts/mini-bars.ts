@@ -15,11 +15,22 @@ export interface MiniBarsFacts {
   readonly height: number;
   /** What is shown, for those who do not see it. */
   readonly told: string;
+  /** Of the period itself. @default m-bad */
+  readonly look?: "m-bad" | "m-ink";
   readonly now: Date;
 }
 
 /** Counts as small bars, by their counts a day; the grey half is the period before. */
-export function drawMiniBars({ spans, axis, counts, most, height, told, now }: MiniBarsFacts): Markup {
+export function drawMiniBars({
+  spans,
+  axis,
+  counts,
+  most,
+  height,
+  told,
+  look = "m-bad",
+  now,
+}: MiniBarsFacts): Markup {
   const room = height - 3;
   return html`<svg class="mini" height="${height}" role="img" aria-label="${told}">${spans.map(
     (span, place) => {
@@ -28,7 +39,7 @@ export function drawMiniBars({ spans, axis, counts, most, height, told, now }: M
       const high = Math.max(1, (room * count) / span.days / Math.max(most, 1e-9));
       const { x, width } = axis.bar(span);
       return html`<g><title>${daysName(span, now)}: ${grouped(count)}</title>
-        <rect class="${span.isBefore ? "m-quiet" : "m-bad"}" x="${x}" width="${width}"
+        <rect class="${span.isBefore ? "m-quiet" : look}" x="${x}" width="${width}"
         y="${(height - 1 - high).toFixed(1)}" height="${high.toFixed(1)}"/></g>`;
     },
   )}<line class="base" x1="0" x2="${at(100)}" y1="${height - 0.5}" y2="${height - 0.5}"/></svg>`;

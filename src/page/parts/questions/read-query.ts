@@ -1,4 +1,3 @@
-import type { AnswerFilters } from "../../../report/question.ts";
 import { resolveSpan } from "../../../report/time-bounds.ts";
 
 /** The query of a URL. Spans in `since` and `until`, such as `7d`, become the moments that they mean now. */
@@ -16,16 +15,4 @@ const MOST_LENGTH = 200;
 /** A choice as a text, trimmed and cut, without the zero characters that Postgres refuses; an empty one is none. */
 export function readText(query: URLSearchParams, name: string): string | undefined {
   return query.get(name)?.replaceAll("\0", "").trim().slice(0, MOST_LENGTH) || undefined;
-}
-
-/** The filters of a file. An empty one is none, except for the project: a slug may be empty. */
-export function readFileFilters(query: URLSearchParams): AnswerFilters {
-  const given = (filter: string) => query.get(filter) || undefined;
-  return {
-    project: query.get("project") ?? undefined,
-    version: given("version"),
-    type: given("type"),
-    since: given("since"),
-    until: given("until"),
-  };
 }

@@ -1,0 +1,143 @@
+/** What can be said when builds do not arrive as usual. */
+import { clockWords, momentMs, span, when } from "../parts/age.ts";
+import type { Row } from "../parts/row.ts";
+import { counted, grouped } from "../parts/words.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** A mirror that has not looked for longer proves nothing about what arrives now. */
+const LOOKED_WITHIN_MS = 5 * MINUTE_MS;
+const LEAST_DAYS = 14;
+
+export interface Arrivals {
+  /** As `report.arrivals` names it: that of now, so it is unknown where the mirror has not looked lately. */
+  readonly state: string;
+  /** Why it is unknown; null where the mirror has not looked lately, too. */
+  readonly reason: string | null;
+  /** In milliseconds, as all moments and spans here. */
+  readonly lookedAt: number;
+  readonly lastBuildId: string;
+  readonly lastBuildAt: number;
+  readonly gapMs: number;
+  readonly longestGapMs: number;
+  readonly daysKnown: number;
+  /** Builds since the last one, or in a day where that is longer ago: as usual, at least, at most. */
+  readonly usual: number;
+  readonly fewest: number;
+  readonly most: number;
+  /** The same of the 24 hours. */
+  readonly lately: { readonly builds: number; readonly usual: number; readonly fewest: number };
+}
+
+interface Silence {
+  readonly arrivals: Arrivals;
+  /** The minute of the reader. */
+  readonly now: Date;
+}
+
+export function readArrivals(row: Row | undefined, now: Date): Arrivals {
+  const lookedAt = momentMs(row?.looked_at);
+  const isKnown = Math.abs(now.getTime() - lookedAt) <= LOOKED_WITHIN_MS;
+  return {
+    state: isKnown ? String(row?.state) : "unknown",
+    reason: isKnown && row?.reason != null ? String(row.reason) : null,
+    lookedAt,
+    lastBuildId: String(row?.last_build_id),
+    lastBuildAt: momentMs(row?.last_build_at),
+    gapMs: Number(row?.gap_s) * 1000,
+    longestGapMs: Number(row?.longest_gap_s) * 1000,
+    daysKnown: Number(row?.days_known),
+    usual: Number(row?.usual_since),
+    fewest: Number(row?.fewest_since),
+    most: Number(row?.most_since),
+    lately: {
+      builds: Number(row?.builds_24h),
+      usual: Number(row?.usual_24h),
+      fewest: Number(row?.fewest_24h),
+    },
+  };
+}
+
+/** Red: none for twice the longest gap, and the mirror looks. It outranks what fails: nothing proves that it still does. */
+export function judgeQuiet({ arrivals, now }: Silence) {
+  if (arrivals.state !== "quiet") return null;
+  const last = sinceWords(arrivals, now);
+  return {
+    kind: "quiet" as const,
+    tone: "bad" as const,
+    title: `! No build since ${last}`,
+    sentence: `No build since ${last}. ${usuallyWords(arrivals)}`,
+    evidence:
+      `${rangeWords(arrivals, now)} The mirror looked ${agoText(now.getTime() - arrivals.lookedAt)}, and the service ` +
+      "answered: it lists no newer build. So the builds stopped there, not here.",
+  };
+}
+
+/** Amber: none for longer than the longest gap, or fewer in the 24 hours than on any day. */
+export function judgeFew({ arrivals, now }: Silence) {
+  const { state, lately, daysKnown } = arrivals;
+  if (state === "late") {
+    const last = sinceWords(arrivals, now);
+    return {
+      kind: "few" as const,
+      tone: "warn" as const,
+      title: `! No build since ${last}`,
+      sentence: `No build since ${last}, the longest gap of ${daysKnown} days. ${usuallyWords(arrivals)}`,
+      evidence: rangeWords(arrivals, now),
+    };
+  }
+  if (state !== "few") return null;
+  return {
+    kind: "few" as const,
+    tone: "warn" as const,
+    title: `! ${counted(lately.builds, "build")} in 24 h`,
+    sentence: `${counted(lately.builds, "build")} came in the last 24 hours, fewer than on any of ${daysKnown} days.`,
+    evidence: `Usually ${grouped(lately.usual)} come, and at least ${grouped(lately.fewest)}. The last came at ${sinceWords(arrivals, now)}.`,
+  };
+}
+
+/** What else is to be said of the arrival of builds; null where they come as usual, or nobody has looked. */
+export function arrivalWords({ arrivals, now }: Silence): string | null {
+  const { state, reason, daysKnown, lately, lastBuildAt } = arrivals;
+  if (reason === "too_few_days")
+    return `Whether builds arrive as usual cannot be known yet: ${daysKnown} of ${LEAST_DAYS} days are known.`;
+  if (reason === "clock")
+    return "Whether builds arrive as usual is not known: their dates and the mirror's clock disagree.";
+  if (state === "dormant") return `No build came for 28 days: the last was of ${when(lastBuildAt, now)}.`;
+  if (state === "usual" && lately.builds === 0) return "No build came in the last 24 hours.";
+  return null;
+}
+
+/** Whether the page has a word on arrivals beyond a sentence. */
+export const isSilent = ({ kind }: { readonly kind: string }): boolean => kind === "quiet" || kind === "few";
+
+/** `02:10`, with its day where that is not within a day. */
+export function sinceWords({ lastBuildAt }: Arrivals, now: Date): string {
+  return now.getTime() - lastBuildAt < DAY_MS ? clockWords(lastBuildAt) : when(lastBuildAt, now);
+}
+
+function usuallyWords({ usual, gapMs }: Arrivals): string {
+  return gapMs > DAY_MS
+    ? `Usually ${grouped(usual)} arrive in a day.`
+    : `Usually ${grouped(usual)} arrive by now.`;
+}
+
+function rangeWords(
+  { fewest, most, daysKnown, longestGapMs, lastBuildAt, lookedAt, gapMs }: Arrivals,
+  now: Date,
+) {
+  const range = fewest === most ? grouped(most) : `${grouped(fewest)} to ${grouped(most)}`;
+  const hours =
+    gapMs > DAY_MS
+      ? `in the 24 hours from ${clockWords(lastBuildAt)} on`
+      : `between ${clockWords(lastBuildAt)} and ${clockWords(Math.min(lookedAt, now.getTime()))}`;
+  return `${range} came ${hours} on each of ${daysKnown} days before; the longest gap was ${longSpan(longestGapMs)}.`;
+}
+
+const agoText = (ms: number) => (ms < MINUTE_MS ? "less than a minute ago" : `${span(ms)} ago`);
+
+/** A span to the minute, up to two days: `5 h 14 min`. */
+export function longSpan(ms: number): string {
+  const minutes = Math.floor((ms % 3_600_000) / MINUTE_MS);
+  return ms < 3_600_000 || ms >= 2 * DAY_MS || minutes === 0 ? span(ms) : `${span(ms)} ${minutes}\u00a0min`;
+}

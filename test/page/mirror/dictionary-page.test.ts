@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { offeredRows } from "../../support/block-offers.ts";
+import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { blockOf, textOf } from "../../support/page-text.ts";
+
+let pages: MirrorPages;
+beforeAll(async () => {
+  pages = await openMirrorPages();
+});
+afterAll(() => pages?.[Symbol.asyncDispose]());
+
+describe("the page of the dictionary", () => {
+  it("says what each column of each relation means, before the first sync too; the foot of every page leads there", async () => {
+    const page = await pages.page("/dictionary");
+    const block = textOf(blockOf(page, "dictionary"));
+    expect(block).toMatch(/failing_now.*project_slug.*text/s);
+    expect(block).toContain(
+      "The shortest time from trigger to finish, in seconds; null while it has not finished.",
+    );
+    expect(await pages.page("/")).toContain('<a href="/dictionary">What each column means</a>');
+  });
+
+  it("offers its rows as files, and its SQL", async () => {
+    const page = await pages.page("/dictionary");
+    const { dictionary } = await offeredRows(pages, page);
+    expect(dictionary?.length).toBeGreaterThan(500);
+  });
+});

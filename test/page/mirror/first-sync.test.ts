@@ -1,0 +1,127 @@
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { blockOf, expectHarmless, textOf } from "../../support/page-text.ts";
+import { refreshPages, seedPages } from "../../support/served-pages.ts";
+
+let pages: MirrorPages;
+
+beforeAll(async () => {
+  pages = await openMirrorPages();
+  return () => pages[Symbol.asyncDispose]();
+});
+afterEach(() => run("truncate sync.runs, sync.walks restart identity cascade"));
+
+const headingOf = (page: string) => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
+const run = (text: string) => pages.asOwner((sql) => sql.unsafe(text));
+
+/** A sync that began 100 s ago, or as long ago as is said, with a page of each list a second ago. */
+const beginSync = (walks: string, status = "running", ago = "100 s") =>
+  run(`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, error)
+    select 'full', '${status}', now() - interval '${ago}', case '${status}' when 'running' then null else now() end, now(), 1, 'test',
+      case '${status}' when 'failed' then 'no answer' end;
+  insert into sync.walks (run_id, began_run_id, resource, walk, started_at, finished_at, checkpoint_at, checkpoint, records, total_count)
+  select 1, 1, resource, walk, now() - interval '${ago}', case when walk is not null then now() - interval '${ago}' + interval '2 s' end,
+    case when walk is null then now() - interval '1 s' end, case when walk is null then '{}'::jsonb end, records, total_count
+  from (values ${walks}) as of (resource, walk, records, total_count)`);
+
+const HALF = `('user', 'whole', 400, 400), ('project', 'whole', 600, 600), ('version', null, 2000, 3000),
+  ('build', null, 7000, 17000), ('file', null, 0, 1000)`;
+
+describe("while the first sync runs, the page", () => {
+  it("says how many lists are read, how much of all records, and how long it takes", async () => {
+    await beginSync(HALF);
+    await run("delete from sync.walks where resource = 'file'");
+    const page = await pages.page("/");
+    // 10,000 builds at 7,000 in 99 s.
+    expect(headingOf(page)).toBe("First sync: 2 of 4 lists are read, 47 % of all records; about 3 min left.");
+    expect(page).toContain("<title>47 % of the first sync · docmirror</title>");
+    expect(textOf(page)).toMatch(/10,000 of 21,000 records, some 10\d a second/);
+    expect(textOf(blockOf(page, "lists"))).toMatch(
+      /Users +400 of 400 read in 2 s.*Versions +2,000 of 3,000 about 50 s left.*Builds +7,000 of 17,000 about 3 min left/s,
+    );
+    expectHarmless(page, "first sync");
+  });
+
+  it("promises no time and no share where a list has not been counted yet", async () => {
+    await beginSync("('user', 'whole', 400, 400), ('build', null, 0, null)");
+    const page = await pages.page("/");
+    expect(headingOf(page)).toBe("First sync: 1 of 2 lists is read, 400 records so far.");
+    expect(page).toContain("<title>The first sync is under way · docmirror</title>");
+    expect(textOf(blockOf(page, "lists"))).toMatch(/Builds +0 waits for its first page/);
+  });
+
+  it("promises no time for a list that goes on with a walk that broke off", async () => {
+    await beginSync(HALF);
+    await run("update sync.walks set began_run_id = 0 where resource = 'build'");
+    expect(headingOf(await pages.page("/"))).toMatch(/of all records\.$/);
+  });
+
+  it("is another one as soon as there are more records, also within the minute", async () => {
+    await beginSync(HALF);
+    const before = await pages.page("/");
+    await run("update sync.walks set records = 16000 where resource = 'build'");
+    expect(headingOf(await pages.page("/"))).not.toBe(headingOf(before));
+  });
+
+  it("renews itself by a header, which a link stops, at its own address", async () => {
+    await beginSync(HALF);
+    for (const path of ["/", "/trends", "/mirror", "/project/pip"]) {
+      const reply = await pages.get(path);
+      expect(reply.headers.get("refresh"), path).toBe("15");
+      expect(await reply.text()).toContain(`<a href="${path}?renew=no">Stop that</a>`);
+      const stopped = await pages.get(`${path}?renew=no`);
+      expect(stopped.headers.get("refresh"), path).toBeNull();
+      expect(await stopped.text()).toContain(`<a href="${path}">Renew every 15`);
+    }
+    const { headers } = await pages.get("/");
+    const again = await pages.get("/", { headers: { "if-none-match": headers.get("etag") ?? "" } });
+    expect(again.headers.get("refresh")).toBe("15");
+  });
+
+  it("says so when no page has come for two minutes, with the command", async () => {
+    await beginSync(HALF, "running", "10 min");
+    await run(
+      "update sync.walks set checkpoint_at = now() - interval '3 min' where checkpoint_at is not null",
+    );
+    const page = await pages.page("/");
+    expect(headingOf(page)).toMatch(/^First sync: nothing has come for 3.min; 2 of 5 lists are read/);
+    expect(textOf(page)).toContain("docmirror sync goes on where it stopped");
+    expect(page).toContain('class="verdict warn"');
+  });
+});
+
+describe("before the builds are read, the page", () => {
+  it("says which lists are missing where a sync was told to read two of five, and both commands", async () => {
+    await beginSync("('user', 'whole', 4, 4), ('project', 'whole', 6, 6)", "succeeded");
+    await refreshPages(pages.databaseUrl);
+    const reply = await pages.get("/");
+    expect(reply.headers.get("refresh")).toBeNull();
+    const page = await reply.text();
+    expect(headingOf(page)).toBe("This mirror holds users and projects, but not builds.");
+    expect(textOf(page)).toContain("No builds 2 of 5 lists");
+    expect(textOf(page)).toContain("by name. Mirror shows");
+    expect(textOf(blockOf(page, "add"))).toContain("docmirror sync --resource version,file,build");
+    expect(textOf(blockOf(page, "add"))).toMatch(/docmirror sync --resource version,build\s*$/);
+    expect(headingOf(await pages.page("/projects"))).toBe("Projects");
+  });
+
+  it("says that a first sync ended early, why, and how to go on", async () => {
+    await beginSync(HALF, "failed");
+    const page = await pages.page("/");
+    expect(headingOf(page)).toBe("The first sync ended before the list of builds was whole.");
+    expect(textOf(blockOf(page, "state"))).toMatch(
+      /Run 1 ended at .*, failed: no answer\. It had read 10,000 records/,
+    );
+    expect(page).toContain('class="verdict warn"');
+  });
+
+  it("does not say that none was built where the figures are not computed yet", async () => {
+    await using served = await openMirrorPages(seedPages);
+    await served.asOwner((sql) => sql`delete from rollup.state`);
+    const page = await served.get("/");
+    expect(headingOf(await page.text())).toBe("The lists are read, but the figures have not been computed.");
+    expect(page.headers.get("refresh")).toBeNull();
+    await served.asOwner((sql) => sql`update sync.runs set finished_at = now() where kind = 'full'`);
+    expect((await served.get("/trends")).headers.get("refresh")).toBe("15");
+  });
+});

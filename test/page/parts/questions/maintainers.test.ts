@@ -1,0 +1,98 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { grantReader, planReaderGrant } from "../../../../src/report/grant-reader.ts";
+import { type MirrorPages, openMirrorPages } from "../../../support/mirror-pages.ts";
+import { blockOf, expectHarmless, textOf } from "../../../support/page-text.ts";
+import { type ServedPages, seedPages, servePages } from "../../../support/served-pages.ts";
+
+const role = `docmirror_test_people_${randomBytes(4).toString("hex")}`;
+const EVIL = "<script>alert(1)</script>";
+/** A project that fails; ada and a hostile name maintain it, bob is deleted, and one user is not in the mirror. */
+const ROWS = `
+  insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+  values ('700', 'kiln', 'Kiln', 'list', true, now(), now(), ''), ('701', 'lone', 'Lone', 'list', true, now(), now(), '');
+  insert into mirror.users (id, username, first_name, first_seen_at, changed_at, deleted_at, record_hash)
+  values ('71', 'ada', 'Ada', now(), now(), null, ''), ('72', 'bob', 'Bob', now(), now(), now(), ''),
+    ('73', '${EVIL}', '', now(), now(), null, '');
+  insert into mirror.project_users (project_id, position, user_uri, user_id)
+  values ('700', 1, '/api/v1/user/71/', '71'), ('700', 0, '/api/v1/user/73/', '73'), ('700', 2, '/api/v1/user/72/', '72'),
+    ('700', 3, '/api/v1/user/99/', null);
+  insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
+  values ('7001', 'latest', '700', now(), now(), ''), ('7011', 'latest', '701', now(), now(), '');
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  select 'k' || project, now() at time zone 'utc' - interval '2 hours', 'finished', false, 'html', project, project || '1', now(), now(), ''
+  from unnest(array['700', '701']) as project;
+`;
+
+let pages: MirrorPages;
+const grant = (withPeople: boolean) =>
+  pages.asOwner(async (sql) =>
+    grantReader(sql, await planReaderGrant(sql, role, { withPeople, withInterface: true })),
+  );
+
+async function asReader(fn: (served: ServedPages) => Promise<void>): Promise<void> {
+  const url = new URL(pages.databaseUrl);
+  url.searchParams.set("role", role);
+  await using served = await servePages(url.href);
+  await fn(served);
+}
+
+beforeAll(async () => {
+  pages = await openMirrorPages((url) => seedPages(url, ROWS));
+});
+afterAll(async () => {
+  await pages?.asOwner((sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`));
+  await pages?.[Symbol.asyncDispose]();
+});
+
+describe("who maintains a project", () => {
+  it("is in report_people.failing_projects, beside all that report.failing_projects says", async () => {
+    const rows = await pages.asOwner(
+      (sql) => sql`select project_id, maintainers from report_people.failing_projects
+        where project_id in ('700', '701') order by project_id`,
+    );
+    expect(rows).toEqual([
+      { project_id: "700", maintainers: `${EVIL}, ada` },
+      { project_id: "701", maintainers: null },
+    ]);
+    const [same] = await pages.asOwner(
+      (sql) => sql`select count(*) = (select count(*) from report.failing_projects) as is_same,
+        count(*) filter (where report.project_id is null) as others
+      from report_people.failing_projects as own
+      left join report.failing_projects as report on to_jsonb(own) - 'maintainers' = to_jsonb(report)`,
+    );
+    expect(same).toEqual({ is_same: true, others: 0 });
+  });
+
+  it("is shown now and on the page of the project where the role may see people", async () => {
+    await grant(true);
+    await asReader(async (served) => {
+      const now = await served.page("/");
+      expect(textOf(blockOf(now, "failing"))).toMatch(/maintained by <script>alert\(1\)<\/script>, ada/);
+      expectHarmless(now, "/");
+      expect(textOf(blockOf(await served.page("/project/kiln"), "facts"))).toContain(
+        `Maintained by${EVIL}, ada`,
+      );
+      expect(textOf(blockOf(await served.page("/project/lone"), "facts"))).toContain(
+        "Maintained bynot known",
+      );
+    });
+  });
+
+  it("is not, and nothing says that there is more, where it may not", async () => {
+    await grant(false);
+    await asReader(async (served) => {
+      for (const path of ["/", "/project/kiln"])
+        expect(await served.page(path)).not.toMatch(/maintained|ada\b/i);
+    });
+  });
+
+  it("is in no file of the page, whoever serves it", async () => {
+    for (const path of [
+      "/report/failing_projects.csv",
+      "/report/failing_projects.json",
+      "/project/kiln/feed.atom",
+    ])
+      expect(await (await pages.get(path)).text()).not.toMatch(/\bada\b/);
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { readRising, risingWords, sayingOf } from "../../../src/page/parts/rising-lines.ts";
+
+const rowOf = (failures: number, failures_before: number) => ({
+  error_line_id: "1",
+  error_line: "ModuleNotFoundError: No module named 'foo'",
+  projects: 40,
+  failures,
+  failures_before,
+  since: "2026-11-22 03:10:00+00",
+  first_build_id: "7",
+});
+const NOW = new Date("2026-11-22T12:00:00Z");
+
+describe("a line that rises", () => {
+  it("is new, or comes more often than chance explains", () => {
+    const rises = (failures: number, before: number, days = 28) =>
+      readRising([rowOf(failures, before)], days).length;
+    expect(rises(5, 0)).toBe(1);
+    // 28 days with one a day, and a day with two, or with eight.
+    expect([rises(2, 28), rises(8, 28)]).toEqual([0, 1]);
+    expect([rises(28, 28 * 28), rises(40, 28 * 10)]).toEqual([0, 1]);
+    // Of a few days nothing can be said; of ten, ten are what is usual.
+    expect([rises(50, 0, 6), rises(8, 28, 10)]).toEqual([0, 0]);
+  });
+
+  it("is named by what it says, without the class of its exception", () => {
+    const [one] = readRising([rowOf(52, 0)], 28);
+    expect(one && risingWords(one, NOW)).toBe("“No module named 'foo'” began at 03:10 and hit 40 projects");
+    const [again] = readRising([rowOf(52, 3)], 28);
+    expect(again && risingWords(again, NOW)).toBe(
+      "“No module named 'foo'” rises: it hit 40 projects since 03:10",
+    );
+    expect(
+      ["a.b.ConfigError: no x", "fatal: no x", "error:", "make: no x"].map((line) => sayingOf(line)),
+    ).toEqual(["no x", "no x", "error:", "make: no x"]);
+  });
+});

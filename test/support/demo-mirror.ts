@@ -1,0 +1,26 @@
+import { passDay } from "../../src/cli/demo/simulated-day.ts";
+import { startSimulation } from "../../src/simulate/service.ts";
+import { createWorld } from "../../src/simulate/world.ts";
+import { withDefaults } from "./sync.ts";
+
+/**
+ * Mirrors the world of `docmirror demo` into an empty database, with its syncs and its watch, at a day that never moves. It is one
+ * that is past, so that no answer has a day to come.
+ */
+export async function fillDemoMirror(databaseUrl: string, startAt: Date): Promise<void> {
+  const world = createWorld({ startAt });
+  const service = await startSimulation({ world });
+  try {
+    const { settings, log, signal } = withDefaults(databaseUrl, new URL(service.url), {
+      settings: { sourceTimezone: world.settings.timeZone },
+    });
+    const { imperfect } = await passDay(
+      { world, settings, log, signal },
+      () => {},
+      () => {},
+    );
+    if (imperfect !== null) throw new Error(`a sync of the demo ended as ${imperfect.summary.status}`);
+  } finally {
+    await service.close();
+  }
+}
