@@ -23,6 +23,7 @@ const OWN: Readonly<Record<string, readonly ExitKey[]>> = {
   quarantine: ["partial", "locked"],
   notify: ["upstream"],
   migrate: ["locked"],
+  restore: ["locked"],
 };
 
 /** `docs/cli.md`: every command with its flags and examples, from the commands themselves. */

@@ -124,6 +124,9 @@ export const PATHS: Readonly<Record<string, string>> = {
   "/mirror": "how fresh the mirror is, and its runs",
   "/find?q=TEXT": "goes to the project or build of that name",
   "/report/RELATION.csv": "every row of a relation of schema `report`; also `.json`, an array of objects",
+  "/dictionary": "the columns of all relations, with a sentence for each",
+  "/files/PAGE/BLOCK.csv":
+    "every row of a block of a page, as its link names them: PAGE is now, trends, projects, errors, mirror, dictionary, project or build; also `.json`",
   "/feed.atom": "breaks and fixes as an Atom feed",
   "/project/SLUG/feed.atom": "those of one project; also `/feed.atom?project=SLUG`",
   "/badge/SLUG.svg": "a badge with a project's state and rate",

@@ -61,6 +61,7 @@ export const COMPUTED = [
   "success_rate_daily",
   "success_rate_weekly",
   "success_rate_daily_by_project",
+  "success_rate_weekly_by_project",
   "success_rate_by_project",
   "success_rate_by_version",
   "success_rate_by_type",
@@ -72,13 +73,19 @@ export const COMPUTED = [
   "project_activity",
 ] as const satisfies readonly Relation[];
 
+/** The columns of a computed relation. The engines have no function for masks. */
+export const computedColumnsOf = (name: (typeof COMPUTED)[number]): string[] =>
+  Object.keys(DICTIONARY[name].columns).filter((column) => column !== "mask");
+
 /** `deploy/dbt/models/files/properties.yml`, from the dictionary. */
 export function dbtModels(): string {
   const models = COMPUTED.map((name) => ({
     name,
     description: DICTIONARY[name].answers,
     ...testsOf(name, false),
-    columns: describe(name, DICTIONARY[name].columns, false),
+    columns: describe(name, DICTIONARY[name].columns, false).filter((column) =>
+      computedColumnsOf(name).includes(column.name),
+    ),
   }));
   return toYaml(MODELS_HEADER, { version: 2, models });
 }

@@ -43,9 +43,24 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./report/report-command.ts")).reportCommand,
   },
   {
+    name: "sql",
+    summary: "runs one query of the schema report with the rights of a reader",
+    load: async () => (await import("./sql-command.ts")).sqlCommand,
+  },
+  {
     name: "export",
     summary: "writes builds, projects, versions and the calendar as Parquet or CSV files",
     load: async () => (await import("./export-command.ts")).exportCommand,
+  },
+  {
+    name: "backup",
+    summary: "writes the whole mirror into one file, while runs go on",
+    load: async () => (await import("./backup-command.ts")).backupCommand,
+  },
+  {
+    name: "restore",
+    summary: "restores a backup into a place without a mirror",
+    load: async () => (await import("./restore-command.ts")).restoreCommand,
   },
   {
     name: "explain",

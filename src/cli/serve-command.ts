@@ -53,14 +53,14 @@ export function serveCommand(summary: string): Command {
 }
 
 async function serve(context: CommandContext, isJson: boolean): Promise<never> {
-  const { config, log, clock, signal, out } = context;
+  const { config, reread, log, clock, signal, out } = context;
   const place = readSettings(config);
   // Waits for a database that is down, but not for a mirror that does not exist yet.
   assertMirrorPlace(place);
   const database = createKeptDatabase({
     async open(openSignal) {
       assertMirrorPlace(place);
-      return openDatabase({ ...place, log, signal: openSignal });
+      return openDatabase({ ...readSettings(await reread()), log, signal: openSignal });
     },
     prepare: ({ url }) =>
       withSql(url, { ...CONNECTION, session: readSession(config) }, async (sql) => {

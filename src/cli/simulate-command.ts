@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { decimal, zone } from "../base/config/setting-values.ts";
+import { systemClock } from "../base/clock.ts";
+import { decimal, type Parse, zone } from "../base/config/setting-values.ts";
 import { ConfigError } from "../base/errors.ts";
 import { startSimulation } from "../simulate/service.ts";
 import type { WorldOptions } from "../simulate/settings.ts";
@@ -14,6 +15,7 @@ type Sizes = Pick<WorldOptions, "users" | "projects" | "versions" | "files" | "b
 interface Options extends Sizes {
   host?: string;
   port?: number;
+  start?: Date;
   speed?: number;
   timeZone?: string;
   latencyMs?: number;
@@ -22,6 +24,16 @@ interface Options extends Sizes {
 
 const COUNT = wholeFrom(0, 10_000_000);
 
+/** A day, at noon of UTC. */
+const day: Parse<Date> = (text) => {
+  const noon = new Date(`${text}T12:00:00Z`);
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(noon.getTime());
+  // JavaScript reads the 31st of June as the 1st of July.
+  return isDay && noon.toISOString().startsWith(text)
+    ? { value: noon }
+    : { fault: "is not a day such as 2024-05-15" };
+};
+
 export function simulateCommand(summary: string): Command {
   return createCommand({
     name: "simulate",
@@ -29,7 +41,7 @@ export function simulateCommand(summary: string): Command {
     settings: [],
     examples: [
       ["simulate", "prints the base URL and serves until Ctrl-C"],
-      ["simulate --port 8000 --speed 600", "ten virtual minutes pass in a second"],
+      ["simulate --port 8000 --speed 600 --start 2024-05-15", "ten virtual minutes pass in a second"],
       ["sync --base-url http://127.0.0.1:8000", "mirrors it, from another terminal"],
     ],
   })
@@ -38,8 +50,13 @@ export function simulateCommand(summary: string): Command {
     .option("--versions <count>", "versions at the start, one a project at least [default 3000]", COUNT)
     .option("--files <count>", "files at the start [default 3500]", COUNT)
     .option("--builds <count>", "builds at the start [default 7000]", COUNT)
-    .option("--seed <number>", "equal seeds give equal worlds [default 1]", wholeFrom(0, 2 ** 32 - 1))
+    .option(
+      "--seed <number>",
+      "equal seeds and days give equal worlds [default 1]",
+      wholeFrom(0, 2 ** 32 - 1),
+    )
     .option("--port <port>", "where to listen; 0 takes a free one [default 0]", wholeFrom(0, 65_535))
+    .option("--start <day>", "where virtual time begins, at noon of UTC [default now]", parsedBy(day))
     .option(
       "--speed <factor>",
       "virtual seconds a second; 0 stops the clock [default 1]",
@@ -54,6 +71,7 @@ export function simulateCommand(summary: string): Command {
         const {
           host = "127.0.0.1",
           port = 0,
+          start,
           speed = 1,
           latencyMs = 0,
           timeZone = "Etc/UTC",
@@ -61,7 +79,9 @@ export function simulateCommand(summary: string): Command {
           ...sizes
         } = options;
         assertZone(timeZone);
-        const world = createWorld({ ...sizes, timeZone });
+        const world = createWorld({ ...sizes, timeZone, startAt: start ?? systemClock.now() });
+        // A mirror of it is fresh, as one of a real service is, however long the making of the world took.
+        if (start === undefined) world.advanceTo(systemClock.now());
         const serving = startSimulation({ world, host, port, speed, latencyMs });
         const service = await serving.catch((error: unknown) => {
           throw portError(error, port);

@@ -34,7 +34,8 @@ afterAll(async () => {
 
 /** A name that has to be quoted, and that no other test has. */
 function roleName(): string {
-  const name = `Reader "${randomBytes(4).toString("hex")}"; --`;
+  // It is plain, but Postgres needs quotes for it.
+  const name = `Reader-${randomBytes(4).toString("hex")}.x@y`;
   made.add(name);
   return name;
 }
@@ -305,6 +306,20 @@ describe("grant-reader", () => {
     expect(code).toBe(4);
     expect(stderr).toContain("--dry-run");
     expect(await sql`select from pg_roles where rolname = ${role}`).toHaveLength(0);
+  });
+
+  it("makes no role whose name looks like a mistake, and gives rights to one that somebody made", async () => {
+    const odd = `${roleName()}"; drop`;
+    made.add(odd);
+    expect(await grant(odd)).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("a new one needs a plain name"),
+    });
+    expect(await sql`select from pg_roles where rolname = ${odd}`).toHaveLength(0);
+    await createRole(odd);
+    expect(await grant(odd)).toMatchObject({ code: 0 });
+    expect(await readable(odd, "report")).not.toEqual([]);
   });
 
   it("makes no role of a name that Postgres would cut off, or keeps for itself", async () => {

@@ -50,6 +50,22 @@ describe("simulate and get", () => {
     expect(await service.ended).toMatchObject({ code: 143, stdout: `${baseUrl}\n` });
   });
 
+  it("live now, or from noon of the day that is given", async () => {
+    const settingsOf = async (...args: string[]) => {
+      await using service = startCli(["simulate", ...SMALL, "--json", ...args]);
+      const [text] = await service.waitFor("stdout", /^\{.*\}(?=\n)/s);
+      return JSON.parse(text).settings;
+    };
+    const before = Date.now();
+    const begun = Date.parse((await settingsOf()).startAt);
+    expect(begun).toBeGreaterThan(before - 60_000);
+    expect(begun).toBeLessThanOrEqual(Date.now());
+    expect(await settingsOf("--start", "2024-02-29")).toMatchObject({ startAt: "2024-02-29T12:00:00.000Z" });
+    const { code, stderr } = await runCli(["simulate", "--start", "2023-02-29"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("is not a day such as 2024-05-15");
+  });
+
   it("get asks again while nothing answers, and Ctrl-C ends the waiting", async () => {
     // Port 1 answers on no machine that runs tests.
     await using cli = startCli(["get", "--base-url", "http://127.0.0.1:1", "--retries", "100"]);

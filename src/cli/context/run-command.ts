@@ -29,6 +29,11 @@ import { STOP_WITHIN_MS } from "./stopping.ts";
 /** What each command gets. */
 export interface CommandContext {
   readonly config: Config;
+  /**
+   * The settings as they are now, since a password may have been rotated in its file. Those of before, with a warning, where
+   * they cannot be read.
+   */
+  reread(): Promise<Config>;
   /** Where each setting came from, secrets masked. */
   readonly settings: readonly SettingInForce[];
   readonly log: Logger;
@@ -78,7 +83,8 @@ export function runCommand<Options = Record<string, never>>(
     try {
       const isTty = process.stderr.isTTY === true;
       const colour = wantsColour({ isTty, noColorFlag });
-      const loaded = tryConfig({ flags: settingFlags(command, verbose), isTty });
+      const input = { flags: settingFlags(command, verbose), isTty };
+      const loaded = tryConfig(input);
       if (loaded instanceof ConfigError) {
         if (onConfigError === undefined) throw loaded;
         process.exitCode = await onConfigError(loaded, out, invocation);
@@ -97,6 +103,12 @@ export function runCommand<Options = Record<string, never>>(
       signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
       const context: CommandContext = {
         config,
+        async reread() {
+          const now = tryConfig(input);
+          if (!(now instanceof ConfigError)) return fillInPassword(now.config);
+          log.warn({ error: now.message }, "the settings cannot be read again; those of before are used");
+          return config;
+        },
         settings,
         log,
         clock: systemClock,

@@ -75,7 +75,6 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
         const next = nextSteps({
           settings: context.settings,
           dataDir: config.dataDir,
-          port: database.embedded?.port ?? 0,
           serviceUrl: options.keep ? service.url : null,
           buildId: findings.best_watched,
         });

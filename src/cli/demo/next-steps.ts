@@ -1,14 +1,11 @@
 import { programName } from "../../base/config/program.ts";
 import { shellWord } from "../../base/config/shell-word.ts";
 import type { SettingInForce } from "../../base/config.ts";
-import { embeddedPasswordFile } from "../../store/embedded/open-embedded.ts";
 import { showPath } from "../context/mirror-place.ts";
 
 export interface NextStepFacts {
   settings: readonly SettingInForce[];
   dataDir: string;
-  /** The port of the embedded Postgres, which stays the same at each start. */
-  port: number;
   /** Set while the simulated service stays up. */
   serviceUrl: string | null;
   /** A build whose transitions were seen; null when there is none. */
@@ -17,32 +14,34 @@ export interface NextStepFacts {
 
 const QUERY = "select day, builds, success_rate from report.success_rate_daily order by day desc limit 7";
 
-/** The commands to type after the demo, in the same folder. They contain no password: psql's is read from its file. */
-export function nextSteps({ settings, dataDir, port, serviceUrl, buildId }: NextStepFacts) {
+/** The commands to type after the demo, in the same folder. They contain no password, and need no other program. */
+export function nextSteps({ settings, dataDir, serviceUrl, buildId }: NextStepFacts) {
   const program = programName();
   const shown = showPath(dataDir);
   // The next command finds the other sources by itself.
   const isFlag = settings.some(({ key, source }) => key === "dataDir" && source === "flag");
   const folder = isFlag ? ` --data-dir ${shellWord(shown)}` : "";
-  const psql = `PGPASSWORD="$(cat ${shellWord(showPath(embeddedPasswordFile(dataDir)))})" psql -h 127.0.0.1 -p ${port} -U docmirror docmirror`;
   const steps = [
+    {
+      command: `${program} serve${folder}`,
+      does: "the report page, for the browser: success by day, what fails now, each project; and the API, below /api/v1/",
+    },
     { command: `${program} status${folder}`, does: "how fresh the mirror is, its runs, open builds" },
     {
       command: `${program} report failing_now${folder}`,
       does: "what fails now; without a name it lists all reports",
     },
     {
-      command: `${program} serve${folder}`,
-      does: "the report page, for the browser: success by day, what fails now, each project; and the API, below /api/v1/",
+      command: `${program} sql "${QUERY}"${folder}`,
+      does: "a question of your own; docs/cookbook.md has fifteen",
     },
     {
       command: `${program} database${folder}`,
-      does: "keeps the database up and prints its URL, with --with-password for a BI tool; then, in another terminal:",
+      does: "keeps the database up and prints its URL, with --with-password for psql or a BI tool",
     },
-    { command: `${psql} -c "${QUERY}"`, does: "queries it with SQL" },
   ];
   if (buildId !== null) {
-    steps.splice(1, 0, {
+    steps.splice(2, 0, {
       command: `${program} explain build ${shellWord(buildId)}${folder}`,
       does: "one build: when it entered each state, and how that is known",
     });

@@ -14,13 +14,18 @@ export const DAY_MS = 24 * 60 * MINUTE_MS;
 /** When the demo syncs, in virtual minutes after the first sync. Null runs what is due. */
 const SYNCS: readonly (readonly [minute: number, kind: SyncKind | null])[] = [
   [0, "full"],
-  [360, null],
+  [120, null],
   [720, null],
-  [1080, null],
+  [1320, null],
   [1440, "full"],
 ];
-/** Rounds of the watch after each sync in between, a minute apart, as a worker has them all day. */
-const ROUNDS = 20;
+/**
+ * The watch fills the first and the last two hours: the page of trends ends with yesterday, and others begin with the
+ * newest builds. A worker looks each minute and all day, but each round takes a tenth of a second here. A time is
+ * known to the pages within five minutes, and both its ends lie between two rounds.
+ */
+const WATCH_EVERY_MINUTES = 2;
+const LONGEST_WATCHED_MINUTES = 120;
 
 /** A run in the demo: `took_ms` is real time, the summary's times are the simulated world's. */
 export interface DemoRun extends RunSummary {
@@ -37,30 +42,33 @@ export interface DemoSyncDeps {
   signal: AbortSignal;
 }
 
-/** Runs one sync while virtual time stands still. Throws the error of a run that failed or was stopped. */
+/**
+ * Runs one sync while virtual time stands still. Throws the error of a run that failed or was stopped. `isRead` tells
+ * whether somebody can read the reports after it, so that they must be computed.
+ */
 async function syncAt(
   deps: DemoSyncDeps,
   kind: SyncKind | null,
+  isRead: boolean,
   onProgress?: SyncOptions["onProgress"],
 ): Promise<{ run: DemoRun; result: SyncResult }> {
   const startedAt = performance.now();
-  const result = await withReport(runSync)({ ...runOptions(deps), kind, ...(onProgress && { onProgress }) });
+  const sync = isRead ? withReport(runSync) : runSync;
+  const result = await sync({ ...runOptions(deps), kind, ...(onProgress && { onProgress }) });
   const run = { ...orThrow(result).summary, took_ms: Math.round(performance.now() - startedAt) };
   deps.log.info(runFacts(run), "synced");
   return { run, result };
 }
 
-/** Advances the world minute by minute, with a round of the watch after each. */
-async function watchFor(deps: DemoSyncDeps, minutes: number) {
+/** Advances the world by some minutes and lets a round of the watch follow, `rounds` times. No reports are computed. */
+async function watchFor(deps: DemoSyncDeps, rounds: number, everyMinutes: number, round = runWatchRound) {
   const { world, log, signal } = deps;
   const startedAt = performance.now();
   const counts = { rounds: 0, requests: 0, inserted: 0, updated: 0, transitions: 0 };
   const started_at = world.now().toISOString();
-  while (counts.rounds < minutes) {
+  while (counts.rounds < rounds) {
     signal.throwIfAborted();
-    // Only the last round refreshes the reports: nobody can read them in between.
-    const round = counts.rounds < minutes - 1 ? runWatchRound : withReport(runWatchRound);
-    world.advance(MINUTE_MS);
+    world.advance(everyMinutes * MINUTE_MS);
     const { summary } = orThrow(await round(runOptions(deps)));
     counts.rounds += 1;
     counts.requests += summary.requests;
@@ -70,7 +78,7 @@ async function watchFor(deps: DemoSyncDeps, minutes: number) {
   }
   const took_ms = Math.round(performance.now() - startedAt);
   const { inserted, transitions } = counts;
-  log.info({ minutes, inserted, transitions, took_ms }, "watched");
+  log.info({ rounds, inserted, transitions, took_ms }, "watched");
   return { started_at, ...counts, took_ms };
 }
 
@@ -99,15 +107,21 @@ export async function passDay(
   const runs: DemoRun[] = [];
   const watches: DemoWatch[] = [];
   let imperfect: SyncResult | null = null;
-  for (const [minute, kind] of SYNCS) {
+  for (const [place, [minute, kind]] of SYNCS.entries()) {
     signal.throwIfAborted();
     world.advanceTo(new Date(startMs + minute * MINUTE_MS));
     const isFirst = runs.length === 0;
-    const { run, result } = await syncAt(deps, kind, isFirst ? onFirstProgress : undefined);
+    const next = SYNCS[place + 1];
+    const isLast = next === undefined;
+    const { run, result } = await syncAt(deps, kind, isLast, isFirst ? onFirstProgress : undefined);
     if (isFirst) onFirstDone();
     runs.push(run);
     if (run.status !== "succeeded") imperfect ??= result;
-    if (kind === null) watches.push(await watchFor(deps, ROUNDS));
+    // The next sync comes in place of a round.
+    const minutes = isLast ? 0 : next[0] - minute;
+    const rounds = minutes / WATCH_EVERY_MINUTES - 1;
+    if (rounds > 0 && minutes <= LONGEST_WATCHED_MINUTES)
+      watches.push(await watchFor(deps, rounds, WATCH_EVERY_MINUTES));
   }
   return { runs, watches, imperfect };
 }
@@ -124,8 +138,11 @@ export async function keepGoing(deps: DemoSyncDeps, onTrouble: (error: unknown) 
     try {
       if (minute % 60 === 0) {
         world.advance(MINUTE_MS);
-        await syncAt(deps, null);
-      } else await watchFor({ ...deps, log: deps.log.child({}, { level: "warn" }) }, 1);
+        await syncAt(deps, null, true);
+      } else {
+        const quiet = { ...deps, log: deps.log.child({}, { level: "warn" }) };
+        await watchFor(quiet, 1, 1, withReport(runWatchRound));
+      }
     } catch (error) {
       signal.throwIfAborted();
       onTrouble(error);

@@ -2,7 +2,7 @@
  * All that is printed goes through this folder: tables, progress, errors, and what fits the width of a terminal. Results
  * go to stdout, all else to stderr. It knows no command.
  */
-import { MirrorError } from "../../base/errors.ts";
+import { toOutputError } from "../../base/output-error.ts";
 import { printableJson } from "../../base/printable.ts";
 
 /** Stdout, for data. */
@@ -57,8 +57,7 @@ export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
           closed();
           return resolve();
         }
-        const options = { cause: error, hint: "is the disk full?" };
-        reject(new MirrorError(`writing to stdout failed: ${error.message}`, options));
+        reject(toOutputError(error, "stdout"));
       });
     });
   }

@@ -2,7 +2,8 @@ import { styleText } from "node:util";
 import { printable } from "../../base/printable.ts";
 
 export interface ResourceProgress {
-  pages: number;
+  /** Absent where rows do not come in pages. */
+  pages?: number;
   records: number;
   totalCount: number | null;
   recordsPerSecond: number;
@@ -33,7 +34,7 @@ export function progressLine(
     { text: name, drop: 9 },
     { text: bar, drop: 0 },
     { text: counts, drop: 8 },
-    { text: `${grouped(pages)} ${pages === 1 ? "page" : "pages"}`, drop: 1 },
+    { text: pages === undefined ? "" : `${grouped(pages)} ${pages === 1 ? "page" : "pages"}`, drop: 1 },
     { text: `${grouped(Math.round(recordsPerSecond))}/s`, drop: 2 },
     { text: end, drop: 3 },
   ].filter((part) => part.text !== "" && !(done !== undefined && part.drop === 2));

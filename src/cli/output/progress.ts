@@ -4,7 +4,8 @@ import type { Logger } from "../../base/log.ts";
 import { progressLine, type ResourceProgress } from "./progress-line.ts";
 
 export interface ProgressUpdate {
-  pages: number;
+  /** Absent where rows do not come in pages. */
+  pages?: number;
   records: number;
   /** Null while the service has not sent it. */
   totalCount: number | null;
@@ -12,6 +13,8 @@ export interface ProgressUpdate {
   runId?: number | null;
   /** How the walk ended, such as "whole"; absent while it goes on. */
   done?: string;
+  /** What the log says instead of "walking", where the names are not those of lists. */
+  doing?: string;
 }
 
 export interface Progress {
@@ -59,7 +62,7 @@ export function createProgress(deps: ProgressDeps): Progress {
     bars?.(lines.join("\n"));
   }
 
-  function logProgress(runId: number | null): void {
+  function logProgress({ runId = null, doing }: ProgressUpdate): void {
     loggedAt = clock.now().getTime();
     const lists = [...resources].map(([name, state]) => {
       const { pages, records, totalCount, recordsPerSecond, secondsLeft: left, done } = state;
@@ -68,7 +71,8 @@ export function createProgress(deps: ProgressDeps): Progress {
       return [name, { pages, records, total_count: totalCount, ...(done === undefined ? going : { done }) }];
     });
     const run = runId === null ? {} : { run_id: runId };
-    deps.log.info({ ...run, lists: Object.fromEntries(lists) }, "walking");
+    const facts = { ...run, [doing === undefined ? "lists" : "rows"]: Object.fromEntries(lists) };
+    deps.log.info(doing === undefined ? facts : { doing, ...facts }, "walking");
   }
 
   return {
@@ -84,7 +88,7 @@ export function createProgress(deps: ProgressDeps): Progress {
       const left = secondsLeft(records, totalCount, recordsPerSecond);
       resources.set(resource, { ...update, recordsPerSecond, secondsLeft: left, samples });
       if (bars === undefined) {
-        if (now - loggedAt >= PLAIN_LINE_MS) logProgress(update.runId ?? null);
+        if (now - loggedAt >= PLAIN_LINE_MS) logProgress(update);
         return;
       }
       timer ??= setInterval(draw, REDRAW_MS).unref();

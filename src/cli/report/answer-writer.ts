@@ -1,3 +1,5 @@
+import { type Command, Option } from "commander";
+import { ConfigError } from "../../base/errors.ts";
 import { printable, printableJson } from "../../base/printable.ts";
 import { toCsv } from "../../report/csv.ts";
 import type { AnswerCell, AnswerRow } from "../../report/read-answer.ts";
@@ -6,6 +8,25 @@ import { renderTable } from "../output/table.ts";
 
 export const FORMATS = ["table", "csv", "json", "md"] as const;
 export type Format = (typeof FORMATS)[number];
+
+interface FormatOptions {
+  format?: Format;
+  json?: true;
+  bom?: true;
+}
+
+export function addFormatOptions(command: Command): Command {
+  return command
+    .addOption(new Option("--format <format>", "the output format [default: table]").choices(FORMATS))
+    .addOption(new Option("--json", "short for --format json").conflicts("format"))
+    .option("--bom", "with --format csv: a byte order mark in front, by which Excel reads UTF-8");
+}
+
+export function readFormat({ format = "table", json, bom }: FormatOptions): Format {
+  const chosen = json ? "json" : format;
+  if (bom && chosen !== "csv") throw new ConfigError("--bom is for --format csv");
+  return chosen;
+}
 
 /** Prints rows as they come. Only a table is held until its end, because its widths depend on all rows. */
 export interface AnswerWriter {
@@ -20,6 +41,8 @@ export interface AnswerFacts {
   answer?: readonly string[];
   /** The fields before the rows in a JSON document. */
   facts: Readonly<Record<string, unknown>>;
+  /** CSV begins with a byte order mark. @default false */
+  hasBom?: boolean;
 }
 
 export function createAnswerWriter(format: Format, answer: AnswerFacts, out: Output): AnswerWriter {
@@ -39,7 +62,8 @@ export function createAnswerWriter(format: Format, answer: AnswerFacts, out: Out
 function tableWriter({ columns, answer }: AnswerFacts, out: Output): AnswerWriter {
   const held: AnswerRow[] = [];
   const head = out.isTty && answer !== undefined ? answer : columns;
-  const places = head.map((column) => columns.indexOf(column));
+  // All columns by their places: a name may stand twice.
+  const places = head.map((column, place) => (head === columns ? place : columns.indexOf(column)));
   return {
     begin: async () => {},
     write: async (rows) => void held.push(...rows.map((row) => places.map((place) => row[place] ?? null))),
@@ -53,13 +77,17 @@ function tableWriter({ columns, answer }: AnswerFacts, out: Output): AnswerWrite
 }
 
 /** A file or a pipe gets the exact bytes. A terminal gets printable text, one line for each row. */
-function csvWriter({ columns }: AnswerFacts, out: Output): AnswerWriter {
+function csvWriter({ columns, hasBom = false }: AnswerFacts, out: Output): AnswerWriter {
   const write = (rows: readonly (readonly AnswerCell[])[]) => {
     if (!out.isTty) return out.write(toCsv(rows));
     const safe = rows.map((row) => row.map((cell) => (typeof cell === "string" ? printable(cell) : cell)));
     return out.write(toCsv(safe).replaceAll("\r\n", "\n"));
   };
-  return { begin: () => write([columns]), write, end: async () => {} };
+  const begin = async () => {
+    if (hasBom && !out.isTty) await out.write("\ufeff");
+    await write([columns]);
+  };
+  return { begin, write, end: async () => {} };
 }
 
 /** An object whose `rows` are objects by column, one on each line. A document that was cut off cannot be parsed. */

@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { ConfigError, EXIT } from "../../base/errors.ts";
 import { askFor } from "../../report/ask.ts";
 import type { Relation } from "../../report/dictionary.ts";
@@ -14,12 +14,13 @@ import { withReports } from "../context/with-reports.ts";
 import { createCommand } from "../usage/create-command.ts";
 import { wholeFrom } from "../usage/parsed-by.ts";
 import { addTimeOptions, readTimes, type TimeOptions } from "../usage/time-options.ts";
-import { createAnswerWriter, FORMATS, type Format } from "./answer-writer.ts";
+import { addFormatOptions, createAnswerWriter, type Format, readFormat } from "./answer-writer.ts";
 import { listReports } from "./list-reports.ts";
 
 interface Options extends TimeOptions, Omit<AnswerFilters, "since" | "until"> {
   format?: Format;
   json?: true;
+  bom?: true;
   wide?: true;
 }
 
@@ -42,10 +43,8 @@ export function reportCommand(summary: string): Command {
       ["report fact_builds --format csv > builds.csv", "every build, as CSV"],
       ["report error_classes --json", "why builds fail, as JSON"],
     ],
-  })
-    .argument("[name]", "a table or view of the schema report")
-    .addOption(new Option("--format <format>", "the output format [default: table]").choices(FORMATS))
-    .addOption(new Option("--json", "short for --format json").conflicts("format"))
+  }).argument("[name]", "a table or view of the schema report");
+  addFormatOptions(command)
     .option("--wide", "all columns in a table on a terminal [default: those that answer the question]")
     .option("--project <slug>", "only this project")
     .option("--version <slug>", "only versions of this slug")
@@ -58,11 +57,12 @@ export function reportCommand(summary: string): Command {
     )
     .action(
       runCommand<Options>(async (context, { options, args: [name] }) => {
-        const format = options.json ? "json" : (options.format ?? "table");
+        const format = readFormat(options);
         if (name === undefined) return listReports(context.out, format, options);
         const times = readTimes(options, context.clock.now());
         const isReplica = context.config.readUrl !== null;
         const asked = chooseRows(name, format, { ...options, ...times }, isReplica);
+        const hasBom = options.bom === true;
         let isPrinted = false;
         const onBegin = () => {
           isPrinted = true;
@@ -70,7 +70,7 @@ export function reportCommand(summary: string): Command {
         await withReports(context, "report", (sql) => {
           const answer = async () => {
             await assertNamesKnown(sql, options);
-            await withSnapshot(sql, (tx) => print(context, tx, format, asked, onBegin));
+            await withSnapshot(sql, (tx) => print(context, tx, { format, hasBom }, asked, onBegin));
           };
           return repeatAfterConflict(answer, () => !isPrinted);
         });
@@ -110,14 +110,14 @@ function shownColumns(relation: Relation, isReplica: boolean): readonly string[]
 async function print(
   { out, log, signal }: CommandContext,
   tx: TransactionSql,
-  format: Format,
+  { format, hasBom }: { format: Format; hasBom: boolean },
   { question, shown, isLimitGiven, answer }: ReturnType<typeof chooseRows>,
   onBegin: () => void,
 ): Promise<void> {
   const { relation, columns } = question;
   const [computed] = await tx<{ at: string | null }[]>`select max(refreshed_at) as at from report.freshness`;
   const facts = { report: relation, refreshed_at: computed?.at ? asIso(computed.at) : null };
-  const writer = createAnswerWriter(format, { columns, facts, ...(answer && { answer }) }, out);
+  const writer = createAnswerWriter(format, { columns, facts, hasBom, ...(answer && { answer }) }, out);
   const batches = readAnswer(tx, question, { signal });
   // Most of the work comes before the first rows. Until then nothing is printed, so it can be done again.
   let batch = await batches.next();

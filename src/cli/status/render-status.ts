@@ -12,8 +12,12 @@ const RUNS_SHOWN = 10;
 export function renderStatus(status: StatusDocument, out: Output): string {
   const { colour, columns } = out;
   const { age_ms, oldest_list, clock_faults } = status;
-  const age = age_ms === null ? "not known" : `${formatSpan(age_ms)} ago`;
-  const freshness = `fresh as of ${toSecond(status.last_good_at) || "never"} (${age}): the ${oldest_list.resource} list ${oldest_list.why}`;
+  const list = `the ${oldest_list.resource} list ${oldest_list.why}`;
+  const age = age_ms === null ? "how long ago is not known" : `${formatSpan(age_ms)} ago`;
+  const freshness =
+    status.last_good_at === null
+      ? `not fresh yet: ${list}`
+      : `fresh as of ${toSecond(status.last_good_at)} (${age}): ${list}`;
   const resources = renderTable({
     head: ["resource", "rows", "last good walk", "walk"],
     rows: status.resources.map(({ resource, rows, last_good_at, walk }) => {
@@ -35,7 +39,13 @@ export function renderStatus(status: StatusDocument, out: Output): string {
   });
   const open = renderTable({
     head: ["state", "open", "stuck", "vanished", "oldest"],
-    rows: status.open_builds.map((row) => [row.state, row.open, row.stuck, row.vanished, row.oldest]),
+    rows: status.open_builds.map((row) => [
+      row.state,
+      row.open,
+      row.stuck,
+      row.vanished,
+      toSecond(row.oldest),
+    ]),
     right: ["open", "stuck", "vanished"],
     columns,
     colour,

@@ -17,6 +17,6 @@ export interface Job {
   readonly retryAfterMs?: readonly number[];
   /** Whether the first run is at the start rather than at the first tick. @default false */
   readonly startsAtOnce?: boolean;
-  /** Work is done up to this moment; null: not known. A later due time is run late. @default missed ticks are lost */
+  /** Work is done up to this moment; null: not known. At the start, a later due time is run late. @default none is */
   lastGoodAt?(signal: AbortSignal): Promise<Date | null>;
 }

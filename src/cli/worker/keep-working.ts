@@ -33,7 +33,7 @@ export interface JobDeps extends Lead {
  * that this program may not use.
  */
 export async function keepWorking(
-  { config, log, clock, signal: stop }: CommandContext,
+  { config, reread, log, clock, signal: stop }: CommandContext,
   baseUrl: URL,
   what: "worker" | "watch",
   createJobs: (deps: JobDeps) => Job[],
@@ -44,7 +44,7 @@ export async function keepWorking(
   const signal = AbortSignal.any([stop, ousted.signal]);
   const database = createKeptDatabase({
     async open(openSignal) {
-      const opened = await openDatabase({ ...config, log, signal: openSignal });
+      const opened = await openDatabase({ ...(await reread()), log, signal: openSignal });
       return { ...opened, url: lock.nameSessions(opened.url) };
     },
     async prepare(opened, prepareSignal) {

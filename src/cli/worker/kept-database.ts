@@ -1,13 +1,14 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
+import { isAway, isDown, toStoreError } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-database.ts";
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 60_000;
 
 export interface KeptDatabaseDeps {
+  /** Called again after each failure, since its settings may have changed. */
   open(signal: AbortSignal): Promise<OpenDatabase>;
   /** Brings the schema up to date, or throws. */
   prepare(database: OpenDatabase, signal: AbortSignal): Promise<void>;
@@ -21,7 +22,7 @@ export interface KeptDatabase {
    * Resolves to its URL once it answers and has our schema. Waits as long as it is down, and tries again
    * after 1 s at first, a minute at most. Starts an embedded one again that has ended. Concurrent calls take
    * turns. Throws faults that waiting does not repair (rights, password, another schema), and the signal's
-   * reason.
+   * reason. Once it was ready, rights and password are waited for too: somebody rotates them.
    */
   ready(signal: AbortSignal): Promise<string>;
   /** Stops using the embedded Postgres. May be called twice. */
@@ -30,6 +31,7 @@ export interface KeptDatabase {
 
 export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDeps): KeptDatabase {
   let database: OpenDatabase | null = null;
+  let hasWorked = false;
   let turn: Promise<unknown> = Promise.resolve();
 
   async function leave(): Promise<void> {
@@ -49,15 +51,19 @@ export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDe
     for (let failures = 0; ; failures++) {
       try {
         const url = await tryOnce(signal);
+        hasWorked = true;
         if (failures > 0) log.info({ failures }, "the database answers again");
         return url;
       } catch (error) {
         signal.throwIfAborted();
-        if (!isDown(error)) throw error;
+        const waits = hasWorked ? isAway : isDown;
+        if (!waits(error)) throw error;
         // The embedded one can change its port only when it is opened again.
         await leave().catch(() => {});
         const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
-        log.warn({ error: messageOf(error), wait_ms: waitMs }, "the database is down; waiting for it");
+        const facts = { error: messageOf(toStoreError(error, "use the database")), wait_ms: waitMs };
+        if (isDown(error)) log.warn(facts, "the database is down; waiting for it");
+        else log.error(facts, "the database refuses this process; waiting until it does not");
         await clock.sleep(waitMs, signal);
       }
     }
@@ -72,9 +78,4 @@ export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDe
     },
     close: leave,
   };
-}
-
-/** A host name that is unknown now may be known when its container is up again. */
-function isDown(error: unknown): boolean {
-  return isPassing(error) || sqlstateOf(error) === "ENOTFOUND";
 }

@@ -1,8 +1,10 @@
-import { schedule } from "node-cron";
-import type { Logger } from "../../base/log.ts";
+import type { Clock } from "../../base/clock.ts";
+import { createDueTimes } from "../../base/due-times.ts";
 
-/** A busy process ticks late; a tick that is up to a minute late still counts. */
-const TOLERANCE_MS = 60_000;
+/** How often the clock is looked at: so late is a due time at most on a machine that slept, or whose clock jumped. */
+const LOOK_EVERY_MS = 10_000;
+/** A clock that is put back by less, as time servers do, does not bring a due time again. */
+const SET_BACK_MS = 60_000;
 
 export interface Schedule {
   /** May be called twice. */
@@ -12,20 +14,34 @@ export interface Schedule {
 /** Calls `onTick` whenever the cron line is due in its time zone, until it is stopped. */
 export type StartSchedule = (line: { cron: string; timezone: string }, onTick: () => void) => Schedule;
 
-/** Schedules with node-cron. The job itself prevents overlaps: `noOverlap` knows only the runs that cron starts. */
-export function createCronSchedule(log: Logger): StartSchedule {
-  const write = (level: "debug" | "info" | "warn" | "error") => (message: string | Error) => {
-    log[level]({ said: message instanceof Error ? message.message : message }, "node-cron says something");
-  };
+/**
+ * Schedules by the clock on the wall, which may jump. However many due times a jump passed, one tick comes for them, and what is
+ * next is found anew. node-cron's own timer would compute each of them: after a jump of years that takes minutes.
+ */
+export function createSchedule(clock: Clock): StartSchedule {
   return ({ cron, timezone }, onTick) => {
-    const task = schedule(cron, () => onTick(), {
-      timezone,
-      // Without it node-cron writes to the console.
-      logger: { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") },
-      missedExecutionTolerance: TOLERANCE_MS,
-      // The job looks for missed ticks itself.
-      suppressMissedWarning: true,
-    });
-    return { stop: () => void task.destroy() };
+    const due = createDueTimes(cron, timezone);
+    const stopped = new AbortController();
+    let seenMs = clock.now().getTime();
+    let nextMs = nextAfter(seenMs);
+
+    function nextAfter(nowMs: number): number {
+      return due.next(new Date(nowMs))?.getTime() ?? Number.POSITIVE_INFINITY;
+    }
+
+    async function keep(): Promise<never> {
+      for (;;) {
+        await clock.sleep(Math.max(1, Math.min(LOOK_EVERY_MS, nextMs - seenMs)), stopped.signal);
+        const nowMs = clock.now().getTime();
+        const isDue = nowMs >= nextMs;
+        if (isDue || nowMs < seenMs - SET_BACK_MS) nextMs = nextAfter(nowMs);
+        seenMs = nowMs;
+        if (isDue) onTick();
+      }
+    }
+
+    // Its one end is the stop.
+    keep().catch(() => {});
+    return { stop: () => stopped.abort() };
   };
 }

@@ -3,7 +3,7 @@
  *
  *   asleep ──start──▶ looking back ──its last due time had a good run──▶ waiting
  *                                  ──it had none, or the job starts at once──▶ running
- *   waiting ──tick, or a due time without one──▶ running
+ *   waiting ──tick──▶ running
  *   running ──done, or busy elsewhere──▶ waiting
  *           ──tick, with only work left that may wait──▶ running
  *           ──failed──▶ backing off ──its wait is over, or a tick──▶ running
@@ -21,11 +21,6 @@ import type { Logger } from "../../base/log.ts";
 import type { Job, JobOutcome } from "./job.ts";
 import type { Schedule, StartSchedule } from "./schedule.ts";
 
-/** How often due times are compared with ticks: a machine that sleeps, or whose clock jumps, misses ticks. */
-const LOOK_BACK_EVERY_MS = 300_000;
-/** A due time this recent may still get its tick. */
-const TICK_GRACE_MS = 90_000;
-
 export type JobState = "asleep" | "looking back" | "waiting" | "running" | "backing off" | "ended";
 
 export function createScheduledJob(deps: { job: Job; clock: Clock; schedule: StartSchedule; log: Logger }) {
@@ -40,15 +35,12 @@ export function createScheduledJob(deps: { job: Job; clock: Clock; schedule: Sta
   let resting: AbortController | null = null;
   let ticks: Schedule | null = null;
   let life: Promise<unknown> = Promise.resolve();
-  /** Due times up to this one had their tick, or were before the start. */
-  let tickedUntil = clock.now();
 
-  function tick(why: string): void {
-    tickedUntil = clock.now();
+  function tick(): void {
     if (wake) wake.abort();
     else if (resting) resting.abort(new Error("the next run is due"));
     else if (!signal.aborted)
-      log.warn({ job: job.name, state, why }, "skipped: the previous run is still running");
+      log.warn({ job: job.name, state }, "skipped: the previous run is still running");
   }
 
   /** Waits for the next tick, `ms` at most. */
@@ -128,25 +120,13 @@ export function createScheduledJob(deps: { job: Job; clock: Clock; schedule: Sta
     }
   }
 
-  async function watchForMissedTicks(): Promise<never> {
-    for (;;) {
-      await clock.sleep(LOOK_BACK_EVERY_MS, signal);
-      const now = clock.now();
-      // The clock was set back after that tick, so the tick says nothing about later times.
-      if (tickedUntil > now) tickedUntil = now;
-      const dueAt = due?.last(new Date(now.getTime() - TICK_GRACE_MS)) ?? null;
-      if (dueAt !== null && dueAt > tickedUntil) tick("the tick of a due time was missed");
-    }
-  }
-
   return {
     state: () => state,
     /** Returns at once. A second call, or one after `stop`, does nothing. */
     start() {
       if (state !== "asleep") return;
-      tickedUntil = clock.now();
-      ticks = schedule(job, () => tick("tick"));
-      life = Promise.allSettled(due ? [live(), watchForMissedTicks()] : [live()]);
+      ticks = schedule(job, tick);
+      life = live().catch(() => {});
     },
     /** Ends the current run or wait with `reason`, and waits for it. May be called twice, and before `start`. */
     async stop(reason: unknown) {

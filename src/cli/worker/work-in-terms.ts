@@ -11,7 +11,7 @@ import { type Clock, LONGEST_SLEEP_MS } from "../../base/clock.ts";
 import { LockedError, messageOf, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { isPassing } from "../../store/connection/store-errors.ts";
+import { isAway, isPassing } from "../../store/connection/store-errors.ts";
 import type { Term } from "../../store/ledger/lead-term.ts";
 import type { LeaderLock } from "../../store/ledger/leader-lock.ts";
 import type { Job } from "./job.ts";
@@ -65,7 +65,7 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
 
   async function standBy(): Promise<Term> {
     let url = await database.ready(signal);
-    let leader: string | null = null;
+    let told: string | null = null;
     for (;;) {
       try {
         const taken = await lock.take(url);
@@ -74,11 +74,15 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
         if (!(taken instanceof LockedError)) return taken;
         if (!standsBy) throw taken;
         goUp();
-        if (taken.message !== leader) log.info({ why: taken.message }, "this worker stands by");
-        leader = taken.message;
+        if (taken.message !== told) log.info({ why: taken.message }, "this worker stands by");
+        told = taken.message;
       } catch (error) {
         signal.throwIfAborted();
-        if (!isPassing(error)) throw error;
+        const waits = isUp ? isAway : isPassing;
+        if (!waits(error)) throw error;
+        const why = messageOf(error);
+        if (why !== told) log.warn({ error: why }, "could not see who leads");
+        told = why;
         url = await database.ready(signal);
       }
       await clock.sleep(POLL_FROM_MS + Math.random() * (POLL_TO_MS - POLL_FROM_MS), signal);

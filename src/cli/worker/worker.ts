@@ -10,7 +10,7 @@ import type { Clock } from "../../base/clock.ts";
 import { StoppedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Job } from "./job.ts";
-import { createCronSchedule, type StartSchedule } from "./schedule.ts";
+import { createSchedule, type StartSchedule } from "./schedule.ts";
 import { createScheduledJob, type JobState } from "./scheduled-job.ts";
 
 /** A supervisor allows 10 s for a stop as a rule; the remaining time is for closing the database. */
@@ -20,14 +20,14 @@ export interface WorkerDeps {
   jobs: readonly Job[];
   clock: Clock;
   log: Logger;
-  /** @default node-cron */
+  /** @default by the clock */
   schedule?: StartSchedule;
 }
 
 export type Worker = ReturnType<typeof createWorker>;
 
 export function createWorker(deps: WorkerDeps) {
-  const { jobs, clock, log, schedule = createCronSchedule(log) } = deps;
+  const { jobs, clock, log, schedule = createSchedule(clock) } = deps;
   const scheduled = jobs.map((job) => createScheduledJob({ job, clock, schedule, log }));
   let stopping: Promise<boolean> | undefined;
 

@@ -37,7 +37,7 @@ describe("status", () => {
     await using database = await createTestDatabase();
     const { code, stdout } = await status(database.url);
     expect(code).toBe(0);
-    expect(stdout).toContain("fresh as of never (not known): the user list was never read to its end");
+    expect(stdout).toContain("not fresh yet: the user list was never read to its end");
     expect(stdout).toContain("stale, not read well within 1d 6h: user, project, version, file, build\n");
     expect(stdout).toContain("no runs yet");
     expect(stdout).toContain("no open builds");

@@ -64,6 +64,17 @@ describe("a kept database", () => {
     await expect(database.ready(never)).rejects.toThrow("wrong password");
   });
 
+  it("waits for a password that was right before", async () => {
+    const { database, clock, counts } = setup(async (nth) => {
+      if (nth === 2) throw new StoreError("wrong password", { sqlstate: "28P01" });
+    });
+    await database.ready(never);
+    const ready = database.ready(never);
+    await clock.advance(1000);
+    expect(await ready).toBe("postgres://opened-2");
+    expect(counts).toEqual({ opened: 2, prepared: 3, closed: 1 });
+  });
+
   it("ends its waiting when it is told to stop", async () => {
     const { database } = setup(async () => {
       throw new StoreError("down", { sqlstate: "57P03" });

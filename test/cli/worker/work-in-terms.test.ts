@@ -154,7 +154,7 @@ describe("a worker among others", () => {
     expect(events.at(-1)).toBe("released");
   });
 
-  it("ends by a fault that waiting does not repair", async () => {
+  it("ends at its start by a fault that waiting does not repair", async () => {
     const { clock, hand, ended } = setup();
     hand.isFree = new StoreError("no rights", { sqlstate: "42501" });
     await clock.advance(1000);

@@ -1,0 +1,109 @@
+import { type Command, Option } from "commander";
+import { ConfigError, EXIT } from "../base/errors.ts";
+import { withSnapshot } from "../report/read-answer.ts";
+import { becomeReader, ensureReader, READER, readStatement } from "../report/read-statement.ts";
+import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
+import { repeatAfterConflict } from "../store/connection/recovery-conflict.ts";
+import type { TransactionSql } from "../store/connection/sql.ts";
+import { type CommandContext, runCommand } from "./context/run-command.ts";
+import { withReports } from "./context/with-reports.ts";
+import { addFormatOptions, createAnswerWriter, type Format, readFormat } from "./report/answer-writer.ts";
+import { createCommand } from "./usage/create-command.ts";
+import { wholeFrom } from "./usage/parsed-by.ts";
+
+interface Options {
+  format?: Format;
+  json?: true;
+  bom?: true;
+  role?: string;
+  timeout: number;
+}
+
+/** A table is held in memory until its widths are known. */
+const MOST_TABLE_ROWS = 1000;
+const MOST_SECONDS = 86_400;
+
+export function sqlCommand(summary: string): Command {
+  const command = createCommand({
+    name: "sql",
+    summary,
+    settings: ["databaseUrl", "readUrl", "dataDir", ...REFRESH_SETTINGS],
+    examples: [
+      [
+        'sql "select * from report.failing_projects limit 10"',
+        "one query, as a table; docs/cookbook.md has some",
+      ],
+      ['sql "table report.success_rate_daily" --format csv --bom > days.csv', "every row, as CSV for Excel"],
+      ['sql "$(cat query.sql)" --json --timeout 600', "a query of a file that may take ten minutes"],
+    ],
+  }).argument("<statement>", "one query of the schema report: SELECT, VALUES, TABLE or WITH");
+  return addFormatOptions(command)
+    .addOption(
+      new Option("--role <role>", `whose rights it has [default: ${READER}, unless the login is a reader]`),
+    )
+    .option(
+      "--timeout <seconds>",
+      "how long Postgres may work until the first rows, and on each further batch",
+      wholeFrom(1, MOST_SECONDS),
+      60,
+    )
+    .action(
+      runCommand<Options>(async (context, { options, args: [text = ""] }) => {
+        const format = readFormat(options);
+        if (text.trim() === "") throw new ConfigError("there is no statement");
+        const { config, log, signal } = context;
+        const limits = { role: options.role, timeoutMs: options.timeout * 1000 };
+        const isOwn = config.databaseUrl === null && config.readUrl === null && options.role === undefined;
+        await withReports(context, "sql", async (sql) => {
+          if (isOwn && (await ensureReader(sql)))
+            log.info({ role: READER }, "made the role that the statement runs as");
+          let isPrinted = false;
+          const onBegin = () => {
+            isPrinted = true;
+          };
+          const answer = () =>
+            withSnapshot(
+              sql,
+              async (tx) => {
+                await becomeReader(tx, limits);
+                await print(context, tx, text, { format, hasBom: options.bom === true, onBegin });
+              },
+              signal,
+            );
+          await repeatAfterConflict(answer, () => !isPrinted);
+        });
+        return EXIT.done;
+      }),
+    );
+}
+
+async function print(
+  { out, log }: CommandContext,
+  tx: TransactionSql,
+  text: string,
+  { format, hasBom, onBegin }: { format: Format; hasBom: boolean; onBegin: () => void },
+): Promise<void> {
+  const batches = readStatement(tx, text);
+  let batch = await batches.next();
+  if (batch.done) return;
+  const { columns } = batch.value;
+  const twice = columns.find((name, place) => columns.indexOf(name) < place);
+  if (format === "json" && twice !== undefined)
+    throw new ConfigError(`two columns are called ${twice}, which no JSON object can have`, {
+      hint: "give one of them another name by AS",
+    });
+  onBegin();
+  const writer = createAnswerWriter(format, { columns, facts: {}, hasBom }, out);
+  await writer.begin();
+  for (let held = 0; !batch.done; batch = await batches.next()) {
+    const { rows } = batch.value;
+    const left = format === "table" ? MOST_TABLE_ROWS - held : rows.length;
+    await writer.write(rows.slice(0, left));
+    held += rows.length;
+    if (rows.length > left) {
+      log.info({ shown: MOST_TABLE_ROWS }, "only the first rows are shown; --format csv shows all");
+      break;
+    }
+  }
+  await writer.end();
+}

@@ -1,0 +1,155 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withSnapshot } from "../../src/report/read-answer.ts";
+import { readStatement } from "../../src/report/read-statement.ts";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
+import { runCli, startCli } from "../support/cli.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createReportedMirror } from "../support/reported-mirror.ts";
+
+const role = `docmirror_test_sql_${randomBytes(4).toString("hex")}`;
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createReportedMirror();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  await runCli(["grant-reader", role], { env: { DATABASE_URL: database.url } });
+});
+afterAll(async () => {
+  await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+});
+
+const env = () => ({ DATABASE_URL: database.url });
+const ask = (text: string, ...args: string[]) =>
+  runCli(["sql", text, "--role", role, ...args], { env: env() });
+const BUILDS =
+  "select build_id, succeeded, triggered_at, 'ü, x' as word from report.fact_builds where build_id = '1'";
+
+describe("docmirror sql", () => {
+  it("prints the rows of a query as a table, CSV or JSON, with a mark for Excel where it is asked for", async () => {
+    const table = await ask(`${BUILDS}; -- with a semicolon`);
+    expect(table).toMatchObject({ code: 0, stderr: "" });
+    expect(table.stdout).toBe(
+      "build_id  succeeded  triggered_at          word\n1                 1  2025-06-01T09:00:00Z  ü, x\n",
+    );
+    const csv = 'build_id,succeeded,triggered_at,word\r\n1,1,2025-06-01T09:00:00.001001Z,"ü, x"\r\n';
+    expect((await ask(BUILDS, "--format", "csv")).stdout).toBe(csv);
+    expect((await ask(BUILDS, "--format", "csv", "--bom")).stdout).toBe(`\ufeff${csv}`);
+    expect(JSON.parse((await ask(BUILDS, "--json")).stdout)).toEqual({
+      columns: ["build_id", "succeeded", "triggered_at", "word"],
+      rows: [{ build_id: "1", succeeded: 1, triggered_at: "2025-06-01T09:00:00.001001Z", word: "ü, x" }],
+    });
+  });
+
+  it("has a value of every type in JSON, and the columns also of no rows", async () => {
+    const { stdout } = await ask(
+      `select array[1, 2] as list, '{"a":1}'::jsonb as object, 1.50 as number, 12345678901234567890 as long,
+        'NaN'::float8 as none, '\\x01ff'::bytea as bytes, interval '1 h' as span, null as nothing`,
+      "--json",
+    );
+    expect(JSON.parse(stdout).rows).toEqual([
+      {
+        ...{ list: "[1,2]", object: '{"a":1}', number: 1.5, long: "12345678901234567890", none: "NaN" },
+        ...{ bytes: "\\x01ff", span: "01:00:00", nothing: null },
+      },
+    ]);
+    expect((await ask("select 1 as one where false", "--format", "csv")).stdout).toBe("one\r\n");
+  });
+
+  it.each([
+    ["select 1; drop table report.error_rules", "cannot insert multiple commands", "one query"],
+    ["commit", 'syntax error at or near "commit", at line 1, column 1', "one query"],
+    ["delete from report.error_rules", 'syntax error at or near "delete"', "one query"],
+    ["with gone as (delete from report.error_rules returning 1) table gone", "data-modifying", "one query"],
+    ["select lo_create(0)", "in a read-only transaction", ""],
+    ["select * from mirror.users", "permission denied for schema mirror", "schema report alone"],
+    ["select username from report_people.users", "permission denied for schema report_people", ""],
+    ["select\n  ü, wrong from report.fact_builds", "at line 2, column 3", ""],
+    ["table report.failing_nw", 'relation "report.failing_nw" does not exist', "write report.failing_now"],
+    ["select count(*) from failing_now", 'relation "failing_now"', "write report.failing_now"],
+    ["select $1", "requires 1", "write the values"],
+    ["select 1 / 0", "division by zero", ""],
+    [" ", "there is no statement", ""],
+  ])("refuses %j with one sentence and exit code 2, and changes nothing", async (text, message, hint) => {
+    const rules = await sql`select count(*) from report.error_rules`;
+    const { code, stdout, stderr } = await ask(text);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining(message),
+    });
+    expect(stderr).toContain(hint);
+    expect(await sql`select count(*) from report.error_rules`).toEqual(rules);
+  });
+
+  it("refuses a JSON document with two columns of one name, which a table can have", async () => {
+    const twice = "select 1 as one, 2 as one";
+    expect((await ask(twice)).stdout).toBe("one  one\n  1    2\n");
+    expect(await ask(twice, "--json")).toMatchObject({ code: 2, stderr: expect.stringContaining("AS") });
+  });
+
+  it("wants a role that only reads", async () => {
+    const as = (name: string) => runCli(["sql", "select 1", "--role", name], { env: env() });
+    expect(await as("docmirror_nobody")).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/there is no role docmirror_nobody\n.*grant-reader/),
+    });
+    const [{ name }] = await sql<[{ name: string }]>`select current_user as name`;
+    expect(await as(name)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${name} can read more than the reports`),
+    });
+  });
+
+  it("stays what it is where the login only reads", async () => {
+    const url = new URL(database.url);
+    url.searchParams.set("role", role);
+    const answer = await runCli(["sql", "select current_user as name", "--format", "csv"], {
+      env: { DOCMIRROR_READ_URL: url.href },
+    });
+    expect(answer).toMatchObject({ code: 0, stdout: `name\r\n${role}\r\n` });
+  });
+
+  it("shows a thousand rows as a table, and all of them as CSV", async () => {
+    const many = "select n from generate_series(1, 2600) as n";
+    const table = await ask(many);
+    expect(table.stdout.split("\n")).toHaveLength(1002);
+    expect(table.stderr).toContain("only the first rows are shown");
+    expect((await ask(many, "--format", "csv")).stdout.split("\r\n")).toHaveLength(2602);
+  });
+
+  it("holds no more than a batch of rows at a time", async () => {
+    const sizes = await withSnapshot(sql, async (tx) => {
+      const found: number[] = [];
+      for await (const { rows } of readStatement(tx, "select n from generate_series(1, 1200) as n"))
+        found.push(rows.length);
+      return found;
+    });
+    expect(sizes).toEqual([500, 500, 200]);
+  });
+
+  it("ends a statement that takes too long with exit code 4", { tags: ["long"] }, async () => {
+    const { code, stderr } = await ask("select pg_sleep(600)", "--timeout", "1");
+    expect({ code, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringContaining("--timeout gives it longer"),
+    });
+  });
+
+  it("ends the statement in Postgres when it is stopped", async () => {
+    const isRunning = async () =>
+      (
+        await sql`select from pg_stat_activity where state = 'active' and query like '%fetch%' and datname = current_database()
+        and application_name like 'docmirror sql%'`
+      ).length > 0;
+    await using running = startCli(["sql", "select pg_sleep(600)", "--role", role], { env: env() });
+    await expect.poll(isRunning).toBe(true);
+    running.signal("SIGINT");
+    expect(await running.ended).toMatchObject({ code: 130, stdout: "" });
+    expect(await isRunning()).toBe(false);
+  });
+});

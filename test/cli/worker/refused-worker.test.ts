@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, inject, test } from "vitest";
+import { startSimulation } from "../../../src/simulate/service.ts";
+import { createWorld } from "../../../src/simulate/world.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
+import { startCli } from "../../support/cli.ts";
+import { createTestDatabase } from "../../support/database.ts";
+
+const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
+const REFUSES = /the database refuses this process; waiting until it does not/;
+
+interface Refusal {
+  what: string;
+  code: string;
+  refuse(sql: Sql, names: { role: string; database: string }): Promise<unknown>;
+  /** The password is in its file by now. */
+  allow(sql: Sql, names: { role: string; database: string }): Promise<unknown>;
+}
+
+const REFUSALS: Refusal[] = [
+  {
+    what: "whose password is rotated",
+    code: "password authentication failed",
+    refuse: (sql, { role }) => sql`alter role ${sql(role)} password 'second'`,
+    allow: async () => {},
+  },
+  {
+    what: "whose database takes no connections for a while",
+    code: "not currently accepting connections",
+    refuse: (sql, { database }) => sql`alter database ${sql(database)} allow_connections false`,
+    allow: (sql, { database }) => sql`alter database ${sql(database)} allow_connections true`,
+  },
+  {
+    what: "whose right to connect is taken",
+    code: "permission denied for database",
+    refuse: (sql, { role, database }) =>
+      sql`revoke connect on database ${sql(database)} from public, ${sql(role)}`,
+    allow: (sql, { role, database }) => sql`grant connect on database ${sql(database)} to ${sql(role)}`,
+  },
+];
+
+test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", {
+  tags: ["long"],
+}, async (refusal) => {
+  await using database = await createTestDatabase({ migrated: false });
+  const folder = await mkdtemp(join(tmpdir(), "docmirror-refused-"));
+  const passwordFile = join(folder, "password");
+  const role = `docmirror_role_${randomBytes(6).toString("hex")}`;
+  const url = new URL(database.url);
+  const names = { role, database: url.pathname.slice(1) };
+  const asAdmin = (fn: (sql: Sql) => Promise<unknown>) =>
+    withSql(inject("databaseServer").adminUrl, { applicationName: "docmirror test", max: 1 }, fn);
+  const service = await startSimulation({ world: createWorld(SMALL) });
+  try {
+    await writeFile(passwordFile, "first\n", { mode: 0o600 });
+    await asAdmin(async (sql) => {
+      await sql`create role ${sql(role)} login password 'first'`;
+      await sql`alter database ${sql(names.database)} owner to ${sql(role)}`;
+    });
+    url.username = role;
+    url.password = "";
+    await using cli = startCli(
+      [
+        ...[
+          "worker",
+          "--rate",
+          "0",
+          "--http-port",
+          "0",
+          "--sync-cron",
+          "0 0 29 2 *",
+          "--watch-cron",
+          "* * * * * *",
+        ],
+        ...["--base-url", service.url, "--database-url", url.href],
+      ],
+      { env: { DOCMIRROR_DATABASE_PASSWORD_FILE: passwordFile } },
+    );
+    const [, page = ""] = await cli.waitFor(
+      "stderr",
+      /"url":"([^"]+)","msg":"the report page and the API are up"/,
+    );
+    await cli.waitFor("stderr", /sync succeeded/);
+
+    await asAdmin(async (sql) => {
+      await refusal.refuse(sql, names);
+      await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = ${role}`;
+    });
+    await cli.waitFor("stderr", REFUSES);
+    expect(cli.stderr()).toContain(refusal.code);
+    await expect.poll(async () => (await fetch(`${page}/readyz`)).status).toBe(503);
+
+    await writeFile(passwordFile, refusal.code.startsWith("password") ? "second\n" : "first\n");
+    await asAdmin((sql) => refusal.allow(sql, names));
+    await cli.waitFor("stderr", /the database answers again/);
+    await expect.poll(async () => (await fetch(`${page}/readyz`)).status).toBe(200);
+    const rounds = () =>
+      withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+        const [row] = await sql<
+          { count: number }[]
+        >`select count(*)::int as count from sync.runs where kind = 'watch'`;
+        return row?.count ?? 0;
+      });
+    const before = await rounds();
+    await expect.poll(rounds).toBeGreaterThan(before);
+    expect(cli.stderr()).not.toContain("first");
+    cli.signal("SIGTERM");
+    expect((await cli.ended).code).toBe(143);
+  } finally {
+    await service.close();
+    await database.dispose();
+    await asAdmin((sql) => sql`drop role if exists ${sql(role)}`);
+    await rm(folder, { recursive: true, force: true });
+  }
+});
