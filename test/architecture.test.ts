@@ -37,7 +37,7 @@ const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   // The way of a record, from its last step to its first.
   mirror: [["run"], ["content"], ["builds"], ["lists"], ["load"], ["normalize"], ["walk"], ["api"]],
   serve: [["http"], ["catalog"], ["protocol"]],
-  store: [["migrate", "embedded"], ["ledger"], ["connection", "schema"]],
+  store: [["backup"], ["migrate", "embedded"], ["ledger"], ["connection", "schema"]],
 };
 
 /**

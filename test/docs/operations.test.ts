@@ -50,7 +50,8 @@ function commandsOf(page: string): string[] {
   return [...spans.filter((span) => /^docmirror [a-z]/.test(span)), ...typed, ...timed, ...scripts];
 }
 
-const isOfBackups = (command: string) => command.startsWith("pg_dump");
+/** What they do is shown with the commands themselves, in places of their own. */
+const isOfBackups = (command: string) => /^(?:pg_dump|docmirror (?:backup|restore))/.test(command);
 const commands = [...new Set([...commandsOf(operations), ...commandsOf(database)])].filter(
   (command) => !isOfBackups(command),
 );

@@ -17,6 +17,7 @@ const OF_RECORDS: readonly Compared[] = [
   "success_rate_weekly",
   "success_rate_monthly",
   "success_rate_daily_by_project",
+  "success_rate_weekly_by_project",
   "success_rate_by_project",
   "success_rate_by_version",
   "success_rate_by_type",
