@@ -5,7 +5,9 @@
  * our clock may be put back too. Only within one reply does the date decide (`prepare-batch.ts`).
  *
  * An embedded copy with the date of the project's own list or detail is the same project in another form: services
- * leave out fields there. So it replaces nothing, else such projects would change twice a night.
+ * leave out fields there. So it replaces nothing, else such projects would change twice a night. It also says nothing
+ * about the fields that it lacks: a list or detail of that date goes by others of its kind, however late the embedded
+ * copy was asked for.
  */
 import type { ProjectSource } from "../../store/schema/projects.ts";
 import type { ObservedRecord } from "./observed-record.ts";
@@ -24,6 +26,8 @@ interface Sighting {
   /** The same project as versions and files show it, where they show it in another form. */
   embeddedHash: string | null;
   askedAt: number;
+  /** The same for its list and its detail alone; null before the first. */
+  ownAskedAt: number | null;
   isEmbedded: boolean;
   /** Whether an embedded copy took the place of what the list had shown. */
   hasReplaced: boolean;
@@ -62,7 +66,9 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
       if (isOtherForm({ record, source }, stored)) return source !== "embedded";
       const askedAt = Date.parse(copy.askedAt);
       const seen = find(record.id);
-      if (seen) return isAfter({ askedAt, isEmbedded: source === "embedded" }, seen);
+      const isOwn = source !== "embedded" && hasDateOf(record, stored);
+      if (isOwn && seen && seen.ownAskedAt !== null) return askedAt >= seen.ownAskedAt;
+      if (!isOwn && seen) return isAfter({ askedAt, isEmbedded: source === "embedded" }, seen);
       const observedAt = Date.parse(copy.observedAt);
       if (stored.changedRunId === runId) return observedAt >= stored.changedAt;
       // A cache may have got this copy before the stored one was seen, unless our clock was put back since.
@@ -71,7 +77,8 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
     },
     /** Notes an embedded copy that is the stored project in another form. */
     noteForm({ id, hash, askedAt }: SeenCopy): void {
-      const seen = find(id) ?? { hash: null, askedAt: 0, isEmbedded: false, hasReplaced: false };
+      const none = { hash: null, askedAt: 0, ownAskedAt: null, isEmbedded: false, hasReplaced: false };
+      const seen = find(id) ?? none;
       pending.set(id, { ...seen, embeddedHash: hash, askedAt: Math.max(seen.askedAt, Date.parse(askedAt)) });
     },
     /** Notes a copy that is stored now, or that could not be stored. */
@@ -83,14 +90,17 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
         return;
       }
       const same = seen?.hash === hash ? seen : undefined;
+      const at = Date.parse(askedAt);
       const sighting = {
         hash,
         embeddedHash: same?.embeddedHash ?? null,
-        askedAt: Date.parse(askedAt),
+        askedAt: at,
+        ownAskedAt: isEmbedded ? (seen?.ownAskedAt ?? null) : Math.max(at, seen?.ownAskedAt ?? at),
         isEmbedded,
         hasReplaced: isEmbedded && (hasReplaced || same?.hasReplaced === true),
       };
       if (!seen || isAfter(sighting, seen)) pending.set(id, sighting);
+      else pending.set(id, { ...seen, ownAskedAt: sighting.ownAskedAt });
     },
     /**
      * Notes that a page of the list shows these projects as they were before this run, because it was skipped
@@ -106,6 +116,7 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
         else
           committed.set(id, {
             ...page,
+            ownAskedAt: page.askedAt,
             hash: seen?.hash ?? null,
             embeddedHash: seen?.embeddedHash ?? null,
             hasReplaced: false,
@@ -134,7 +145,11 @@ export function isOtherForm(
   stored: StoredProject,
 ): boolean {
   if ((source === "embedded") === (stored.source === "embedded")) return false;
-  return padFraction(record.columns.modified_date) === (stored.modifiedDate ?? "");
+  return hasDateOf(record, stored);
+}
+
+function hasDateOf({ columns }: ObservedRecord["record"], { modifiedDate }: StoredProject): boolean {
+  return padFraction(columns.modified_date) === (modifiedDate ?? "");
 }
 
 /** Makes local times equally long, so that they can be compared as texts. */

@@ -66,6 +66,25 @@ describe("of two copies of a project", () => {
     expect(await stored(loading)).toMatchObject({ name: "whole again", source: "list" });
   });
 
+  test("a listed one is loaded though an embedded one of its date was asked for later and came first", async () => {
+    await using loading = await setUpLoading();
+    const at = (minute: number) => ({ at: `2024-05-15T12:0${minute}:00Z` });
+    const { sponsor: _, ...embedded } = { ...copy(NEW, "short"), sponsor: null };
+    await loading.load("project", [{ ...copy(NEW, "before"), sponsor: null }], at(0));
+    loading.nextRun({ startedAt: new Date("2024-05-15T12:01:00Z") });
+    await loading.load("file", [wireFile("1", embedded)], at(4));
+    await loading.load("project", [{ ...copy(NEW, "after"), sponsor: null }], at(3));
+    expect(await stored(loading)).toMatchObject({ name: "after", source: "list" });
+    await loading.load("file", [wireFile("2", embedded)], at(6));
+    await loading.load("project", [{ ...copy(NEW, "older"), sponsor: null }], at(2));
+    expect(await stored(loading)).toMatchObject({ name: "after" });
+    await loading.load("project", [{ ...copy(NEW, "newer"), sponsor: null }], at(5));
+    expect(await stored(loading)).toMatchObject({ name: "newer" });
+    // Another date is another project: the embedded copy showed that this one is past.
+    await loading.load("project", [{ ...copy(OLD, "of old"), sponsor: null }], at(5));
+    expect(await stored(loading)).toMatchObject({ name: "newer" });
+  });
+
   test("the one that came first stays when it was asked for later", async () => {
     await using loading = await setUpLoading();
     const [nine, ten, eleven, noon] = [9, 10, 11, 12].map((hour) =>
