@@ -175,6 +175,9 @@ describe.skipIf(missing)(
                 "8000",
                 "--speed",
                 "0",
+                // A container that starts again would live in another now, with other dates.
+                "--start",
+                "2026-01-01T00:00:00Z",
                 "--builds",
                 "3000",
               ],

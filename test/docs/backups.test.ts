@@ -21,7 +21,10 @@ import {
 
 const page = readFileSync(new URL("../../docs/database.md", import.meta.url), "utf8");
 const section = page.split(/^## /m).find((part) => part.startsWith("Backups\n")) ?? "";
-const [dump = "", restore = ""] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) => block);
+const blocks = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = ""]) => block);
+const [dump = "", restore = ""] = ["pg_dump ", "pg_restore "].map((tool) =>
+  blocks.find((block) => block.includes(tool)),
+);
 
 /** The newest dump that the machine's own program can take. */
 const dumpVersion = Number(/ (\d+)/.exec(String(spawnSync("pg_dump", ["--version"]).stdout ?? ""))?.[1] ?? 0);
