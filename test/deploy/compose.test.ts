@@ -177,7 +177,7 @@ describe.skipIf(missing)(
                 "0",
                 // A container that starts again would live in another now, with other dates.
                 "--start",
-                "2026-01-01T00:00:00Z",
+                "2026-01-01",
                 "--builds",
                 "3000",
               ],
@@ -185,7 +185,7 @@ describe.skipIf(missing)(
             },
           },
         };
-        writeFileSync(join(folder, "test.yml"), stringify(overrides));
+        writeFileSync(join(folder, "test.yml"), stringify(overrides, { version: "1.1" }));
         await compose(["build", "worker"], BUILD_MS);
         await haveRoughNight();
       },
