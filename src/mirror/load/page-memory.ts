@@ -3,7 +3,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { openBuilds, pages as pagesTable } from "../../store/schema/index.ts";
-import { NORMALIZER_VERSION } from "../normalize/normalizer-version.ts";
+import { PLANS } from "../normalize/record-plan.ts";
 import type { RememberedPage } from "../walk/page.ts";
 import { RECORD_TABLES, recordsAs } from "./tables.ts";
 
@@ -24,13 +24,14 @@ export type PageMemory = ReturnType<typeof createPageMemory>;
  * compared, and an interrupted walk finds here what it has seen.
  */
 export function createPageMemory(sql: Sql, resource: Resource, runId: number) {
+  const { pageReading } = PLANS[resource];
   const windows = new Map<number, Promise<Map<number, RememberedPage>>>();
 
-  /** A page that another version of the normalizer read has no hash, so that it is read again. */
+  /** A page that was read in another way has no hash, so that it is read again. */
   async function readWindow(index: number): Promise<Map<number, RememberedPage>> {
     const rows = await sql<(RememberedPage & { seq: number })[]>`
       select seq, request, meta, ids,
-        case when normalizer_version = ${NORMALIZER_VERSION} then encode(body_hash, 'hex') else '' end as "bodyHash"
+        case when normalizer_version = ${pageReading} then encode(body_hash, 'hex') else '' end as "bodyHash"
       from sync.pages
       where resource = ${resource} and seq >= ${index * WINDOW} and seq < ${(index + 1) * WINDOW}`;
     return new Map(rows.map((row) => [row.seq, row]));
@@ -75,7 +76,7 @@ export function createPageMemory(sql: Sql, resource: Resource, runId: number) {
       });
       await tx`
         insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at, run_id, normalizer_version)
-        select ${resource}, seq, request, body_hash, meta, ids, loaded_at, ${runId}::bigint, ${NORMALIZER_VERSION}::int
+        select ${resource}, seq, request, body_hash, meta, ids, loaded_at, ${runId}::bigint, ${pageReading}::int
         from jsonb_populate_recordset(null::sync.pages, ${JSON.stringify(rows)}::text::jsonb)
         on conflict (resource, seq) do update set request = excluded.request, body_hash = excluded.body_hash,
           meta = excluded.meta, ids = excluded.ids, loaded_at = excluded.loaded_at, run_id = excluded.run_id,

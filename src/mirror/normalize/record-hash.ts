@@ -1,21 +1,20 @@
 import { hash } from "node:crypto";
 import { assertDepth } from "./clean-text.ts";
-import { NORMALIZER_VERSION } from "./normalizer-version.ts";
 import type { RecordPlan } from "./record-plan.ts";
 
 /**
- * The first 16 bytes of SHA-256, in hex, over the parsed fields of a record and the version of the
- * normalizer: the order of its keys and of a list of references does not count, everything else does. An embedded record
- * counts by its id. Each value is encoded with its kind
- * and its length, so that two different records never have the same encoding. Throws a RangeError for a
- * record that is nested too deep to be stored (`MAX_DEPTH`).
+ * The first 16 bytes of SHA-256, in hex, over the parsed fields of a record and how it becomes a row (`readingOf`): the
+ * order of its keys and of a list of references does not count, everything else does. An embedded record counts by its
+ * id. Each value is encoded with its kind and its length, so that two different records never have the same encoding.
+ * Throws a RangeError for a record that is nested too deep to be stored (`MAX_DEPTH`).
  */
 export function hashRecord(
   record: Record<string, unknown>,
-  { hashed, isDocumented, list, embedded }: Pick<RecordPlan, "hashed" | "isDocumented" | "list" | "embedded">,
+  plan: Pick<RecordPlan, "reading" | "hashed" | "isDocumented" | "list" | "embedded">,
   embeddedId: string | null,
 ): string {
-  let text = `v${NORMALIZER_VERSION};`;
+  const { reading, hashed, isDocumented, list, embedded } = plan;
+  let text = `v${reading};`;
   let known = 0;
   for (const key of hashed) {
     if (!Object.hasOwn(record, key)) {

@@ -1,8 +1,13 @@
 import { columnName, type FieldKind } from "../../resources/declare.ts";
 import { DECLARATIONS, RESOURCES, type Resource, targetOf } from "../../resources/resources.ts";
+import { readingOf } from "./reading-of.ts";
 
 /** What normalizing needs of a declaration, worked out once. */
 export interface RecordPlan {
+  /** How its records become rows. */
+  reading: number;
+  /** How a page of them becomes rows, with the projects within it. */
+  pageReading: number;
   fields: readonly PlannedField[];
   /** The keys of a whole record in the order of its hash. */
   hashed: readonly string[];
@@ -27,7 +32,8 @@ export const PLANS = Object.fromEntries(
 ) as Readonly<Record<Resource, RecordPlan>>;
 
 function planOf(resource: Resource): RecordPlan {
-  const entries = Object.entries(DECLARATIONS[resource].fields);
+  const declaration = DECLARATIONS[resource];
+  const entries = Object.entries(declaration.fields);
   const fields = entries.map(([name, field]) => ({
     name,
     kind: field.kind,
@@ -35,12 +41,15 @@ function planOf(resource: Resource): RecordPlan {
     target: targetOf(field),
   }));
   const hashed = ["id", ...fields.map(({ name }) => name)];
+  const embedded = entries.find(([, { kind }]) => kind === "embedded");
   return {
+    reading: readingOf(declaration),
+    pageReading: readingOf(declaration, embedded?.[1].to),
     fields,
     hashed,
     isDocumented: new Set(hashed),
     list: fields.find(({ kind }) => kind === "uris")?.name,
-    embedded: fields.find(({ kind }) => kind === "embedded")?.name,
+    embedded: embedded?.[0],
     long: entries.filter(([, field]) => field.long).map(([name]) => name),
   };
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { normalizePage } from "../../../src/mirror/normalize/page.ts";
-import type { Resource } from "../../../src/resources/resources.ts";
+import { PLANS } from "../../../src/mirror/normalize/record-plan.ts";
+import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
 
 const BASE = new URL("https://docs.example.org");
 const USERS = ["/api/v1/user/9/", "/api/v1/user/10/"];
 
-/** Mirrors hold these hashes. A record with another hash is written again, so a new field needs a new version. */
+/** Mirrors hold these hashes. A record with another hash is written again, as it must be after its declaration changed. */
 const KNOWN: [Resource, string, Record<string, unknown>, string][] = [
   ["user", "a whole user", wireUser("7"), "0660ce2a7412fdad6ffceba4ad50bf52"],
   [
@@ -73,4 +74,9 @@ describe("the hash of a record that mirrors hold", () => {
     const { records } = normalizePage("project", [project], BASE);
     expect(embeddedProjects.map(({ hash }) => hash)).toEqual(records.map(({ hash }) => hash));
   });
+});
+
+it("mirrors remember each page under the number 3", () => {
+  const numbers = RESOURCES.map((resource) => [resource, PLANS[resource].pageReading]);
+  expect(Object.fromEntries(numbers)).toEqual({ user: 3, project: 3, version: 3, file: 3, build: 3 });
 });

@@ -6,6 +6,7 @@ import { jsonNumber } from "../../support/hostile-records.ts";
 
 const KNOWN = ["id", "a", "b", "c"];
 const planOf = (hashed: readonly string[], embedded?: string) => ({
+  reading: 1,
   hashed,
   isDocumented: new Set(hashed),
   list: undefined,
