@@ -1,3 +1,4 @@
+import { ConfigError } from "../../base/errors.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
@@ -22,11 +23,12 @@ import { readRising } from "../parts/rising-lines.ts";
 import type { Row } from "../parts/row.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
 import { foreign, grouped, kindLabel, kindMeaning, type Markup } from "../parts/words.ts";
-import { renderErrorLines } from "./error-lines.ts";
+import { renderErrorLines, renderSorts } from "./error-lines.ts";
+import { ERRORS_PATH, hrefsOf, keptQuery } from "./errors-query.ts";
 import {
+  askForChosen,
   askForLineDays,
   askForLineProjects,
-  askForLines,
   askForPrintDays,
   askForRestProjects,
   type ErrorsChoice,
@@ -40,8 +42,6 @@ import {
 import { judgeErrors, judgeRising } from "./errors-verdict.ts";
 import { isRising } from "./kind-lines.ts";
 import { renderRisen } from "./risen-today.ts";
-
-const PATH = "/errors";
 
 const FILES = {
   classes: { since: null, until: null },
@@ -69,10 +69,18 @@ export function errorsPage({ query }: Address): Drawing {
       parameters: FILES,
       async ask(tx, moment) {
         await assertKindKnown(tx, choice.kind);
+        await assertLineKnown(tx, choice);
         return errorsBlocks(errorsQuestions(await findPeriod(tx, choice, moment), choice, moment.at));
       },
     },
   };
+}
+
+/** Throws ConfigError for a line that no failed build has: an empty file would look like an answer. */
+async function assertLineKnown(tx: TransactionSql, choice: Choice): Promise<void> {
+  if (choice.line === undefined && choice.print === undefined) return;
+  const { found } = await askEach(tx, { found: askForChosen(choice) });
+  if (found.length === 0) throw new ConfigError("no failed build has this error line");
 }
 
 async function draw(tx: TransactionSql, choice: Choice, moment: PageMoment): Promise<Draft> {
@@ -85,31 +93,27 @@ async function draw(tx: TransactionSql, choice: Choice, moment: PageMoment): Pro
   const period = resolvePeriod(choice, String(firstDay), moment);
   if (period === null)
     return drawNothing("No build of these days is known.", [
-      { href: withQuery(PATH, { kind: choice.kind }), words: "The last 14 days" },
+      { href: withQuery(ERRORS_PATH, { kind: choice.kind }), words: "The last 14 days" },
     ]);
   const questions = errorsQuestions(period, choice, moment.at);
   const answers = await askEach(tx, questions);
-  const of = await findLines(tx, period, choice, answers.prints);
+  const of = await findMore(tx, period, choice, answers.lines);
   return drawErrors(choice, period, questions, answers, of, knownDays(String(firstDay), moment), moment);
 }
 
 const NO_ROWS = { text: "select where false", params: [] };
 
-/** The lines of the kinds that are shown, with their days and their projects. */
-async function findLines(tx: TransactionSql, period: Period, choice: Choice, kinds: readonly Row[]) {
-  const prints = kinds.map(({ error_fingerprint }) => String(error_fingerprint));
-  if (prints.length === 0) return { lines: [], printDays: [], lineDays: [], projects: [], restProjects: [] };
-  const { lines, printDays } = await askEach(tx, {
-    lines: askForLines(period, choice, prints),
-    printDays: askForPrintDays(period, prints),
-  });
+/** The days of the kinds and lines that are shown, and the projects that they hit. */
+async function findMore(tx: TransactionSql, period: Period, choice: Choice, lines: readonly Row[]) {
+  const prints = [...new Set(lines.map(({ error_fingerprint }) => String(error_fingerprint)))];
   const ids = lines.map(({ error_line_id }) => String(error_line_id));
-  const of = await askEach(tx, {
+  const isLong = isAllTime(period);
+  return askEach(tx, {
+    printDays: askForPrintDays(period, prints),
     lineDays: askForLineDays(period, prints, ids),
-    projects: isAllTime(period) ? NO_ROWS : askForLineProjects(period, choice, ids),
-    restProjects: isAllTime(period) ? NO_ROWS : askForRestProjects(period, choice, prints, ids),
+    projects: isLong ? NO_ROWS : askForLineProjects(period, choice, ids),
+    restProjects: isLong ? NO_ROWS : askForRestProjects(period, choice, prints, ids),
   });
-  return { lines, printDays, ...of };
 }
 
 /** The whole days before the last 24 hours of which builds are known. */
@@ -125,31 +129,28 @@ function drawErrors(
   period: Period,
   questions: Questions,
   answers: Answers,
-  of: Awaited<ReturnType<typeof findLines>>,
+  of: Awaited<ReturnType<typeof findMore>>,
   days: number,
   { now, at }: PageMoment,
 ): Draft {
-  const { kind, since, sort } = choice;
   const kinds = kindsOf(answers.kinds, period);
   const failed = kinds.reduce((sum, one) => sum + one.now, 0);
   const rising = readRising(answers.rising, days);
-  const risen = answers.prints.length === 0 ? [] : of.lines.filter((line) => isRising(line, period));
+  const risen = answers.lines.filter((line) => isRising(line, period));
+  const href = hrefsOf(choice);
   const verdict =
-    judgeRising(rising, now, at) ??
+    judgeRising(rising, failed, period, { now, at }) ??
     judgeErrors(kinds, risen, Number(answers.finished[0]?.finished ?? 0), period);
-  const sorting = sort === "rise" ? undefined : sort;
-  const offers = offerFiles(
-    "errors",
-    { since, until: choice.until, kind, line: choice.line, print: choice.print, sort: sorting },
-    errorsBlocks(questions),
-    FILES,
-  );
+  const kept = keptQuery(choice);
+  const offers = offerFiles("errors", kept, errorsBlocks(questions), FILES);
   const main = html`${renderVerdict(verdict)}
-<div class="bar controls">${renderPeriodChips({ path: PATH, period, choice, kept: { kind, sort: sorting } })}</div>
+<div class="bar controls">${renderPeriodChips({ path: ERRORS_PATH, period, choice, kept: { ...kept, until: undefined } })}
+${renderSorts(choice, period, href)}</div>
 ${renderRisen(rising, offers.risen, { now, at })}
+${renderErrorLines({ choice, period, lines: answers.lines, ...of, failed, href, tools: offers.lines, now })}
 ${renderBlock({
   id: "classes",
-  title: "Kinds of error",
+  title: "Why builds fail",
   ...(isAllTime(period) && {
     note: "The projects are those of all time: they ignore the dates, because the period is long.",
   }),
@@ -158,35 +159,24 @@ ${renderBlock({
     kinds.length === 0
       ? renderEmpty({
           kind: "unknown",
-          strong: "No kinds.",
+          strong: "Not known.",
           say: "No build of these days is known to have failed.",
         })
       : renderKindRows({
           kinds,
           period,
-          href: (name) => `${withQuery(PATH, { since, kind: name, sort: sorting })}#lines`,
+          href: (name) => href({ kind: name, line: undefined, print: undefined }),
           small: (name) => renderMeaning(name, answers.classes, now),
           isPlain: true,
           more: { head: "Projects", cell: (name) => renderHit(name, answers) },
           now,
         }),
 })}
-${renderErrorLines({
-  choice,
-  period,
-  since,
-  prints: answers.prints,
-  ...of,
-  perKind: answers.perKind,
-  failed,
-  tools: offers.lines,
-  now,
-})}
-<p class="more quiet">Which line belongs to which kind is said by the rules in
+<p class="more quiet">Why a build fails is told from its error line by the rules in
   <code>report.error_rules</code>; they are yours to change, and <code>docmirror reclassify</code> applies
   them to what is stored.</p>`;
   const tone = verdict.look === "some" ? "bad" : verdict.look === "good" ? "good" : "idle";
-  return { status: 200, facts: { title: verdict.title, tone, tab: PATH, main } };
+  return { status: 200, facts: { title: verdict.title, tone, tab: ERRORS_PATH, main } };
 }
 
 /** What a kind means, its share of the failures, and its newest build. */
@@ -209,7 +199,7 @@ function renderHit(name: string, { projects, failing }: Answers): Markup {
 
 function drawNothing(sentence: string, ways?: readonly Link[]): Draft {
   return drawNoMatch({
-    tab: PATH,
+    tab: ERRORS_PATH,
     name: "Errors",
     sentence,
     evidence: "So this says neither that builds fail nor that they do not.",
@@ -220,9 +210,9 @@ function drawNothing(sentence: string, ways?: readonly Link[]): Draft {
 }
 
 /** A kind that no rule names says nothing about builds; the nearest ones are offered. */
-function drawUnknownKind(wrong: string, kinds: readonly string[], { since }: PeriodChoice): Draft {
+function drawUnknownKind(wrong: string, kinds: readonly string[], { since, until }: PeriodChoice): Draft {
   return drawNoMatch({
-    tab: PATH,
+    tab: ERRORS_PATH,
     name: "Errors",
     sentence: "There is no such kind of error.",
     evidence: "So this says nothing about builds.",
@@ -231,10 +221,10 @@ function drawUnknownKind(wrong: string, kinds: readonly string[], { since }: Per
       say: html`No rule and no failed build has the kind ${foreign(wrong, 40)}.`,
       ways: [
         ...nearestChoices(wrong, kinds, kindLabel).map((kind) => ({
-          href: withQuery(PATH, { since, kind }),
+          href: withQuery(ERRORS_PATH, { since, until, kind }),
           words: html`Did you mean ${kindLabel(kind)}?`,
         })),
-        { href: withQuery(PATH, { since }), words: "All kinds" },
+        { href: withQuery(ERRORS_PATH, { since, until }), words: "All kinds" },
       ],
     },
   });

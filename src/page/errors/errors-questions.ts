@@ -12,7 +12,7 @@ const build = relation("fact_builds");
 const daily = relation("error_fingerprints_daily");
 const failing = relation("failing_now");
 const known = relation("error_fingerprints", "known");
-const knownLine = relation("error_lines", "known");
+const knownLine = relation("error_lines", "known_line");
 const lines = relation("error_lines");
 const rate = relation("success_rate_daily");
 
@@ -24,7 +24,7 @@ export const MOST_FAILURE_DAYS = 92;
 const [FEW_LINES, MOST_LINES, FEW_PROJECTS, MOST_PROJECTS] = [3, 60, 6, 200];
 
 /** How many lines of a kind are shown. */
-export const linesOf = ({ print }: ErrorsChoice): number => (print === undefined ? FEW_LINES : MOST_LINES);
+const linesOf = ({ print }: ErrorsChoice): number => (print === undefined ? FEW_LINES : MOST_LINES);
 /** How many projects of a line are shown. */
 export const projectsOf = ({ line }: ErrorsChoice): number =>
   line === undefined ? FEW_PROJECTS : MOST_PROJECTS;
@@ -59,7 +59,7 @@ export const KNOWN = {
   kinds: KINDS,
 };
 
-/** All questions of the page of errors but those about the kinds that are shown. */
+/** All questions of the page of errors but those about the lines that are shown. */
 export function errorsQuestions(period: Period, choice: ErrorsChoice, at: Date) {
   const { first, last } = period;
   return {
@@ -72,20 +72,15 @@ from ${failing}
 where ${failing.project_id} <> '-1'
 group by ${failing.error_class}`,
     rising: askForRising(at),
-    perKind: ask("error_fingerprints_daily")`
-select ${daily.error_class}, count(distinct ${daily.error_fingerprint}) as lines
-from ${daily}
-where ${within(daily.day, first, last)}
-group by ${daily.error_class}`,
     finished: ask("success_rate_daily")`
 select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day, first, last)}`,
-    prints: isAllTime(period) ? askForAllPrints(choice) : askForPrints(period, choice),
+    lines: askForLines(period, choice),
   } satisfies Record<string, Question>;
 }
 
 /** The blocks with files. */
-export const errorsBlocks = ({ kinds, prints, rising }: ReturnType<typeof errorsQuestions>) =>
-  ({ classes: kinds, lines: prints, risen: rising }) satisfies BlockQuestions;
+export const errorsBlocks = ({ kinds, lines, rising }: ReturnType<typeof errorsQuestions>) =>
+  ({ classes: kinds, lines, risen: rising }) satisfies BlockQuestions;
 
 function askForProjects({ first, last }: Period): Question {
   return ask("fact_builds")`
@@ -96,7 +91,7 @@ where ${build.failed} = 1 and ${build.project_id} <> '-1'
 group by ${build.error_class}`;
 }
 
-/** What a choice leaves of the failures. A kind is shown whole, also where one of its lines was chosen. */
+/** What a choice leaves of the failures. A kind is counted whole, also where one of its lines was chosen. */
 const chosen = ({ kind, line, print }: ErrorsChoice, from: typeof build | typeof lines): SQL[] => [
   ...(kind === undefined ? [] : [sql`${from.error_class} = ${kind}`]),
   ...(line === undefined
@@ -107,104 +102,90 @@ const chosen = ({ kind, line, print }: ErrorsChoice, from: typeof build | typeof
   ...(print === undefined ? [] : [sql`${from.error_fingerprint} = ${print}`]),
 ];
 
-/** The failures of a period and of the one before, by kind (without a line) and by line. */
-function countFailures({ start, first, last }: Period, conditions: readonly SQL[]): SQL {
+/** One line of a choice, whenever it came. */
+export const askForChosen = (choice: ErrorsChoice): Question =>
+  ask("error_lines")`select 1 from ${lines}${where(...chosen(choice, lines))} limit 1`;
+
+/** The failures of a period, and of the one before where that is known, by kind (without a line) and by line. */
+function countFailures({ start, first, last, before }: Period, conditions: readonly SQL[]): SQL {
   const isOfPeriod = sql`${build.triggered_on} >= ${dateOf(first)}`;
+  const isBefore = sql`${build.triggered_on} < ${dateOf(first)}`;
   const projects = (when: SQL) =>
     sql`count(distinct ${build.project_id}) filter (where ${when} and ${build.project_id} <> '-1')`;
-  const isBefore = sql`${build.triggered_on} < ${dateOf(first)}`;
+  const known = (count: SQL) => (before === null ? UNKNOWN : count);
   return sql`select ${pick(build, "error_fingerprint", "error_line_id")},
-    count(*) filter (where ${isOfPeriod}) as failures, count(*) filter (where ${isBefore}) as failures_before,
-    ${projects(isOfPeriod)} as projects, ${projects(isBefore)} as projects_before
+    count(*) filter (where ${isOfPeriod}) as failures, ${known(sql`count(*) filter (where ${isBefore})`)} as failures_before,
+    ${projects(isOfPeriod)} as projects, ${known(projects(isBefore))} as projects_before
   from ${build}
   where ${all(sql`${build.failed} = 1`, within(build.triggered_on, start, last), ...conditions)}
   group by grouping sets ((${build.error_fingerprint}), (${pick(build, "error_fingerprint", "error_line_id")}))`;
 }
 
+const UNKNOWN = sql`null::bigint`;
+
+/** The same of all time. */
+function countAllTime(choice: ErrorsChoice): SQL {
+  return sql`select ${pick(known, "error_fingerprint")}, null as error_line_id, ${known.failures}, ${UNKNOWN} as failures_before,
+    ${known.projects}, ${UNKNOWN} as projects_before
+  from ${known}
+  union all
+  select ${pick(lines, "error_fingerprint", "error_line_id", "failures")}, null, ${lines.projects}, null
+  from ${lines}${where(...chosen(choice, lines))}`;
+}
+
 const all = (...conditions: SQL[]): SQL => sql.join(conditions, sql`\n    and `);
 
-/** The kinds of a period, by its failures. A kind has the class of its newest failure. */
-function askForPrints(period: Period, choice: ErrorsChoice): Question {
-  return ask("error_fingerprints")`
+/**
+ * The lines of a choice, each beside what is counted of its kind: kinds in the chosen order, and of each its lines with most
+ * failures first, or those that rise first where that is the order. A kind has the class of its newest failure.
+ */
+function askForLines(period: Period, choice: ErrorsChoice): Question {
+  const isLong = isAllTime(period);
+  const { line, page } = choice;
+  const sort = isLong && choice.sort === "rise" ? "projects" : choice.sort;
+  const [from, few] = [inline((page - 1) * PRINTS_PER_PAGE), inline(linesOf(choice))];
+  return ask("error_lines")`
 with counted as (
-  ${countFailures(period, chosen(choice, build))}
+  ${isLong ? countAllTime(choice) : countFailures(period, chosen(choice, build))}
+), kind as (
+  select *, row_number() over (order by ${PRINT_SORTS[sort].order}, error_fingerprint) as kind_place${onPage`, count(*) over () as kinds`}
+  from (
+    select own.error_fingerprint, ${pick(known, "error_class", "example", "first_triggered_at")},
+      own.failures, own.failures_before, own.projects, of_line.lines, of_line.rise
+    from counted as own
+    join (
+      select error_fingerprint, count(*) as lines, max(projects - projects_before) as rise
+      from counted
+      where error_line_id is not null and failures > 0
+      group by error_fingerprint
+    ) as of_line using (error_fingerprint)
+    join ${known} using (error_fingerprint)
+    where own.error_line_id is null
+  ) as of_kind
+), line as (
+  select *, row_number() over (
+    partition by error_fingerprint order by ${sort === "rise" ? sql`projects - projects_before desc, ` : undefined}failures desc, projects desc, error_line_id
+  ) as place
+  from counted
+  where failures > 0 and ${line === undefined ? sql`error_line_id is not null` : sql`error_line_id = ${line}`}
 )
-select shown.*, report.error_mask(shown.example) as mask
-from (
-  select of_kind.error_fingerprint, ${pick(known, "error_class", "example", "first_triggered_at")},
-    of_kind.failures, of_kind.failures_before, of_kind.projects, of_line.lines, of_line.rise${onPage`, count(*) over () as kinds`}
-  from counted as of_kind
-  join (
-    select error_fingerprint, count(*) as lines, max(projects - projects_before) as rise
-    from counted
-    where error_line_id is not null and failures > 0
-    group by error_fingerprint
-  ) as of_line using (error_fingerprint)
-  join ${known} using (error_fingerprint)
-  where of_kind.error_line_id is null
-  ${pageOf(choice, choice.sort)}
-) as shown`;
+select kind.error_class, kind.error_fingerprint, report.error_mask(kind.example) as mask, kind.lines as kind_lines,
+  kind.failures as kind_failures, kind.failures_before as kind_failures_before, kind.projects as kind_projects,
+  line.error_line_id, ${knownLine.error_line}, line.failures, line.failures_before, line.projects,
+  ${pick(knownLine, "first_triggered_at", "last_triggered_at", "last_build_id")}${onPage`, kinds,
+  (select max(rest.failures) from line as rest where rest.error_fingerprint = kind.error_fingerprint and rest.place > ${few}) as most_of_rest`}
+from kind
+join line using (error_fingerprint)
+join ${knownLine} using (error_line_id)${onPage`
+where kind_place > ${from} and kind_place <= ${from} + ${inline(PRINTS_PER_PAGE)} and place <= ${few}`}
+order by kind_place, place`;
 }
-
-function askForAllPrints(choice: ErrorsChoice): Question {
-  const { sort } = choice;
-  return ask("error_fingerprints")`
-select shown.*, report.error_mask(shown.example) as mask
-from (
-  select ${pick(known, "error_fingerprint", "error_class", "example", "first_triggered_at", "failures")}, null as failures_before,
-    ${known.projects}, of_line.lines, null as rise${onPage`, count(*) over () as kinds`}
-  from ${known}
-  join (
-    select ${lines.error_fingerprint}, count(*) as lines
-    from ${lines}${where(...chosen(choice, lines))}
-    group by ${lines.error_fingerprint}
-  ) as of_line using (error_fingerprint)
-  ${pageOf(choice, sort === "rise" ? "projects" : sort)}
-) as shown`;
-}
-
-const pageOf = ({ page }: ErrorsChoice, sort: PrintSort): SQL =>
-  sql`order by ${PRINT_SORTS[sort].order}, error_fingerprint${onPage`
-  limit ${inline(PRINTS_PER_PAGE)} offset ${(page - 1) * PRINTS_PER_PAGE}`}`;
 
 const toJson = (texts: readonly string[]): string => JSON.stringify(texts);
 
 /** That a column has one of these values. */
 const isOneOf = (column: SQL, ids: readonly string[]): SQL =>
   sql`${column} in (select shown.id from json_array_elements_text(${toJson(ids)}::text::json) as shown (id))`;
-
-/** The lines of these kinds with most failures: those that rise first where that is the order. */
-export function askForLines(period: Period, choice: ErrorsChoice, prints: readonly string[]): Question {
-  const isLong = isAllTime(period);
-  const { line } = choice;
-  const from = isLong ? lines : build;
-  const only = [
-    ...chosen({ ...choice, line: undefined, print: undefined }, from),
-    ...(line === undefined ? [] : [sql`${from.error_line_id} = ${line}`]),
-  ];
-  const counted = isLong
-    ? sql`select ${pick(lines, "error_fingerprint", "error_line_id", "failures")}, null::int as failures_before,
-    ${lines.projects}, null::int as projects_before
-  from ${lines}
-  where ${all(isOneOf(lines.error_fingerprint, prints), ...only)}`
-    : countFailures(period, [isOneOf(build.error_fingerprint, prints), ...only]);
-  const rise = choice.sort === "rise" && !isLong ? sql`projects - projects_before desc, ` : sql``;
-  return ask("error_lines")`
-with counted as (
-  ${counted}
-), placed as (
-  select counted.*, row_number() over (partition by error_fingerprint order by ${rise}failures desc, projects desc, error_line_id) as place
-  from counted
-  where error_line_id is not null and failures > 0
-)
-select placed.*, ${pick(knownLine, "error_line", "first_triggered_at", "last_triggered_at", "last_build_id")},
-  (select max(rest.failures) from placed as rest
-    where rest.error_fingerprint = placed.error_fingerprint and rest.place > ${inline(linesOf(choice))}) as most_of_rest
-from placed
-join ${knownLine} using (error_line_id)
-where place <= ${inline(linesOf(choice))}
-order by placed.error_fingerprint, place`;
-}
 
 /** How often each of the kinds failed by day. */
 export function askForPrintDays({ start, last }: Period, prints: readonly string[]): Question {

@@ -2,6 +2,7 @@ import type { Kind } from "../parts/charts/trends-facts.ts";
 import { html } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
 import type { MarkKind } from "../parts/mark.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import { lengthWords, type Period } from "../parts/period.ts";
 import { beforeWords, linesHref, type RisingLine, risingWords, sayingOf } from "../parts/rising-lines.ts";
 import type { Row } from "../parts/row.ts";
@@ -20,7 +21,12 @@ export interface ErrorsVerdict {
 const MOST_RISING = 2;
 
 /** The line that rose today in the most projects; null where none did. */
-export function judgeRising(rising: readonly RisingLine[], now: Date, at: Date): ErrorsVerdict | null {
+export function judgeRising(
+  rising: readonly RisingLine[],
+  failed: number,
+  { days }: Period,
+  { now, at }: Pick<PageMoment, "now" | "at">,
+): ErrorsVerdict | null {
   const [first, second] = rising;
   if (first === undefined) return null;
   const more =
@@ -34,7 +40,8 @@ export function judgeRising(rising: readonly RisingLine[], now: Date, at: Date):
     sentence: `${risingWords(first, now)}.`,
     evidence: `${beforeWords(first)}${more}`,
     acts: html`<a href="${buildHref(first.firstBuild)}">The first of them, build ${foreign(first.firstBuild, 24)}</a>
-      <a href="${linesHref({ line: first.id }, at)}">The ${counted(first.projects, "project")}</a>`,
+      <a href="${linesHref({ line: first.id }, at)}">The ${counted(first.projects, "project")}</a>
+      <a href="#lines">All that failed in ${lengthWords(days)}: ${counted(failed, "build")}</a>`,
   };
 }
 

@@ -4,12 +4,12 @@ import { countsBySpan, drawMiniBars, mostADay } from "../parts/charts/mini-bars.
 import { spanNoun, spansOf } from "../parts/charts/spans.ts";
 import { html } from "../parts/html.ts";
 import { icon } from "../parts/icon.ts";
-import { withQuery } from "../parts/links.ts";
 import { hidesCause, renderMask } from "../parts/mask.ts";
-import { dayNumber, daysName, type Period } from "../parts/period.ts";
+import { dayNumber, daysName, type Period, type PeriodChoice } from "../parts/period.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
 import { counted, grouped, kindLabel, type Markup } from "../parts/words.ts";
+import type { ErrorsHref } from "./errors-query.ts";
 import { type ErrorsChoice, projectsOf } from "./errors-questions.ts";
 
 const [KIND_HEIGHT, LINE_HEIGHT] = [28, 22];
@@ -20,9 +20,9 @@ const DEVIATIONS = 2.6;
 const FEWEST_PROJECTS = 3;
 
 export interface KindFacts {
-  readonly choice: ErrorsChoice;
+  readonly choice: ErrorsChoice & PeriodChoice;
   readonly period: Period;
-  /** The lines of the kinds that are shown, in their order. */
+  /** The lines that are shown, each with what is counted of its kind; those of a kind follow each other. */
   readonly lines: readonly Row[];
   /** How often each kind, and each line, failed by day. */
   readonly printDays: readonly Row[];
@@ -31,38 +31,55 @@ export interface KindFacts {
   readonly projects: readonly Row[];
   /** How many projects the lines of each kind hit that are not shown. */
   readonly restProjects: readonly Row[];
+  readonly href: ErrorsHref;
   readonly now: Date;
 }
 
+/** Lines by their kinds, in their order. */
+export function groupByPrint(lines: readonly Row[]): (readonly [Row, ...Row[]])[] {
+  const groups = new Map<unknown, [Row, ...Row[]]>();
+  for (const line of lines) {
+    const group = groups.get(line.error_fingerprint);
+    if (group === undefined) groups.set(line.error_fingerprint, [line]);
+    else group.push(line);
+  }
+  return [...groups.values()];
+}
+
 /** A kind by what its lines share, and its lines with most builds; the rest in a row of its own. */
-export function renderKind(row: Row, facts: KindFacts): Markup {
-  const { printDays, choice } = facts;
-  const mine = facts.lines
-    .filter(({ error_fingerprint }) => error_fingerprint === row.error_fingerprint)
-    .map((line) => ({ ...line, error_class: row.error_class }) as Row);
-  const [first] = mine;
-  const different = Number(row.lines);
-  const isSame = different === 1 && first !== undefined;
-  const days = printDays.filter(({ error_fingerprint }) => error_fingerprint === row.error_fingerprint);
+export function renderKind(ofKind: readonly [Row, ...Row[]], facts: KindFacts): Markup {
+  const { printDays, choice, period, now } = facts;
+  const [first] = ofKind;
+  const isSame = Number(first.kind_lines) === 1;
+  const days = printDays.filter(({ error_fingerprint }) => error_fingerprint === first.error_fingerprint);
   // Its only line, whose name is that of the kind, needs no row of its own.
-  const isShown = !isSame || hidesCause(row.mask);
-  const rises = !isShown && isRising(first, facts.period);
-  return html`<li><div class="kind${rises ? " rises" : ""}"><div><p class="mask">${renderMask(isShown ? row.mask : first?.error_line)}</p>
+  const isShown = !isSame || hidesCause(first.mask);
+  // Lines of one build each say no more than that there are many.
+  const isSpread =
+    !isSame &&
+    choice.line === undefined &&
+    choice.print === undefined &&
+    ofKind.every(({ failures, most_of_rest }) => Number(failures) <= 1 && Number(most_of_rest) <= 1);
+  const listed = isSpread ? [] : ofKind;
+  const rises = !isShown && isRising(first, period);
+  return html`<li><div class="kind${rises ? " rises" : ""}"><div><p class="mask">${renderMask(isShown ? first.mask : first.error_line)}</p>
     <small><span class="tag${isSame ? " strong" : ""}">${isSame ? "same error" : "same kind"}</span>
-    ${kindLabel(row.error_class)} · ${differenceWords(row)}
-    ${isShown || first === undefined ? "" : html`· ${renderBadge(first, facts.period)}${renderSpan(first, facts.now)}`}</small></div>
-    ${drawDays(row, days, KIND_HEIGHT, rises ? "m-bad" : "m-ink", facts)}${renderCounts(row)}</div>
+    ${kindLabel(first.error_class)} · ${differenceWords(first)}${
+      isShown ? "" : html` · ${renderBadge(first, period)}${renderSpan(first, now)}`
+    }</small></div>
+    ${drawDays(first, days, KIND_HEIGHT, rises ? "m-bad" : "m-ink", facts)}
+    ${renderCounts(first.kind_failures, first.kind_failures_before, first.kind_projects)}</div>
 ${
   isShown
-    ? html`<ol class="klines" aria-label="Lines of this kind">${mine.map((line) => renderLine(line, facts))}${
-        choice.line === undefined ? renderRest(row, mine, facts) : ""
+    ? html`<ol class="klines" aria-label="Lines of this kind">${listed.map((line) => renderLine(line, facts))}${
+        choice.line === undefined ? renderRest(first, listed, facts) : ""
       }</ol>`
     : renderProjects(first, facts)
 }</li>
 `;
 }
 
-function differenceWords({ failures, lines, mask }: Row): string {
+function differenceWords({ kind_failures: failures, kind_lines: lines, mask }: Row): string {
   if (Number(lines) > 1)
     return `${grouped(Number(lines))} different lines${hidesCause(mask) ? ", so maybe several causes" : ""}`;
   return `one line in ${Number(failures) === 1 ? "one build" : `all ${grouped(Number(failures))}`}`;
@@ -76,7 +93,7 @@ function renderBadge(line: Row, period: Period): Markup | string {
   const isFirst = isNew(line, period);
   if (isRising(line, period))
     return html`<span class="rise">${icon("up")}${isFirst ? "new" : riseWords(line)}</span>`;
-  return isFirst ? html`<span class="tag strong">new</span> ` : "";
+  return isFirst ? html`<span class="tag">new</span> ` : "";
 }
 
 function renderLine(line: Row, facts: KindFacts): Markup {
@@ -85,33 +102,44 @@ function renderLine(line: Row, facts: KindFacts): Markup {
   const rises = isRising(line, period);
   return html`<li class="kline${rises ? " rises" : ""}"><div><code class="mask">${renderMask(line.error_line)}</code>
     <small>${renderBadge(line, period)}${renderSpan(line, now)}</small></div>
-    ${drawDays(line, days, LINE_HEIGHT, rises ? "m-bad" : "m-ink", facts)}${renderCounts(line)}${renderProjects(line, facts)}</li>
+    ${drawDays(line, days, LINE_HEIGHT, rises ? "m-bad" : "m-ink", facts)}
+    ${renderCounts(line.failures, line.failures_before, line.projects)}${renderProjects(line, facts)}</li>
 `;
 }
 
-/** What the lines that are shown leave of a kind. */
-function renderRest(row: Row, shown: readonly Row[], { restProjects }: KindFacts): Markup | string {
-  const left = Number(row.lines) - shown.length;
+/** What the lines that are shown leave of a kind, of which `first` is one. */
+function renderRest(
+  first: Row,
+  shown: readonly Row[],
+  { choice, restProjects, href }: KindFacts,
+): Markup | string {
+  const left = Number(first.kind_lines) - shown.length;
   if (left <= 0) return "";
-  const builds = Number(row.failures) - shown.reduce((sum, { failures }) => sum + Number(failures), 0);
-  const most = Number(shown[0]?.most_of_rest ?? 0);
-  const hit = restProjects.find(({ error_fingerprint }) => error_fingerprint === row.error_fingerprint);
-  const href = `${withQuery("/errors", { print: String(row.error_fingerprint) })}#lines`;
-  return html`<li class="kline rest"><div><a href="${href}">${counted(left, "more line")},
-    ${left === 1 ? "with" : "none with more than"} ${counted(most, "build")}</a></div><span></span>
+  const builds = Number(first.kind_failures) - shown.reduce((sum, { failures }) => sum + Number(failures), 0);
+  const hit =
+    shown.length === 0
+      ? first.kind_projects
+      : restProjects.find(({ error_fingerprint }) => error_fingerprint === first.error_fingerprint)?.projects;
+  const most = counted(Math.max(1, Number(first.most_of_rest)), "build");
+  const words = `${counted(left, shown.length === 0 ? "line" : "more line")}, ${left === 1 ? "with" : "none with more than"} ${most}`;
+  const print = String(first.error_fingerprint);
+  return html`<li class="kline rest"><div>${
+    choice.print === undefined ? html`<a href="${href({ print })}">${words}</a>` : `${words}: in the files`
+  }</div><span></span>
     <span class="n">${grouped(builds)}<small class="u">builds</small></span>
-    <span class="n">${hit === undefined ? "" : html`${grouped(Number(hit.projects))}<small class="u">projects</small>`}</span></li>`;
+    <span class="n">${hit === undefined ? "" : html`${grouped(Number(hit))}<small class="u">projects</small>`}</span></li>`;
 }
 
 const renderSpan = (line: Row, now: Date): Markup =>
   html`first ${momentTag(line.first_triggered_at, now)} · last ${buildLink(line.last_build_id)}, ${age(line.last_triggered_at, now)} ago`;
 
-function renderCounts({ failures, failures_before, projects }: Row): Markup {
-  const before =
-    failures_before === null
+/** `before` is null where it is not known. */
+function renderCounts(failures: unknown, before: unknown, projects: unknown): Markup {
+  const builds =
+    before === null
       ? html`<small class="u">builds</small>`
-      : html`<small><span class="u">builds, </span>${grouped(Number(failures_before))} before</small>`;
-  return html`<span class="n">${grouped(Number(failures))}${before}</span>
+      : html`<small><span class="u">builds, </span>${grouped(Number(before))} before</small>`;
+  return html`<span class="n">${grouped(Number(failures))}${builds}</span>
     <span class="n">${grouped(Number(projects))}<small class="u">projects</small></span>`;
 }
 
@@ -150,17 +178,17 @@ function isNew({ first_triggered_at }: Row, { first, before }: Period): boolean 
 }
 
 /** Whether a line came more often than in the period before, by more than chance, and in some projects. */
-export function isRising(line: Row | undefined, { before }: Pick<Period, "before">): boolean {
-  if (line === undefined || before === null || line.failures_before === null) return false;
+export function isRising(line: Row, { before }: Pick<Period, "before">): boolean {
+  if (before === null || line.failures_before === null) return false;
   const [now, old] = [Number(line.failures), Number(line.failures_before)];
   return Number(line.projects) >= FEWEST_PROJECTS && now - old > DEVIATIONS * Math.sqrt(now + old);
 }
 
-function renderProjects(line: Row | undefined, { projects, choice, now }: KindFacts): Markup | string {
-  const hit = projects.filter(({ error_line_id }) => error_line_id === line?.error_line_id);
-  if (line === undefined || hit.length === 0) return "";
+function renderProjects(line: Row, { projects, choice, href, now }: KindFacts): Markup | string {
+  const hit = projects.filter(({ error_line_id }) => error_line_id === line.error_line_id);
+  if (hit.length === 0) return "";
   const left = Number(line.projects) - hit.length;
-  const more = `${withQuery("/errors", { line: String(line.error_line_id) })}#lines`;
+  const more = href({ line: String(line.error_line_id) });
   const builds = ({ failures }: Row) => (Number(failures) > 1 ? `${grouped(Number(failures))} builds, ` : "");
   return html`
 <details class="also"${choice.line === undefined ? "" : html` open`}><summary>${counted(Number(line.projects), "project")}

@@ -27,11 +27,9 @@ export function renderRisen(
 
 function renderRiser(one: RisingLine, now: Date, at: Date): Markup {
   const { id, line, projects, failures, before, since, firstBuild } = one;
-  return html`<li class="kline rises"><div><strong><a href="${linesHref({ line: id }, at)}">${counted(projects, "project")}</a>
+  return html`<li class="kline rises"><strong><a href="${linesHref({ line: id }, at)}">${counted(projects, "project")}</a>
     since ${sinceWords(one, now)}:</strong> <code class="mask">${renderMask(line)}</code>
     <small><span class="rise">${icon("up")}${before === 0 ? "new" : `rises: ${grouped(failures)} against ${grouped(before)} in 28 days`}</span>
-    first ${momentTag(new Date(since).toISOString(), now)}, build ${buildLink(firstBuild)}</small></div>
-    <span></span><span class="n">${grouped(failures)}<small class="u">builds</small></span>
-    <span class="n">${grouped(projects)}<small class="u">projects</small></span></li>
+    ${counted(failures, "build")}, the first ${buildLink(firstBuild)}, ${momentTag(new Date(since).toISOString(), now)}</small></li>
 `;
 }

@@ -1,3 +1,4 @@
+import { ConfigError } from "../../base/errors.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age } from "../parts/age.ts";
@@ -51,6 +52,8 @@ export function projectPage({ name, query, origin }: Address): Drawing {
         await assertNamesKnown(tx, { project: name, version, type });
         const { shown } = await findShown(tx, name, choice);
         if (shown === undefined) return {};
+        if (choice.id !== undefined && shown.project_id !== choice.id)
+          throw new ConfigError(`no project ${name} has the id ${choice.id}`);
         const subject = subjectOf(shown, name);
         return projectBlocks(projectQuestions(subject, choice, at), subject);
       },

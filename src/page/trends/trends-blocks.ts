@@ -107,7 +107,7 @@ ${renderBlock({
       : renderKindRows({
           kinds,
           period,
-          href: (kind) => withQuery("/errors", { since: choice.since, kind }),
+          href: (kind) => withQuery("/errors", { ...kept, kind }),
           now,
         }),
 })}

@@ -107,11 +107,16 @@ describe("every block of every page", () => {
     const page = await pages.page(path);
     const { lines = [] } = await offeredRows(pages, page);
     const block = blockOf(page, "lines");
-    expect(lines).toHaveLength(Number(/<span class="count">(\d+) kind/.exec(block)?.[1]));
+    const kinds = distinct(lines.map(({ error_fingerprint }) => String(error_fingerprint))).map((print) =>
+      lines.filter(({ error_fingerprint }) => error_fingerprint === print),
+    );
+    expect(kinds).toHaveLength(Number(/<span class="count">(\d+) kind/.exec(block)?.[1]));
     const builds = [...block.matchAll(/<li><div class="kind(?: rises)?">.*?<span class="n">([\d,]+)/gs)].map(
       ([, count = ""]) => Number(count.replace(",", "")),
     );
-    expect(builds).toEqual(lines.map(({ failures }) => Number(failures)).slice(0, 10));
+    expect(builds).toEqual(kinds.slice(0, 10).map(([line]) => Number(line?.kind_failures)));
+    for (const ofKind of kinds)
+      expect(ofKind.reduce((sum, { failures }) => sum + Number(failures), 0)).toBe(ofKind[0]?.kind_failures);
   });
 
   it("has the figures of its charts too", async () => {
@@ -192,6 +197,8 @@ describe("a file", () => {
     ["/files/now/stuck.csv?why=timeout", "stuck cannot be narrowed by why: nothing narrows it"],
     ["/files/now/failing.csv?why=timeot", "there is no kind of error timeot; did you mean timeout?"],
     ["/files/errors/lines.csv?kind=timeot", "there is no kind of error timeot; did you mean timeout?"],
+    ["/files/errors/lines.csv?line=0", "no failed build has this error line"],
+    ["/files/errors/lines.csv?print=0", "no failed build has this error line"],
     ["/files/trends/days.csv?type=htm", "the mirror has no type htm; did you mean"],
     ["/files/trends/days.csv?since=soon", "since soon: give a day"],
     ["/files/trends/days.csv?until=2001-01-01", "no build of these days is known"],
@@ -200,6 +207,7 @@ describe("a file", () => {
       "/files/project/builds.csv?slug=big&version=v77",
       "the mirror has no version v77 of the project big; did you mean v",
     ],
+    ["/files/project/builds.csv?slug=big&id=98", "no project big has the id 98"],
     ["/files/project/days.csv?slug=big&version=v7", "days cannot be narrowed by version"],
     ["/files/build/facts.csv?id=nosuch", "the reports have no build nosuch"],
     ["/files/build/facts.csv", "the reports have no build"],
