@@ -125,6 +125,12 @@ const ALIKE: readonly (readonly [what: string, ...lines: string[]])[] = [
   ["hashes", "fatal: bad object 0c4fed7b2af45f", `fatal: bad object ${"de3bcbe1".repeat(5)}`],
   ["dates", "error: 2024-11-03 01:30:00 timed out", "error: 2025-01-09 12:00:59 timed out"],
   ["URLs", "error: https://a.example/b?c=1 refused", "error: http://d.example:81/e/f refused"],
+  [
+    "quoted URLs",
+    "error: 'https://a.example/b?c=1' refused",
+    'error: "http://d.example" refused',
+    "error: 'd' refused",
+  ],
   ["nothing", "error: no such option", "error: no such option"],
   [
     "modules",
@@ -219,9 +225,15 @@ const MASKS: readonly (readonly [line: string, kind: string, same: string])[] = 
   ["2024-11-03 01:30:00 stood still", "‹date› stood still", "‹date› stood still"],
   [
     "fatal: unable to access 'https://a.example/b/c': refused",
-    "fatal: unable to access ‹name›: refused",
+    "fatal: unable to access ‹address›: refused",
     "fatal: unable to access 'https://a.example/b/c': refused",
   ],
+  [
+    "error: https://a.example/b 12 times",
+    "error: ‹address› ‹number› times",
+    "error: https://a.example/b ‹number› times",
+  ],
+  ["Error: 'foo' 404 times", "Error: ‹name› ‹number› times", "Error: 'foo' ‹number› times"],
   [
     "ERROR: No matching distribution found for sphinx>=1.8,<2",
     "ERROR: No matching distribution found for ‹name›",

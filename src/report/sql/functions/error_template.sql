@@ -12,6 +12,9 @@ BEGIN
   -- expression.
   IF NOT keep_names AND position('://' IN template) > 0 THEN
     template := regexp_replace(template, '[a-z][a-z0-9+.-]*://[^\s''"`<>)]+', '<url>', 'gi');
+    -- Quotes say that it is a name, as a fingerprint has it; a reader wants to know that it was an address.
+    template := regexp_replace(template,
+      '(?<!\w)[bfru]{0,2}(?:"<url>"|[''`]{1,2}<url>[''`]{1,2}|[“‘«„‹]<url>[”’»“›])(?!\w)', '<quoted_url>', 'gi');
   END IF;
   IF NOT keep_names AND position('@' IN template) > 0 THEN
     template := regexp_replace(template, '[\w.+-]+@[\w-]+(?:\.[\w-]+)+', '<address>', 'g');
@@ -36,8 +39,8 @@ BEGIN
         '|[“‘«„‹][^\s“”‘’«»„‹›]+(?: [^\s“”‘’«»„‹›]+){0,2}[”’»“›])(?!\w)', '<name>', 'gi');
     END IF;
     IF template ~ '[=~!<>]' THEN
-      -- What a package must be, such as sphinx[docs]>=1.8,<2.
-      template := regexp_replace(template, '\w[\w.-]*(?:\[[\w ,.-]*\])? ?(?:={2,3}|[~!<>]=|[<>]) ?v?\d[\w.*+!-]*(?:, ?(?:={2,3}|[~!<>]=|[<>]) ?v?\d[\w.*+!-]*)*', '<name>', 'gi');
+      -- What a package must be, such as sphinx[docs]>=1.8,<2; no token that a number follows.
+      template := regexp_replace(template, '(?<![\w<])\w[\w.-]*(?:\[[\w ,.-]*\])? ?(?:={2,3}|[~!<>]=|[<>]) ?v?\d[\w.*+!-]*(?:, ?(?:={2,3}|[~!<>]=|[<>]) ?v?\d[\w.*+!-]*)*', '<name>', 'gi');
     END IF;
   END IF;
   IF position('/' IN template) > 0 OR position('\' IN template) > 0 THEN
