@@ -4,7 +4,6 @@ import { keyEntry, renderKey } from "../parts/charts/key.ts";
 import { drawBar, drawPlot, LOOKS, levelLine } from "../parts/charts/plot.ts";
 import { headCell, numberCell, renderFoldTable } from "../parts/fold-table.ts";
 import { html } from "../parts/html.ts";
-import { mark } from "../parts/mark.ts";
 import type { Offer } from "../parts/offers.ts";
 import type { Row } from "../parts/row.ts";
 import { grouped, type Markup } from "../parts/words.ts";
@@ -15,6 +14,8 @@ const HEIGHT = 140;
 const TOP = 22;
 const BASE = 119;
 const HOUR_MS = 3_600_000;
+
+const at = (percent: number): string => `${percent.toFixed(2)}%`;
 
 interface Hour {
   /** In milliseconds. */
@@ -37,7 +38,11 @@ export function renderArrivals(rows: readonly Row[], tools: Offer, arrivals: Arr
     tools,
     body: html`${drawHours(hours, arrivals, now)}
 ${renderKey([
-  keyEntry([22, 12], html`<rect class="band" width="22" height="12"/>`, "usual"),
+  keyEntry(
+    [22, 12],
+    html`<rect class="band" width="22" height="12"/><path class="band-edge" d="M0 .75h22M0 11.25h22"/>`,
+    "usual",
+  ),
   keyEntry([8, 12], html`<rect ${LOOKS.ink} width="8" height="12"/>`, "came"),
   keyEntry([12, 12], html`<circle class="zero" cx="6" cy="6" r="4"/>`, "none came"),
 ])}
@@ -48,8 +53,7 @@ ${renderFoldTable({
     (hour) =>
       html`<tr><th scope="row">${clockWords(hour.from)}</th>${numberCell(grouped(hour.builds))}${numberCell(usualWords(hour) ?? "–")}</tr>`,
   ),
-})}
-${renderRules()}`,
+})}`,
   });
 }
 
@@ -70,15 +74,14 @@ function drawHours(hours: readonly Hour[], arrivals: Arrivals, now: Date): Marku
   const wide = 100 / Math.max(1, hours.length);
   const most = Math.max(1, ...hours.map(({ builds, usual }) => Math.max(builds, usual?.high ?? 0)));
   const y = (count: number) => BASE - ((BASE - TOP) * count) / most;
-  const at = (place: number) => `${(place * wide).toFixed(2)}%`;
   const gone = hours.filter(({ builds }) => builds === 0).length;
   const told =
     `Builds by hour of the last 24, against the usual range. None came in ${gone} of ${hours.length} hours; ` +
     `the last build was at ${sinceWords(arrivals, now)}.`;
   const since = (arrivals.lastBuildAt - first) / HOUR_MS;
   const isAfterMiddle = since > hours.length / 2;
-  const lastX = at(Math.max(0, since));
-  const textX = `${(Math.max(0, since) * wide + (isAfterMiddle ? -0.6 : 0.6)).toFixed(2)}%`;
+  const lastX = at(Math.max(0, since) * wide);
+  const textX = at(Math.max(0, since) * wide + (isAfterMiddle ? -0.6 : 0.6));
   const ticks = [0, Math.round(most / 2), most].filter((tick, place, all) => all.indexOf(tick) === place);
   return drawPlot({
     height: HEIGHT,
@@ -86,7 +89,7 @@ function drawHours(hours: readonly Hour[], arrivals: Arrivals, now: Date): Marku
     labels: ticks.map((tick) => ({ y: (y(tick) + 4).toFixed(1), words: grouped(tick) })),
     body: html`${ticks.map((tick) => levelLine(y(tick).toFixed(1)))}
 ${hours.map(
-  (hour, place) => html`${drawBand(hour, at(place), `${wide.toFixed(2)}%`, y)}
+  (hour, place) => html`${drawBand(hour, place * wide, wide, y)}
 ${drawCame(hour, place, wide, y)}`,
 )}
 ${levelLine(BASE, "base")}
@@ -99,16 +102,25 @@ ${
 ${hours.map(({ from }, place) => {
   const quiet = place % 8 === 4 ? html` class="t3"` : "";
   return place % 4 === 0
-    ? html`<text${quiet} x="${at(place)}" y="${HEIGHT - 4}">${clockWords(from)}</text>`
+    ? html`<text${quiet} x="${at(place * wide)}" y="${HEIGHT - 4}">${clockWords(from)}</text>`
     : "";
 })}`,
   });
 }
 
-function drawBand({ usual }: Hour, x: string, width: string, y: (count: number) => number): Markup | string {
+function drawBand(
+  { usual }: Hour,
+  from: number,
+  wide: number,
+  y: (count: number) => number,
+): Markup | string {
   if (usual === null) return "";
   const [high, low] = [y(usual.high), y(usual.low)];
-  return html`<rect class="band" x="${x}" width="${width}" y="${high.toFixed(1)}" height="${Math.max(1, low - high).toFixed(1)}"/>`;
+  const [x, until] = [at(from), at(from + wide)];
+  const edge = (level: number) =>
+    html`<line class="band-edge" x1="${x}" x2="${until}" y1="${level.toFixed(1)}" y2="${level.toFixed(1)}"/>`;
+  return html`<rect class="band" x="${x}" width="${at(wide)}" y="${high.toFixed(1)}" height="${Math.max(1, low - high).toFixed(1)}"/>
+    ${edge(high)}${edge(low)}`;
 }
 
 /** A bar with its figures, or a ring where none came. */
@@ -116,39 +128,8 @@ function drawCame(hour: Hour, place: number, wide: number, y: (count: number) =>
   const usual = usualWords(hour);
   const words = `${clockWords(hour.from)}: ${hour.builds === 0 ? "none" : grouped(hour.builds)}${usual === null ? "" : `, usually ${usual}`}`;
   if (hour.builds === 0)
-    return html`<circle class="zero" cx="${((place + 0.5) * wide).toFixed(2)}%" cy="${BASE}" r="3.5"><title>${words}</title></circle>`;
+    return html`<circle class="zero" cx="${at((place + 0.5) * wide)}" cy="${BASE}" r="3.5"><title>${words}</title></circle>`;
   const top = y(hour.builds);
-  const span = { x: `${((place + 0.3) * wide).toFixed(2)}%`, width: `${(0.4 * wide).toFixed(2)}%` };
+  const span = { x: at((place + 0.3) * wide), width: at(0.4 * wide) };
   return html`<g><title>${words}</title>${drawBar("ink", span, top.toFixed(1), BASE - top)}</g>`;
-}
-
-const RULES = [
-  {
-    kind: "alarm",
-    name: "Red",
-    say: "None came for twice the longest gap of 28 days, 10 or more are usual in that time, and the mirror has looked within 5 min.",
-  },
-  {
-    kind: "warn",
-    name: "Amber",
-    say: "None came for longer than the longest gap, or fewer in 24 hours than on any of 28 days.",
-  },
-  {
-    kind: "flat",
-    name: "Plain",
-    say: "Builds come as usual; fewer than 14 days are known; fewer than 10 are usual; or none came for 28 days.",
-  },
-  {
-    kind: "idle",
-    name: "Not known",
-    say: "The mirror itself has not looked. Then the page says nothing about arrivals.",
-  },
-] as const;
-
-/** When the arrival of builds is red, amber, plain, and not known. A link to the inner id opens it. */
-function renderRules(): Markup {
-  return html`<details class="fold"><summary>When this is red</summary><dl class="rules" id="rules">${RULES.map(
-    ({ kind, name, say }) => html`<div><dt>${mark(kind, "")}${name}</dt><dd>${say}</dd></div>
-`,
-  )}</dl></details>`;
 }

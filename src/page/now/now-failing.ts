@@ -62,8 +62,8 @@ export interface FailingNowFacts {
   readonly of: NowSpan;
   readonly moment: PageMoment;
   readonly tools: Offer;
-  /** Since when nothing was built, in words; undefined where builds arrive, or nobody knows. */
-  readonly quietSince: string | undefined;
+  /** Whether nothing was built since the end of `of`. */
+  readonly isQuiet: boolean;
 }
 
 /** What fails: the filters, the list by when it broke, and why it is empty. */
@@ -74,7 +74,7 @@ export function renderFailingNow({
   of,
   moment,
   tools,
-  quietSince,
+  isQuiet,
 }: FailingNowFacts): Markup {
   const { show, why, page } = choice;
   const sums = sumUp(answers.failing.filter((row) => why === undefined || row.error_class === why));
@@ -101,15 +101,15 @@ ${renderSelectForm({
   const list =
     rows.length === 0
       ? renderNoFails(choice, answers, all.projects)
-      : html`${renderBuckets(rows, of, moment)}
+      : html`${renderBuckets(rows, of, moment, show === undefined && !isQuiet ? sums : null)}
 ${renderPager({ path: PATH, kept: { show, why }, page, perPage: FAILING_PER_PAGE, total, noun: "project" })}`;
   return renderBlock({
     id: "failing",
-    title: quietSince !== undefined ? `Failing at ${quietSince}` : isNow ? "Failing now" : "Failing then",
-    ...(quietSince !== undefined && {
+    title: isQuiet ? `Failing at ${of.endWords}` : isNow ? "Failing now" : "Failing then",
+    ...(isQuiet && {
       note: "As the last builds left it: nothing was built since, so nothing says what fails now.",
     }),
-    count: grouped(total),
+    count: counted(total, "project"),
     tools,
     body: html`${all.projects === 0 ? "" : bar}
 ${list}`,
@@ -119,23 +119,34 @@ ${list}`,
 function sumUp(rows: readonly Row[]) {
   const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
   const [projects, worked] = [sum("projects"), sum("worked")];
-  return { projects, main: sum("main"), worked, never: projects - worked };
+  return { projects, main: sum("main"), worked, never: projects - worked, lately: sum("lately") };
 }
 
 /**
- * The rows under two headings: what broke in the 24 hours, and what before. A phone shows the first of them, and the rest
- * at a tap.
+ * The rows under two headings: what broke in the 24 hours, and what before. `sums` counts them where that is known. A phone
+ * shows the first of them, and the rest at a tap.
  */
-function renderBuckets(rows: readonly FailRow[], of: NowSpan, { now }: PageMoment): Markup {
+function renderBuckets(
+  rows: readonly FailRow[],
+  of: NowSpan,
+  { now }: PageMoment,
+  sums: ReturnType<typeof sumUp> | null,
+): Markup {
   const isLate = ({ row }: FailRow) =>
     row.failing_since !== null && momentMs(row.failing_since) > Date.parse(of.since);
   const [first, rest] = [rows.slice(0, PHONE_ROWS), rows.slice(PHONE_ROWS)];
   const late = rest.filter(isLate).length;
   const listed = (shown: readonly FailRow[], before: readonly FailRow[]) =>
     [
-      { title: `Broke in the ${of.words}`, rows: shown.filter(isLate), hasBegun: before.some(isLate) },
+      {
+        title: `Broke in the ${of.words}`,
+        all: sums?.lately,
+        rows: shown.filter(isLate),
+        hasBegun: before.some(isLate),
+      },
       {
         title: "Broke before",
+        all: sums && sums.projects - sums.lately,
         rows: shown.filter((row) => !isLate(row)),
         hasBegun: before.some((row) => !isLate(row)),
       },
@@ -144,12 +155,12 @@ function renderBuckets(rows: readonly FailRow[], of: NowSpan, { now }: PageMomen
       .map(
         (
           bucket,
-        ) => html`${bucket.hasBegun ? "" : html`<h3 class="bucket">${bucket.title} <span>newest first</span></h3>`}
+        ) => html`${bucket.hasBegun ? "" : html`<h3 class="bucket">${bucket.title} <span>${bucket.all == null ? "" : `${counted(bucket.all, "project")}, `}newest first</span></h3>`}
 ${renderFails(bucket.rows, now)}`,
       );
   if (rest.length === 0) return html`${listed(first, [])}`;
   const lateWords =
-    late === 0 ? "" : `, ${late === rest.length ? "all" : grouped(late)} broke in the ${of.short}`;
+    late === 0 ? "" : `, ${late === rest.length ? "all" : grouped(late)} of them broke in 24\u00a0h`;
   return html`${listed(first, [])}
 <a class="show-rest" href="#rest">${grouped(rest.length)} more${lateWords}</a>
 <div class="rest-rows" id="rest">${listed(rest, first)}</div>`;

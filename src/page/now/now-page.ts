@@ -11,9 +11,18 @@ import { readText } from "../parts/questions/read-query.ts";
 import { renderArrivals } from "./arrivals-block.ts";
 import { isSilent, sinceWords } from "./arrivals-verdict.ts";
 import { findFailRows, renderFailingNow } from "./now-failing.ts";
-import { NOW_FILES, type NowChoice, nowBlocks, nowQuestions, SHOWN, type Shown } from "./now-questions.ts";
+import {
+  askForLooks,
+  NOW_FILES,
+  type NowChoice,
+  nowBlocks,
+  nowQuestions,
+  SHOWN,
+  type Shown,
+} from "./now-questions.ts";
 import { fixedPart, type NowSpan, openPart, renderGlance, renderRail, whyPart } from "./now-rail.ts";
 import { renderNowVerdict } from "./now-verdict.ts";
+import { checkedPart, RULES_PART } from "./quiet-rail.ts";
 import { judge } from "./verdict.ts";
 import { knownDays, readVerdictFacts } from "./verdict-facts.ts";
 
@@ -52,10 +61,15 @@ async function draw(tx: TransactionSql, choice: NowChoice, moment: PageMoment): 
   const verdict = judge(facts);
   const kept = { show: choice.show, why: choice.why };
   const offers = offerFiles("now", kept, nowBlocks(questions), NOW_FILES);
-  const arrived = isSilent(verdict) ? await askEach(tx, { hours: offers.arrivals.question }) : null;
-  const quietSince = verdict.kind === "quiet" ? sinceWords(facts.arrivals, moment.now) : undefined;
-  const of = spanOf(moment);
-  const beside = [
+  const { arrivals } = facts;
+  const lastBuildAt = new Date(arrivals.lastBuildAt);
+  const silence = isSilent(verdict)
+    ? await askEach(tx, { hours: offers.arrivals.question, looks: askForLooks(lastBuildAt) })
+    : null;
+  const isQuiet = verdict.kind === "quiet";
+  const of = isQuiet ? spanUntil(lastBuildAt, sinceWords(arrivals, moment.now), moment.now) : spanOf(moment);
+  const [openCounts] = answers.openCounts;
+  const usual = [
     whyPart(
       answers.kinds,
       offers.why,
@@ -63,15 +77,18 @@ async function draw(tx: TransactionSql, choice: NowChoice, moment: PageMoment): 
       knownDays(answers.totals[0]?.first_day, moment.at),
       facts.finishedLately,
     ),
-    openPart(answers.open, answers.openCounts[0], offers.stuck, of),
+    openPart(answers.open, openCounts, offers.stuck, of),
     fixedPart(answers.fixed, answers.fixedCounts[0], offers.fixed, of),
   ];
+  const beside = isQuiet
+    ? [checkedPart(silence?.looks[0], openCounts, facts), RULES_PART]
+    : [...usual, ...(silence === null ? [] : [RULES_PART])];
   const main = html`${renderNowVerdict(verdict, facts, answers, moment)}
-${arrived === null ? "" : renderArrivals(arrived.hours, offers.arrivals, facts.arrivals, moment.now)}
-${renderGlance(beside)}
+${silence === null ? "" : renderArrivals(silence.hours, offers.arrivals, arrivals, moment.now)}
+${isQuiet ? "" : renderGlance(beside)}
 <div class="cols">
 <div class="col">
-${renderFailingNow({ choice, rows, answers, of, moment, tools: offers.failing, quietSince })}
+${renderFailingNow({ choice, rows, answers, of, moment, tools: offers.failing, isQuiet })}
 </div>
 ${renderRail(beside)}
 </div>`;
@@ -81,12 +98,15 @@ ${renderRail(beside)}
 
 /** The last 24 hours; those before the moment of the data where that is old. */
 function spanOf({ now, at }: PageMoment): NowSpan {
-  const isNow = at.getTime() === now.getTime();
+  if (at.getTime() !== now.getTime()) return spanUntil(at, when(at.getTime(), now), now);
+  return { ...spanUntil(now, "", now), words: "last 24 hours" };
+}
+
+function spanUntil(end: Date, endWords: string, now: Date): NowSpan {
   return {
     now,
-    words: isNow ? "last 24 hours" : `24 hours before ${when(at.getTime(), now)}`,
-    short: isNow ? "last 24\u00a0h" : "those 24\u00a0h",
-    since: new Date(at.getTime() - DAY_MS).toISOString(),
-    until: at.toISOString(),
+    words: `24 hours before ${endWords}`,
+    since: new Date(end.getTime() - DAY_MS).toISOString(),
+    endWords,
   };
 }

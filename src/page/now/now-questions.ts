@@ -15,6 +15,7 @@ const incident = relation("incident_hours");
 const open = relation("open_builds");
 const project = relation("dim_projects");
 const streak = relation("recoveries");
+const walk = relation("walks");
 
 /** The rows of a page of the list. */
 export const FAILING_PER_PAGE = 25;
@@ -134,6 +135,15 @@ select count(*) as series, count(distinct ${streak.project_id}) as projects
 from ${streak}
 where ${since(streak.recovered_at, "24 hours")}`,
   } satisfies Record<string, Question>;
+}
+
+/** How often the mirror looked for builds since a moment, and how many the service counts. */
+export function askForLooks(since: Date): Question {
+  return ask("walks")`
+select count(*) as looks, count(*) filter (where not ${walk.is_good}) as not_whole,
+  (array_agg(${walk.total_count} order by ${walk.run_id} desc) filter (where ${walk.total_count} is not null))[1] as total_count
+from ${walk}
+where ${walk.resource} = 'build' and ${walk.finished_at} is not null and ${walk.started_at} > ${since.toISOString()}::timestamptz`;
 }
 
 /** The blocks with files. */

@@ -17,11 +17,11 @@ const MOST_NAMED = 3;
 
 export interface NowSpan {
   readonly now: Date;
-  /** The span in words, such as "last 24 hours"; and for a title, such as "last 24 h". */
+  /** The span in words, such as "last 24 hours". */
   readonly words: string;
-  readonly short: string;
   readonly since: string;
-  readonly until: string;
+  /** When it ends, such as "22 Nov 02:10". */
+  readonly endWords: string;
 }
 
 /** One answer beside the list of what fails: a block on a wide page, a closed line above that list on a phone. */
@@ -41,7 +41,7 @@ ${parts.map((part) => renderBlock(part))}
 /** The same for a phone: each answer is a line that opens. A wide page does not show it. */
 export function renderGlance(parts: readonly RailPart[]): Markup {
   return html`<section class="block glance" aria-label="At a glance">${parts.map(
-    ({ title, count, short, body }) =>
+    ({ title, count = "", short, body }) =>
       html`<details><summary><b>${title}</b><span class="count">${count}</span><small>${short}</small>${icon("next")}</summary>${body}</details>`,
   )}</section>`;
 }
@@ -63,9 +63,8 @@ export function whyPart(
   );
   return {
     id: "why",
-    title: "Why",
+    title: `Why, ${of.words}`,
     count: grouped(total),
-    note: `Failed builds of the ${of.words}.`,
     short:
       total === 0
         ? `${finished === 0 ? "none finished" : "none failed"}, ${of.words}`
@@ -151,7 +150,7 @@ export function fixedPart(
   const newest = rows[0];
   return {
     id: "fixed",
-    title: `Fixed, ${of.short}`,
+    title: `Fixed, ${of.words}`,
     count: grouped(projects),
     short:
       newest === undefined

@@ -9,7 +9,7 @@ import type { NowAnswers } from "./verdict-facts.ts";
 /** What is worth a look when nothing arrives. */
 export function renderQuietActs({ arrivals }: NowVerdictFacts): Markup {
   return html`<a href="${buildHref(arrivals.lastBuildId)}">The last build, ${foreign(arrivals.lastBuildId, 24)}</a>
-    <a href="#arrivals">Hour by hour</a>
+    <a href="#checked">What was checked</a>
     <a href="#rules">When this is red</a>`;
 }
 
@@ -39,7 +39,7 @@ export function renderQuietFigures(facts: NowVerdictFacts, { openCounts }: NowAn
         label: "In progress",
         value: grouped(Number(open?.builds ?? 0)),
         unit: Number(open?.builds ?? 0) === 1 ? "build" : "builds",
-        note: html`<a href="#stuck">${grouped(Number(open?.stuck ?? 0))} of them stuck</a>`,
+        note: html`<a href="#checked">${grouped(Number(open?.stuck ?? 0))} of them stuck</a>`,
       },
       {
         label: "Gap",
