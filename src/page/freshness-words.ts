@@ -1,3 +1,4 @@
+import { RESOURCES } from "../resources/resources.ts";
 import { clockWords, dayWords, momentTag, span } from "./parts/age.ts";
 import { html } from "./parts/html.ts";
 import { type MarkKind, mark } from "./parts/mark.ts";
@@ -7,7 +8,14 @@ import type { Markup } from "./parts/words.ts";
 /** What stands at the end of the header: of which moment the data is. It leads to the page of the mirror. */
 export function renderAge(freshness: Freshness, now: Date): Markup {
   const { asOf, isStale, unread, overdue } = freshness;
-  if (asOf === null) return link("idle", "not known", html`<b>No data yet</b> <small>never synced</small>`);
+  if (asOf === null) {
+    const held = RESOURCES.length - unread.length;
+    const words =
+      held === 0
+        ? html`<b>No data yet</b> <small>never synced</small>`
+        : html`<b>No builds</b> <small>${held} of ${RESOURCES.length} lists</small>`;
+    return link("idle", "not known", words);
+  }
   if (Number.isNaN(asOf.getTime()))
     return link("warn", "look at the mirror", html`<b>Age not known</b> <small>a clock was wrong</small>`);
   const ago = span(now.getTime() - asOf.getTime());

@@ -93,9 +93,8 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     const address = { path, name, query, origin: originOf(c), now, renews: query.get("renew") !== "no" };
     const { key, needs = ["build"], draw } = page(address);
     const made = await kept.find(c, [key, address.renews], now, async (tx, freshness) => {
-      const isUnread = needs.every((list) => freshness.unread.includes(list));
-      // A page of figures that were never computed would say that nothing was ever built.
-      const isEmpty = needs.length > 0 && (isUnread || freshness.refreshedAt === null);
+      // Figures of before the lists were read would say that nothing was ever built.
+      const isEmpty = needs.length > 0 && needs.every((list) => freshness.uncounted.includes(list));
       const draft = isEmpty
         ? await drawNeverSynced(tx, freshness, address)
         : await draw(tx, pageMoment(freshness, now));

@@ -4,7 +4,7 @@ import type { Address, Draft } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
 import { mark } from "../parts/mark.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
-import { counted, grouped, type Markup } from "../parts/words.ts";
+import { counted, countWord, grouped, type Markup } from "../parts/words.ts";
 import type { ListProgress, SyncProgress } from "./first-sync-facts.ts";
 
 /** How often a page asks again while a sync or what follows it is under way. */
@@ -37,7 +37,7 @@ export function drawFirstSync(sync: SyncProgress, address: Pick<Address, "path" 
 <div class="col">
 ${renderBlock({
   id: "lists",
-  title: sync.lists.length === 0 ? "The lists" : `The ${counted(sync.lists.length, "list")}`,
+  title: sync.lists.length < 2 ? "The lists" : `The ${countWord(sync.lists.length)} lists`,
   body: html`${renderLists(sync)}${renderRenewal(address)}`,
 })}
 </div>

@@ -49,7 +49,7 @@ ${renderQuarantine(quarantine, offers.quarantine, total, now)}
 ${renderChanges(changes, offers.drift, now)}
 </div>
 </div>`;
-  if (freshness.asOf === null) {
+  if (freshness.uncounted.includes("build")) {
     const never = await drawNeverSynced(tx, freshness, address);
     const main = html`${never.facts.main}${total === 0 ? "" : html`${done}${lacks}`}`;
     return { ...never, facts: { ...never.facts, tab: "/mirror", main } };

@@ -2,7 +2,7 @@ import { agoWords, clockWords, momentMs, span, when } from "../parts/age.ts";
 import type { Tone } from "../parts/icon.ts";
 import type { Freshness } from "../parts/page-moment.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, grouped, shorten } from "../parts/words.ts";
+import { counted, countWord, grouped, shorten } from "../parts/words.ts";
 
 /** Whether the rest can be trusted, in a sentence, and what speaks against it. */
 export interface MirrorVerdict {
@@ -46,7 +46,7 @@ export function judgeMirror(facts: MirrorFacts): MirrorVerdict {
     : ` ${isWhole ? "at" : "up to"} ${clockOrDay(through, now)} UTC, ${span(now.getTime() - through)} ago`;
   const sentence =
     trouble ??
-    `The mirror is current: all five lists were read ${isWhole ? "to their end" : "as far as they had changed"}${at}.`;
+    `The mirror is current: all ${countWord(lists.length)} lists were read ${isWhole ? "to their end" : "as far as they had changed"}${at}.`;
   return {
     look: trouble === null ? "good" : "warn",
     tone: trouble === null ? "good" : "warn",

@@ -62,7 +62,7 @@ ${renderBlock({
   id: "state",
   title: "What the mirror has done",
   body: html`<p class="empty">The database answers and its schema is up to date. ${renderEnd(sync, address.now)}
-    <a href="/mirror">Mirror</a> shows the runs.</p>`,
+    ${" "}<a href="/mirror">Mirror</a> shows the runs.</p>`,
 })}`;
   return { status: 200, facts: { title: "No data yet", tab: "/", main } };
 }

@@ -2,10 +2,9 @@ import { RESOURCES } from "../../resources/resources.ts";
 import { renderBlock } from "../parts/block.ts";
 import type { Draft } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
-import { mark } from "../parts/mark.ts";
 import type { Freshness } from "../parts/page-moment.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
-import type { Markup } from "../parts/words.ts";
+import { countWord, type Markup } from "../parts/words.ts";
 
 /** What the builds are of. Without it they could not be read. */
 const BUILDS_NEED = ["version", "build"];
@@ -19,9 +18,9 @@ export function drawPartialMirror(freshness: Freshness): Draft {
   const main = html`${renderVerdict({
     look: "idle",
     sentence,
-    evidence: html`So nothing here tells whether docs build: its syncs have read ${held.length} of the ${RESOURCES.length}
-      lists.${held.includes("project") ? html` <a href="/projects">Projects</a> can be looked up by name. ` : ""}
-      <a href="/mirror">Mirror</a> shows how fresh they are.`,
+    evidence: html`So nothing here tells whether docs build: its syncs have read ${countWord(held.length)} of the
+      ${countWord(RESOURCES.length)} lists.${held.includes("project") ? html` <a href="/projects">Projects</a> can be looked up by name.` : ""}
+      ${" "}<a href="/mirror">Mirror</a> shows how fresh they are.`,
   })}
 ${renderBlock({
   id: "add",
@@ -31,9 +30,7 @@ ${renderWay(html`<strong>Read all that is missing:</strong> ${listWords(unread)}
 ${needed.length === unread.length ? "" : renderWay(html`<strong>Or only what this page needs:</strong> ${listWords(needed)}`, needed)}
 </ul>`,
 })}`;
-  const age = html`<a class="fresh idle" href="/mirror">
-${mark("idle", "not known")}<span><b>No builds</b> <small>${held.length} of ${RESOURCES.length} lists</small></span></a>`;
-  return { status: 200, facts: { age, title: "No builds in this mirror", tab: "/", main } };
+  return { status: 200, facts: { title: "No builds in this mirror", tab: "/", main } };
 }
 
 function renderWay(does: Markup, lists: readonly string[]): Markup {

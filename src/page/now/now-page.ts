@@ -99,13 +99,14 @@ ${renderRail(beside)}
 /** The last 24 hours; those before the moment of the data where that is old. */
 function spanOf({ now, at }: PageMoment): NowSpan {
   if (at.getTime() !== now.getTime()) return spanUntil(at, when(at.getTime(), now), now);
-  return { ...spanUntil(now, "", now), words: "last 24 hours" };
+  return { ...spanUntil(now, "", now), words: "last 24 hours", short: "last 24\u00a0h" };
 }
 
 function spanUntil(end: Date, endWords: string, now: Date): NowSpan {
   return {
     now,
     words: `24 hours before ${endWords}`,
+    short: "those 24\u00a0h",
     since: new Date(end.getTime() - DAY_MS).toISOString(),
     endWords,
   };

@@ -17,8 +17,9 @@ const MOST_NAMED = 3;
 
 export interface NowSpan {
   readonly now: Date;
-  /** The span in words, such as "last 24 hours". */
+  /** The span in words, such as "last 24 hours"; and for a title, such as "last 24 h". */
   readonly words: string;
+  readonly short: string;
   readonly since: string;
   /** When it ends, such as "22 Nov 02:10". */
   readonly endWords: string;
@@ -63,7 +64,7 @@ export function whyPart(
   );
   return {
     id: "why",
-    title: `Why, ${of.words}`,
+    title: `Why, ${of.short}`,
     count: grouped(total),
     short:
       total === 0
@@ -150,7 +151,7 @@ export function fixedPart(
   const newest = rows[0];
   return {
     id: "fixed",
-    title: `Fixed, ${of.words}`,
+    title: `Fixed, ${of.short}`,
     count: grouped(projects),
     short:
       newest === undefined

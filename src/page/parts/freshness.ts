@@ -27,6 +27,12 @@ export function readFreshness(
   const refreshedAt = textOf(lists[0]?.refreshed_at);
   const finishedAt = textOf(lastRun?.finished_at);
   const isFollowing = finishedAt !== null && now.getTime() - momentMs(finishedAt) < FOLLOWS_WITHIN_MS;
+  // A schema that is new has figures of no run, and its first sync reads the builds long before it ends.
+  const isCounted = ({ resource, last_good_at, refreshed_run_id, covered_through }: Row) =>
+    last_good_at !== null &&
+    Number(refreshed_run_id ?? 0) > 0 &&
+    (resource !== "build" || covered_through !== null);
+  const uncounted = lists.filter((list) => !isCounted(list)).map(({ resource }) => String(resource));
   const replicaLag = lists[0]?.replica_lag_s ?? null;
   const asOf =
     builds?.current_through == null
@@ -36,6 +42,7 @@ export function readFreshness(
     asOf,
     isStale: builds !== undefined && isLate(builds),
     unread: lists.filter(({ last_good_at }) => last_good_at === null).map(({ resource }) => String(resource)),
+    uncounted,
     overdue: lists.filter(isLate).map(({ resource }) => String(resource)),
     refreshedAt,
     // Both are texts of Postgres in UTC, so they sort by time.
@@ -71,8 +78,8 @@ export async function findFreshness(
   // The lag and the counts of a run under way grow all the time. They are no reason to render a page again, but in
   // the first sync, where they are all that there is.
   const still = lists.map((row) => ({ ...row, lag_s: null, replica_lag_s: null }));
-  const { asOf, isStale, isBehind, replicaLagS } = freshness;
-  const progress = asOf === null ? newest?.records : null;
+  const { uncounted, isStale, isBehind, replicaLagS } = freshness;
+  const progress = uncounted.includes("build") ? newest?.records : null;
   // Ages are in minutes.
   const minute = now.toISOString().slice(0, 16);
   const revision = [minute, still, newest?.run_id, newest?.status, isStale, isBehind, replicaLagS, progress];

@@ -13,6 +13,8 @@ export interface Freshness {
   readonly isStale: boolean;
   /** The lists that were never read well. */
   readonly unread: readonly string[];
+  /** The lists that the figures know nothing of: never read well, or not before the figures were computed. */
+  readonly uncounted: readonly string[];
   /** The lists that were read well, but not lately. */
   readonly overdue: readonly string[];
   /** When the answers were computed, as Postgres prints it. Null when they never were. */

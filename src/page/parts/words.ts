@@ -46,6 +46,11 @@ export function grouped(count: number): string {
   return count.toLocaleString("en-US");
 }
 
+const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+
+/** A small count as a word: `five`. */
+export const countWord = (count: number): string => NUMBERS[count] ?? grouped(count);
+
 /** A count with its noun: `1 project`, `1,200 projects`. @default plural: the noun with an s */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(count)} ${count === 1 ? noun : plural}`;

@@ -71,7 +71,11 @@ async function meantBy(tx: TransactionSql, choice: ProjectsChoice): Promise<Proj
   return choice.q === undefined ? choice : { ...choice, q: await findSearched(tx, choice.q) };
 }
 
-async function draw(tx: TransactionSql, given: ProjectsChoice, { now }: PageMoment): Promise<Draft> {
+async function draw(
+  tx: TransactionSql,
+  given: ProjectsChoice,
+  { now, freshness }: PageMoment,
+): Promise<Draft> {
   const choice = await meantBy(tx, given);
   const { q } = choice;
   const { list } = await askEach(tx, { list: askForCountedProjects(choice) });
@@ -81,7 +85,7 @@ async function draw(tx: TransactionSql, given: ProjectsChoice, { now }: PageMome
   );
   const build = q !== undefined && isStorableId(q) ? await findBuildHit(tx, q) : undefined;
   const counts = readCounts(list[0]);
-  const main = html`${renderHead(TITLE, sayHowMany(counts))}
+  const main = html`${renderHead(TITLE, sayHowMany(counts, !freshness.uncounted.includes("build")))}
 ${build === undefined ? "" : renderBuildHit(build, now)}
 ${renderBlock({
   id: "projects",
@@ -114,8 +118,10 @@ function foundBy({ state }: ProjectsChoice, { found }: Counts): number {
   return state === undefined ? found.any : isState(state) ? found[state] : 0;
 }
 
-function sayHowMany({ all }: Counts): string | undefined {
+function sayHowMany({ all }: Counts, isBuilt: boolean): string | undefined {
   if (all.any === 0) return undefined;
+  if (!isBuilt)
+    return `${counted(all.any, "name")}; how each stands is not known, because this mirror holds no builds.`;
   return `${grouped(all.good)} of ${grouped(all.any)} are good: the last finished build of each of their versions and formats succeeded.`;
 }
 

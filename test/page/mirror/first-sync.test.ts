@@ -78,6 +78,20 @@ describe("while the first sync runs, the page", () => {
     expect(again.headers.get("refresh")).toBe("15");
   });
 
+  it("goes on to say so when the builds are read and the run is not over, also where `docmirror migrate` came first", async () => {
+    await refreshPages(pages.databaseUrl);
+    await beginSync(HALF.replace("('build', null, 7000, 17000)", "('build', 'whole', 17000, 17000)"));
+    for (const path of ["/", "/trends", "/projects", "/mirror"]) {
+      const reply = await pages.get(path);
+      expect(headingOf(await reply.text()), path).toMatch(/^First sync: 3 of 5 lists are read/);
+      expect(reply.headers.get("refresh"), path).toBe("15");
+    }
+    const before = await pages.page("/");
+    await run("update sync.walks set records = 900 where resource = 'file'");
+    expect(headingOf(await pages.page("/"))).not.toBe(headingOf(before));
+    await run("delete from rollup.state");
+  });
+
   it("says so when no page has come for two minutes, with the command", async () => {
     await beginSync(HALF, "running", "10 min");
     await run(
@@ -93,6 +107,8 @@ describe("while the first sync runs, the page", () => {
 describe("before the builds are read, the page", () => {
   it("says which lists are missing where a sync was told to read two of five, and both commands", async () => {
     await beginSync("('user', 'whole', 4, 4), ('project', 'whole', 6, 6)", "succeeded");
+    await run(`insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+      values ('1', 'pip', 'Pip', 'list', true, now(), now(), '')`);
     await refreshPages(pages.databaseUrl);
     const reply = await pages.get("/");
     expect(reply.headers.get("refresh")).toBeNull();
@@ -102,7 +118,14 @@ describe("before the builds are read, the page", () => {
     expect(textOf(page)).toContain("by name. Mirror shows");
     expect(textOf(blockOf(page, "add"))).toContain("docmirror sync --resource version,file,build");
     expect(textOf(blockOf(page, "add"))).toMatch(/docmirror sync --resource version,build\s*$/);
-    expect(headingOf(await pages.page("/projects"))).toBe("Projects");
+    const projects = await pages.page("/projects");
+    expect(headingOf(projects)).toBe("Projects");
+    expect(textOf(projects)).toContain("No builds 2 of 5 lists");
+    expect(textOf(projects)).toContain(
+      "1 name; how each stands is not known, because this mirror holds no builds.",
+    );
+    expect(textOf(projects)).not.toMatch(/never synced|are good/);
+    expect(textOf(await pages.page("/dictionary"))).toContain("No builds 2 of 5 lists");
   });
 
   it("says that a first sync ended early, why, and how to go on", async () => {

@@ -73,7 +73,7 @@ describe("the page of now", () => {
 
   it("says why builds failed, what has not finished and what was fixed", async () => {
     const page = await pages.page("/");
-    expect(textOf(blockOf(page, "why"))).toMatch(/Why, last 24 hours 1\D[\s\S]*Missing dependency1/);
+    expect(textOf(blockOf(page, "why"))).toMatch(/Why, last 24 h 1\D[\s\S]*Missing dependency1/);
     expect(textOf(blockOf(page, "stuck"))).toMatch(
       /2000\D*pip[\s\S]*still “building” when last seen[\s\S]*1 stuck build/,
     );
@@ -117,7 +117,7 @@ describe("a list that is longer than a phone shows", () => {
     expect([rows(shown), rows(rest)]).toEqual([10, 5 + HOSTILE - 10]);
     expect(shown).toContain(`<a class="show-rest" href="#rest">${5 + HOSTILE - 10} more`);
     const fixed = blockOf(page, "fixed");
-    expect(textOf(fixed)).toMatch(/Fixed, last 24 hours 6\D/);
+    expect(textOf(fixed)).toMatch(/Fixed, last 24 h 6\D/);
     expect(fixed.match(/ class="st good"/g)).toHaveLength(6);
     expect(textOf(fixed)).toContain("1 more fixed");
     expect(textOf(fixed).match(/1 more here/g)).toHaveLength(1);
