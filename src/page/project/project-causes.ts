@@ -70,8 +70,10 @@ function renderClass(lines: readonly Row[], most: number, now: Date): Markup {
   }</li>`;
 }
 
-function renderLine({ example, failures, last_build_id, last_triggered_at }: Row, now: Date): Markup {
-  const times = Number(failures) > 1 ? `${counted(Number(failures), "build")}, last ` : "";
+/** Builds with the same error may differ in its place; the one that is shown is that of the last. */
+function renderLine({ example, places, failures, last_build_id, last_triggered_at }: Row, now: Date): Markup {
+  const where = Number(places) > 1 ? ` in ${counted(Number(places), "place")}` : "";
+  const times = Number(failures) > 1 ? `${counted(Number(failures), "build")}${where}, last ` : "";
   const line =
     example === null ? html`<span>no error line</span>` : html`<code>${foreign(String(example), 180)}</code>`;
   return html`<li>${line}<span>${times}${buildLink(last_build_id)}, ${age(last_triggered_at, now)}</span></li>`;

@@ -39,6 +39,8 @@ const ROWS = `
   select (20000 + n)::text, date_trunc('second', now() at time zone 'utc') - n * interval '1 day', 'finished', n > 30, 'html', '112', '112latest', now(), now(), ''
   from generate_series(1, 70) as n;
   insert into mirror.build_logs (build_id, error) select id, 'ModuleNotFoundError: No module named kiln' from mirror.builds where id in ('5002', '5003');
+  insert into mirror.build_logs (build_id, error)
+  select (20000 + n)::text, 'Warning, treated as error: docs/api/page' || n % 3 || '.rst:' || n || ': no toctree' from generate_series(1, 4) as n;
   insert into mirror.build_logs (build_id, error) values ('5005', '! LaTeX Error: File sandal.sty not found.');
   insert into mirror.unresolved_references (resource, record_id, field, position, uri, status)
   values ('build', '11001', 'version', 0, '/api/v1/version/901/', 'gone'), ('build', '11002', 'version', 0, '/api/v1/version/902/', 'gone');
@@ -164,6 +166,9 @@ describe("what fails of a project", () => {
       /Missing dependency2\s*ModuleNotFoundError: No module named kiln2 builds, last 5003, 33 h/,
     );
     expect(text).toContain("LaTeX error1");
+    // The line that is shown is not that of all builds which failed with the same error.
+    const busy = textOf(blockOf(await pages.page("/project/busy"), "causes"));
+    expect(busy).toMatch(/docs\/api\/page1\.rst:1: no toctree4 builds in 4 places, last 20001, 2[34].h/);
   });
 
   it("says what was fixed and how long it was broken", async () => {
