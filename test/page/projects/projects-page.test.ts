@@ -130,6 +130,15 @@ describe("the list of projects", () => {
     expect(await found("\\")).toEqual([]);
   });
 
+  it("takes the address of a project's documentation, and that of another host for what it is", async () => {
+    const target = async (q: string) =>
+      (await pages.get(`/find?q=${encodeURIComponent(q)}`)).headers.get("location");
+    expect(await target("https://pip.docs.example.org/en/latest/")).toBe("/project/pip");
+    expect(await target("https://nosuch.docs.example.org/")).toBe(
+      `/project/${encodeURIComponent("https://nosuch.docs.example.org/")}`,
+    );
+  });
+
   it("takes a build as it is pasted: with #, or as an address", async () => {
     for (const pasted of [
       "#6002",

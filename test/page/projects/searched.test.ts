@@ -16,6 +16,8 @@ describe("what a search is for", () => {
     ["http://127.0.0.1:8321/project?slug=..", ".."],
     ["https://docs.example.org/projects/pip/", "pip"],
     ["https://docs.example.org/dashboard/pip/edit/", "pip"],
+    ["docs.example.org/projects/pip/", "pip"],
+    ["/build/97236", "97236"],
   ])("%s is %s", (pasted, text) => {
     expect(readSearched(pasted)).toEqual({ text });
   });
@@ -26,13 +28,23 @@ describe("what a search is for", () => {
   });
 
   it.each([
+    "https://pip.docs.example.org/en/latest/install.html",
+    "http://pip.docs.example.org",
+    "pip.docs.example.org/",
+  ])("%s may be the project pip", (text) => {
+    expect(readSearched(text)).toEqual({ text, host: "pip" });
+  });
+
+  it.each([
     "pip",
+    "1.2.3",
+    "a.b/c",
+    "http://127.0.0.1:8321/",
+    "http://example.org/",
     "97236",
     "#pip",
     "build 5",
     "https://",
-    "https://docs.example.org/",
-    "https://docs.example.org/%E0%A4%A",
     "ftp://x/build/1",
   ])("%s is itself", (text) => {
     expect(readSearched(text)).toEqual({ text });
