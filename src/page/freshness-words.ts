@@ -3,7 +3,7 @@ import { clockWords, dayWords, momentTag, span } from "./parts/age.ts";
 import { html } from "./parts/html.ts";
 import { type MarkKind, mark } from "./parts/mark.ts";
 import type { Freshness } from "./parts/page-moment.ts";
-import type { Markup } from "./parts/words.ts";
+import { listsOf, type Markup } from "./parts/words.ts";
 
 /** What stands at the end of the header: of which moment the data is. It leads to the page of the mirror. */
 export function renderAge(freshness: Freshness, now: Date): Markup {
@@ -41,8 +41,7 @@ export function renderLimits(freshness: Freshness, now: Date): Markup {
   if (replicaLagS)
     limits.push(html`<strong>This is a replica, which is ${replicaLagS}\u00a0s behind its primary.</strong>`);
   if (unread.length > 0 && !unread.includes("build")) {
-    const lists = `the ${unread.length === 1 ? "list" : "lists"} of ${unread.map((name) => `${name}s`).join(", ")}`;
-    limits.push(html`The mirror is not whole yet: no sync has read ${lists} to the end.`);
+    limits.push(html`The mirror is not whole yet: no sync has read ${listsOf(unread)} to the end.`);
   }
   if (isBehind) {
     const computed =

@@ -1,22 +1,12 @@
 import type { Kind } from "../parts/charts/trends-facts.ts";
 import { html } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
-import type { MarkKind } from "../parts/mark.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { lengthWords, type Period } from "../parts/period.ts";
 import { beforeWords, linesHref, type RisingLine, risingWords, sayingOf } from "../parts/rising-lines.ts";
 import type { Row } from "../parts/row.ts";
-import type { VerdictLook } from "../parts/verdict-bar.ts";
-import { counted, foreign, grouped, kindLabel, type Markup, percent, wholePercent } from "../parts/words.ts";
-
-export interface ErrorsVerdict {
-  readonly acts?: Markup;
-  readonly look: VerdictLook;
-  readonly mark: { readonly kind: MarkKind; readonly word: string };
-  readonly title: string;
-  readonly sentence: string;
-  readonly evidence: string;
-}
+import type { Verdict } from "../parts/verdict-bar.ts";
+import { counted, foreign, grouped, kindLabel, percent, wholePercent } from "../parts/words.ts";
 
 const MOST_RISING = 2;
 
@@ -26,7 +16,7 @@ export function judgeRising(
   failed: number,
   { days }: Period,
   { now, at }: Pick<PageMoment, "now" | "at">,
-): ErrorsVerdict | null {
+): Verdict | null {
   const [first, second] = rising;
   if (first === undefined) return null;
   const more =
@@ -54,7 +44,7 @@ export function judgeErrors(
   rising: readonly Row[],
   finished: number,
   period: Period,
-): ErrorsVerdict {
+): Verdict {
   const failed = kinds.reduce((sum, { now }) => sum + now, 0);
   const length = lengthWords(period.days);
   const [most] = kinds;

@@ -2,7 +2,7 @@ import { agoWords, clockWords, momentMs, span, when } from "../parts/age.ts";
 import type { Tone } from "../parts/icon.ts";
 import type { Freshness } from "../parts/page-moment.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, countWord, grouped, shorten } from "../parts/words.ts";
+import { counted, countWord, grouped, listsOf, shorten } from "../parts/words.ts";
 
 /** Whether the rest can be trusted, in a sentence, and what speaks against it. */
 export interface MirrorVerdict {
@@ -61,17 +61,13 @@ export function judgeMirror(facts: MirrorFacts): MirrorVerdict {
 function troubleOf({ asOf, unread, overdue }: Freshness, lists: readonly Row[], now: Date): string | null {
   if (asOf !== null && Number.isNaN(asOf.getTime()))
     return "Not current: a wrong clock hides when the builds were last read.";
-  if (unread.length > 0) return `Not whole: no sync has read ${listWords(unread)} to the end.`;
+  if (unread.length > 0) return `Not whole: no sync has read ${listsOf(unread)} to the end.`;
   if (overdue.length > 0) {
     const oldest = lists.find(({ resource }) => resource === overdue[0]);
     const ago = agoWords(oldest?.current_through, now);
-    return `Not current: ${listWords(overdue)} ${overdue.length === 1 ? "was" : "were"} last read ${ago === null ? "at an unknown time" : `${ago} ago`}.`;
+    return `Not current: ${listsOf(overdue)} ${overdue.length === 1 ? "was" : "were"} last read ${ago === null ? "at an unknown time" : `${ago} ago`}.`;
   }
   return null;
-}
-
-function listWords(names: readonly string[]): string {
-  return `the ${names.length === 1 ? "list" : "lists"} of ${names.map((name) => `${name}s`).join(", ")}`;
 }
 
 /** When the figures were computed and checked. */

@@ -31,6 +31,11 @@ export interface VerdictBarFacts {
   readonly figures?: Markup;
 }
 
+/** The same, with the title of the window. */
+export interface Verdict extends VerdictBarFacts {
+  readonly title: string;
+}
+
 /** The first thing on a page: its answer in one sentence. */
 export function renderVerdict(facts: VerdictBarFacts): Markup {
   const { look, crumbs, sentence, evidence, acts, figures } = facts;

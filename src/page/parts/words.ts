@@ -51,6 +51,11 @@ const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "e
 /** A small count as a word: `five`. */
 export const countWord = (count: number): string => NUMBERS[count] ?? grouped(count);
 
+/** Lists of the service by what they hold: `the lists of users, files`. */
+export function listsOf(resources: readonly string[]): string {
+  return `the ${resources.length === 1 ? "list" : "lists"} of ${resources.map((name) => `${name}s`).join(", ")}`;
+}
+
 /** A count with its noun: `1 project`, `1,200 projects`. @default plural: the noun with an s */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(count)} ${count === 1 ? noun : plural}`;

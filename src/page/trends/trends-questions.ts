@@ -295,15 +295,17 @@ group by is_this_period`;
 }
 
 /** Each day with its builds and its turns, which the page asks for in two questions. */
-function askForDays(period: Period, type: string | undefined): Question {
-  return ask("success_rate_daily")`
-select days.*, coalesce(turns.broke, 0) as broke, coalesce(turns.fixed, 0) as fixed
-from (
+const daysAndTurns = (period: Period, type: string | undefined): SQL => sql`(
 ${daysOf(period, type)}
 ) as days
 left join (
 ${turnsOf(period, type)}
-) as turns using (day)
+) as turns using (day)`;
+
+function askForDays(period: Period, type: string | undefined): Question {
+  return ask("success_rate_daily")`
+select days.*, coalesce(turns.broke, 0) as broke, coalesce(turns.fixed, 0) as fixed
+from ${daysAndTurns(period, type)}
 order by day`;
 }
 
@@ -323,12 +325,7 @@ select *
 from (
   select day >= ${dateOf(period.first)} as is_this_period, min(day) as first_day, max(day) as last_day,
     ${sql.join(counts.map(count), sql`, `)}
-  from (
-${daysOf(period, type)}
-  ) as days
-  left join (
-${turnsOf(period, type)}
-  ) as turns using (day)
+  from ${daysAndTurns(period, type)}
   group by is_this_period
 ) as counts${type === undefined ? withoutPlatform : undefined}
 left join (

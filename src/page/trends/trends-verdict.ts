@@ -1,20 +1,10 @@
 import { countChange } from "../parts/charts/count-change.ts";
 import { differenceOf } from "../parts/charts/difference.ts";
 import { isSurelyLower, type Kind, type Outcomes, type SpanOutcomes } from "../parts/charts/trends-facts.ts";
-import type { MarkKind } from "../parts/mark.ts";
 import { daysName, lengthWords, type Period } from "../parts/period.ts";
-import type { VerdictLook } from "../parts/verdict-bar.ts";
+import type { Verdict } from "../parts/verdict-bar.ts";
 import { counted, grouped, kindLabel, percent, shorten } from "../parts/words.ts";
 import { points } from "./trends-compare.ts";
-
-export interface TrendsVerdict {
-  readonly look: VerdictLook;
-  readonly mark: { readonly kind: MarkKind; readonly word: string };
-  /** For the title of the window. */
-  readonly title: string;
-  readonly sentence: string;
-  readonly evidence: string;
-}
 
 export interface TrendsVerdictFacts {
   readonly period: Period;
@@ -31,7 +21,7 @@ export interface TrendsVerdictFacts {
 const MOST_KINDS = 2;
 
 /** How the rate compares with the period before, and what did change. */
-export function judgeTrend(facts: TrendsVerdictFacts): TrendsVerdict {
+export function judgeTrend(facts: TrendsVerdictFacts): Verdict {
   const { period, type, whole, before } = facts;
   const what = `${type === undefined ? "" : `${shorten(type, 24)} `}builds`;
   const length = period.days === 1 ? daysName(period, facts.now) : lengthWords(period.days);

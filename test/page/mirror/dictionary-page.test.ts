@@ -13,6 +13,10 @@ describe("the page of the dictionary", () => {
   it("says what each column of each relation means, before the first sync too; the foot of every page leads there", async () => {
     const page = await pages.page("/dictionary");
     const block = textOf(blockOf(page, "dictionary"));
+    // What a relation answers is seen before it is opened.
+    expect(page).toMatch(
+      /<summary><code>arrivals<\/code> <small[^>]*>Do builds arrive as usual\?.*?<\/summary>/s,
+    );
     expect(block).toMatch(/failing_now.*project_slug.*text/s);
     expect(block).toContain(
       "The shortest time from trigger to finish, in seconds; null while it has not finished.",
