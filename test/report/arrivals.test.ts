@@ -162,6 +162,14 @@ describe("what cannot be known", () => {
     });
   });
 
+  it("is the usual of a mirror of some hours, not what came in them", async () => {
+    const world = { from: "2025-04-22 05:00", until: "2025-04-22 10:20", looked: "2025-04-22 10:20" };
+    expect(await judge(world)).toMatchObject({
+      ...{ state: "unknown", reason: "too_few_days", days_known: 0 },
+      ...{ builds_24h: 20, usual_24h: null, usual_since: null },
+    });
+  });
+
   it("is a mirror whose clock, or zone, does not fit the dates", async () => {
     // Read two hours too early: the mirror looked after the date of its last build and did not see it.
     const late =

@@ -55,7 +55,8 @@ WITH looked AS MATERIALIZED (
     min(builds) FILTER (WHERE day > 0) AS fewest, min(builds) FILTER (WHERE day = 0) AS builds
   FROM (
     SELECT day, coalesce(sum(recent.builds), 0)::int AS builds
-    FROM known CROSS JOIN LATERAL generate_series(0, known.days - 1) AS day
+    -- The last 24 hours are known where no whole day is.
+    FROM known CROSS JOIN LATERAL generate_series(0, greatest(known.days, 1) - 1) AS day
     LEFT JOIN recent ON recent.days_before = day
     GROUP BY day
   ) AS counted
