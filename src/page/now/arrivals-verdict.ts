@@ -99,12 +99,13 @@ export function judgeFew({ arrivals, now }: Silence) {
 /** What else is to be said of the arrival of builds; null where they come as usual, or nobody has looked. */
 export function arrivalWords({ arrivals, now }: Silence): string | null {
   const { state, reason, daysKnown, lately, lastBuildAt } = arrivals;
+  const none = "No build came in the last 24 hours.";
   if (reason === "too_few_days")
-    return `Whether builds arrive as usual cannot be known yet: ${daysKnown} of ${LEAST_DAYS} days are known.`;
+    return `${lately.builds === 0 ? `${none} ` : ""}Whether builds arrive as usual cannot be known yet: ${daysKnown} of ${LEAST_DAYS} days are known.`;
   if (reason === "clock")
     return "Whether builds arrive as usual is not known: their dates and the mirror's clock disagree.";
   if (state === "dormant") return `No build came for 28 days: the last was of ${when(lastBuildAt, now)}.`;
-  if (state === "usual" && lately.builds === 0) return "No build came in the last 24 hours.";
+  if (state === "usual" && lately.builds === 0) return none;
   return null;
 }
 

@@ -217,6 +217,10 @@ describe("a silence", () => {
       expect(say({ ...facts, arrivals: young }).evidence).toContain(
         "cannot be known yet: 9 of 14 days are known.",
       );
+    const still = { ...young, lately: { ...young.lately, builds: 0 } };
+    expect(say({ ...QUIET, arrivals: still }).evidence).toContain(
+      "No build came in the last 24 hours. Whether builds arrive as usual cannot be known yet",
+    );
     const clock = { ...young, reason: "clock" };
     expect(say({ ...QUIET, arrivals: clock }).evidence).toContain("the mirror's clock disagree.");
   });
