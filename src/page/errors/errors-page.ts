@@ -98,7 +98,7 @@ async function draw(tx: TransactionSql, choice: Choice, moment: PageMoment): Pro
   const questions = errorsQuestions(period, choice, moment.at);
   const answers = await askEach(tx, questions);
   const of = await findMore(tx, period, choice, answers.lines);
-  return drawErrors(choice, period, questions, answers, of, knownDays(String(firstDay), moment), moment);
+  return drawErrors(choice, period, questions, answers, of, moment);
 }
 
 const NO_ROWS = { text: "select where false", params: [] };
@@ -116,11 +116,6 @@ async function findMore(tx: TransactionSql, period: Period, choice: Choice, line
   });
 }
 
-/** The whole days before the last 24 hours of which builds are known. */
-function knownDays(firstDay: string, { at }: PageMoment): number {
-  return Math.floor((at.getTime() - Date.parse(firstDay)) / 86_400_000) - 1;
-}
-
 type Questions = ReturnType<typeof errorsQuestions>;
 type Answers = Readonly<Record<keyof Questions, readonly Row[]>>;
 
@@ -130,12 +125,11 @@ function drawErrors(
   questions: Questions,
   answers: Answers,
   of: Awaited<ReturnType<typeof findMore>>,
-  days: number,
   { now, at }: PageMoment,
 ): Draft {
   const kinds = kindsOf(answers.kinds, period);
   const failed = kinds.reduce((sum, one) => sum + one.now, 0);
-  const rising = readRising(answers.rising, days);
+  const rising = readRising(answers.rising);
   const risen = answers.lines.filter((line) => isRising(line, period));
   const href = hrefsOf(choice);
   const verdict =

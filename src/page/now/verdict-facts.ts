@@ -45,7 +45,7 @@ export function readVerdictFacts(answers: NowAnswers, { now, at, freshness }: Pa
     failing: answers.failing.reduce((sum, { projects }) => sum + Number(projects), 0),
     projects: Number(totals?.projects ?? 0),
     finished: Number(totals?.finished ?? 0),
-    rising: readRising(answers.rising, knownDays(totals?.first_day, at)),
+    rising: readRising(answers.rising),
     finishedLately: Number(answers.rates.find(({ is_last_day }) => is_last_day === true)?.finished ?? 0),
     arrivals: readArrivals(answers.arrivals[0], now),
     kinds: answers.kinds

@@ -1,4 +1,3 @@
-import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { clockWords, momentMs, when } from "./age.ts";
 import { withQuery } from "./links.ts";
 import { dayNumber, dayText } from "./period.ts";
@@ -19,28 +18,17 @@ export interface RisingLine {
   readonly firstBuild: string;
 }
 
-const DAYS = 28;
-/** With fewer days there is no saying what is usual. */
-const FEWEST_DAYS = 7;
-/** A weekday may have twice the failures of another. */
-const MARGIN = 2;
-
-/** The lines that rise, from the answer of `askForRising`, where builds of `days` whole days before are known. */
-export function readRising(rows: readonly Row[], days: number): RisingLine[] {
-  if (days < FEWEST_DAYS) return [];
-  const usual = MARGIN / (Math.min(days, DAYS) + MARGIN);
-  return rows
-    .map((row) => ({
-      id: String(row.error_line_id),
-      line: String(row.error_line),
-      projects: Number(row.projects),
-      failures: Number(row.failures),
-      before: Number(row.failures_before),
-      since: momentMs(row.since),
-      firstBuild: String(row.first_build_id),
-    }))
-    .filter(({ failures, before }) => (wilsonInterval(failures, failures + before)?.low ?? 0) > usual);
-}
+/** The lines that rise, from the answer of `askForRising`. */
+export const readRising = (rows: readonly Row[]): RisingLine[] =>
+  rows.map((row) => ({
+    id: String(row.error_line_id),
+    line: String(row.error_line),
+    projects: Number(row.projects),
+    failures: Number(row.failures),
+    before: Number(row.failures_before),
+    since: momentMs(row.since),
+    firstBuild: String(row.first_build_id),
+  }));
 
 /** What a line says, without the name of its class, which says less: `No module named 'foo'`. */
 export function sayingOf(line: string, most = 90): string {
@@ -63,8 +51,8 @@ export function risingWords(one: RisingLine, now: Date): string {
 /** How often it came before. */
 export function beforeWords({ failures, before }: RisingLine): string {
   if (before === 0)
-    return `The same line in ${counted(failures, "build")}, and in none of the ${DAYS} days before.`;
-  return `The same line in ${counted(failures, "build")} of 24 hours, against ${grouped(before)} in the ${DAYS} days before.`;
+    return `The same line in ${counted(failures, "build")}, and in none of the 28 days before.`;
+  return `The same line in ${counted(failures, "build")} of 24 hours, against ${grouped(before)} in the 28 days before.`;
 }
 
 /** The page of one error line, or of one kind, in the days up to `at`, its day included. */

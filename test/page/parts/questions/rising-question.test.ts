@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import type { BlockRow } from "../../../support/block-offers.ts";
+import { openMirrorPages } from "../../../support/mirror-pages.ts";
+import { seedDays } from "../../../support/seeded-days.ts";
+
+const NOON = "(date_trunc('day', now() at time zone 'utc') + interval '12 hours')";
+/** An hour ago, in the minutes of a day of `seedDays`. */
+const MINUTE = `(extract(epoch from now() at time zone 'utc' - ${NOON}) / 60)::int - 60`;
+
+/** Builds that fail with a line: so many a day in the days before, and so many today, of eight projects. */
+const failing = (line: string, before: number, days: number, today: number) => `
+  select '${line}-' || ago || '-' || n as id, ago, n as minute, 'html' as type, (1 + n % 8)::text as project, false as success,
+    'Error: no ${line}' as error
+  from generate_series(2, ${days}) as ago, generate_series(1, ${before}) as n
+  union all select '${line}-0-' || n, 0, ${MINUTE} + n / 10, 'html', (1 + n % 8)::text, false, 'Error: no ${line}' from generate_series(1, ${today}) as n`;
+
+async function risenOf(days: number, ...lines: string[]): Promise<unknown[]> {
+  const first = `select 'first' as id, ${days} as ago, 0 as minute, 'html' as type, '9' as project, true as success, null as error`;
+  await using pages = await openMirrorPages((url) => seedDays(url, [first, ...lines].join(" union all ")));
+  const rows = (await (await pages.get("/files/errors/risen.json")).json()) as BlockRow[];
+  return rows.map(({ error_line, failures, failures_before, projects }) => [
+    String(error_line).replace("Error: no ", ""),
+    failures,
+    failures_before,
+    projects,
+  ]);
+}
+
+it("a line rises that is new, or comes more often than chance explains, in five projects or more", async () => {
+  const lines = [
+    failing("alpha", 0, 28, 9),
+    failing("beta", 1, 28, 8),
+    failing("gamma", 8, 28, 10),
+    failing("delta", 0, 28, 4),
+  ];
+  expect(await risenOf(40, ...lines)).toEqual([
+    ["alpha", 9, 0, 8],
+    ["beta", 8, 27, 8],
+  ]);
+});
+
+it("a line that came as often on each of few days does not rise, and in less than a week none does", async () => {
+  expect(await risenOf(12, failing("alpha", 3, 11, 8))).toEqual([]);
+  expect(await risenOf(7, failing("alpha", 0, 6, 50))).toEqual([]);
+});
