@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION rollup.error_fingerprint(line text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 AS $$
 DECLARE
-  template text := replace(regexp_replace(lower(rollup.error_template(line, false)), '<(?:path|quoted_url)>', '<name>', 'g'), '<hash>', '<n>');
+  template text := replace(replace(replace(lower(rollup.error_template(line, false)), '<path>', '<name>'), '<quoted_url>', '<name>'), '<hash>', '<n>');
 BEGIN
   -- The place in a file, and lists of any length.
   template := regexp_replace(template, '<name>(?::<n>)+', '<name>', 'g');

@@ -4,7 +4,8 @@
 CREATE OR REPLACE FUNCTION rollup.masked_line(line text, keep_names boolean) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT left(replace(regexp_replace(regexp_replace(merged.template, '<(name|path|hash|date|address)>', '‹\1›', 'g'), '<(?:url|quoted_url)>', '‹address›', 'g'), '<n>', '‹number›'), 400)
+  SELECT left(regexp_replace(replace(replace(replace(merged.template, '<n>', '<number>'), '<url>', '<address>'), '<quoted_url>', '<address>'),
+    '<(name|path|hash|date|address|number)>', '‹\1›', 'g'), 400)
   FROM (
     -- Lists of any length.
     SELECT regexp_replace(regexp_replace(regexp_replace(rollup.error_template(line, keep_names),
