@@ -23,6 +23,8 @@ export interface Replicated extends AsyncDisposable {
   /** Runs SQL at one of the two, and returns its rows. */
   ask(at: Which, statement: string): Promise<Record<string, unknown>[]>;
   stop(which: Which): Promise<void>;
+  /** Its connections stay, and are silent, until it is stopped. */
+  freeze(which: Which): void;
   /** Starts one again that was stopped. */
   start(which: Which): Promise<void>;
 }
@@ -67,6 +69,7 @@ export async function startReplicated(): Promise<Replicated> {
       ),
     start,
     stop,
+    freeze: (which) => servers.get(which)?.freeze(),
     [Symbol.asyncDispose]: end,
   };
 }

@@ -26,6 +26,8 @@ export const POSTGRES_BIN =
 
 export interface SystemServer {
   pid: number;
+  /** Stops all its processes for a moment: its connections stay, and are silent. `stop` ends it. */
+  freeze(): void;
   /** An immediate shutdown: the sessions are cut, and the children end too. May be called twice. */
   stop(): Promise<void>;
 }
@@ -88,12 +90,22 @@ export function createSystemPostgres(password: string): SystemPostgres {
       process.once("exit", kill);
       server.once("exit", () => process.off("exit", kill));
       await untilUp(url(port));
+      const pid = server.pid ?? 0;
+      let frozen: number[] = [];
       return {
-        pid: server.pid ?? 0,
+        pid,
+        freeze() {
+          // The parent first, so that no child comes after they were counted.
+          server.kill("SIGSTOP");
+          const children = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" }).stdout;
+          frozen = [pid, ...children.split("\n").filter(Boolean).map(Number)];
+          for (const one of frozen) process.kill(one, "SIGSTOP");
+        },
         async stop() {
           if (server.exitCode !== null || server.signalCode !== null) return;
           const ended = once(server, "exit");
           server.kill("SIGQUIT");
+          for (const one of frozen) process.kill(one, "SIGCONT");
           await ended;
         },
       };

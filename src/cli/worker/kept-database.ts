@@ -22,7 +22,7 @@ export interface KeptDatabase {
    * Resolves to its URL once it answers and has our schema. Waits as long as it is down, and tries again
    * after 1 s at first, a minute at most. Starts an embedded one again that has ended. Concurrent calls take
    * turns. Throws faults that waiting does not repair (rights, password, another schema), and the signal's
-   * reason. Once it was ready, rights and password are waited for too: somebody rotates them.
+   * reason. Once it was ready, whatever the server refuses is waited for too: somebody rotates a password, frees a disk.
    */
   ready(signal: AbortSignal): Promise<string>;
   /** Stops using the embedded Postgres. May be called twice. */
@@ -63,7 +63,7 @@ export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDe
         const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
         const facts = { error: messageOf(toStoreError(error, "use the database")), wait_ms: waitMs };
         if (isDown(error)) log.warn(facts, "the database is down; waiting for it");
-        else log.error(facts, "the database refuses this process; waiting until it does not");
+        else log.error(facts, "the database cannot be used now; waiting until it can");
         await clock.sleep(waitMs, signal);
       }
     }

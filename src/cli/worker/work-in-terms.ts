@@ -25,6 +25,8 @@ const POLL_FROM_MS = 2000;
 const POLL_TO_MS = 5000;
 /** No supervisor waits for the end of a run after the lead was lost, and it may have to give up connections. */
 const END_WITHIN_MS = 60_000;
+/** A trouble that lasts is logged again after this time. */
+const TELL_AGAIN_MS = 60_000;
 
 /** What the jobs of a term get. */
 export interface Lead {
@@ -57,6 +59,15 @@ export interface WorkInTermsDeps {
 export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
   const { lock, database, createJobs, standsBy, clock, log, signal } = deps;
   let isUp = false;
+  let told = { why: "", atMs: 0 };
+
+  /** Whether the log has not said this last, or said it longer ago. */
+  function isNews(why: string, againAfterMs: number): boolean {
+    const atMs = clock.now().getTime();
+    if (why === told.why && Math.abs(atMs - told.atMs) < againAfterMs) return false;
+    told = { why, atMs };
+    return true;
+  }
 
   function goUp(): void {
     if (!isUp) deps.onUp();
@@ -65,7 +76,7 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
 
   async function standBy(): Promise<Term> {
     let url = await database.ready(signal);
-    let told: string | null = null;
+    told = { why: "", atMs: 0 };
     for (;;) {
       try {
         const taken = await lock.take(url);
@@ -74,15 +85,14 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
         if (!(taken instanceof LockedError)) return taken;
         if (!standsBy) throw taken;
         goUp();
-        if (taken.message !== told) log.info({ why: taken.message }, "this worker stands by");
-        told = taken.message;
+        if (isNews(taken.message, Number.POSITIVE_INFINITY))
+          log.info({ why: taken.message }, "this worker stands by");
       } catch (error) {
         signal.throwIfAborted();
         const waits = isUp ? isAway : isPassing;
         if (!waits(error)) throw error;
         const why = messageOf(error);
-        if (why !== told) log.warn({ error: why }, "could not see who leads");
-        told = why;
+        if (isNews(why, TELL_AGAIN_MS)) log.warn({ error: why }, "could not see who leads");
         url = await database.ready(signal);
       }
       await clock.sleep(POLL_FROM_MS + Math.random() * (POLL_TO_MS - POLL_FROM_MS), signal);
@@ -98,7 +108,8 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
         await clock.sleep(BEAT_MS, signal);
       } catch (error) {
         signal.throwIfAborted();
-        log.warn({ error: messageOf(error) }, "could not show that this worker leads");
+        const why = messageOf(error);
+        if (isNews(why, TELL_AGAIN_MS)) log.warn({ error: why }, "could not show that this worker leads");
         await clock.sleep(BEAT_MS / 5, signal);
         url = await database.ready(signal);
       }

@@ -62,7 +62,8 @@ interface Generation {
   sockets: Set<DriverSocket>;
 }
 
-const renewals = new WeakMap<Sql, () => void>();
+/** The pools that are not ended. */
+const pools = new Map<Sql, { instance: string | undefined; renew(): void }>();
 
 /**
  * Drops every connection of a pool, as if all were lost: running statements are rejected with a passing
@@ -70,7 +71,17 @@ const renewals = new WeakMap<Sql, () => void>();
  * any more, because another server has taken its place.
  */
 export function renewConnections(sql: Sql): void {
-  renewals.get(sql)?.();
+  pools.get(sql)?.renew();
+}
+
+/**
+ * The same for every other pool of this process whose URL has the same name (`nameInstance`) as that of `sql`. Needed when the
+ * server behind them fell silent and another one has taken its place: the old connections could be silent for hours.
+ */
+export function renewOtherConnections(sql: Sql): void {
+  const instance = pools.get(sql)?.instance;
+  if (instance === undefined) return;
+  for (const [other, pool] of pools) if (other !== sql && pool.instance === instance) pool.renew();
 }
 
 /**
@@ -114,14 +125,18 @@ export function connect(url: string, options: ConnectOptions): Sql {
       ...retired.flatMap(({ sockets }) => [...sockets].map(closed)),
     ]);
     clearTimeout(timer);
+    pools.delete(pool);
   };
-  const pool = new Proxy(current.sql, {
+  const pool: Sql = new Proxy(current.sql, {
     apply: (_first, self, args) => Reflect.apply(generation(), self, args),
     get: (_first, name) => (name === "end" ? end : Reflect.get(generation(), name)),
   });
-  renewals.set(pool, () => {
-    current.isRetired = true;
-    for (const { sockets } of [...retired, current]) for (const socket of sockets) socket.abandon();
+  pools.set(pool, {
+    instance: address.instance,
+    renew() {
+      current.isRetired = true;
+      for (const { sockets } of [...retired, current]) for (const socket of sockets) socket.abandon();
+    },
   });
   return pool;
 }

@@ -144,19 +144,12 @@ const PASSING = new Set([
   "57P03",
 ]);
 
-/** Codes of a database that refuses us: a new password, other rights, a certificate that is over, a database closed for a while. */
-const REFUSALS = new Set([
-  "28000",
-  "28P01",
-  "3D000",
-  "42501",
-  "55000",
-  "CERT_HAS_EXPIRED",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-  "SELF_SIGNED_CERT_IN_CHAIN",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-]);
+/**
+ * Codes of a database that refuses us: a new password, other rights, a certificate that is over, a database closed for a
+ * while, one that takes no writes, a full disk, a statement that took too long.
+ */
+const REFUSALS =
+  /^(?:25006|28000|28P01|3D000|42501|55000|53\w{3}|57\w{3}|58\w{3}|XX\w{3}|EPROTO|CERT_\w+|\w+_CERT(?:_\w+)?|UNABLE_TO_\w+|ERR_(?:SSL|TLS)_\w+)$/;
 
 /**
  * Codes of a connection that was never made. Some of them also come from files, but then without an address.
@@ -226,7 +219,7 @@ export function isDown(error: unknown): boolean {
 
 /** The same for a process that has worked with this database: what it may not do now, it was allowed to do before. */
 export function isAway(error: unknown): boolean {
-  return isDown(error) || REFUSALS.has(sqlstateOf(error) ?? "");
+  return isDown(error) || REFUSALS.test(sqlstateOf(error) ?? "");
 }
 
 /** The SQLSTATE, or the code of the socket or the driver, from anywhere in the chain of causes. */

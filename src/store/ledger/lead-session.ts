@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { connect, renewConnections } from "../connection/connect.ts";
+import { connect, renewConnections, renewOtherConnections } from "../connection/connect.ts";
 import type { Sql } from "../connection/sql.ts";
 import { READ_ONLY, sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
 import { LEAD_NAME } from "./lead-holder.ts";
@@ -12,12 +12,27 @@ export type LeadSession = ReturnType<typeof createLeadSession>;
 /** The only connection of a process that has the lead or wants it: the lock belongs to its session. */
 export function createLeadSession() {
   let opened: { url: string; sql: Sql } | null = null;
+  /** When the server began that answered last. */
+  let server: string | null = null;
+  let wasSilent = false;
 
   /** Closes it, which frees the lock. May be called twice, and it may be opened again. */
   async function close(): Promise<void> {
     const left = opened;
     opened = null;
     await left?.sql.end({ timeout: 5 });
+  }
+
+  /**
+   * A server that fell silent and was replaced may hold the other connections of this process for hours. One that was only
+   * slow keeps them.
+   */
+  async function noteServer(sql: Sql): Promise<void> {
+    const [row] = await sql<{ startedAt: string }[]>`
+      select pg_postmaster_start_time()::text as "startedAt"`;
+    if (wasSilent && server !== null && row?.startedAt !== server) renewOtherConnections(sql);
+    server = row?.startedAt ?? null;
+    wasSilent = false;
   }
 
   return {
@@ -40,9 +55,15 @@ export function createLeadSession() {
         }),
       };
       const { sql } = opened;
-      const late = setTimeout(() => renewConnections(sql), ANSWER_WITHIN_MS);
+      const late = setTimeout(() => {
+        wasSilent = true;
+        renewConnections(sql);
+      }, ANSWER_WITHIN_MS);
       try {
-        return await withStoreErrors(doing, () => fn(sql));
+        return await withStoreErrors(doing, async () => {
+          await noteServer(sql);
+          return fn(sql);
+        });
       } catch (error) {
         // A lock on the old primary after a failover protects nothing.
         if (sqlstateOf(error) === READ_ONLY) renewConnections(sql);

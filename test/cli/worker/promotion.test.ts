@@ -1,50 +1,86 @@
 import { expect, it } from "vitest";
 import { startSimulation } from "../../../src/simulate/service.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
 import { runCli, startCli } from "../../support/cli.ts";
-import { startReplicated } from "../../support/replica.ts";
+import { type Replicated, startReplicated } from "../../support/replica.ts";
 import { POSTGRES_BIN } from "../../support/system-postgres.ts";
 
 const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
+/** Refreshes of the reports take turns by it. */
+const REFRESH_LOCK = "6441180125304119587";
+const BY_SECONDS = ["--http-port", "0", "--sync-cron", "0 0 29 2 *", "--watch-cron", "* * * * * *"];
 const ROUNDS = "select count(*)::int as count from sync.runs where kind = 'watch' and status = 'succeeded'";
+
+const roundsAt = async (servers: Replicated, at: "primary" | "replica") =>
+  Number((await servers.ask(at, ROUNDS))[0]?.count);
+
+/** Both servers, in an order, and the one that takes writes is wanted. */
+function urlOf({ primaryUrl, replicaUrl }: Replicated, first: "primary" | "replica"): string {
+  const hosts = [new URL(primaryUrl).host, new URL(replicaUrl).host];
+  if (first === "replica") hosts.reverse();
+  const { username, password, pathname } = new URL(primaryUrl);
+  return `postgres://${username}:${password}@${hosts.join(",")}${pathname}?target_session_attrs=read-write&connect_timeout=2`;
+}
 
 it.skipIf(POSTGRES_BIN === null).each(["primary", "replica"] as const)(
   "a sync and a worker whose URL names the %s first write to the primary, and to the standby once it is promoted",
   { tags: ["long"] },
   async (first) => {
     await using servers = await startReplicated();
-    const hosts = [new URL(servers.primaryUrl).host, new URL(servers.replicaUrl).host];
-    if (first === "replica") hosts.reverse();
-    const { username, password, pathname } = new URL(servers.primaryUrl);
-    const url = `postgres://${username}:${password}@${hosts.join(",")}${pathname}?target_session_attrs=read-write`;
     const service = await startSimulation({ world: createWorld(SMALL) });
     try {
-      const from = ["--rate", "0", "--base-url", service.url, "--database-url", url];
+      const from = ["--rate", "0", "--base-url", service.url, "--database-url", urlOf(servers, first)];
       const synced = await runCli(["sync", ...from]);
       expect(synced, synced.stderr).toMatchObject({ code: 0 });
       expect(synced.stderr).not.toMatch(/is away|is down/);
 
-      await using worker = startCli([
-        ...["worker", "--http-port", "0", "--sync-cron", "0 0 29 2 *", "--watch-cron", "* * * * * *"],
-        ...from,
-      ]);
+      await using worker = startCli(["worker", ...BY_SECONDS, ...from]);
       const [, page = ""] = await worker.waitFor(
         "stderr",
         /"url":"([^"]+)","msg":"the report page and the API are up"/,
       );
-      const rounds = async (at: "primary" | "replica") => (await servers.ask(at, ROUNDS))[0]?.count;
-      await expect.poll(() => rounds("primary")).toBeGreaterThan(0);
+      await expect.poll(() => roundsAt(servers, "primary")).toBeGreaterThan(0);
       expect(worker.stderr()).not.toMatch(/is away|is down/);
 
       await servers.stop("primary");
       await worker.waitFor("stderr", /the database is (?:away|down)/);
       await servers.ask("replica", "select pg_promote()");
-      const before = Number(await rounds("replica"));
-      await expect.poll(() => rounds("replica")).toBeGreaterThan(before);
+      const before = await roundsAt(servers, "replica");
+      await expect.poll(() => roundsAt(servers, "replica")).toBeGreaterThan(before);
       await expect.poll(async () => (await fetch(`${page}/readyz`)).status).toBe(200);
       worker.signal("SIGTERM");
       expect((await worker.ended).code).toBe(143);
     } finally {
+      await service.close();
+    }
+  },
+);
+
+it.skipIf(POSTGRES_BIN === null)(
+  "a worker lets go of a primary that fell silent in the middle of a refresh, once its standby is promoted",
+  { tags: ["long"] },
+  async () => {
+    await using servers = await startReplicated();
+    const service = await startSimulation({ world: createWorld(SMALL) });
+    const refreshes = connect(servers.primaryUrl, { applicationName: "docmirror test", max: 1 });
+    try {
+      const from = ["--rate", "0", "--base-url", service.url, "--database-url", urlOf(servers, "primary")];
+      await using worker = startCli(["worker", ...BY_SECONDS, ...from]);
+      await expect.poll(() => roundsAt(servers, "primary").catch(() => 0)).toBeGreaterThan(0);
+      await refreshes`select pg_advisory_lock(${REFRESH_LOCK})`;
+      const waits = "select from pg_locks where locktype = 'advisory' and not granted";
+      await expect.poll(() => servers.ask("primary", waits)).toHaveLength(1);
+
+      servers.freeze("primary");
+      await servers.ask("replica", "select pg_promote()");
+      const before = await roundsAt(servers, "replica");
+      await expect.poll(() => roundsAt(servers, "replica"), { timeout: 180_000 }).toBeGreaterThan(before);
+      worker.signal("SIGTERM");
+      expect((await worker.ended).code).toBe(143);
+    } finally {
+      await servers.stop("primary");
+      await refreshes.end({ timeout: 1 });
       await service.close();
     }
   },

@@ -11,11 +11,15 @@ import { startCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 
 const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
-const REFUSES = /the database refuses this process; waiting until it does not/;
+const REFUSES = /the database cannot be used now; waiting until it can/;
 
 interface Refusal {
   what: string;
   code: string;
+  /** @default REFUSES */
+  says?: RegExp;
+  /** The page answers from a database that takes no writes. */
+  stillReads?: true;
   refuse(sql: Sql, names: { role: string; database: string }): Promise<unknown>;
   /** The password is in its file by now. */
   allow(sql: Sql, names: { role: string; database: string }): Promise<unknown>;
@@ -40,6 +44,15 @@ const REFUSALS: Refusal[] = [
     refuse: (sql, { role, database }) =>
       sql`revoke connect on database ${sql(database)} from public, ${sql(role)}`,
     allow: (sql, { role, database }) => sql`grant connect on database ${sql(database)} to ${sql(role)}`,
+  },
+  {
+    what: "whose database takes no writes for a while",
+    code: "read-only transaction",
+    says: /could not (?:show that this worker leads|see who leads)/,
+    stillReads: true,
+    refuse: (sql, { database }) =>
+      sql`alter database ${sql(database)} set default_transaction_read_only = on`,
+    allow: (sql, { database }) => sql`alter database ${sql(database)} reset default_transaction_read_only`,
   },
 ];
 
@@ -90,14 +103,15 @@ test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", {
       await refusal.refuse(sql, names);
       await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = ${role}`;
     });
-    await cli.waitFor("stderr", REFUSES);
+    await cli.waitFor("stderr", refusal.says ?? REFUSES);
     expect(cli.stderr()).toContain(refusal.code);
-    await expect.poll(async () => (await fetch(`${page}/readyz`)).status).toBe(503);
+    const readyStatus = async () => (await fetch(`${page}/readyz`)).status;
+    await expect.poll(readyStatus).toBe(refusal.stillReads ? 200 : 503);
 
     await writeFile(passwordFile, refusal.code.startsWith("password") ? "second\n" : "first\n");
     await asAdmin((sql) => refusal.allow(sql, names));
-    await cli.waitFor("stderr", /the database answers again/);
-    await expect.poll(async () => (await fetch(`${page}/readyz`)).status).toBe(200);
+    if (!refusal.stillReads) await cli.waitFor("stderr", /the database answers again/);
+    await expect.poll(readyStatus).toBe(200);
     const rounds = () =>
       withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
         const [row] = await sql<

@@ -75,6 +75,16 @@ async function newRun(isIt: (run: Run) => boolean, pid?: number): Promise<number
   return found ?? 0;
 }
 
+/** Freezes it in the middle of a run, which may just end when the signal comes: then in the next one. */
+async function freezeInRun({ cli }: WorkerProcess): Promise<number> {
+  for (;;) {
+    const id = await newRun(isRunning);
+    cli.signal("SIGSTOP");
+    if ((await runs()).some((run) => run.id === id && isRunning(run))) return id;
+    cli.signal("SIGCONT");
+  }
+}
+
 async function pagesAnswer(but?: WorkerProcess): Promise<void> {
   for (const worker of workers.filter((one) => one !== but)) {
     const reply = await fetch(worker.page);
@@ -122,8 +132,7 @@ describe("three workers on one database", { timeout: 240_000 }, () => {
 
   it("go on without a leader that was frozen in the middle of a run, and it stands by when it wakes", async () => {
     const { leader } = await roles();
-    const broken = await newRun(isRunning);
-    leader.cli.signal("SIGSTOP");
+    const broken = await freezeInRun(leader);
     const { pid } = await awaitLeader(sql, leader.pid);
     await pagesAnswer(leader);
     await newRun(isGood, pid);

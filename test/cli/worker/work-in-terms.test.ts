@@ -1,6 +1,6 @@
+import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
-import { silentLog } from "../../../src/base/log.ts";
 import { type Lead, workInTerms } from "../../../src/cli/worker/work-in-terms.ts";
 import type { Term } from "../../../src/store/ledger/lead-term.ts";
 import { createHandClock, settle } from "../../support/hand-clock.ts";
@@ -13,6 +13,7 @@ function setup({ standsBy = true, endsInTime = true } = {}) {
   const clock = createHandClock("2026-03-10T12:00:00Z");
   const stop = new AbortController();
   const events: string[] = [];
+  const lines: string[] = [];
   const hand = { isFree: true as boolean | Error, leads: true as boolean | Error, beforeTaken: () => {} };
   let number = 0;
   let lead: Lead | undefined;
@@ -45,7 +46,7 @@ function setup({ standsBy = true, endsInTime = true } = {}) {
     standsBy,
     onUp: () => void events.push("up"),
     clock,
-    log: silentLog,
+    log: pino({ level: "info" }, { write: (line: string) => void lines.push(line) }),
     signal: stop.signal,
     createWorker: () => ({
       start: () => void events.push(`term ${number} began`),
@@ -60,7 +61,7 @@ function setup({ standsBy = true, endsInTime = true } = {}) {
     () => null,
     (error: unknown) => error,
   );
-  return { clock, stop, events, hand, ended, lead: () => lead };
+  return { clock, stop, events, hand, ended, lines, lead: () => lead };
 }
 
 describe("a worker among others", () => {
@@ -152,6 +153,30 @@ describe("a worker among others", () => {
     await clock.advance(5000);
     expect(await ended).toMatchObject({ name: "StoreError", exitCode: 4 });
     expect(events.at(-1)).toBe("released");
+  });
+
+  it("waits where it has stood by and may not take the lead, and says so each minute", async () => {
+    const { clock, stop, events, hand, ended, lines } = setup();
+    hand.isFree = false;
+    await clock.advance(10_000);
+    hand.isFree = new StoreError("could not take the lead: No space left on device", { sqlstate: "53100" });
+    await clock.advance(5 * 60_000);
+    expect(lines.filter((line) => line.includes("could not see who leads"))).toHaveLength(5);
+    hand.isFree = true;
+    await clock.advance(5000);
+    expect(events).toEqual(["up", "term 1 began"]);
+    stop.abort(new Error("stop"));
+    await ended;
+  });
+
+  it("says each minute that it cannot show its lead, not each second", async () => {
+    const { clock, stop, hand, ended, lines } = setup();
+    await clock.advance(1000);
+    hand.leads = new StoreError("could not keep the lead: the server takes no writes", { sqlstate: "25006" });
+    await clock.advance(5 * 60_000);
+    expect(lines.filter((line) => line.includes("could not show"))).toHaveLength(5);
+    stop.abort(new Error("stop"));
+    await ended;
   });
 
   it("ends at its start by a fault that waiting does not repair", async () => {

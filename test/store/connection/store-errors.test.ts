@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { connect, withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { isPassing, sqlstateOf, toStoreError } from "../../../src/store/connection/store-errors.ts";
+import { isAway, isPassing, sqlstateOf, toStoreError } from "../../../src/store/connection/store-errors.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 let database: TestDatabase;
@@ -162,5 +162,33 @@ describe("isPassing", () => {
     const error = await sql`select pg_terminate_backend(pg_backend_pid())`.catch((caught: unknown) => caught);
     expect(sqlstateOf(error)).toBe("CONNECTION_CLOSED");
     expect(isPassing(error)).toBe(true);
+  });
+});
+
+describe("isAway", () => {
+  test.each([
+    "57P01",
+    "ENOTFOUND",
+    "28P01",
+    "25006",
+    "53100",
+    "57014",
+    "58030",
+    "CERT_HAS_EXPIRED",
+    "DEPTH_ZERO_SELF_SIGNED_CERT",
+    "SELF_SIGNED_CERT_IN_CHAIN",
+    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+    "ERR_TLS_CERT_ALTNAME_INVALID",
+    "EPROTO",
+  ])("%s is waited out by a process that has worked", (code) => {
+    expect(isAway(Object.assign(new Error("x"), { code }))).toBe(true);
+  });
+
+  test.each(["23505", "22P02", "42P01", "42601", "ERR_INVALID_ARG_TYPE"])("%s is not", (code) => {
+    expect(isAway(Object.assign(new Error("x"), { code }))).toBe(false);
+  });
+
+  test("a bug is not", () => {
+    expect(isAway(new TypeError("x is undefined"))).toBe(false);
   });
 });

@@ -6,6 +6,12 @@ export interface ServerKind {
   isReadOnly: boolean;
 }
 
+/** As in "db1:5432 is a standby". */
+export function nameKind({ isStandby, isReadOnly }: ServerKind): string {
+  if (isStandby) return "is a standby";
+  return isReadOnly ? "takes no writes" : "is a primary";
+}
+
 type Choice = (kind: ServerKind) => boolean;
 
 const isStandby: Choice = (kind) => kind.isStandby;

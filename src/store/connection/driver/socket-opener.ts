@@ -1,7 +1,7 @@
 import type { DatabaseAddress } from "../database-url.ts";
 import { DriverSocket } from "./driver-socket.ts";
 import { openSocket } from "./open-socket.ts";
-import { SESSION_ATTRS, type ServerKind } from "./server-kind.ts";
+import { nameKind, SESSION_ATTRS, type ServerKind } from "./server-kind.ts";
 import { sessionStatement } from "./session-settings.ts";
 
 type Place = DatabaseAddress["hosts"][number];
@@ -56,19 +56,28 @@ export function createSocketOpener(address: DatabaseAddress, options: SocketOpen
     const [first = { host: "", port: 0 }] = hosts;
     let loss: Error | null = null;
     let isWrong = false;
+    /** By host, what the last try found. */
+    const found = new Map<string, string>();
     for (const choice of rounds) {
       for (const place of hosts) {
         if (isRetired()) break;
+        const name = `${place.host}:${place.port}`;
         try {
-          if (choice === null || choice(await ask(place))) return await open(place, settings, onLost);
+          const kind = choice === null ? null : await ask(place);
+          if (kind === null || choice?.(kind)) return await open(place, settings, onLost);
           isWrong = true;
+          found.set(name, nameKind(kind));
         } catch (error) {
           loss = error as Error;
+          found.set(name, `gave ${String((loss as { code?: unknown }).code ?? loss.message)}`);
         }
       }
     }
     // A server of the wrong kind says more than one that does not answer.
-    if (isWrong) loss = fault("WRONG_SERVERS", "no server is what target_session_attrs asks for");
+    if (isWrong) {
+      const all = [...found].map((one) => one.join(" ")).join(", ");
+      loss = fault("WRONG_SERVERS", `no server is what target_session_attrs asks for: ${all}`);
+    }
     loss ??= fault("CONNECTION_CLOSED", "the connection was lost");
     return new DriverSocket(null, { ...first, loss }, settings);
   }

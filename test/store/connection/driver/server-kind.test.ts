@@ -64,7 +64,11 @@ describe.skipIf(POSTGRES_BIN === null)(
       for (const first of ["primary", "replica"] as const) {
         await expect(kindAt(urlOf(first, "read-write", own))).rejects.toMatchObject({
           code: "WRONG_SERVERS",
+          message: expect.stringContaining(`${new URL(own.primaryUrl).host} gave ECONNREFUSED`),
         });
+        await expect(kindAt(urlOf(first, "read-write", own))).rejects.toThrow(
+          `${new URL(own.replicaUrl).host} is a standby`,
+        );
       }
       expect(await kindAt(urlOf("primary", "prefer-standby", own))).toBe("replica");
       await own.ask("replica", "select pg_promote()");
