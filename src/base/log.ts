@@ -14,6 +14,9 @@ export interface LogOptions {
   clean(text: string): string;
 }
 
+/** Lines that wait for a full disk. Later ones are lost. */
+const MOST_WAITING = 1024 * 1024;
+
 const SECRETS = ["password", "databasePassword", "databaseUrl", "readUrl"];
 
 /** The log goes to stderr: stdout is for data. Fields that may hold secrets are masked. */
@@ -24,7 +27,9 @@ export function createLog(options: LogOptions): Logger {
     timestamp: () => `,"time":"${new Date().toISOString()}"`,
     redact: { paths: [...SECRETS, ...SECRETS.map((name) => `*.${name}`), "authorization"], censor: "***" },
   };
-  const stderr = pino.destination({ dest: 2, sync: true });
+  const stderr = pino.destination({ dest: 2, sync: true, maxLength: MOST_WAITING });
+  // A log that cannot be written, as on a full disk, ends no work.
+  stderr.on("error", () => {});
   const write = (text: string) => void stderr.write(options.clean(nameSources(text)));
   if (options.format === "json") return pino(base, { write });
   const destination = new Writable({

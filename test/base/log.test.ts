@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, openSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../support/cli.ts";
 import { factNamesOf, findLogCalls, sentencesOf } from "../support/log-calls.ts";
@@ -22,6 +24,29 @@ it.each([
   expect(stderr).toContain("request failed, trying again");
   expect(stderr).toContain("turned \\u202eround");
   expect(stderr).not.toContain("\u202e");
+});
+
+/** Writes this often, and then says that it went on. */
+const logs = (times: number) => `
+  const { createLog } = await import(${JSON.stringify(new URL("../../src/base/log.ts", import.meta.url))});
+  const log = createLog({ level: "info", format: "json", colour: false, clean: (text) => text });
+  for (let count = 0; count < ${times}; count++) log.info({ text: "x".repeat(1000) }, "a line");
+  console.log("went on, " + Math.round(process.memoryUsage.rss() / 1e6));`;
+
+it.skipIf(!existsSync("/dev/full"))("a log on a full disk ends no work, and takes no memory", () => {
+  const rssAfter = (times: number) => {
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      ["--import", "tsx", "--input-type=module", "-e", logs(times)],
+      {
+        stdio: ["ignore", "pipe", openSync("/dev/full", "w")],
+        encoding: "utf8",
+      },
+    );
+    expect(status).toBe(0);
+    return Number(/^went on, (\d+)/.exec(stdout)?.[1]);
+  };
+  expect(rssAfter(50_000) - rssAfter(1)).toBeLessThan(50);
 });
 
 describe("each call that writes to the log", () => {

@@ -48,7 +48,17 @@ describe.each(services)("$name", ({ text }) => {
     const fence = (unit: string) => unit.slice(unit.indexOf("\nDynamicUser="), unit.indexOf("\n[Install]"));
     expect(fence(text).trim()).toBe(fence(services[0]?.text ?? "").trim());
     expect(fence(text)).toContain("\nSystemCallFilter=");
+    expect(valuesOf(text, "LimitCORE")).toEqual(["0"]);
   });
+});
+
+it("the worker is started anew when it tells nothing any more, and its helper may tell", () => {
+  const worker = services.find(({ name }) => name === "docmirror.service")?.text ?? "";
+  expect(["WatchdogSec", "NotifyAccess", "Restart"].flatMap((key) => valuesOf(worker, key))).toEqual([
+    "120",
+    "all",
+    "on-failure",
+  ]);
 });
 
 it("each timer has its service, which no schedule starts otherwise", () => {

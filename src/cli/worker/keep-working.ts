@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { findWatchdog } from "../../base/config/supervisor.ts";
 import { SchemaVersionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createHostPace, type HostPace } from "../../mirror/api/host-pace.ts";
@@ -14,6 +15,7 @@ import type { CommandContext } from "../context/run-command.ts";
 import { closeInTime } from "../context/stopping.ts";
 import type { Job } from "./job.ts";
 import { createKeptDatabase, type KeptDatabase } from "./kept-database.ts";
+import { startWatchdog } from "./watchdog.ts";
 import { type Lead, workInTerms } from "./work-in-terms.ts";
 
 /** What all jobs of one process share. */
@@ -66,6 +68,8 @@ export async function keepWorking(
   // It closes beside the runs, because a supervisor does not wait for one after the other.
   const closeServer = () => void server?.close().catch(() => {});
   signal.addEventListener("abort", closeServer, { once: true });
+  const asked = findWatchdog();
+  const watchdog = asked && startWatchdog(asked, log);
   try {
     server = await serve?.(database);
     // Waits for a database that is down. One that refuses us for good ends the command with its own exit code.
@@ -90,5 +94,6 @@ export async function keepWorking(
       await lock.release();
       await database.close();
     });
+    watchdog?.stop();
   }
 }

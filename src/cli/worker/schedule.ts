@@ -40,8 +40,10 @@ export function createSchedule(clock: Clock): StartSchedule {
       }
     }
 
-    // Its one end is the stop.
-    keep().catch(() => {});
+    // Any other end than the stop would leave a worker that does nothing. Unhandled it ends the process, and a supervisor starts it anew.
+    keep().catch((error: unknown) => {
+      if (!stopped.signal.aborted) throw error;
+    });
     return { stop: () => stopped.abort() };
   };
 }

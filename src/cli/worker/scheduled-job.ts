@@ -126,7 +126,10 @@ export function createScheduledJob(deps: { job: Job; clock: Clock; schedule: Sta
     start() {
       if (state !== "asleep") return;
       ticks = schedule(job, tick);
-      life = live().catch(() => {});
+      life = live().catch((error: unknown) => {
+        // A job without a life would be one that never runs again. Unhandled it ends the process.
+        if (!signal.aborted) throw error;
+      });
     },
     /** Ends the current run or wait with `reason`, and waits for it. May be called twice, and before `start`. */
     async stop(reason: unknown) {

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createSchedule } from "../../../src/cli/worker/schedule.ts";
 import { createHandClock, settle } from "../../support/hand-clock.ts";
@@ -66,6 +67,22 @@ describe("a schedule", () => {
     setAhead(-30_000);
     await clock.advance(DAY_MS / 2);
     expect(ticks).toEqual(["2026-03-11T02:17:00"]);
+  });
+
+  it("leaves an error of its work unhandled, which ends the process: nothing would run any more", async () => {
+    const listeners = process.rawListeners("unhandledRejection");
+    process.removeAllListeners("unhandledRejection");
+    try {
+      const clock = createHandClock("2026-03-10T12:00:00Z");
+      const unhandled = once(process, "unhandledRejection");
+      createSchedule(clock)({ cron: "* * * * *", timezone: "Etc/UTC" }, () => {
+        throw new Error("a bug");
+      });
+      await clock.advance(60_000);
+      expect(await unhandled).toMatchObject([{ message: "a bug" }, {}]);
+    } finally {
+      for (const listener of listeners) process.on("unhandledRejection", listener as () => void);
+    }
   });
 
   it("ticks an hour late in the night when the clocks jump over its time", async () => {

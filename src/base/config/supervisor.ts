@@ -1,0 +1,17 @@
+import type { Environment } from "./find-given.ts";
+
+/** What systemd asks of a process with `WatchdogSec`. */
+export interface Watchdog {
+  /** The time without a message after which systemd ends the process. */
+  withinMs: number;
+  /** The environment of the program that sends the messages. */
+  env: Record<string, string>;
+}
+
+/** Null where no supervisor waits for messages of this process: see sd_watchdog_enabled(3). */
+export function findWatchdog(env: Environment = process.env, pid = process.pid): Watchdog | null {
+  const { NOTIFY_SOCKET = "", WATCHDOG_USEC = "", WATCHDOG_PID = String(pid), PATH = "" } = env;
+  const withinMs = Number(WATCHDOG_USEC) / 1000;
+  if (NOTIFY_SOCKET === "" || !(withinMs > 0) || WATCHDOG_PID !== String(pid)) return null;
+  return { withinMs, env: { NOTIFY_SOCKET, PATH } };
+}

@@ -1,0 +1,92 @@
+/** @module-tag long */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { findWatchdog } from "../../../src/base/config/supervisor.ts";
+import { startCli } from "../../support/cli.ts";
+
+const hasPrograms = [
+  ["systemd-notify", "--version"],
+  ["python3", "--version"],
+].every(([program = "", flag = ""]) => spawnSync(program, [flag]).status === 0);
+
+/** Node has no unix datagrams. */
+const RECEIVER = `
+import socket, sys
+receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+receiver.bind(sys.argv[1])
+print("up", flush=True)
+while True: print(receiver.recv(4096).decode(), flush=True)`;
+const UP = /"url":"([^"]+)","msg":"the report page and the API are up"/;
+/** As a bug would, at a signal. */
+const STANDS_STILL = "process.on('SIGUSR2', () => { for (;;); })";
+
+describe.skipIf(!hasPrograms)("a worker under WatchdogSec (needs systemd-notify and python3)", () => {
+  it("tells systemd that it lives while its database is down, and neither systemd nor /livez hears of it when its loop stands still", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "docmirror-notify-"));
+    const path = join(folder, "socket");
+    const receiver = spawn("python3", ["-c", RECEIVER, path], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      let heard = "";
+      receiver.stdout.setEncoding("utf8").on("data", (text: string) => (heard += text));
+      await expect.poll(() => heard).toBe("up\n");
+      await using worker = startCli(["worker", "--http-port", "0", "--base-url", "http://127.0.0.1:1"], {
+        env: {
+          DATABASE_URL: "postgres://127.0.0.1:1/m",
+          NOTIFY_SOCKET: path,
+          WATCHDOG_USEC: "1500000",
+          NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(STANDS_STILL)}`,
+        },
+      });
+      const [, page] = await worker.waitFor("stderr", UP);
+      const messages = () => heard.split("\n").filter((line) => line === "WATCHDOG=1").length;
+      await expect.poll(messages).toBeGreaterThan(3);
+      expect((await fetch(`${page}/livez`)).status).toBe(200);
+
+      worker.signal("SIGUSR2");
+      const isSilent = () => fetch(`${page}/livez`, { signal: AbortSignal.timeout(3000) });
+      await expect(isSilent()).rejects.toThrow(/timeout/);
+      // Those that were under way have arrived.
+      const before = messages();
+      await expect(isSilent()).rejects.toThrow(/timeout/);
+      expect(messages()).toBe(before);
+    } finally {
+      receiver.kill();
+      await once(receiver, "exit");
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it("says so where systemd cannot be told, and works on", async () => {
+    await using worker = startCli(["worker", "--http-port", "0", "--base-url", "http://127.0.0.1:1"], {
+      env: { DATABASE_URL: "postgres://127.0.0.1:1/m", NOTIFY_SOCKET: "/nowhere", WATCHDOG_USEC: "3000000" },
+    });
+    await worker.waitFor("stderr", /could not tell systemd that this process lives/);
+    await worker.waitFor("stderr", /the database is down; waiting for it/);
+    worker.signal("SIGTERM");
+    expect((await worker.ended).code).toBe(143);
+  });
+});
+
+describe("findWatchdog", () => {
+  const asked = { NOTIFY_SOCKET: "/run/systemd/notify", WATCHDOG_USEC: "120000000", PATH: "/usr/bin" };
+
+  it("finds what systemd asks of this process alone", () => {
+    const env = { NOTIFY_SOCKET: "/run/systemd/notify", PATH: "/usr/bin" };
+    expect(findWatchdog({ ...asked, WATCHDOG_PID: "7" }, 7)).toEqual({ withinMs: 120_000, env });
+    expect(findWatchdog(asked, 7)).toEqual({ withinMs: 120_000, env });
+    expect(findWatchdog({ ...asked, WATCHDOG_PID: "6" }, 7)).toBeNull();
+  });
+
+  it.each([
+    { NOTIFY_SOCKET: "" },
+    { WATCHDOG_USEC: "" },
+    { WATCHDOG_USEC: "0" },
+    { WATCHDOG_USEC: "soon" },
+  ])("is null with %o", (other) => {
+    expect(findWatchdog({ ...asked, ...other })).toBeNull();
+  });
+});
