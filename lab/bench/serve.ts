@@ -17,9 +17,9 @@ import { silentLog } from "../../src/base/log.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
 import { createRandom } from "../../src/simulate/random.ts";
 import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
 import { openEmbedded } from "../../src/store/embedded/open-embedded.ts";
 import { migrate } from "../../src/store/migrate/migrate.ts";
+import { fillServed } from "./served-rows.ts";
 
 const { values } = parseArgs({
   options: {
@@ -34,40 +34,6 @@ const VERSIONS = 20_000;
 const CONNECTIONS = 16;
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const program = here("../../dist/cli/main.js");
-
-async function fill(sql: Sql): Promise<void> {
-  const own = "now(), now(), '\\x00'";
-  await sql.unsafe(`
-    insert into mirror.users (id, resource_uri, username, first_name, last_name, first_seen_at, changed_at, record_hash)
-    select n::text, '/api/v1/user/' || n || '/', 'user-' || n, '', '', ${own} from generate_series(1, 1000) as n`);
-  await sql.unsafe(`
-    insert into mirror.projects (id, resource_uri, slug, name, description, source, listed, first_seen_at, changed_at, record_hash)
-    select n::text, '/api/v1/project/' || n || '/', 'project-' || n, 'Project ' || n, repeat('words ', 20), 'list', true, ${own}
-    from generate_series(1, ${PROJECTS}) as n`);
-  await sql.unsafe(`
-    insert into mirror.versions (id, resource_uri, slug, verbose_name, identifier, active, built, uploaded, project_id, first_seen_at, changed_at, record_hash)
-    select n::text, '/api/v1/version/' || n || '/', 'v' || n % 9, 'v' || n % 9, 'refs/' || n, true, true, false, (n % ${PROJECTS} + 1)::text, ${own}
-    from generate_series(1, ${VERSIONS}) as n`);
-  await sql.unsafe(`
-    insert into mirror.builds (id, resource_uri, date, state, success, type, project_uri, version_uri, project_id, version_id, first_seen_at, changed_at, record_hash)
-    select n::text, '/api/v1/build/' || n || '/', timestamp '2013-01-01' + n * interval '7 seconds', 'finished', n % 5 <> 0, 'html',
-      '/api/v1/project/' || n % ${PROJECTS} + 1 || '/', '/api/v1/version/' || n % ${VERSIONS} + 1 || '/', (n % ${PROJECTS} + 1)::text, (n % ${VERSIONS} + 1)::text, ${own}
-    from generate_series(1, ${builds}) as n`);
-  await sql.unsafe(`
-    insert into mirror.build_logs (build_id, output, error, setup, setup_error)
-    select n::text, repeat('reading sources... done ', 60), '', '', '' from generate_series(1, ${builds}) as n`);
-  await sql.unsafe(`
-    with run as (insert into sync.runs (kind, status, started_at, heartbeat_at, finished_at, pid, host)
-      values ('full', 'succeeded', now(), now(), now(), 1, 'bench') returning id)
-    insert into sync.walks (run_id, resource, walk, started_at, finished_at, pages)
-    select id, unnest(array['user', 'project', 'version', 'file', 'build']), 'whole', now(), now(), 1 from run`);
-  await sql.unsafe("vacuum analyze");
-  await sql.unsafe("checkpoint");
-  const [size] = await sql<
-    { size: string }[]
-  >`select pg_size_pretty(pg_database_size(current_database())) as size`;
-  process.stdout.write(`${builds} builds of 1.5 KB: ${size?.size}\n`);
-}
 
 async function serve(use: (url: string, server: ChildProcess) => Promise<void>): Promise<void> {
   const flags = ["serve", "--http-port", "0", "--log-level", "error", "--database-url", database.url];
@@ -200,7 +166,8 @@ const database = await openEmbedded({ dataDir, log: silentLog });
 try {
   await migrate(database.url, readDefinitions());
   const sql = connect(database.url, { applicationName: "docmirror bench", max: 1 });
-  await fill(sql);
+  const bytes = await fillServed(sql, { builds, projects: PROJECTS, versions: VERSIONS });
+  process.stdout.write(`${builds} builds of 1.5 KB: ${bytes}\n`);
   await sql.end();
   await serve(async (url, server) => {
     const pool = new Pool(url, { connections: CONNECTIONS });

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { request } from "node:http";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { describe, expect, inject, it } from "vitest";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
@@ -107,7 +108,51 @@ describe("serve", () => {
     }
   });
 
-  it("is up while the database is down, says so, and still stops at once", async () => {
+  it("loses no request of clients that keep their connections, when it is asked to stop", {
+    tags: ["long"],
+  }, async () => {
+    await using database = await createTestDatabase();
+    await seedPages(database.url);
+    await using cli = startCli([...ANY_PORT], { env: { DATABASE_URL: database.url } });
+    const [url] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
+    const agents = Array.from({ length: 20 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    const answered = new Set<Agent>();
+    /** Asks until the port is closed. Gives the header of its last reply. */
+    const live = async (agent: Agent) => {
+      for (let last: string | undefined; ; ) {
+        const sent = request(`${url}/api/v1/build/?limit=1000`, { agent }).end();
+        try {
+          const [reply] = (await once(sent, "response")) as [IncomingMessage];
+          await text(reply);
+          expect([reply.statusCode, reply.complete]).toEqual([200, true]);
+          last = reply.headers.connection;
+          answered.add(agent);
+        } catch (error) {
+          expect(error).toMatchObject({ code: "ECONNREFUSED" });
+          return last;
+        }
+      }
+    };
+    const lives = agents.map(live);
+    await expect.poll(() => answered.size).toBe(agents.length);
+    cli.signal("SIGTERM");
+    expect(new Set(await Promise.all(lives))).toEqual(new Set(["close"]));
+    const { code, stderr } = await cli.ended;
+    expect(code).toBe(143);
+    const messages = stderr
+      .trim()
+      .split("\n")
+      .map((line) => (line.startsWith("{") ? JSON.parse(line).msg : line));
+    expect(messages.slice(messages.indexOf("stopping; a second signal ends at once"))).toEqual([
+      "stopping; a second signal ends at once",
+      "the port is closed; requests under way are still answered",
+      "the server has ended",
+      "docmirror: stopped by SIGTERM",
+    ]);
+    for (const agent of agents) agent.destroy();
+  });
+
+  it("is up while the database is down, says so, and still stops at once", { tags: ["long"] }, async () => {
     await using cli = startCli([...ANY_PORT, "--json", "--database-url", NOBODY]);
     const [printed] = await cli.waitFor("stdout", /\{[^}]*\}\n/);
     const { url } = JSON.parse(printed) as { url: string };

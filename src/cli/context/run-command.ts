@@ -168,8 +168,8 @@ function listenForSignals(stop: AbortController) {
       );
       process.exit(stopped.exitCode);
     }, STOP_WITHIN_MS).unref();
-    stop.abort(stopped);
     announce?.(signal);
+    stop.abort(stopped);
   };
   process.on("SIGINT", listen).on("SIGTERM", listen);
   return {

@@ -1,5 +1,6 @@
 import { StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import { ReaderGoneError } from "../../page/cache/reader-gone.ts";
 import { isRecoveryConflict } from "../../store/connection/recovery-conflict.ts";
 import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
 import { NotReadyError } from "../protocol/refusal.ts";
@@ -26,6 +27,7 @@ export interface Failure {
 /** Why a request failed: 503 with `Retry-After` where waiting or an operator helps, else 500. */
 export function explainReplyFailure(error: unknown): Failure {
   if (error instanceof NotReadyError) return refusal(`${error.message}. Try again later.`, LATER);
+  if (error instanceof ReaderGoneError) return refusal("Nobody reads this reply.", SOON);
   const sqlstate = sqlstateOf(error);
   if (sqlstate === QUERY_CANCELED)
     return refusal("The answer took too long. Ask for less, or try again later.", RETRY_AFTER);
@@ -49,8 +51,8 @@ export function failureReply(error: unknown, path: string, log: Logger): Respons
   const sqlstate = sqlstateOf(error);
   if (status === 500) log.error({ err: error, path }, "a request failed");
   else if (sqlstate === QUERY_CANCELED) log.warn({ path, sqlstate }, "a request took the database too long");
-  // One that came before the first sync is no trouble.
-  else if (!(error instanceof NotReadyError))
+  // A request before the first sync is no trouble, and neither is a reader who left.
+  else if (!(error instanceof NotReadyError || error instanceof ReaderGoneError))
     log.warn({ path, reason: sentence, sqlstate, error: String(error) }, "a request could not be answered");
   return errorReply(status, sentence, headers);
 }

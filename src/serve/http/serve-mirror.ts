@@ -15,7 +15,7 @@ import { createMetricsRoute } from "./metrics-route.ts";
 import { createProbes } from "./probes.ts";
 import { usualRate } from "./rate-limit.ts";
 import { createServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
-import { startServer } from "./server.ts";
+import { GRACE_MS, startServer } from "./server.ts";
 import { createStatusReply } from "./status-reply.ts";
 
 /** Supervisors often wait for a second or two. */
@@ -23,7 +23,8 @@ const READY_WITHIN_MS = 2000;
 const STATUS_WITHIN_MS = 10_000;
 /** A scrape has 10 s as a rule, and must still say that the database is away. */
 const FIGURES_WITHIN_MS = 2000;
-
+/** Opening the database takes a part of a second. Clients that ask meanwhile should not see how a restart goes. */
+const START_MS = 2000;
 /** Clients that ask again and again do so within a second. */
 const DRAIN_MS = 1000;
 
@@ -34,7 +35,7 @@ export interface ServeDeps {
   config: Pick<Config, (typeof SERVE_SETTINGS)[number] | keyof StatusSettings>;
   clock: Clock;
   log: Logger;
-  /** Ends the wait for a database that is down. All requests share one wait. */
+  /** Ends the server, and the wait for a database that is down, which all requests share. */
   signal: AbortSignal;
 }
 
@@ -51,7 +52,7 @@ export async function serveMirror(
 ) {
   const { httpHost: host, httpPort: port, httpAllowedHosts, httpRate, sourceTimezone } = config;
   const ready = (closing: AbortSignal) => database.ready(AbortSignal.any([closing, signal]));
-  const mirror = createServedMirror({ ready, log });
+  const mirror = createServedMirror({ ready, log, startMs: START_MS });
   const definitions = readDefinitions();
   // Each has a connection of its own, so that a slow document makes nothing look dead.
   const readyReader = createBoundedReader({ mirror, withinMs: READY_WITHIN_MS, clock });
@@ -81,6 +82,24 @@ export async function serveMirror(
     );
   // Opened only now, so that an unusable address does not start the embedded Postgres. The caller opens it again.
   mirror.open().catch(() => {});
+  let closed: Promise<void> | undefined;
+
+  async function close(): Promise<void> {
+    log.info("the port is closed; requests under way are still answered");
+    const { replies } = await server.close();
+    if (replies > 0)
+      log.warn({ replies, after_ms: GRACE_MS }, "replies that took too long after the stop were cut");
+    await Promise.all([readyReader, statusReader, figuresReader, mirror].map((one) => one.close()));
+    log.info("the server has ended");
+  }
+
+  function closeOnce(): Promise<void> {
+    closed ??= close();
+    return closed;
+  }
+  // At once: the command itself may be busy with something that takes long.
+  signal.addEventListener("abort", () => void closeOnce().catch(() => {}), { once: true });
+
   return {
     url: server.url,
     mirror,
@@ -88,10 +107,7 @@ export async function serveMirror(
     async warmUp() {
       await app.request("/");
     },
-    /** May be called twice. */
-    async close() {
-      await server.close();
-      await Promise.all([readyReader, statusReader, figuresReader, mirror].map((one) => one.close()));
-    },
+    /** Answers what runs, and only then leaves the database. May be called twice. */
+    close: closeOnce,
   };
 }

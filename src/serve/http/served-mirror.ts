@@ -1,5 +1,7 @@
-import { StoreError } from "../../base/errors.ts";
+import { setTimeout as wait } from "node:timers/promises";
+import { StoppedError, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import { ReaderGoneError } from "../../page/cache/reader-gone.ts";
 import { withSnapshot } from "../../report/read-answer.ts";
 import { connect } from "../../store/connection/connect.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
@@ -13,14 +15,15 @@ const STATEMENT_TIMEOUT = "10s";
 const CONNECTIONS = 8;
 /** Who waits longer for a connection has got a 503 by then (`interface.ts`). */
 const WAIT_MS = 15_000;
-
 export interface ServedMirrorDeps {
   /** Resolves to the URL of the database once it answers and has our schema, however long that takes. */
   ready(signal: AbortSignal): Promise<string>;
   log: Logger;
+  /** For so long after its creation reads wait for the database. @default 0 */
+  startMs?: number;
 }
 
-/** The database behind the HTTP server. It may be down for some time. Reads are refused at once then. */
+/** The database behind the HTTP server. It may be down for some time. Reads are refused at once then, but not while the process starts. */
 export interface ServedMirror extends MirrorReader {
   /** Waits for the database. Rejects with an error that waiting cannot fix. */
   open(): Promise<void>;
@@ -32,10 +35,11 @@ export interface ServedMirror extends MirrorReader {
   close(): Promise<void>;
 }
 
-export function createServedMirror({ ready, log }: ServedMirrorDeps): ServedMirror {
+export function createServedMirror({ ready, log, startMs = 0 }: ServedMirrorDeps): ServedMirror {
   const closing = new AbortController();
   let pool: { url: string; sql: Sql } | null = null;
   let waiting: Promise<void> | null = null;
+  const starting = wait(startMs, undefined, { ref: false });
 
   /** Waits until the database answers. The embedded one may be started again on another port. */
   async function reconnect(): Promise<void> {
@@ -62,13 +66,19 @@ export function createServedMirror({ ready, log }: ServedMirrorDeps): ServedMirr
 
   function reopen(): void {
     reconnectOnce().catch((error: unknown) => {
-      if (!closing.signal.aborted) log.error({ error: String(error) }, "could not open the database");
+      if (!closing.signal.aborted && !(error instanceof StoppedError))
+        log.error({ error: String(error) }, "could not open the database");
     });
   }
 
   async function read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
-    if (pool === null) {
+    if (pool === null && !closing.signal.aborted) {
       reopen();
+      await Promise.race([waiting, starting]).catch(() => {});
+    }
+    // Every connection was closed before.
+    if (closing.signal.aborted) throw new ReaderGoneError();
+    if (pool === null) {
       throw new StoreError("the database does not answer yet", {
         hint: "docmirror keeps trying to reach it; try again soon",
       });
@@ -77,6 +87,7 @@ export function createServedMirror({ ready, log }: ServedMirrorDeps): ServedMirr
     try {
       return await repeatAfterConflict(() => fn(sql));
     } catch (error) {
+      if (closing.signal.aborted) throw new ReaderGoneError();
       // A replica that cancels queries answers well.
       if (isRecoveryConflict(error)) throw toStoreError(error, "read the mirror");
       if (isAway(error)) reopen();

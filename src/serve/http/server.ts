@@ -1,14 +1,13 @@
 import { once } from "node:events";
-import type { Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Hono } from "hono";
 import { ConfigError } from "../../base/errors.ts";
+import { type Cut, createDrain } from "./drain.ts";
 
 /** How long a reply may still take after the stop, before its connection is cut. The process has 9 s. */
-const GRACE_MS = 7000;
-/** How often connections that have become idle are closed after the stop. */
-const SWEEP_EVERY_MS = 100;
+export const GRACE_MS = 7000;
 /** A request must have arrived completely by then, so that none holds a connection for ever. */
 const REQUEST_WITHIN_MS = 30_000;
 /** How often that is looked at. Node's default is as long as the time itself. */
@@ -25,10 +24,7 @@ export interface ServerOptions {
   port: number;
   /** @default 7000 */
   graceMs?: number;
-  /**
-   * How long connections that wait for a request stay open after the stop: one may be on its way. Its reply says that the
-   * connection ends. @default 0
-   */
+  /** How long connections that wait for a request stay open after the stop: one may be on its way. @default 0 */
   drainMs?: number;
 }
 
@@ -46,18 +42,7 @@ export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs
   server.timeout = IDLE_MS;
   // Node's default of 5 s is about the pause of a slow crawler, whose next request would meet the end of its connection.
   server.keepAliveTimeout = IDLE_MS;
-  const replies = new Set<ServerResponse>();
-  let isClosing = false;
-  /** When the last reply ended, or the stop came. A reply that was begun before the stop invites the next request. */
-  let quietSince = 0;
-  server.prependListener("request", (_request, reply) => {
-    replies.add(reply);
-    reply.once("close", () => {
-      replies.delete(reply);
-      quietSince = performance.now();
-    });
-    if (isClosing) reply.setHeader("connection", "close");
-  });
+  const drain = createDrain(server, { drainMs, graceMs });
   server.listen(port, host);
   try {
     await once(server, "listening");
@@ -65,34 +50,14 @@ export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs
     throw addressError(error, host, port);
   }
   const { port: bound } = server.address() as AddressInfo;
-  let closed: Promise<void> | undefined;
-
-  async function close(): Promise<void> {
-    isClosing = true;
-    for (const reply of replies) if (!reply.headersSent) reply.setHeader("connection", "close");
-    const end = once(server, "close");
-    // Node's own close would end idle connections at once, under requests that are on their way.
-    const closeIdle = server.closeIdleConnections.bind(server);
-    server.closeIdleConnections = () => {};
-    server.close();
-    quietSince = performance.now();
-    const sweep = () => {
-      if (performance.now() - quietSince >= drainMs) closeIdle();
-    };
-    sweep();
-    const sweeping = setInterval(sweep, SWEEP_EVERY_MS);
-    const cut = setTimeout(() => server.closeAllConnections(), graceMs);
-    await end;
-    clearInterval(sweeping);
-    clearTimeout(cut);
-  }
+  let closed: Promise<Cut> | undefined;
 
   return {
     /** The address it listens on, without a closing slash. */
     url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
-    /** Accepts no more connections, lets running replies end for a while and cuts the rest. May be called twice. */
-    close(): Promise<void> {
-      closed ??= close();
+    /** Takes no more connections, answers what runs for a while and cuts the rest. May be called twice. */
+    close(): Promise<Cut> {
+      closed ??= drain();
       return closed;
     },
   };

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
+import { ReaderGoneError } from "../../../src/page/cache/reader-gone.ts";
 import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../../support/database.ts";
@@ -105,6 +106,31 @@ describe("a served mirror", () => {
     refuse(new StoreError("no such role"));
     await expect(opened).rejects.toThrow("no such role");
     await mirror.close();
+  });
+
+  it("lets those who ask while the process starts wait for the database", async () => {
+    await using database = await createTestDatabase();
+    let answer: () => void = () => {};
+    const ready = () => new Promise<string>((resolve) => (answer = () => resolve(database.url)));
+    const mirror = createServedMirror({ ready, log: silentLog, startMs: 600_000 });
+    try {
+      const early = mirror.read((sql) => sql`select 1 as one`);
+      answer();
+      expect(await early).toEqual([{ one: 1 }]);
+    } finally {
+      await mirror.close();
+    }
+  });
+
+  it("says of a read that its end broke off that nobody waits for it, not that the database is away", async () => {
+    await using database = await createTestDatabase();
+    const mirror = createServedMirror({ ready: async () => database.url, log: silentLog });
+    await mirror.open();
+    const cut = mirror.read((sql) => sql`select pg_sleep(600)`);
+    const ends = expect(cut).rejects.toThrow(ReaderGoneError);
+    await mirror.close();
+    await ends;
+    await expect(mirror.read(async () => 1)).rejects.toThrow(ReaderGoneError);
   });
 
   it("ends a wait with its own end", async () => {

@@ -9,6 +9,17 @@ import { ConfigError } from "../../../src/base/errors.ts";
 import { startServer } from "../../../src/serve/http/server.ts";
 
 const LOCAL = { host: "127.0.0.1", port: 0 };
+/** Resolves when the port of a server takes no more connections. */
+const isRefused = ({ url }: { url: string }) =>
+  expect
+    .poll(() =>
+      fetch(url).then(
+        () => "answered",
+        (error) => error.cause.code,
+      ),
+    )
+    .toBe("ECONNREFUSED");
+const portOf = ({ url }: { url: string }) => Number(new URL(url).port);
 
 describe("a server", () => {
   it("says why an address cannot be had", async () => {
@@ -27,34 +38,36 @@ describe("a server", () => {
 
   it("lets replies under way end when it is closed, for a while, and takes no more", async () => {
     let release: () => void = () => {};
-    let begun: () => void = () => {};
-    const asked = new Promise<void>((resolve) => {
-      begun = resolve;
-    });
+    const asked: string[] = [];
     const app = new Hono()
       .get("/slow", async (c) => {
-        begun();
+        asked.push("slow");
         await new Promise<void>((resolve) => {
           release = resolve;
         });
         return c.text("whole");
       })
-      .get("/never", () => new Promise(() => {}));
+      .get("/never", () => {
+        asked.push("never");
+        return new Promise(() => {});
+      });
     const server = await startServer({ app, ...LOCAL, graceMs: 50 });
     const slow = fetch(`${server.url}/slow`).then((reply) => reply.text());
-    await asked;
-    // One that was opened and never asked anything does not hold the server.
-    const { port } = new URL(server.url);
-    const idle = connect(Number(port), "127.0.0.1");
-    await once(idle, "connect");
     const never = fetch(`${server.url}/never`);
+    await expect.poll(() => asked.length).toBe(2);
     const closed = server.close();
     release();
     expect(await slow).toBe("whole");
-    await expect(never).rejects.toThrow();
-    await closed;
+    await Promise.all([expect(never).rejects.toThrow(), expect(closed).resolves.toEqual({ replies: 1 })]);
     await server.close();
     await expect(fetch(server.url)).rejects.toThrow();
+  });
+
+  it("is not held by a connection that was opened and never asked anything", async () => {
+    const server = await startServer({ app: new Hono(), ...LOCAL, graceMs: 600_000 });
+    const idle = connect(portOf(server), "127.0.0.1");
+    await once(idle, "connect");
+    expect(await server.close()).toEqual({ replies: 0 });
     idle.destroy();
   });
 
@@ -70,10 +83,64 @@ describe("a server", () => {
       });
     expect((await ask()).headers.connection).toBe("keep-alive");
     const closed = server.close();
+    await isRefused(server);
     const late = await ask();
     expect([late.statusCode, late.headers.connection]).toEqual([200, "close"]);
     await closed;
     agent.destroy();
+  });
+
+  it("answers all requests that a client sent at once before it was closed", async () => {
+    const answers: (() => void)[] = [];
+    const app = new Hono().get("/:nth", async (c) => {
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return c.text(`answer ${c.req.param("nth")}`);
+    });
+    const server = await startServer({ app, ...LOCAL });
+    const socket = connect(portOf(server), "127.0.0.1");
+    for (const nth of [1, 2, 3]) socket.write(`GET /${nth} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await expect.poll(() => answers.length).toBe(3);
+    const closed = server.close();
+    await isRefused(server);
+    for (const answer of answers) answer();
+    const received = await text(socket);
+    expect(received.match(/answer \d|connection: [a-z-]+/gi)).toEqual([
+      ...["Connection: keep-alive", "answer 1", "Connection: keep-alive", "answer 2"],
+      ...["connection: close", "answer 3"],
+    ]);
+    await closed;
+  });
+
+  it("answers connections that were made before it was closed and that it had not taken yet", async () => {
+    const server = await startServer({ app: new Hono().get("/", (c) => c.text("here")), ...LOCAL });
+    const replies = Array.from({ length: 20 }, () => {
+      const socket = connect(portOf(server), "127.0.0.1");
+      socket.write("GET / HTTP/1.0\r\n\r\n");
+      return text(socket);
+    });
+    // The connections are made by now, and the server has had no turn to take them.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    await server.close();
+    for (const reply of await Promise.all(replies)) expect(reply).toContain("here");
+  });
+
+  it("reads what has arrived before it closes a connection, also when it was busy for long", async () => {
+    const server = await startServer({
+      app: new Hono().get("/", (c) => c.text("here")),
+      ...LOCAL,
+      drainMs: 200,
+    });
+    const socket = connect(portOf(server), "127.0.0.1");
+    const ask = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    socket.write(ask);
+    await once(socket, "data");
+    const closed = server.close();
+    await isRefused(server);
+    socket.write(ask);
+    const until = performance.now() + 1000;
+    while (performance.now() < until);
+    expect(await text(socket)).toMatch(/connection: close[\s\S]*here$/);
+    await closed;
   });
 
   it.each(["light", "heavy"])("loses no request of 50 clients under %s load, stopped five times", {
@@ -103,7 +170,6 @@ describe("a server", () => {
         }
       };
       const clients = Array.from({ length: 50 }, client);
-      // A connection that the server has not taken yet ends with its port.
       await expect.poll(() => answered.size).toBe(50);
       await server.close();
       await Promise.all(clients);
@@ -114,7 +180,7 @@ describe("a server", () => {
 
   it("answers a request of HTTP/1.0 that names no host", async () => {
     const server = await startServer({ app: new Hono().get("/", (c) => c.text("here")), ...LOCAL });
-    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    const socket = connect(portOf(server), "127.0.0.1");
     socket.end("GET / HTTP/1.0\r\n\r\n");
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*\r\n\r\nhere$/);
     await server.close();

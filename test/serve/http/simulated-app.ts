@@ -30,6 +30,6 @@ export async function serveWorld(
     url: server.url,
     get: (path, headers = {}, init = {}) =>
       fetch(server.url + path, { redirect: "manual", headers, ...init }),
-    [Symbol.asyncDispose]: () => server.close(),
+    [Symbol.asyncDispose]: async () => void (await server.close()),
   };
 }
