@@ -2,11 +2,11 @@ import { DECLARATIONS, fieldOf, type Resource } from "../../resources/resources.
 import { Refusal } from "./refusal.ts";
 
 /**
- * Refuses `order_by`, as the service does: no field of any list allows it (`docs/interface.md`, "Lists"). In silence a client
- * would take the list for sorted as it asked.
+ * Refuses `order_by`, and `sort_by`, its older name, as the service does: no field of any list allows it (`docs/interface.md`,
+ * "What we chose"). In silence a client would take the list for sorted as it asked.
  */
 export function refuseOrdering(resource: Resource, query: URLSearchParams): void {
-  for (const value of query.getAll("order_by")) {
+  for (const value of query.getAll(query.has("order_by") ? "order_by" : "sort_by")) {
     const field = (value.split("__")[0] ?? "").replace(/^-/, "");
     const why =
       fieldOf(resource, field) === undefined

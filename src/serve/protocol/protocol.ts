@@ -77,9 +77,9 @@ export function createProtocol(options: ProtocolOptions): Hono {
     const ready = cache.get(key);
     if (ready && ready.revision === (await catalog.revision?.(resource))) return jsonBytes(ready.reply);
     const query = new URLSearchParams(url.searchParams);
+    const filters = readFilters(resource, query, manners.filters);
     refuseOrdering(resource, query);
     const page = readPaging(query);
-    const filters = readFilters(resource, query, manners.filters);
     if (only) {
       filters.push(only);
       if (manners.nextKeepsProject) query.set(only.path.join("__"), only.value);

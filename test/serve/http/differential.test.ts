@@ -159,7 +159,8 @@ function anyQuery(random: Random, resource: Resource, share = 1): string {
 }
 
 function anyFilter(random: Random, resource: Resource): [string, string] {
-  if (random.chance(0.1)) return [pick(random, ["page", "q", "nosuch", ...ODD]), pick(random, ODD)];
+  if (random.chance(0.1))
+    return [pick(random, ["page", "q", "nosuch", "order_by", "sort_by", ...ODD]), pick(random, ODD)];
   const fields = fieldsOf(resource).map(([name]) => name);
   const field = pick(random, fields);
   const related = resource === "project" ? undefined : targetOf(fieldOf(resource, field));

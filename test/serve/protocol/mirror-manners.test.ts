@@ -70,6 +70,19 @@ describe("with the mirror's manners", () => {
       "/api/v1/project/?order_by=slug__x",
       "The 'slug' field does not allow ordering. This list is ordered by 'slug'.",
     ],
+    [
+      "/api/v1/project/?sort_by=-slug",
+      "The 'slug' field does not allow ordering. This list is ordered by 'slug'.",
+    ],
+    [
+      "/api/v1/version/pip/?order_by=slug&sort_by=id",
+      "The 'slug' field does not allow ordering. This list is ordered by 'verbose_name', the last first.",
+    ],
+    ["/api/v1/build/?limit=x&order_by=&date=x", "Invalid resource lookup data provided (mismatched type)."],
+    [
+      "/api/v1/build/?limit=x&order_by=",
+      "No matching '' field for ordering on. This list is ordered by 'date', the last first.",
+    ],
     ["/api/v1/build/?format=", "Invalid format '' provided. Only 'json' is available."],
     [
       "/api/v1/build/91210/?format=json&format=jsonp",
