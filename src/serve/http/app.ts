@@ -7,7 +7,7 @@ import { checkHost, crossOrigin, type Origins, securityHeaders } from "./browser
 import { compression } from "./compression.ts";
 import { createInterface, INTERFACE_PATHS } from "./interface.ts";
 import { rateLimit } from "./rate-limit.ts";
-import { boundBody } from "./request-bounds.ts";
+import { boundBody, boundUrl } from "./request-bounds.ts";
 import { accessLine, requestId } from "./request-log.ts";
 
 export interface AppDeps {
@@ -40,7 +40,7 @@ export function createApp(deps: AppDeps): Hono {
   app.use(accessLine(log), requestId(), securityHeaders(), checkHost(allowedHosts));
   // This comes before the limits, so that a page of another origin can read their refusals.
   for (const paths of INTERFACE_PATHS) app.use(paths, crossOrigin(origins));
-  app.use(boundBody());
+  app.use(boundUrl(), boundBody());
   // A supervisor that is refused would end a process that is well.
   if (probes !== undefined) app.route("/", probes);
   // Readers may share the address of the scraper.

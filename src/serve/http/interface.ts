@@ -7,14 +7,11 @@ import { createProtocol } from "../protocol/protocol.ts";
 import { entityTags, lastModified } from "./conditional.ts";
 import { failureReply, lateReply } from "./failure-reply.ts";
 import { describeInterface } from "./openapi.ts";
-import { boundUrl } from "./request-bounds.ts";
 
 /** Longer than a statement may take (`served-mirror.ts`), so that the database says first what is wrong. */
 const ANSWER_WITHIN_MS = 15_000;
 /** Rendered lists that are kept until their list changes. */
 const CACHE_BYTES = 32 * 1024 * 1024;
-/** No parameter of the interface needs more. */
-const MAX_URL_LENGTH = 16_384;
 /** Which paths the interface has. */
 export const INTERFACE_PATHS = ["/api/*", "/openapi.json"] as const;
 const METHODS = "GET, HEAD, OPTIONS";
@@ -61,8 +58,8 @@ export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
     return protocol.fetch(request.method === "HEAD" ? new Request(url, { headers }) : request, requestOf(c));
   }
 
-  app.use("/api/*", boundUrl(MAX_URL_LENGTH), inTime, lastModified(catalog), entityTags());
-  app.use("/openapi.json", boundUrl(MAX_URL_LENGTH), entityTags());
+  app.use("/api/*", inTime, lastModified(catalog), entityTags());
+  app.use("/openapi.json", entityTags());
   app.all("/api/*", (c) => answer(c));
   app.all("/openapi.json", (c) => {
     if (c.req.method === "OPTIONS") return c.body(null, 204, { allow: METHODS });

@@ -3,6 +3,9 @@ import { errorReply } from "./error-reply.ts";
 
 /** No path reads a body. Some programs send an empty JSON document with each request. */
 const MAX_BODY_BYTES = 1024;
+/** No parameter of the interface needs more, and no slug that a service gives out. */
+const MAX_URL_LENGTH = 16_384;
+export const LONG_URL = `This server takes no path of more than ${MAX_URL_LENGTH} characters.`;
 
 /**
  * Refuses a request with a long body by 413, without reading it. A body of unknown length counts as long. The
@@ -19,12 +22,11 @@ export function boundBody(): MiddlewareHandler {
   };
 }
 
-/** Refuses a request by 414 when its path and query have more than `maxLength` characters. */
-export function boundUrl(maxLength: number): MiddlewareHandler {
+/** Refuses a request by 414 when its path and query are too long. */
+export function boundUrl(): MiddlewareHandler {
   return async (c, next) => {
     const { pathname, search } = new URL(c.req.url);
-    if (pathname.length + search.length <= maxLength) return next();
-    return errorReply(414, `This server takes no path of more than ${maxLength} characters.`);
+    return pathname.length + search.length <= MAX_URL_LENGTH ? next() : errorReply(414, LONG_URL);
   };
 }
 

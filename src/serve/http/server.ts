@@ -5,6 +5,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import type { Hono } from "hono";
 import { ConfigError } from "../../base/errors.ts";
 import { type Cut, createDrain } from "./drain.ts";
+import { answerUnread } from "./unread-requests.ts";
 
 /** How long a reply may still take after the stop, before its connection is cut. The process has 9 s. */
 export const GRACE_MS = 7000;
@@ -14,7 +15,7 @@ const REQUEST_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 5000;
 /** A connection on which nothing moves for this long is closed, so that a reader who stops does not hold a reply. */
 const IDLE_MS = 120_000;
-/** Some slugs fill Node's default of 16 KiB when each character takes nine in a path. */
+/** Node's default of 16 KiB would be full of the longest path (`request-bounds.ts`). */
 const MAX_HEADER_BYTES = 131_072;
 
 export interface ServerOptions {
@@ -43,6 +44,7 @@ export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs
   // Node's default of 5 s is about the pause of a slow crawler, whose next request would meet the end of its connection.
   server.keepAliveTimeout = IDLE_MS;
   const drain = createDrain(server, { drainMs, graceMs });
+  answerUnread(server);
   server.listen(port, host);
   try {
     await once(server, "listening");
