@@ -28,6 +28,23 @@ export function readOrder(resource: Resource, records: readonly unknown[]): Show
   return { showsOrder: true, ...(ties.length > 0 && { ties }) };
 }
 
+/**
+ * The dates of a page of builds, as texts of one length that sort as they do. Null where one has none, or the page does not
+ * show its order.
+ */
+export function datesOf(records: readonly unknown[]): string[] | null {
+  const dates: string[] = [];
+  for (const record of records) {
+    const value = (record as { date?: unknown } | null)?.date;
+    const date = typeof value === "string" ? parseLocalTime(value) : null;
+    if (date === null) return null;
+    const text = date.text.includes(".") ? date.text : `${date.text}.000000`;
+    if (text > (dates.at(-1) ?? text)) return null;
+    dates.push(text);
+  }
+  return dates;
+}
+
 /** The number of records at the end of a page that share one sort key. 1 without ties, 0 on an empty page. */
 export function tailOf(count: number, ties: readonly number[] = []): number {
   let tail = Math.min(1, count);

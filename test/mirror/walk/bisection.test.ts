@@ -1,0 +1,158 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bisect, lastBorder, shownWhole } from "../../../src/mirror/walk/bisection.ts";
+import { createDatedList } from "../../support/dated-list.ts";
+
+type Model = ReturnType<typeof createDatedList>;
+
+const HEAD = 20;
+
+/** A run: the head, a search where the counts differ, and the head again, three times at most. */
+async function findDifferences(model: Model, limit: number, budget = Number.POSITIVE_INFINITY) {
+  let requests = 0;
+  for (let readings = 1; ; readings++) {
+    const head = model.readHead(Math.max(HEAD, limit));
+    const isSettled = head.places === model.shown;
+    const top = lastBorder(head);
+    if (isSettled || readings === 3 || top === null) return { isSettled, requests, hasBorder: top !== null };
+    const found = await bisect(top, model.parts, { limit, budget: budget - requests });
+    requests += found.requests;
+    if (!found.isDone)
+      return { isSettled: model.readHead(HEAD).places === model.shown, requests, hasBorder: true };
+  }
+}
+
+describe("a search by counts", () => {
+  it.each([
+    { size: 20_000, limit: 100, gone: 1, clusters: 1, most: 9 },
+    { size: 20_000, limit: 100, gone: 10, clusters: 10, most: 60 },
+    { size: 20_000, limit: 100, gone: 100, clusters: 1, most: 12 },
+    { size: 20_000, limit: 100, gone: 100, clusters: 100, most: 170 },
+  ])("of $size records by $limit finds $gone deletions at $clusters places in $most requests at most", async (row) => {
+    for (const seed of [1, 2, 3]) {
+      const model = createDatedList({ seed, size: row.size });
+      for (let at = 0; at < row.clusters; at++) model.remove(row.gone / row.clusters);
+      const { isSettled, requests } = await findDifferences(model, row.limit);
+      expect({ isSettled, isEqual: model.isEqual(), missing: model.missing }).toEqual({
+        isSettled: true,
+        isEqual: true,
+        missing: row.gone,
+      });
+      expect(requests).toBeLessThanOrEqual(row.most);
+    }
+  });
+
+  it("finds a record that came with an old date, at any place", async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      const model = createDatedList({ seed, size: 3000, tied: seed % 5 });
+      model.insertOld();
+      await findDifferences(model, 50);
+      expect(model.isEqual()).toBe(true);
+    }
+  });
+
+  it("finds what is missing in a group of one date that is longer than a page", async () => {
+    const model = createDatedList({ seed: 4, size: 4000, tied: 150 });
+    model.remove();
+    await findDifferences(model, 40);
+    expect(model.isEqual()).toBe(true);
+  });
+
+  it("asks nothing where the counts agree, and so does not see a deletion that a birth hides", async () => {
+    const model = createDatedList({ seed: 5, size: 1000 });
+    model.remove(1, 500);
+    model.insertOld();
+    expect(await findDifferences(model, 50)).toMatchObject({ isSettled: true, requests: 0 });
+    expect(model.isEqual()).toBe(false);
+  });
+
+  it("keeps to its budget, and has found some", async () => {
+    const model = createDatedList({ seed: 6, size: 20_000 });
+    for (let at = 0; at < 50; at++) model.remove();
+    const { isSettled, requests } = await findDifferences(model, 100, 30);
+    expect({ isSettled, requests }).toEqual({ isSettled: false, requests: 30 });
+    expect(model.missing).toBeGreaterThan(0);
+  });
+
+  it("gives a range up whose pages show no order", async () => {
+    const top = { newest: "9", below: 100, places: 120 };
+    const parts = {
+      read: async () => null,
+      count: async (ranges: readonly unknown[]) => ranges.map(() => 99),
+    };
+    expect(await bisect(top, parts, { limit: 10, budget: 50 })).toEqual({ requests: 1, isDone: false });
+  });
+
+  it("ends after every page has come when one fails", async () => {
+    let underWay = 0;
+    const parts = {
+      async read(offset: number) {
+        underWay += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+        underWay -= 1;
+        if (offset > 400) throw new Error("away");
+        return { offset, places: 1000, dates: ["500", "400", "300"], isEnd: false };
+      },
+      count: async (ranges: readonly unknown[]) => ranges.map(() => 0),
+    };
+    const top = { newest: "999", below: 990, places: 1000 };
+    await expect(bisect(top, parts, { limit: 10, budget: 50 })).rejects.toThrow("away");
+    expect(underWay).toBe(0);
+  });
+
+  const schedule = fc.record({
+    seed: fc.integer(),
+    size: fc.integer({ min: 30, max: 600 }),
+    tied: fc.constantFrom(1, 1, 3, 30),
+    kind: fc.constantFrom("deletions" as const, "old births" as const, "any" as const),
+    limit: fc.constantFrom(4, 7, 20, 50),
+    events: fc.nat(8),
+    rate: fc.constantFrom(0, 0, 0.2, 1),
+    lag: fc.constantFrom(0, 0, 4),
+  });
+
+  const live = (numRuns: number) =>
+    fc.assert(
+      fc.asyncProperty(schedule, async ({ limit, events, ...options }) => {
+        const model = createDatedList(options);
+        for (let event = 0; event < events; event++) model.happen();
+        let { isSettled, hasBorder } = await findDifferences(model, limit);
+        if (options.rate > 0 || options.lag > 0) {
+          // In the end it rests, and one server answers.
+          model.rest();
+          ({ isSettled, hasBorder } = await findDifferences(model, limit));
+        }
+        // Where one date fills the head, there is no border to begin at.
+        if (!hasBorder) return;
+        expect(isSettled).toBe(true);
+        expect(model.settle()).toEqual([]);
+        expect(model.shown).toBe(model.length);
+        // Deletions hide behind births with old dates, and only so.
+        if (options.kind !== "any") expect(model.isEqual()).toBe(true);
+      }),
+      { numRuns },
+    );
+
+  it("leaves no difference where only one kind of change happens, and takes nothing that is there for missing", () =>
+    live(300));
+  it("does so by more schedules", { tags: ["long"] }, () =>
+    live(Number(process.env.DOCMIRROR_TEST_RUNS ?? 20_000)),
+  );
+});
+
+describe("a page", () => {
+  const page = (offset: number, dates: string[], isEnd = false) => ({ offset, places: 100, dates, isEnd });
+
+  it("shows whole what lies between its first and its last date", () => {
+    expect(shownWhole(page(10, ["9", "8", "7"]))).toEqual({ newerThan: "7", olderThan: "9" });
+    expect(shownWhole(page(0, ["9", "8", "7"]))).toEqual({ newerThan: "7", olderThan: null });
+    expect(shownWhole(page(97, ["9", "8", "7"], true))).toEqual({ newerThan: null, olderThan: "9" });
+    expect(shownWhole(page(120, [], true))).toBeNull();
+  });
+
+  it("has a border where its last date begins, and none with a single date", () => {
+    expect(lastBorder(page(10, ["9", "8", "7", "7"]))).toEqual({ newest: "7", below: 88, places: 100 });
+    expect(lastBorder(page(10, ["7", "7"]))).toBeNull();
+    expect(lastBorder(page(10, []))).toBeNull();
+  });
+});
