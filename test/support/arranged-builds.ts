@@ -7,6 +7,8 @@ export interface ArrangedBuilds {
   world: World | null;
   /** What becomes of the list of builds, newest first, each time it is asked for. @default it stays as it is */
   arrange: (builds: readonly BuildRecord[]) => readonly BuildRecord[];
+  /** How many more `total_count` says than there are. @default 0 */
+  counted: number;
   /** What single details answer instead of the service, by id. */
   details: Map<string, Response | BuildRecord>;
   /** Whether the connection is cut instead of an answer, by path and query. @default never */
@@ -23,6 +25,7 @@ export function arrangeBuilds(): ArrangedBuilds {
   const arranged: ArrangedBuilds = {
     world: null,
     arrange: (builds) => builds,
+    counted: 0,
     details: new Map(),
     fails: () => false,
     held: null,
@@ -47,7 +50,13 @@ export function arrangeBuilds(): ArrangedBuilds {
       const end = offset + limit;
       const following = end < builds.length ? `${pathname}?format=json&limit=${limit}&offset=${end}` : null;
       return Response.json({
-        meta: { limit, offset, next: following, previous: null, total_count: builds.length },
+        meta: {
+          limit,
+          offset,
+          next: following,
+          previous: null,
+          total_count: builds.length + arranged.counted,
+        },
         objects: builds.slice(offset, end),
       });
     },

@@ -61,7 +61,7 @@ export const SETTINGS = {
     parse: cron,
     meaning: "when the worker syncs",
   },
-  /** `auto` is 1 where a full walk takes at most 30 minutes at this rate, else 7. */
+  /** `auto` is 1 where a full walk takes at most 30 minutes at this rate, else 7. With 1 each nightly sync is full. */
   fullEveryDays: {
     name: "DOCMIRROR_FULL_EVERY_DAYS",
     flag: "full-every-days",
@@ -69,7 +69,8 @@ export const SETTINGS = {
     default: "auto",
     parse: values.wordOr("auto", values.whole(1, 3650)),
     meaning:
-      "days between full walks of the builds by the nightly sync; auto is 1 where a full walk of all lists takes at most 30 minutes at this rate, else 7",
+      "the nights in which all builds are read again, an even share in each; " +
+      "auto is 1 where a full walk of all lists takes at most 30 minutes at this rate, else 7",
   },
   watchCron: {
     name: "DOCMIRROR_WATCH_CRON",

@@ -1,7 +1,5 @@
 /** The number of known records in a row after which the head has joined what was read before. */
 const JOIN_RECORDS = 20;
-/** The most known records in a row to read, in search of records that upstream counts and that are not here. */
-const SEARCHED_RECORDS = 1000;
 
 /**
  * Counts the known records in a row, page by page. One known record proves nothing: a build dated in the
@@ -15,9 +13,7 @@ export function createHeadJoin() {
       if (!isKnown) inARow = new Set();
       else for (const id of ids) inARow.add(id);
     },
-    /** Whether the head has joined. With `mayFindMore` it reads further, up to 1,000 known records. */
-    isJoined(mayFindMore: boolean): boolean {
-      return inARow.size >= (mayFindMore ? SEARCHED_RECORDS : JOIN_RECORDS);
-    },
+    /** Whether the head has joined. */
+    isJoined: () => inARow.size >= JOIN_RECORDS,
   };
 }

@@ -1,12 +1,13 @@
 /**
- * Missing records: live records that the newest whole walk of their list did not show. The transaction that
- * ends a walk stores them, so when a run dies before it requests their details, the next run does that. They
+ * Missing records: live records that the newest whole walk of their list did not show, or a search for differences. They
+ * are stored when that is known, so when a run dies before it requests their details, the next run does that. They
  * stay missing until a walk shows them again or their details answer that they are gone.
  */
 
 import type { Resource } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
+import type { Unfinished } from "../../store/schema/runs.ts";
 import { isListed } from "../load/live-count.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { IdSet } from "../walk/id-set.ts";
@@ -67,15 +68,8 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts): Pr
   }
   const { known, missing } = counts;
   // Records that an earlier walk missed, and that wait for their details, are not new.
-  const isHeld =
-    missing - waiting > Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known) && !facts.allowMassDelete;
-  if (isHeld) {
-    const share = `${(missing - waiting).toLocaleString("en-US")} of ${known.toLocaleString("en-US")} known ${resource}s`;
-    const held =
-      `${share} were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO ${maxDeleteRatio} allows: ` +
-      "they are not deleted; sync --allow-mass-delete allows it for one run";
-    return { ...counts, held };
-  }
+  if (missing - waiting > mostMissing(known, facts))
+    return { ...counts, held: describeHeld(resource, missing - waiting, known, maxDeleteRatio) };
   if (missing === 0) return { ...counts, held: null };
   for await (const { older } of liveIds(tx, resource, beganRunId)) {
     const unseen = older.filter((id) => !seen.has(id));
@@ -87,6 +81,22 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts): Pr
       set run_id = excluded.run_id, noticed_at = least(missing_records.noticed_at, excluded.noticed_at)`;
   }
   return { ...counts, held: null };
+}
+
+/** The most records that may go missing at once, of those that are known. */
+export function mostMissing(
+  known: number,
+  { maxDeleteRatio, allowMassDelete }: Pick<MissingFacts, "maxDeleteRatio" | "allowMassDelete">,
+): number {
+  return allowMassDelete ? Number.POSITIVE_INFINITY : Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known);
+}
+
+export function describeHeld(resource: Resource, missing: number, known: number, ratio: number): string {
+  const share = `${missing.toLocaleString("en-US")} of ${known.toLocaleString("en-US")} known ${resource}s`;
+  return (
+    `${share} were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO ${ratio} allows: ` +
+    "they are not deleted; sync --allow-mass-delete allows it for one run"
+  );
 }
 
 function countSeen(ids: readonly string[], seen: MissingFacts["seen"]): number {
@@ -155,12 +165,12 @@ export interface MissingRecord {
 /**
  * The missing records to request first, in turn from each resource; last those that nothing settles. Within one
  * resource, those that were never requested come first, then those that were requested longest ago. A request
- * dated after `now` comes from a wrong clock and does not count.
+ * dated after `now` comes from a wrong clock and does not count. `onlyNew`: those that were never requested.
  */
 export async function findMissing(
   sql: Sql,
   resources: readonly Resource[],
-  { limit, now }: { limit: number; now: string },
+  { limit, now, onlyNew = false }: { limit: number; now: string; onlyNew?: boolean },
 ): Promise<MissingRecord[]> {
   return sql<MissingRecord[]>`
     select resource, record_id as id
@@ -168,7 +178,8 @@ export async function findMissing(
       select resource, record_id, undecided_runs >= ${RUNS_TO_DECIDE} as is_kept, row_number() over (
         partition by resource
         order by case when asked_at <= ${now}::timestamptz then asked_at end nulls first, noticed_at, record_id) as turn
-      from sync.missing_records where resource = any (${resources as Resource[]}::text[])
+      from sync.missing_records
+      where resource = any (${resources as Resource[]}::text[]) and (asked_at is null or not ${onlyNew})
     ) as waiting
     order by is_kept, turn, resource limit ${limit}`;
 }
@@ -206,19 +217,21 @@ export async function recordAsked(tx: TransactionSql, asked: readonly AskedRecor
     where missing.resource = asked.resource and missing.record_id = asked.id`;
 }
 
-/** The number of missing records without a usable answer so far, in less than three runs. */
-export async function countUnsettled(sql: Sql): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*) as count from sync.missing_records
-    where found_at is null and gone_at is null and undecided_runs < ${RUNS_TO_DECIDE}`;
-  return row?.count ?? 0;
-}
-
-/** The number of missing records whose details are gone, and that wait: they were sighted within the lag. */
-export async function countWaiting(sql: Sql): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*) as count from sync.missing_records where gone_at is not null`;
-  return row?.count ?? 0;
+/**
+ * The missing records that are not settled: `deletions` without a usable answer so far, in less than three runs, and those
+ * whose details are gone and that wait, because they were sighted within the lag. With `runId` only those that this
+ * run noted, or that nobody asked for.
+ */
+export async function countUnsettled(
+  sql: Sql,
+  runId: number | null = null,
+): Promise<Pick<Unfinished, "deletions" | "waiting">> {
+  const [row] = await sql<Pick<Unfinished, "deletions" | "waiting">[]>`
+    select count(*) filter (where found_at is null and gone_at is null and undecided_runs < ${RUNS_TO_DECIDE}) as deletions,
+      count(*) filter (where gone_at is not null) as waiting
+    from sync.missing_records
+    where ${runId}::bigint is null or run_id = ${runId}::bigint or asked_at is null`;
+  return row ?? { deletions: 0, waiting: 0 };
 }
 
 /** A record that its list no longer shows, and that is kept because its detail decides nothing. */

@@ -18,10 +18,10 @@ export interface PlanInput {
   resources: readonly Resource[] | null;
   root: ServiceRoot;
   fullEveryDays: SyncSettings["fullEveryDays"];
-  /** When the newest whole walk of builds began; null when there is none. */
-  lastWholeBuildWalk: string | null;
-  /** Whether the last comparison with upstream's count of builds found a difference, with no whole walk since. */
-  hasUnexplainedDeficit: boolean;
+  /** Since when every build was read at least once, whole or in shares; null when that never was. */
+  buildsReadSince: string | null;
+  /** Whether the last sync found a difference to upstream's count of builds that its search did not settle, and it is still there. */
+  hasUnsettledDeficit: boolean;
   /** The estimated seconds of a full walk at the rate that is set. */
   fullWalkSeconds: { all: number; build: number };
   now: Date;
@@ -34,7 +34,22 @@ export interface WalkPlan {
   kind: "full" | "head";
   /** Whether a head that joined with an unexplained deficit is followed by a full walk in the same run. */
   mayWalkInFull: boolean;
+  search: SearchPlan;
+  /** The nights in which all of the list is read again, a share in each. Null: no share is read. */
+  shareDays: number | null;
 }
+
+/** How the head searches for a difference between its count and the mirror. */
+export interface SearchPlan {
+  /** The most requests. */
+  most: number;
+  /** Whether it searches for a difference that an earlier search has not settled. */
+  isRepeated: boolean;
+  /** @default that of the head */
+  pageSize?: SyncSettings["pageSize"];
+}
+
+const ANY_SEARCH: SearchPlan = { most: Number.POSITIVE_INFINITY, isRepeated: true };
 
 export interface Plan {
   kind: SyncKind;
@@ -45,13 +60,14 @@ export interface Plan {
 
 /**
  * Decides what a run walks. Only the build list has its newest records at the head, so an incremental run
- * reads only that head, and walks all other lists in full. Without a requested kind, a run is full when no
- * whole walk of builds began within the days that are set, or when the newest reading of the head did not
- * agree with upstream's count.
+ * reads only that head, and walks all other lists in full. Without a requested kind, it also reads a share of the builds
+ * again, so that all were read within the days that are set. A run is full where these days are one, where shares do not
+ * bring all builds within twice the days, or when the newest sync could not settle a difference to upstream's count.
  */
 export function planRun(input: PlanInput): Plan {
   const { root, fullWalkSeconds } = input;
-  const kind = input.kind ?? (isFullDue(input) ? "full" : "incremental");
+  const days = daysOfRound(input);
+  const kind = input.kind ?? (isFullDue(input, days) ? "full" : "incremental");
   const wanted = RESOURCES.filter((resource) => input.resources?.includes(resource) ?? true);
   const walks: WalkPlan[] = [];
   const absent: Resource[] = [];
@@ -60,22 +76,28 @@ export function planRun(input: PlanInput): Plan {
     if (listPath === undefined) absent.push(resource);
     else {
       const isHead = kind === "incremental" && resource === "build";
-      const mayWalkInFull = isHead && input.kind === null && fullWalkSeconds.build <= FULL_WALK_SECONDS;
-      walks.push({ resource, listPath, kind: isHead ? "head" : "full", mayWalkInFull });
+      const isNightly = isHead && input.kind === null;
+      walks.push({
+        resource,
+        listPath,
+        kind: isHead ? "head" : "full",
+        mayWalkInFull: isNightly && fullWalkSeconds.build <= FULL_WALK_SECONDS,
+        search: ANY_SEARCH,
+        shareDays: isNightly && days > 1 ? days : null,
+      });
     }
   }
   return { kind, walks, absent };
 }
 
-function isFullDue({
-  fullEveryDays,
-  fullWalkSeconds,
-  lastWholeBuildWalk,
-  now,
-  ...input
-}: PlanInput): boolean {
-  if (input.hasUnexplainedDeficit) return true;
-  const isQuick = fullWalkSeconds.all <= FULL_WALK_SECONDS;
-  const days = fullEveryDays === "auto" ? (isQuick ? 1 : RARE_FULL_DAYS) : fullEveryDays;
-  return ageMs(lastWholeBuildWalk, now) >= days * DAY_MS - SLACK_MS;
+function daysOfRound({ fullEveryDays, fullWalkSeconds }: PlanInput): number {
+  if (fullEveryDays !== "auto") return fullEveryDays;
+  return fullWalkSeconds.all <= FULL_WALK_SECONDS ? 1 : RARE_FULL_DAYS;
+}
+
+function isFullDue({ hasUnsettledDeficit, buildsReadSince, now }: PlanInput, days: number): boolean {
+  if (hasUnsettledDeficit) return true;
+  // The oldest build is read at the end of each round: just before, its last reading is a round and a night ago.
+  const most = days === 1 ? 1 : 2 * days;
+  return ageMs(buildsReadSince, now) >= most * DAY_MS - SLACK_MS;
 }

@@ -1,3 +1,4 @@
+import { firstRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
@@ -6,87 +7,196 @@ import {
   findLastWholeWalk,
   findUnexplainedDeficit,
   startWalk,
+  type WalkCounts,
 } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
 import { countShown } from "../load/live-count.ts";
 import { findNewerBuild } from "../load/replica-lag.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
+import { type Border, type DatedPage, lastBorder } from "../walk/bisection.ts";
 import { createCourse } from "../walk/course.ts";
+import { createIdSet, type IdSet } from "../walk/id-set.ts";
 import type { Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
+import { toDatedPage } from "./dated-pages.ts";
+import { findDifferences } from "./find-differences.ts";
 import { createHeadJoin } from "./head-join.ts";
+import { mostMissing } from "./missing-records.ts";
 import { findPageSize, firstPageSize } from "./page-sizes.ts";
 import { type Reading, readPages } from "./read-pages.ts";
+import { readShare } from "./read-share.ts";
 import { settlePages } from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
+import { collectUnshown, type UnshownBuilds } from "./unshown-builds.ts";
 import type { WalkResourceOptions } from "./walk-options.ts";
 
-/** A difference is checked again: a record that comes or goes during a reading makes the counts differ. */
+/** The readings of the head: a difference is looked for and compared again, because the list changes meanwhile. */
 const MAX_READINGS = 3;
+/** A search may take one in this many of the requests of a full walk, and `LEAST_BUDGET` always. */
+const SEARCH_SHARE = 4;
+const LEAST_BUDGET = 30;
+/** A smaller page may show nothing between its first and its last date. */
+const LEAST_SEARCHED = 4;
 
 /**
  * Reads the head of a list until it joins what was read before, and compares upstream's count with the live
- * records here. The comparison shows whether something is missing further down, for example a new build with
- * an old date. When upstream counts more, it reads further for a while. A difference that stays is the
- * `deficit` of the walk.
+ * records here. Where they differ, something came or went further down: where the order of the list is shown, it is
+ * searched for and stored (`find-differences.ts`), and the head is read again. A difference that stays is the `deficit` of
+ * the walk. A nightly sync then reads its share of the list again (`read-share.ts`).
  */
 export async function readHead(run: RunParts, options: WalkResourceOptions): Promise<Reading> {
-  const { sql, client, clock, log, runId, patience, signal } = run;
+  const { sql, clock, runId, patience } = run;
+  const { room, meters, onProgress, lookAhead } = options;
+  const { resource, listPath, search, shareDays } = options.plan;
+  const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
+  await patience("open a walk", () => startWalk(sql, runId, resource, start, emptyCounts(), null));
+  const earlier = await patience("find the last count", () => findEarlier(sql, resource));
+  const { unstored, explained, known, joinedRunId } = earlier;
+  const size = search.pageSize ?? options.pageSize;
+  const largest = await patience("find the page size", () => findPageSize(sql, size, resource));
+  const limit = Math.max(LEAST_SEARCHED, largest);
+  const missing = collectUnshown(run, options);
+  /** The ids of all readings and searches. */
+  const seen = createIdSet();
+
+  let counts = emptyCounts();
+  let budget = search.most;
+  let isShareDue = shareDays !== null;
+  for (let readings = 1; ; readings++) {
+    const head = await readOnce(run, options, {
+      ...{ counts, seen, unshown: explained - unstored },
+      // The first reading joined, so the records of this run have no gap either.
+      gapFreeRunId: readings === 1 && isShareDue === (shareDays !== null) ? joinedRunId : runId,
+    });
+    const { outcome, top, newer } = head;
+    counts = head.counts;
+    const compare = async (): Promise<number | null> => {
+      if (outcome.walk !== "head") return null;
+      // A count that is behind says nothing new.
+      if (newer !== null) return known;
+      const shown = await patience("count records", () => countShown(sql, resource));
+      return head.counted === null ? null : head.counted - shown;
+    };
+    let deficit = await compare();
+    const below = {
+      ...{ room, meters, onProgress, lookAhead, counts, seen, missing, unshown: explained - unstored },
+      first: firstRequest(listPath, limit),
+    };
+
+    const isNew = deficit !== explained && (deficit !== known || search.isRepeated);
+    const gone = deficit === null ? 0 : explained - deficit;
+    const isAllowed = gone <= mostMissing(head.counted ?? 0, options);
+    if (
+      top &&
+      deficit !== null &&
+      newer === null &&
+      isNew &&
+      isAllowed &&
+      readings < MAX_READINGS &&
+      budget > 0
+    ) {
+      budget = Math.min(budget, Math.max(LEAST_BUDGET, Math.ceil(top.places / limit / SEARCH_SHARE)));
+      await missing.note({ newerThan: top.newest, olderThan: null }, head.ids);
+      const found = await findDifferences(run, { ...below, top, budget });
+      counts = found.counts;
+      budget = found.isDone ? budget - found.requests : 0;
+      // Without a request all that was compared is of one reply.
+      if (found.requests > 0) continue;
+      deficit = await compare();
+    }
+    const isBelieved = deficit === explained || deficit === known || readings === MAX_READINGS;
+    if (outcome.walk === "head" && !isBelieved) continue;
+    if (
+      isShareDue &&
+      shareDays !== null &&
+      outcome.walk === "head" &&
+      top &&
+      newer === null &&
+      missing.held === null
+    ) {
+      isShareDue = false;
+      const before = shownBy(counts, missing);
+      counts = await readShare(run, { ...below, counts, top, days: shareDays });
+      if (shownBy(counts, missing) !== before) {
+        readings = 0;
+        continue;
+      }
+    }
+    const facts = { start, counts, memorized: 0, checkpoint: null, deficit, unstored, explained };
+    const reading = { ...head, ...facts, seen };
+    return { ...reading, ...judge(reading, newer, resource, missing.held) };
+  }
+}
+
+/** A number that changes with the records that the list should show. */
+function shownBy({ inserted, restored }: WalkCounts, { noted }: UnshownBuilds): string {
+  return `${inserted} ${restored} ${noted}`;
+}
+
+interface OnceFacts {
+  counts: WalkCounts;
+  seen: IdSet;
+  /** The records that the service counts and never shows. */
+  unshown: number;
+  /** The records stored up to this run have no gap at the head. */
+  gapFreeRunId: number;
+}
+
+/** One reading of the head. */
+interface Head extends Pick<Reading, "outcome" | "brokenBy" | "moved"> {
+  counts: WalkCounts;
+  /** The count of its first page. */
+  counted: number | null;
+  /** What it shows, and its last border. Null where its pages do not show their order. */
+  ids: string[];
+  top: Border | null;
+  /** A build that was seen before and is newer than the head, which then comes from a replica that is behind. */
+  newer: string | null;
+}
+
+async function readOnce(run: RunParts, options: WalkResourceOptions, facts: OnceFacts): Promise<Head> {
+  const { sql, client, log, runId, patience, signal } = run;
   const { room, meters, onProgress, replicaLagMs } = options;
   const { resource, listPath } = options.plan;
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
-  const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
-  await patience("open a walk", () => startWalk(sql, runId, resource, start, emptyCounts(), null));
   const largest = await patience("find the page size", () => findPageSize(sql, options.pageSize, resource));
   const pageSize = firstPageSize(options.pageSize);
-  const { unstored, explained, known, joinedRunId } = await patience("find the last count", () =>
-    findEarlier(sql, resource),
-  );
-
-  let counts = emptyCounts();
+  const course = createCourse({ resource, listPath, pageSize, isListPath });
+  // The end of the head shows on its last page, so a page asked for ahead would always be wasted.
+  const source = createPageSource({ client, resource, lookAhead: 0, signal });
+  const walk = createWalk({ resource, course, source, signal });
+  const join = createHeadJoin();
+  const ids: string[] = [];
+  let counted: number | null | undefined;
   let newer: string | null = null;
-  for (let readings = 1; ; readings++) {
-    const course = createCourse({ resource, listPath, pageSize, isListPath });
-    // The end of the head shows on its last page, so a page asked for ahead would always be wasted.
-    const source = createPageSource({ client, resource, lookAhead: 0, signal });
-    const walk = createWalk({ resource, course, source, signal });
-    const join = createHeadJoin();
-    // The first reading joined, so the records of this run have no gap either.
-    const gapFreeRunId = readings === 1 ? joinedRunId : runId;
-    let counted: number | null | undefined;
-    let deficit: number | null = null;
+  /** The last page, while all of them show their order. */
+  let last: DatedPage | null | undefined;
 
-    const onSettled = async (page: Page): Promise<void> => {
-      // New records that come during the reading are above the head. The next run reads them.
-      if (counted === undefined) counted = page.meta.totalCount;
-      if (page.seq === 0)
-        newer ??= await patience("find a newer build", () =>
-          findNewerBuild(sql, { runId, replicaLagMs }, page),
-        );
-      const isKnown = await patience("look up records", () => areKnown(sql, resource, page, gapFreeRunId));
-      join.add({ ids: page.ids, isKnown });
-      // A head of one page is the rule. The longer it is, the more is probably left.
-      course.resize(Math.max(course.limit, Math.min(largest, 2 * course.limit)));
-      if (!join.isJoined(false)) return;
-      const shown = await patience("count records", () => countShown(sql, resource));
-      // A count that is behind says nothing new.
-      if (newer !== null) deficit = known;
-      else deficit = counted === null ? null : counted - shown;
-      const mayFindMore = deficit !== null && deficit > Math.max(explained, known);
-      if (join.isJoined(mayFindMore)) walk.stop();
-    };
-    const settled = settlePages(run, {
-      ...{ resource, room, meters, onProgress, counts, seen: course.seen, memory: null, onSettled },
-    });
-    const read = await readPages(walk, settled, log);
-    counts = settled.counts;
-    const facts = { start, counts, memorized: 0, checkpoint: null, deficit, unstored, explained };
-    const reading = { ...read, ...facts, seen: course.seen };
-    const isBelieved = deficit === explained || deficit === known || readings === MAX_READINGS;
-    if (read.outcome.walk !== "head" || isBelieved) return { ...reading, ...judge(reading, newer, resource) };
-  }
+  const onSettled = async (page: Page): Promise<void> => {
+    // New records that come during the reading are above the head. The next run reads them.
+    if (counted === undefined) counted = page.meta.totalCount;
+    if (page.seq === 0)
+      newer = await patience("find a newer build", () => findNewerBuild(sql, { runId, replicaLagMs }, page));
+    const isKnown = await patience("look up records", () =>
+      areKnown(sql, resource, page, facts.gapFreeRunId),
+    );
+    join.add({ ids: page.ids, isKnown });
+    ids.push(...page.ids);
+    const isJoined = last !== null && page.isAnchored && page.holes.length === 0;
+    last = isJoined ? toDatedPage(page, facts.unshown) : null;
+    // A head of one page is the rule. The longer it is, the more is probably left.
+    course.resize(Math.max(course.limit, Math.min(largest, 2 * course.limit)));
+    if (join.isJoined()) walk.stop();
+  };
+  const { counts, seen } = facts;
+  const settled = settlePages(run, {
+    ...{ resource, room, meters, onProgress, counts, seen, memory: null, onSettled },
+  });
+  const read = await readPages(walk, settled, log);
+  const top = last ? lastBorder(last) : null;
+  return { ...read, counts: settled.counts, counted: counted ?? null, ids, top, newer };
 }
 
 /** The results of earlier walks of the list. */
@@ -132,6 +242,7 @@ function judge(
   { outcome, deficit, unstored, explained }: Reading,
   newer: string | null,
   resource: Resource,
+  held: string | null,
 ): Pick<Reading, "outcome" | "isLagging"> {
   if (outcome.walk !== "head") return { outcome };
   const because = (reason: string) => ({ ...outcome, reason: `${resource} list: ${reason}` });
@@ -139,6 +250,7 @@ function judge(
     const reason = "its head has no total_count, so it is unknown whether records are missing";
     return { outcome: { ...because(reason), walk: "not_whole" } };
   }
+  if (held !== null) return { outcome: { ...outcome, reason: held } };
   const missing = deficit - explained;
   if (missing > 0) {
     const reason = `upstream counts ${countOf(missing, resource)} more than are here: a full walk is due`;

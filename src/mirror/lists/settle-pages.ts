@@ -27,7 +27,7 @@ export interface SettlePagesOptions {
   room: LookAheadRoom;
   /** The counts of the walk so far. They are replaced as batches are committed. */
   counts: WalkCounts;
-  /** The distinct ids that the walk saw. */
+  /** The distinct ids that the walk saw. Those of the pages are added where nothing else adds them. */
   seen: IdSet;
   /** Remembers pages for the next walk, and stores checkpoints. Null for a walk that is never resumed. */
   memory: PageMemory | null;
@@ -142,6 +142,8 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
     /** Takes the next page of the walk. Throws the error of an earlier batch. */
     async add(page: Page): Promise<void> {
       options.room.hold(page.bytes);
+      // The course of a whole walk has done it.
+      if (memory === null) for (const id of page.ids) seen.add(id);
       // The page was just parsed. What waits for a socket, such as loading, goes between the two.
       if (page.records) await nextTurn();
       const normalized = page.records && loader.normalize(resource, page.records);

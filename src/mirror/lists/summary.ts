@@ -89,7 +89,7 @@ export const NOTHING_UNFINISHED: Unfinished = {
 /**
  * Success needs every walk whole or joined at its head, no count of a head above the records here, no held-back
  * deletion, no quarantined record, and no phase with work left. A count below them is no fault: upstream has
- * deleted records, and the next full walk finds which. Nor is a reply of a replica that is behind, or a
+ * deleted records that the search has not found, and the next sync looks for them. Nor is a reply of a replica that is behind, or a
  * deletion that waits for one.
  */
 export function isPartial({ resources, unfinished }: Pick<RunSummary, "resources" | "unfinished">): boolean {

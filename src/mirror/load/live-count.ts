@@ -2,7 +2,8 @@ import type { SQL } from "drizzle-orm";
 import type { Resource } from "../../resources/resources.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
-import { lists, missingRecords, openBuilds, projects } from "../../store/schema/index.ts";
+import { builds, lists, missingRecords, openBuilds, projects } from "../../store/schema/index.ts";
+import type { DateRange } from "../walk/bisection.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /** The lists that are read at their head. Counting their records must not read every row. */
@@ -40,12 +41,35 @@ export async function countShown(sql: Sql | TransactionSql, resource: Resource):
     sql,
     compose`
       select count(*) as records from ${table}
-      where ${isListed(resource)} and ${table.id} in (
-        select ${missingRecords.record_id} from ${missingRecords} where ${missingRecords.resource} = ${resource}
-        union select ${openBuilds.build_id} from ${openBuilds}
-        where ${resource} = 'build' and ${openBuilds.vanished_at} is not null)`,
+      where ${isListed(resource)} and ${table.id} in (${hiddenIds(resource)})`,
   );
   return live - (hidden?.records ?? 0);
+}
+
+/** The same number for the builds of each range of dates, in the order of the ranges. */
+export async function countShownIn(sql: Sql, ranges: readonly DateRange[]): Promise<number[]> {
+  // By the key of the served list, which has an index.
+  const isInside = compose`${isListed("build")} and coalesce(${builds.date}, 'infinity') between range.oldest and range.newest`;
+  const rows = await runStatement<{ records: number }>(
+    sql,
+    compose`
+      select (select count(*) from ${builds} where ${isInside})
+        - (select count(*) from ${builds} where ${isInside} and ${builds.id} in (${hiddenIds("build")})) as records
+      from unnest(
+        ${compose.param(ranges.map(({ newest }) => newest))}::text[]::timestamp[],
+        ${compose.param(ranges.map(({ oldest }) => oldest ?? "-infinity"))}::text[]::timestamp[]
+      ) with ordinality as range (newest, oldest, place)
+      order by range.place`,
+  );
+  return rows.map(({ records }) => records);
+}
+
+/** The ids that are here, and that the list does not show. */
+function hiddenIds(resource: Resource): SQL {
+  return compose`
+    select ${missingRecords.record_id} from ${missingRecords} where ${missingRecords.resource} = ${resource}
+    union select ${openBuilds.build_id} from ${openBuilds}
+    where ${resource} = 'build' and ${openBuilds.vanished_at} is not null`;
 }
 
 async function countLive(sql: Sql | TransactionSql, resource: Resource): Promise<number> {

@@ -106,3 +106,16 @@ export async function countUnstored(sql: TransactionSql | Sql, resource: Resourc
   );
   return row?.records ?? 0;
 }
+
+/** The most records in quarantine whose dates are read. */
+const MAX_DATES = 10_000;
+
+/** The dates of builds in quarantine that have no row, as they came. The list shows these, and the mirror has none. */
+export async function findUnstoredDates(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ date: string }[]>`
+    select distinct on (record_id) left(payload ->> 'date', 40) as date from sync.quarantine as waiting
+    where resource = 'build' and resolved_at is null and record_id is not null and payload ->> 'date' is not null
+      and not exists (select from mirror.builds where id = record_id)
+    order by record_id, id desc limit ${MAX_DATES}`;
+  return rows.map(({ date }) => date);
+}

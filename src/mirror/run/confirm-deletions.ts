@@ -8,7 +8,6 @@ import { isRefusal } from "../api/retry.ts";
 import {
   type AskedRecord,
   countUnsettled,
-  countWaiting,
   findMissing,
   type MissingRecord,
   recordAsked,
@@ -33,6 +32,8 @@ export interface ConfirmOptions {
   onDeleted(resource: Resource, count: number): void;
   /** The most details requested, for all resources together. @default 2000 */
   maxDetails?: number;
+  /** Asks only for those that were never asked for, and counts these and its own. @default false */
+  onlyNew?: boolean;
 }
 
 type Asked = MissingRecord & { answer: DetailAnswer };
@@ -48,10 +49,11 @@ export async function confirmDeletions(
   run: RunParts,
   options: ConfirmOptions,
 ): Promise<Pick<Unfinished, "deletions" | "waiting">> {
-  const { sql, client, clock, log, signal, patience } = run;
+  const { sql, client, clock, log, signal, patience, runId } = run;
+  const { resources, maxDetails: limit = MAX_DETAILS, onlyNew = false } = options;
   const now = clock.now();
   const missing = await patience("find missing records", () =>
-    findMissing(sql, options.resources, { limit: options.maxDetails ?? MAX_DETAILS, now: now.toISOString() }),
+    findMissing(sql, resources, { limit, onlyNew, now: now.toISOString() }),
   );
   const endsAt = now.getTime() + MAX_MS;
   let asked = 0;
@@ -61,10 +63,7 @@ export async function confirmDeletions(
     asked += batch.length;
     await settle(run, options, await Promise.all(batch.map((record) => ask(run, record))));
   }
-  const left = await patience("count missing records", async () => ({
-    deletions: await countUnsettled(sql),
-    waiting: await countWaiting(sql),
-  }));
+  const left = await patience("count missing records", () => countUnsettled(sql, onlyNew ? runId : null));
   if (asked > 0) log.info({ asked, ...left }, "requested the details of missing records");
   return left;
 }

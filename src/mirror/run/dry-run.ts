@@ -2,7 +2,8 @@ import { setMaxListeners } from "node:events";
 import { connect } from "../../store/connection/connect.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
-import { findLastWholeWalk, findUnexplainedDeficit } from "../../store/ledger/run-ledger.ts";
+import { hasUnsettledDeficit } from "../../store/ledger/run-ledger.ts";
+import { findReadSince } from "../../store/ledger/shares.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import { linkSignals } from "../api/link-signals.ts";
@@ -49,14 +50,12 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
   const resources: RunSummary["resources"] = {};
   try {
     if (sql) await assertService(sql, settings.baseUrl);
-    const whole = sql && (await findLastWholeWalk(sql, "build"));
-    const deficit = sql ? await findUnexplainedDeficit(sql, "build") : 0;
     const plan = planRun({
       kind: options.kind ?? null,
       resources: options.resources ?? null,
       root: await fetchRootListing(client),
-      lastWholeBuildWalk: whole?.startedAt ?? null,
-      hasUnexplainedDeficit: deficit !== 0,
+      buildsReadSince: sql && (await findReadSince(sql, "build")),
+      hasUnsettledDeficit: sql !== null && (await hasUnsettledDeficit(sql, "build")),
       fullWalkSeconds: sql ? await estimateFullWalks(sql, settings) : { all: 0, build: 0 },
       fullEveryDays: settings.fullEveryDays,
       now: startedAt,
@@ -142,6 +141,6 @@ async function countWalk(
     onProgress?.(plan.resource, counts, step.value.meta.totalCount, null);
     const isKnown = compared.inserted + compared.restored + page.rejected.length === 0;
     join.add({ ids: step.value.ids, isKnown });
-    if (plan.kind === "head" && sql && join.isJoined(false)) walk.stop();
+    if (plan.kind === "head" && sql && join.isJoined()) walk.stop();
   }
 }

@@ -5,12 +5,8 @@ import { UnexpectedShapeError } from "../../base/errors.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
-import {
-  findLastWholeWalk,
-  findResumableWalks,
-  findUnexplainedDeficit,
-  type WalkCounts,
-} from "../../store/ledger/run-ledger.ts";
+import { findResumableWalks, hasUnsettledDeficit, type WalkCounts } from "../../store/ledger/run-ledger.ts";
+import { findReadSince } from "../../store/ledger/shares.ts";
 import type { SyncKind } from "../../store/schema/runs.ts";
 import { countDueBuilds } from "../builds/find-due-builds.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
@@ -140,10 +136,9 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
 async function findStartingPoint(sql: Sql, settings: SyncSettings, startedAt: Date) {
   const ms = startedAt.getTime();
   const moment = (atMs: number) => new Date(atMs).toISOString();
-  const whole = await findLastWholeWalk(sql, "build");
   return {
-    lastWholeBuildWalk: whole?.startedAt ?? null,
-    hasUnexplainedDeficit: (await findUnexplainedDeficit(sql, "build")) !== 0,
+    buildsReadSince: await findReadSince(sql, "build"),
+    hasUnsettledDeficit: await hasUnsettledDeficit(sql, "build"),
     fullWalkSeconds: await estimateFullWalks(sql, settings),
     resumable: await findResumableWalks(sql, moment(ms - RESUME_WITHIN_MS), moment(ms + CLOCK_TOLERANCE_MS)),
   };

@@ -10,6 +10,7 @@ import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { findPageSize } from "../lists/page-sizes.ts";
 import { skippedWalk } from "../lists/summary.ts";
 import { walkLists } from "../lists/walk-lists.ts";
+import { confirmDeletions } from "./confirm-deletions.ts";
 import { keepService } from "./keep-service.ts";
 import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
 
@@ -21,6 +22,8 @@ const SMALL_PAGES_WITHIN_MS = 3_600_000;
 const DETAIL_SECONDS = 48;
 /** The most details without a rate. */
 const MAX_DETAILS = 1000;
+/** A search for what came or went below the head, and the details of what is missing, may each take this share of them. */
+const SEARCH_SHARE = 0.25;
 /** The most stuck builds in a round: 240 an hour, at one round a minute. */
 const MAX_STUCK = 4;
 
@@ -52,8 +55,22 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const pageSize =
     settings.pageSize === "auto" ? HEAD_PAGE_SIZE : Math.min(HEAD_PAGE_SIZE, settings.pageSize);
   const reading = isRecent ? { ...settings, pageSize, concurrency: 0 } : settings;
+  const room =
+    settings.ratePerSecond === 0 ? MAX_DETAILS : Math.ceil(settings.ratePerSecond * DETAIL_SECONDS);
+  const most = Math.ceil(room * SEARCH_SHARE);
+  // A difference that one search has not settled waits for the next sync, which has more time.
+  const search = { most, isRepeated: false, pageSize: settings.pageSize };
   ending.brokenBy = await walkLists(run, {
-    walks: [{ resource: "build", listPath: "/api/v1/build/", kind: "head", mayWalkInFull: false }],
+    walks: [
+      {
+        resource: "build",
+        listPath: "/api/v1/build/",
+        kind: "head",
+        mayWalkInFull: false,
+        search,
+        shareDays: null,
+      },
+    ],
     settings: reading,
     allowMassDelete: false,
     resumable: [],
@@ -61,9 +78,17 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     unfinished: totals.unfinished,
     onProgress: undefined,
   });
-  const room =
-    settings.ratePerSecond === 0 ? MAX_DETAILS : Math.ceil(settings.ratePerSecond * DETAIL_SECONDS);
   const { stuckAfterMs, replicaLagMs } = settings;
+  const { build } = ending.resources;
+  if (build?.walk === "head") {
+    const left = await confirmDeletions(run, {
+      ...{ resources: ["build"], replicaLagMs, maxDetails: most, onlyNew: true },
+      onDeleted(_, count) {
+        build.deleted += count;
+      },
+    });
+    Object.assign(totals.unfinished, left);
+  }
   const polled = await followOpenBuilds(run, {
     stuckAfterMs,
     replicaLagMs,
@@ -73,5 +98,5 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     until: new Date(startedAt.getTime() + DETAIL_SECONDS * 1000),
   });
   totals.unfinished.open_builds = polled.unsettled;
-  totals.unfinished.waiting = polled.waiting;
+  totals.unfinished.waiting += polled.waiting;
 }

@@ -272,12 +272,24 @@ export async function findDeficit(sql: AnySql, resource: Resource): Promise<numb
 
 /**
  * The same when the head of the list last joined, beyond what the newest whole walk explains. 0 after a whole
- * walk: it has shown what there is, so another one would settle nothing.
+ * walk: it has shown what there is, so another one would settle nothing. `bySyncs`: of the walks of syncs alone.
  */
-export async function findUnexplainedDeficit(sql: Sql, resource: Resource): Promise<number> {
+export async function findUnexplainedDeficit(
+  sql: Sql,
+  resource: Resource,
+  { bySyncs = false } = {},
+): Promise<number> {
   const [row] = await sql<{ walk: WalkVerdict; deficit: number }[]>`
     select walk, deficit - coalesce(unstored, 0) as deficit from sync.walks
-    where resource = ${resource} and (walk = 'whole' or walk = 'head' and deficit is not null) order by run_id desc limit 1`;
+    where resource = ${resource} and (walk = 'whole' or walk = 'head' and deficit is not null)
+      and (not ${bySyncs} or run_id in (select id from sync.runs where kind <> 'watch'))
+    order by run_id desc limit 1`;
   if (row?.walk !== "head") return 0;
   return row.deficit - ((await findLastWholeWalk(sql, resource))?.unshown ?? 0);
+}
+
+/** Whether a sync has found a difference that its search did not settle, and that is still there. */
+export async function hasUnsettledDeficit(sql: Sql, resource: Resource): Promise<boolean> {
+  if ((await findUnexplainedDeficit(sql, resource)) === 0) return false;
+  return (await findUnexplainedDeficit(sql, resource, { bySyncs: true })) !== 0;
 }

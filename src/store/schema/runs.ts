@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import { bytea, idText, moment } from "./columns.ts";
+import { bytea, idText, localTimestamp, moment } from "./columns.ts";
 import { sync } from "./schemas.ts";
 
 /** How much of the lists a sync reads. */
@@ -25,8 +25,7 @@ export interface Unfinished {
   /** Open builds that were due for a poll. */
   open_builds: number;
   /**
-   * Records that upstream no longer counts, after the head of their list had joined. The next full walk finds
-   * which they are.
+   * Records that upstream no longer counts, after the head of their list had joined, and that a search did not find.
    */
   deficit: number;
 }
@@ -123,6 +122,14 @@ export const walks = sync.table(
     is_good: boolean().generatedAlwaysAs(
       sql`walk = 'whole' or walk = 'head' and coalesce(deficit, 0) = coalesce(unstored, 0)`,
     ),
+    /**
+     * The share of the builds that the walk read again below its head: those dated between the two. Infinity at the
+     * begin of a round, minus infinity at its end. Null when it read none.
+     */
+    read_from: localTimestamp(),
+    read_to: localTimestamp(),
+    /** Since when every build was read at least once, after that share. Null without one, or when some never were. */
+    read_since: moment(),
     /** Where a later run resumes. Set while the walk is under way, null after its end. */
     checkpoint: jsonb(),
     checkpoint_at: moment(),
@@ -131,6 +138,7 @@ export const walks = sync.table(
     primaryKey({ columns: [table.run_id, table.resource] }),
     index("walks_resource").on(table.resource, table.run_id),
     index("walks_whole_run").on(table.resource, table.run_id).where(sql`walk = 'whole'`),
+    index("walks_shares").on(table.run_id).where(sql`read_to is not null`),
     index("walks_good").on(table.resource, table.run_id).where(sql`is_good`),
   ],
 );

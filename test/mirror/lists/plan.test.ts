@@ -28,8 +28,8 @@ const input: PlanInput = {
   kind: null,
   resources: null,
   root: { resources, unknown: [] },
-  lastWholeBuildWalk: "2024-05-14T02:00:00Z",
-  hasUnexplainedDeficit: false,
+  buildsReadSince: "2024-05-14T02:00:00Z",
+  hasUnsettledDeficit: false,
   fullWalkSeconds: { all: 1801, build: 1801 },
   fullEveryDays: 7,
   now: new Date("2024-05-15T02:00:00Z"),
@@ -37,18 +37,23 @@ const input: PlanInput = {
 
 describe("a plan", () => {
   test.each<[string, Partial<PlanInput>, string, string]>([
-    ["no word and a whole walk yesterday", {}, "incremental", "head"],
-    ["no word and no whole walk ever", { lastWholeBuildWalk: null }, "full", "full"],
-    ["no word and a whole walk a week ago", { lastWholeBuildWalk: "2024-05-08T02:00:00Z" }, "full", "full"],
+    ["no word and builds that were all read yesterday", {}, "incremental", "head"],
+    ["no word and builds that were never all read", { buildsReadSince: null }, "full", "full"],
     [
-      "one that began some hours later that night",
-      { lastWholeBuildWalk: "2024-05-08T08:00:00Z" },
+      "builds that were all read since two rounds ago",
+      { buildsReadSince: "2024-05-01T02:00:00Z" },
       "full",
       "full",
     ],
-    ["a whole walk six days ago", { lastWholeBuildWalk: "2024-05-09T02:00:00Z" }, "incremental", "head"],
-    ["a whole walk ten years ahead", { lastWholeBuildWalk: "2034-05-14T02:00:00Z" }, "full", "full"],
-    ["a count that did not agree last time", { hasUnexplainedDeficit: true }, "full", "full"],
+    [
+      "ones that began some hours later that night",
+      { buildsReadSince: "2024-05-01T08:00:00Z" },
+      "full",
+      "full",
+    ],
+    ["a day less than two rounds ago", { buildsReadSince: "2024-05-02T02:00:00Z" }, "incremental", "head"],
+    ["builds read ten years ahead", { buildsReadSince: "2034-05-14T02:00:00Z" }, "full", "full"],
+    ["a count that did not agree last time", { hasUnsettledDeficit: true }, "full", "full"],
     ["full every day", { fullEveryDays: 1 }, "full", "full"],
     [
       "auto and full walks of 30 minutes",
@@ -58,15 +63,15 @@ describe("a plan", () => {
     ],
     ["auto and longer ones", { fullEveryDays: "auto" }, "incremental", "head"],
     [
-      "auto and longer ones, a week ago",
-      { fullEveryDays: "auto", lastWholeBuildWalk: "2024-05-08T02:00:00Z" },
+      "auto and longer ones, two weeks ago",
+      { fullEveryDays: "auto", buildsReadSince: "2024-05-01T02:00:00Z" },
       "full",
       "full",
     ],
     ["full asked for", { kind: "full" }, "full", "full"],
     [
       "incremental asked for in an empty mirror",
-      { kind: "incremental", lastWholeBuildWalk: null },
+      { kind: "incremental", buildsReadSince: null },
       "incremental",
       "head",
     ],
@@ -102,6 +107,20 @@ test.each<[string, Partial<PlanInput>, boolean]>([
     ...[false, false, false, false],
     expected,
   ]);
+});
+
+test.each<[string, Partial<PlanInput>, number | null]>([
+  ["each night of a week", {}, 7],
+  ["each night of the days that auto takes for long walks", { fullEveryDays: "auto" }, 7],
+  [
+    "no night where all are read in each",
+    { fullEveryDays: 1, buildsReadSince: "2024-05-15T00:00:00Z" },
+    null,
+  ],
+  ["no sync that the user asked for alone", { kind: "incremental" }, null],
+])("a share of the builds is read in %s", (_case, over, days) => {
+  const { walks } = planRun({ ...input, ...over });
+  expect(walks.map(({ shareDays }) => shareDays)).toEqual([null, null, null, null, days]);
 });
 
 describe("a run's exit code", () => {

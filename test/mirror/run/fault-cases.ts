@@ -1105,17 +1105,24 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
   },
   {
     fault: "builds appear far below the head of the list",
-    exit: "3, 0",
-    outcome: "the run says so; a full walk finds them",
+    exit: "0",
+    outcome: "a search finds them in the same run, and the round",
     file: "test/mirror/run/head-deficit.test.ts",
-    test: "make an incremental run partial, which says how many are missing, and the next run full",
+    test: "is found by the next %s: %i and %i",
   },
   {
     fault: "builds go, far below the head of the list",
     exit: "0",
-    outcome: "the run counts them; a full walk finds which",
+    outcome: "a search finds them in the same run, and the round",
     file: "test/mirror/run/head-deficit.test.ts",
-    test: "builds that go make no run partial: the list does not count as read well, and the next full walk finds which",
+    test: "costs a round less than ten requests where it is one deletion",
+  },
+  {
+    fault: "the count of the builds is too high, for good",
+    exit: "3, 0",
+    outcome: "the run says so after its search; the next one is full and explains it",
+    file: "test/mirror/run/head-deficit.test.ts",
+    test: "makes an incremental run partial, which searched for them, and the next run full",
   },
   {
     fault: "a record leaves its list, and its id leads out of the API",
@@ -1134,9 +1141,9 @@ export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
   {
     fault: "builds appear where as many others go",
     exit: "0",
-    outcome: "the next full walk finds both",
-    file: "test/mirror/run/head-deficit.test.ts",
-    test: "three builds that come where three others go are healed by the next full walk",
+    outcome: "the share of the builds that is read there finds both",
+    file: "test/mirror/run/shares.test.ts",
+    test: "show an edit, and a deletion that a build with an old date hides",
   },
   {
     fault: "our clock ten years ahead",

@@ -1,0 +1,126 @@
+/** A round of nights in which every build is read again, a share in each. */
+import { describe, expect, test } from "vitest";
+import type { BuildRecord } from "../../../src/resources/build.ts";
+import { QUIET } from "../../../src/simulate/settings.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
+import { findReadSince } from "../../../src/store/ledger/shares.ts";
+import { type ArrangedBuilds, arrangeBuilds } from "../../support/arranged-builds.ts";
+import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { wireBuild } from "../../support/wire-records.ts";
+
+const DAY_MS = 86_400_000;
+const DAYS = 5;
+const settings = { fullEveryDays: DAYS, pageSize: 20 };
+
+type Mirrored = QuickWorld & { arranged: ArrangedBuilds };
+
+/** A mirror of 1,000 builds in a world where nothing happens by itself. */
+async function startMirrored(): Promise<Mirrored> {
+  const arranged = arrangeBuilds();
+  const quick = await startQuickWorld(
+    {
+      ...{ users: 2, projects: 4, versions: 4, files: 2, builds: 1000, rates: QUIET },
+      ...{ hiddenShare: 0, stuckShare: 0, clockSteps: false },
+    },
+    arranged.intercept,
+  );
+  arranged.world = quick.world;
+  expect((await quick.sync({ settings })).summary).toMatchObject({ kind: "full", status: "succeeded" });
+  return Object.assign(quick, { arranged });
+}
+
+async function night(quick: Mirrored) {
+  quick.world.advance(DAY_MS);
+  quick.arranged.asked.length = 0;
+  const { summary } = await quick.sync({ settings });
+  expect(summary).toMatchObject({ kind: "incremental", status: "succeeded" });
+  return {
+    ...summary.resources.build,
+    lists: quick.arranged.asked.filter((path) => path.startsWith("/api/v1/build/?")).length,
+  };
+}
+
+const look = <T>(quick: Mirrored, read: Parameters<typeof withSql<T>>[2]) =>
+  withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, read);
+const readSince = async (quick: Mirrored) =>
+  Date.parse((await look(quick, (sql) => findReadSince(sql, "build"))) ?? "");
+
+describe("builds that are read again in shares", () => {
+  test("are all read within the days of a round, by even nights", { tags: ["long"] }, async () => {
+    await using quick = await startMirrored();
+    const began = quick.world.now().getTime();
+    const lists: number[] = [];
+    for (let at = 0; at < 2 * DAYS; at++) lists.push((await night(quick)).lists);
+    // 1,000 builds are 56 pages that overlap by two, and a share has a fifth of them. The head takes one more.
+    expect([...new Set(lists)]).toEqual([12]);
+    expect(await readSince(quick)).toBe(began + (DAYS + 1) * DAY_MS);
+  });
+
+  test("show an edit, and a deletion that a build with an old date hides", { tags: ["long"] }, async () => {
+    await using quick = await startMirrored();
+    const changed = new Set<string>();
+    quick.arranged.arrange = (builds) => {
+      for (const at of [3, 480, 990]) changed.add(builds[at]?.id ?? "");
+      const gone = builds[600]?.id ?? "";
+      quick.arranged.details.set(gone, new Response("", { status: 404 }));
+      const { date } = builds[850] ?? {};
+      const old = wireBuild("900001", { project: "/api/v1/project/1/", version: null, date });
+      return builds
+        .toSpliced(850, 0, old as unknown as BuildRecord)
+        .filter(({ id }) => id !== gone)
+        .map((build) => (changed.has(build.id) ? { ...build, error: "edited" } : build));
+    };
+    const found = { updated: 0, inserted: 0, deleted: 0 };
+    for (let at = 0; at < DAYS; at++) {
+      const { updated = 0, inserted = 0, deleted = 0 } = await night(quick);
+      found.updated += updated;
+      found.inserted += inserted;
+      found.deleted += deleted;
+    }
+    expect(found).toEqual({ updated: 3, inserted: 1, deleted: 1 });
+    const [row] = await look(
+      quick,
+      (sql) => sql`
+      select count(*) as edited from mirror.build_logs where error = 'edited'`,
+    );
+    expect(row).toEqual({ edited: 3 });
+  });
+
+  test("go on where they were, whatever came and went in front of it", { tags: ["long"] }, async () => {
+    await using quick = await startMirrored();
+    await night(quick);
+    await night(quick);
+    const gone = new Set<string>();
+    quick.world.triggerBuilds(70);
+    quick.arranged.arrange = (builds) => {
+      if (gone.size === 0) for (const { id } of builds.slice(200, 240)) gone.add(id);
+      for (const id of gone) quick.arranged.details.set(id, new Response("", { status: 404 }));
+      return builds.filter(({ id }) => !gone.has(id));
+    };
+    for (let at = 2; at < DAYS; at++) await night(quick);
+    expect(await readSince(quick)).toBe(quick.world.now().getTime() - (DAYS - 1) * DAY_MS);
+  });
+
+  test("are read in full again when shares bring nothing", { tags: ["long"] }, async () => {
+    await using quick = await startMirrored();
+    // The pages below the head show no order any more.
+    quick.arranged.arrange = (builds) =>
+      builds.map((build, at) => (at === 60 ? { ...build, date: "" } : build));
+    const kinds: string[] = [];
+    for (let at = 0; at < 2 * DAYS; at++) {
+      quick.world.advance(DAY_MS);
+      kinds.push((await quick.sync({ settings })).summary.kind);
+    }
+    expect(kinds.slice(0, -1)).toEqual(kinds.slice(0, -1).map(() => "incremental"));
+    expect(kinds.at(-1)).toBe("full");
+  });
+
+  test("are not read where the sync is asked for its head, and by no round of the watch", async () => {
+    await using quick = await startMirrored();
+    quick.world.advance(DAY_MS);
+    quick.arranged.asked.length = 0;
+    await quick.sync({ kind: "incremental", settings });
+    await quick.watch({ settings });
+    expect(quick.arranged.asked.filter((path) => path.startsWith("/api/v1/build/?"))).toHaveLength(2);
+  });
+});
