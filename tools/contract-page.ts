@@ -70,7 +70,7 @@ export const STATUS: StatusDocument = {
   age_ms: 0,
   oldest_list: { resource: "user", why: "…" },
   clock_faults: [],
-  resources: [{ resource: "build", last_good_at: "…Z", age_ms: 0, stale: false, walk: "head", rows: 0 }],
+  resources: [{ resource: "build", last_good_at: "…Z", age_ms: 0, stale: false, walk: "head", read_since: "…Z", rows: 0 }],
   runs: [
     {
       run_id: 7,
@@ -174,7 +174,7 @@ ${summaryExample()}
 - \`walk\`: \`whole\`, \`not_whole\`, \`head\` or \`skipped\` ([glossary](README.md#glossary)).
 - \`records\` counts distinct ids. \`unfinished\` counts work that is left for the next run. Two of its numbers make
   no run partial: \`waiting\`, records that are gone but were seen within \`DOCMIRROR_REPLICA_LAG\`, and \`deficit\`, records that the service no longer
-  counts and that the next full walk will find. Their list does not count as read well meanwhile.
+  counts and that a search did not find. Their list does not count as read well meanwhile.
 - \`lagging\` of a walk is true where its head came from a replica that is behind, else absent. Its \`reason\` then makes no run partial.
 - \`content\` ([content.md](content.md)) is there with \`DOCMIRROR_CONTENT\`: \`fetched\`, \`unchanged\`, \`failed\` and \`left\` pages, \`ended\` (\`done\`, \`budget\`, \`lost\`,
   \`stopped\`, \`busy\` or \`failed\`), \`requests\`, \`bytes\` and \`duration_ms\`. It has no part in \`status\`.
@@ -196,7 +196,8 @@ ${statusExample()}
 - \`last_good_at\` is when the walk began that read the list well, in an earlier run where it was resumed: its first page is its oldest. It and
   \`age_ms\` are those of the oldest list, \`oldest_list\`. They are null while a list was never read well; \`age_ms\` also where a clock
   was wrong, and \`clock_faults\` then says so.
-- \`resources\`: the five lists. \`walk\` is \`whole\` or \`head\`. \`rows\` are not deleted.
+- \`resources\`: the five lists. \`walk\` is \`whole\` or \`head\`. \`rows\` are not deleted. \`read_since\`: since
+  when every record was read at least once, whole or in shares of some nights; null where that never was.
 - \`runs\`: the newest 20 that are no round of the watch. \`kind\` and \`status\` are those of [the run summary](#the-run-summary), or \`status\` is \`running\`.
 - \`last_watch_round\`: null when there was none.
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.

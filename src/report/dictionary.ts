@@ -299,6 +299,8 @@ export const DICTIONARY = {
         "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh.",
       refreshed_run_id:
         "The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended.",
+      read_since:
+        "Since when every record of the list was read at least once: whole, or the builds in shares over some nights. Null where that never was.",
     },
   },
   runs: {

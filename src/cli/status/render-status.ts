@@ -19,9 +19,9 @@ export function renderStatus(status: StatusDocument, out: Output): string {
       ? `not fresh yet: ${list}`
       : `fresh as of ${toSecond(status.last_good_at)} (${age}): ${list}`;
   const resources = renderTable({
-    head: ["resource", "rows", "last good walk", "walk"],
-    rows: status.resources.map(({ resource, rows, last_good_at, walk }) => {
-      return [resource, rows, toSecond(last_good_at) || "never", walk];
+    head: ["resource", "rows", "last good walk", "walk", "every record read since"],
+    rows: status.resources.map(({ resource, rows, last_good_at, walk, read_since }) => {
+      return [resource, rows, toSecond(last_good_at) || "never", walk, toSecond(read_since)];
     }),
     right: ["rows"],
     columns,

@@ -85,7 +85,7 @@ function describeUnfinished({ deletions, waiting, references, open_builds, defic
     [open_builds, "open builds to poll"],
   ] as const;
   const parts = counts.flatMap(([count, what]) => (count > 0 ? [`${number(count)} ${what}`] : []));
-  const fewer = `the service counts ${number(deficit)} ${deficit === 1 ? "record" : "records"} fewer than are here: the next full walk finds which are gone`;
+  const fewer = `the service counts ${number(deficit)} ${deficit === 1 ? "record" : "records"} fewer than are here: the next sync looks for them`;
   return [
     ...(parts.length === 0 ? [] : [`left for the next run: ${parts.join(", ")}`]),
     ...(deficit === 0 ? [] : [fewer]),

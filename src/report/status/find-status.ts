@@ -15,6 +15,7 @@ import {
   type ListFreshness,
   mirrorAgeMs,
 } from "../../store/ledger/list-freshness.ts";
+import { findReadSince } from "../../store/ledger/shares.ts";
 import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
 import { asIso, withSnapshot } from "../read-answer.ts";
@@ -32,6 +33,8 @@ export interface ResourceFreshness {
   /** Whether the age is more than `stale_after_ms`, or not known. */
   stale: boolean;
   walk: WalkVerdict | null;
+  /** Since when every record was read at least once, whole or in shares. Null where that never was. */
+  read_since: string | null;
   /** The number of rows that are not deleted. */
   rows: number;
 }
@@ -136,12 +139,14 @@ async function findResources(
         ) as rows`,
     );
     const age = ageMs(startedAt, now);
+    const readSince = await findReadSince(tx, resource);
     resources.push({
       resource,
       last_good_at: startedAt && asIso(startedAt),
       age_ms: knownAge(age),
       stale: age > staleAfterMs,
       walk,
+      read_since: readSince && asIso(readSince),
       rows: count?.rows ?? 0,
     });
   }

@@ -18,7 +18,8 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   (SELECT facts_repaired FROM rollup.state) AS facts_repaired,
   CASE of.resource WHEN 'build' THEN (SELECT covered_through FROM rollup.state) END AS covered_through,
   CASE of.resource WHEN 'build' THEN (SELECT builds_dated_ahead FROM rollup.state) END AS builds_dated_ahead,
-  (SELECT run_id FROM rollup.state) AS refreshed_run_id
+  (SELECT run_id FROM rollup.state) AS refreshed_run_id,
+  read.since AS read_since
 FROM (VALUES ('user'), ('project'), ('version'), ('build'), ('file')) AS of (resource)
 LEFT JOIN rollup.resources AS counted ON counted.resource = of.resource
 LEFT JOIN LATERAL (
@@ -28,6 +29,10 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT finished_at FROM sync.walks WHERE walks.resource = of.resource AND walk = 'whole' ORDER BY run_id DESC LIMIT 1
 ) AS whole ON true
+LEFT JOIN LATERAL (
+  SELECT coalesce(read_since, least(started_at, finished_at)) AS since FROM sync.walks
+  WHERE walks.resource = of.resource AND (walk = 'whole' OR read_since IS NOT NULL) ORDER BY run_id DESC LIMIT 1
+) AS read ON true
 LEFT JOIN LATERAL (
   SELECT started_at FROM sync.walks WHERE walks.resource = of.resource ORDER BY run_id DESC LIMIT 1
 ) AS attempt ON true
