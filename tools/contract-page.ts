@@ -70,7 +70,17 @@ export const STATUS: StatusDocument = {
   age_ms: 0,
   oldest_list: { resource: "user", why: "…" },
   clock_faults: [],
-  resources: [{ resource: "build", last_good_at: "…Z", age_ms: 0, stale: false, walk: "head", read_since: "…Z", rows: 0 }],
+  resources: [
+    {
+      resource: "build",
+      last_good_at: "…Z",
+      age_ms: 0,
+      stale: false,
+      walk: "head",
+      read_since: "…Z",
+      rows: 0,
+    },
+  ],
   runs: [
     {
       run_id: 7,
