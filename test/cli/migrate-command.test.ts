@@ -58,6 +58,7 @@ describe("migrate", () => {
         drop function sync.count_change(), sync.count_missing(), sync.takes_touched_ids(), sync.note_touched(), sync.note_touched_build() cascade;
         drop function sync.moment_after;
         alter table sync.missing_records drop column undecided_runs, drop column gone_at;
+        alter table sync.walks drop column read_from, drop column read_to, drop column read_since;
         drop function sync.note_fact_months(), sync.note_all_fact_months(), sync.note_renamed_projects(), sync.note_renamed_versions();
         drop index mirror.users_list, mirror.projects_list, mirror.versions_list, mirror.files_list, mirror.builds_list;
         delete from sync.migrations where tag between '0005' and '0007' or tag > '0008'`);

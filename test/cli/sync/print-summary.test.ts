@@ -55,7 +55,7 @@ describe("printSummary", () => {
     expect(lines.join(" ")).toMatch(/run 123456, incremental: partial after 1800\.0 s, 12345 requests,/);
     expect(lines).toContain("  left for the next run: 1,234 deletions to confirm, 5 open builds to poll");
     expect(lines.join(" ").replaceAll(/ +/g, " ")).toContain(
-      "the service counts 1,234 records fewer than are here: the next full walk finds which are gone",
+      "the service counts 1,234 records fewer than are here: the next sync looks for them",
     );
     expect(lines.join("\n")).not.toMatch(/user: /);
   });

@@ -5,6 +5,7 @@ import { withReport } from "../../../src/report/refresh/after-run.ts";
 import { isReportBehind, refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
+import { countAdvisoryWaits } from "../../support/advisory-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { insertOneVersion } from "../insert-rows.ts";
 
@@ -139,12 +140,7 @@ describe("refreshReport", () => {
       await holder`select pg_advisory_lock(6441180125304119587)`;
       await addBuilds(5, [false]);
       const refreshing = refreshReport(database.url, settings);
-      await expect
-        .poll(
-          async () =>
-            [...(await sql`select from pg_locks where locktype = 'advisory' and not granted`)].length,
-        )
-        .toBe(1);
+      await expect.poll(() => countAdvisoryWaits(sql)).toBe(1);
       expect(await series()).toEqual([{ builds: 2, succeeded: 1, failed: 1 }]);
       await holder`select pg_advisory_unlock_all()`;
       await refreshing;
@@ -170,12 +166,7 @@ describe("refreshReport", () => {
       await addBuilds(6, [false]);
       const refreshing = refreshReport(database.url, { ...settings, signal: stop.signal });
       refreshing.catch(() => {});
-      await expect
-        .poll(
-          async () =>
-            [...(await sql`select from pg_locks where locktype = 'advisory' and not granted`)].length,
-        )
-        .toBe(1);
+      await expect.poll(() => countAdvisoryWaits(sql)).toBe(1);
       stop.abort(reason);
       await expect(refreshing).rejects.toBe(reason);
     } finally {

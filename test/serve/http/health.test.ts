@@ -15,6 +15,7 @@ import { createStatusReply } from "../../../src/serve/http/status-reply.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { STATUS } from "../../../tools/contract-page.ts";
+import { countAdvisoryWaits } from "../../support/advisory-waits.ts";
 import { runCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { linkDatabase } from "../../support/database-link.ts";
@@ -111,10 +112,9 @@ describe("the health of a server", () => {
         served.server.mirror.snapshot((tx) => tx`select pg_advisory_xact_lock_shared(1)`),
       );
       const allRead = Promise.allSettled(readers);
-      const findWaiting = () => sql`select from pg_locks where locktype = 'advisory' and not granted`;
-      await expect.poll(async () => (await findWaiting()).length).toBe(8);
+      await expect.poll(() => countAdvisoryWaits(sql)).toBe(8);
       await expect.poll(served.statuses).toEqual([200, 200, 200]);
-      expect(await findWaiting()).toHaveLength(8);
+      expect(await countAdvisoryWaits(sql)).toBe(8);
       await sql`select pg_advisory_unlock(1)`;
       await allRead;
     });

@@ -4,6 +4,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { ReaderGoneError } from "../../../src/page/cache/reader-gone.ts";
 import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
+import { countAdvisoryWaits } from "../../support/advisory-waits.ts";
 import { createTestDatabase } from "../../support/database.ts";
 
 /** Port 1 answers on no machine that runs tests. */
@@ -69,8 +70,7 @@ describe("a served mirror", () => {
       const sleepers = Array.from({ length: 8 }, () =>
         mirror.snapshot((tx) => tx`select pg_advisory_xact_lock_shared(1)`.then(() => "read")),
       );
-      const findWaiting = () => holder`select from pg_locks where locktype = 'advisory' and not granted`;
-      await expect.poll(async () => (await findWaiting()).length).toBe(8);
+      await expect.poll(() => countAdvisoryWaits(holder)).toBe(8);
       let begun = 0;
       const waiting = Array.from({ length: 20 }, () =>
         mirror.snapshot(async () => {

@@ -12,6 +12,7 @@ import {
   migrationStatus,
   pendingSql,
 } from "../../../src/store/migrate/migrate.ts";
+import { countAdvisoryWaits } from "../../support/advisory-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { restoreFirstRelease } from "../../upgrade/restore-first-release.ts";
 
@@ -60,11 +61,7 @@ describe("migrate", () => {
     await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(7305110624)`;
       const waiting = migrate(database.url, definitions, { signal: stop.signal });
-      await expect
-        .poll(
-          async () => (await sql`select from pg_locks where locktype = 'advisory' and not granted`).length,
-        )
-        .toBeGreaterThan(0);
+      await expect.poll(() => countAdvisoryWaits(sql)).toBeGreaterThan(0);
       stop.abort(reason);
       await expect(waiting).rejects.toBe(reason);
     });
