@@ -216,7 +216,7 @@ describe.skipIf(CHROMIUM === null)(
       await page.goto(`${url}/errors`);
       await page.getByRole("link", { name: "Newest" }).press("Enter");
       await page.waitForURL(/sort=newest/);
-      await page.getByRole("link", { name: /^Source not reachable \d/ }).press("Enter");
+      await page.getByRole("link", { name: "Source not reachable", exact: true }).press("Enter");
       await page.waitForURL(/kind=vcs/);
       await page.getByText("1 project", { exact: false }).first().press("Enter");
       expect(await page.locator("details.also").first().getAttribute("open")).not.toBeNull();
