@@ -34,8 +34,8 @@ ${renderBlock({
   tools: offerFiles("dictionary", {}, BLOCKS, FILES).dictionary,
   body: html`${relations.map((name) => {
     const rows = columns.filter(({ relation }) => relation === name);
-    const answers = String(rows[0]?.relation_comment ?? "");
-    return html`<details class="fold" id="of-${name}"><summary><code>${name}</code> <small class="quiet">${answers}</small></summary>
+    return html`<details class="fold" id="of-${name}"><summary><code>${name}</code>
+      ${" "}<small class="quiet">${String(rows[0]?.relation_comment ?? "")}</small></summary>
 ${renderListTable({ caption: `Columns of ${name}`, columns: COLUMNS, rows })}</details>
 `;
   })}`,

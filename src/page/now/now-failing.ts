@@ -152,12 +152,15 @@ function renderBuckets(
       },
     ]
       .filter((bucket) => bucket.rows.length > 0)
-      .map(({ title, all, rows, hasBegun }) => {
-        const count = all == null ? "" : `${counted(all, "project")}, `;
-        const head = hasBegun ? "" : html`<h3 class="bucket">${title} <span>${count}newest first</span></h3>`;
-        return html`${head}
-${renderFails(rows, now)}`;
-      });
+      .map(
+        (bucket) => html`${
+          bucket.hasBegun
+            ? ""
+            : html`<h3 class="bucket">${bucket.title}
+      ${" "}<span>${bucket.all == null ? "" : `${counted(bucket.all, "project")}, `}newest first</span></h3>`
+        }
+${renderFails(bucket.rows, now)}`,
+      );
   if (rest.length === 0) return html`${listed(first, [])}`;
   const lateWords =
     late === 0 ? "" : `, ${late === rest.length ? "all" : grouped(late)} of them broke in 24\u00a0h`;
