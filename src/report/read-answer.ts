@@ -20,6 +20,12 @@ const NUMERIC = 1700;
 /** A number of JavaScript keeps so many digits; longer ones stay text. */
 const EXACT_DIGITS = 15;
 const BATCH_ROWS = 500;
+/** The first batch shows how long rows are. */
+const FIRST_ROWS = 20;
+/** So many characters are held at a time, unless a row is much longer than all before it. */
+const BATCH_CHARACTERS = 4 * 1024 * 1024;
+/** The text of a cursor in front of its query. */
+export const DECLARE = "declare answer no scroll cursor for ";
 
 /**
  * Runs `fn` in a read-only transaction that shows the database at one moment. Throws StoreError, or what `fn`
@@ -62,7 +68,10 @@ export async function* readAnswer(
 
 export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Rows of a batch at most; fewer where they are long. @default 500 */
   readonly batchRows?: number;
+  /** Postgres refuses more than one statement in the text. @default so only where there are params */
+  readonly isSingle?: boolean;
 }
 
 /**
@@ -73,21 +82,27 @@ export async function* readBatches(
   tx: TransactionSql,
   { text, params }: WrittenStatement,
   toCell: (value: unknown, type: number) => AnswerCell,
-  { signal, batchRows = BATCH_ROWS }: ReadOptions = {},
+  { signal, batchRows = BATCH_ROWS, isSingle = false }: ReadOptions = {},
 ): AsyncGenerator<Batch, void, undefined> {
-  await abortable(runText(tx, `declare answer no scroll cursor for ${text}`, params), signal);
-  let isFirst = true;
-  for (;;) {
-    const batch = await abortable(runText(tx, `fetch ${batchRows} from answer`).values(), signal);
+  await abortable(runText(tx, DECLARE + text, params, { isSingle }), signal);
+  let most = Math.min(FIRST_ROWS, batchRows);
+  let longest = 1;
+  for (let isFirst = true; ; isFirst = false) {
+    const batch = await abortable(runText(tx, `fetch ${most} from answer`).values(), signal);
     const rows: AnswerRow[] = [...batch];
-    for (const row of rows)
+    for (const row of rows) {
       for (const [at, { type }] of batch.columns.entries()) row[at] = toCell(row[at], type);
+      longest = Math.max(longest, lengthOf(row));
+    }
     if (rows.length > 0 || isFirst) yield { columns: batch.columns.map(({ name }) => name), rows };
-    isFirst = false;
-    if (rows.length < batchRows) break;
+    if (rows.length < most) break;
+    most = Math.max(1, Math.min(batchRows, Math.floor(BATCH_CHARACTERS / longest)));
   }
   await runText(tx, "close answer");
 }
+
+const lengthOf = (row: AnswerRow): number =>
+  row.reduce<number>((sum, cell) => sum + (typeof cell === "string" ? cell.length : 0), 0);
 
 /** A value of a relation, where only moments have another form than the driver gives them. */
 const asIsoCell = (value: unknown, type: number): AnswerCell =>

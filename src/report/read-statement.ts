@@ -6,12 +6,11 @@
  */
 import { nearestNames } from "../base/config/nearest-names.ts";
 import { ConfigError, StoreError } from "../base/errors.ts";
-import { runText } from "../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../store/connection/sql.ts";
 import { sqlstateOf, withStoreErrors } from "../store/connection/store-errors.ts";
 import { RELATIONS } from "./dictionary.ts";
 import { grantReader, planReaderGrant } from "./grant-reader.ts";
-import { asCell, type Batch } from "./read-answer.ts";
+import { asCell, type Batch, DECLARE, readBatches } from "./read-answer.ts";
 
 /** The role whose rights a statement has where the session has more. */
 export const READER = "docmirror_reader";
@@ -22,10 +21,6 @@ export interface StatementLimits {
   /** How long Postgres may work until the first rows come, and on each further batch. */
   readonly timeoutMs: number;
 }
-
-const BATCH_ROWS = 500;
-const DECLARE = "declare answer no scroll cursor for\n";
-const DECLARE_ENDS = DECLARE.length;
 
 /** Makes the reader of an embedded Postgres, which is docmirror's own, where it is not there. Tells whether it made it. */
 export async function ensureReader(sql: Sql): Promise<boolean> {
@@ -90,25 +85,15 @@ export async function* readStatement(
   text: string,
 ): AsyncGenerator<Batch, void, undefined> {
   if (text.includes("\0")) throw new ConfigError("no statement has a character of number 0");
-  const run = async (statement: string) => {
-    try {
-      return await runText(tx, statement, [], { isSingle: true }).values();
-    } catch (error) {
-      throw statementError(error, text);
-    }
-  };
-  await run(DECLARE + text);
-  for (;;) {
-    const batch = await run(`fetch ${BATCH_ROWS} from answer`);
-    const types = batch.columns.map(({ type }) => type);
-    const rows = [...batch].map((row) => row.map((value, place) => asCell(value, types[place])));
-    yield { columns: batch.columns.map(({ name }) => name), rows };
-    if (rows.length < BATCH_ROWS) return;
+  try {
+    yield* readBatches(tx, { text, params: [] }, asCell, { isSingle: true });
+  } catch (error) {
+    throw statementError(error, text);
   }
 }
 
 /** Names, types, rights and values that the query has wrong. All else is the database's trouble. */
-const OF_STATEMENT = /^(?:08P01|0A|21|22|25006|2F|34|3D|3F|42|54)/;
+const OF_STATEMENT = /^(?:08P01|0A|21|22|25001|25006|2F|34|3D|3F|42|54)/;
 
 function statementError(error: unknown, text: string): unknown {
   const code = sqlstateOf(error) ?? "";
@@ -149,7 +134,7 @@ function hintFor(code: string, message: string): string | undefined {
 
 /** Postgres counts characters, with those of the cursor in front. */
 function placeIn(text: string, position: string | undefined): string {
-  const place = Number(position) - DECLARE_ENDS;
+  const place = Number(position) - DECLARE.length;
   if (!(place > 0)) return "";
   const before = [...text].slice(0, place - 1).join("");
   const line = before.split("\n");

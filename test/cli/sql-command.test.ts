@@ -66,6 +66,12 @@ describe("docmirror sql", () => {
     ["delete from report.error_rules", 'syntax error at or near "delete"', "one query"],
     ["with gone as (delete from report.error_rules returning 1) table gone", "data-modifying", "one query"],
     ["select lo_create(0)", "in a read-only transaction", ""],
+    ["select set_config('transaction_read_only', 'off', true)", "must be set before any query", ""],
+    ["select pg_read_file('/etc/passwd')", "permission denied for function pg_read_file", ""],
+    ["copy (select 1) to program 'id'", 'syntax error at or near "copy"', "one query"],
+    ["set role none", 'syntax error at or near "set"', "one query"],
+    ["\\d", 'syntax error at or near "\\"', "one query"],
+    ["select * into kept from report.freshness", "INTO is not allowed here", "one query"],
     ["select * from mirror.users", "permission denied for schema mirror", "schema report alone"],
     ["select username from report_people.users", "permission denied for schema report_people", ""],
     ["select\n  ü, wrong from report.fact_builds", "at line 2, column 3", ""],
@@ -122,14 +128,21 @@ describe("docmirror sql", () => {
     expect((await ask(many, "--format", "csv")).stdout.split("\r\n")).toHaveLength(2602);
   });
 
-  it("holds no more than a batch of rows at a time", async () => {
-    const sizes = await withSnapshot(sql, async (tx) => {
-      const found: number[] = [];
-      for await (const { rows } of readStatement(tx, "select n from generate_series(1, 1200) as n"))
-        found.push(rows.length);
-      return found;
-    });
-    expect(sizes).toEqual([500, 500, 200]);
+  it("holds a part of the rows at a time, and fewer where they are long", async () => {
+    const sizesOf = (text: string) =>
+      withSnapshot(sql, async (tx) => {
+        const found: number[] = [];
+        for await (const { rows } of readStatement(tx, text)) found.push(rows.length);
+        return found;
+      });
+    expect(await sizesOf("select n from generate_series(1, 1200) as n")).toEqual([20, 500, 500, 180]);
+    const long = await sizesOf("select repeat('x', 1000000) from generate_series(1, 30)");
+    expect(long).toEqual([20, 4, 4, 2]);
+  });
+
+  it("cuts long values of a table before it holds them", async () => {
+    const { stdout } = await ask("select repeat('ü', 2000000) as long from generate_series(1, 60)");
+    expect(stdout).toBe(`long\n${`${"ü".repeat(119)}…\n`.repeat(60)}`);
   });
 
   it("ends a statement that takes too long with exit code 4", { tags: ["long"] }, async () => {

@@ -13,7 +13,7 @@ export interface ProgressUpdate {
   runId?: number | null;
   /** How the walk ended, such as "whole"; absent while it goes on. */
   done?: string;
-  /** What the log says instead of "walking", where the names are not those of lists. */
+  /** What the log says instead of "walking", of this name alone, where the names are not those of lists. */
   doing?: string;
 }
 
@@ -62,17 +62,19 @@ export function createProgress(deps: ProgressDeps): Progress {
     bars?.(lines.join("\n"));
   }
 
-  function logProgress({ runId = null, doing }: ProgressUpdate): void {
+  function logProgress(resource: string, { runId = null, doing }: ProgressUpdate): void {
     loggedAt = clock.now().getTime();
     const lists = [...resources].map(([name, state]) => {
       const { pages, records, totalCount, recordsPerSecond, secondsLeft: left, done } = state;
       const rate = { records_per_second: Math.round(recordsPerSecond) };
       const going = left === null ? rate : { ...rate, seconds_left: left };
-      return [name, { pages, records, total_count: totalCount, ...(done === undefined ? going : { done }) }];
+      const facts = { pages, records, total_count: totalCount, ...(done === undefined ? going : { done }) };
+      return [name, facts] as const;
     });
     const run = runId === null ? {} : { run_id: runId };
-    const facts = { ...run, [doing === undefined ? "lists" : "rows"]: Object.fromEntries(lists) };
-    deps.log.info(doing === undefined ? facts : { doing, ...facts }, "walking");
+    const all = Object.fromEntries(lists);
+    if (doing === undefined) deps.log.info({ ...run, lists: all }, "walking");
+    else deps.log.info(all[resource] ?? {}, doing);
   }
 
   return {
@@ -88,7 +90,7 @@ export function createProgress(deps: ProgressDeps): Progress {
       const left = secondsLeft(records, totalCount, recordsPerSecond);
       resources.set(resource, { ...update, recordsPerSecond, secondsLeft: left, samples });
       if (bars === undefined) {
-        if (now - loggedAt >= PLAIN_LINE_MS) logProgress(update);
+        if (now - loggedAt >= PLAIN_LINE_MS) logProgress(resource, update);
         return;
       }
       timer ??= setInterval(draw, REDRAW_MS).unref();

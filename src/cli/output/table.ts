@@ -10,7 +10,7 @@ export interface TableFacts {
   rows: readonly (readonly Cell[])[];
   /** Heads of the columns that are aligned to the right; usually numbers. */
   right?: readonly string[];
-  /** Longer texts are cut and end in "…". @default 120 */
+  /** Longer texts are cut and end in "…". @default LONGEST_CELL */
   maxCellLength?: number;
   /** The terminal's width; texts are cut further to fit it. @default not cut further, as for a file */
   columns?: number | undefined;
@@ -18,6 +18,9 @@ export interface TableFacts {
   mayDrop?: boolean;
   colour: boolean;
 }
+
+/** In characters. */
+const LONGEST_CELL = 120;
 
 /** Where cli-table3 draws lines. */
 const LINES =
@@ -29,9 +32,9 @@ const NO_LINES = { ...Object.fromEntries(LINES.split(" ").map((line) => [line, "
  * printable, null and undefined are empty, and wide characters take two columns.
  */
 export function renderTable(facts: TableFacts): string {
-  const { head, right = [], maxCellLength = 120, colour } = facts;
+  const { head, right = [], maxCellLength = LONGEST_CELL, colour } = facts;
   const texts = facts.rows.map((row) =>
-    row.map((cell) => cutText(printable(String(cell ?? "")), maxCellLength, countCharacter)),
+    row.map((cell) => printable(String(cutCell(cell, maxCellLength) ?? ""))),
   );
   const widths = widthsOf(facts, texts);
   const shorten = (cells: readonly string[]) =>
@@ -45,6 +48,11 @@ export function renderTable(facts: TableFacts): string {
   });
   for (const row of texts) table.push(shorten(row));
   return `${table.toString().replace(/ +$/gm, "")}\n`;
+}
+
+/** A cell as a table shows it, so that rows can be held until the table is drawn. */
+export function cutCell<T extends Cell>(cell: T, maxLength = LONGEST_CELL): T | string {
+  return typeof cell === "string" ? cutText(cell, maxLength, countCharacter) : cell;
 }
 
 const countCharacter = (): number => 1;

@@ -4,7 +4,7 @@ import { printable, printableJson } from "../../base/printable.ts";
 import { toCsv } from "../../report/csv.ts";
 import type { AnswerCell, AnswerRow } from "../../report/read-answer.ts";
 import type { Output } from "../output/output.ts";
-import { renderTable } from "../output/table.ts";
+import { cutCell, renderTable } from "../output/table.ts";
 
 export const FORMATS = ["table", "csv", "json", "md"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -66,12 +66,13 @@ function tableWriter({ columns, answer }: AnswerFacts, out: Output): AnswerWrite
   const places = head.map((column, place) => (head === columns ? place : columns.indexOf(column)));
   return {
     begin: async () => {},
-    write: async (rows) => void held.push(...rows.map((row) => places.map((place) => row[place] ?? null))),
+    async write(rows) {
+      for (const row of rows) held.push(places.map((place) => cutCell(forPeople(row[place] ?? null))));
+    },
     end() {
       const right = head.filter((_, index) => isNumeric(held, index));
-      const rows = held.map((row) => row.map(forPeople));
       const fit = head === answer ? { columns: out.columns, mayDrop: true } : {};
-      return out.write(renderTable({ head, rows, right, ...fit, colour: out.colour }));
+      return out.write(renderTable({ head, rows: held, right, ...fit, colour: out.colour }));
     },
   };
 }

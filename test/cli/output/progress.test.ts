@@ -150,6 +150,15 @@ describe("progress elsewhere", () => {
       { msg: "walking", lists: { build: { pages: 20, records_per_second: 100, seconds_left: 80 } } },
     ]);
   });
+
+  it("says what is done where no list is walked, with the rows of that alone", () => {
+    const { progress, lines, pass } = setup({ isTty: false });
+    progress.update("checked", { records: 500, totalCount: null, doing: "checking the backup" });
+    pass(10_000);
+    progress.update("restored", { records: 100, totalCount: 500, doing: "restoring" });
+    expect(lines).toMatchObject([{ msg: "restoring", records: 100, total_count: 500 }]);
+    expect(lines[0]).not.toHaveProperty("checked");
+  });
 });
 
 describe("progressLine", () => {
