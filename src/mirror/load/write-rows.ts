@@ -1,5 +1,4 @@
-import type { Writable } from "node:stream";
-import { copyIn } from "../../store/connection/copy-in.ts";
+import { type CopyIn, copyIn } from "../../store/connection/copy-in.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { encodeCopy } from "./copy-binary.ts";
@@ -33,13 +32,14 @@ export async function addRows(
     );
     return;
   }
-  const copy = runStatement(tx, compose`copy ${table} (${names}) from stdin with (format binary)`).writable();
+  const statement = runStatement(tx, compose`copy ${table} (${names}) from stdin with (format binary)`);
+  const stream = statement.writable();
   // A failure is thrown below, behind the encoding.
-  copy.catch(() => {});
+  stream.catch(() => {});
   // The driver sends a statement some microtasks after it was made.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   const chunks = encodeAhead(encodeCopy(spec.columns, rows));
-  await sendCopy(await copy, chunks);
+  await sendCopy(copyIn(await stream, statement), chunks);
 }
 
 /**
@@ -68,8 +68,7 @@ function* joined(first: Buffer[], rest: Generator<Buffer>, failure: { error: unk
 }
 
 /** Sends the data of a COPY and ends it, without waiting for the result (`copy-in.ts`). */
-async function sendCopy(stream: Writable, chunks: Iterable<Buffer>): Promise<void> {
-  const copy = copyIn(stream);
+async function sendCopy(copy: CopyIn, chunks: Iterable<Buffer>): Promise<void> {
   try {
     for (const chunk of chunks) await copy.write(chunk);
   } catch (error) {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { type FileHandle, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
@@ -25,11 +26,9 @@ export async function withBackupFile<T extends object>(
   const place = await realpath(path).catch(() => path);
   await assertReplaceable(place, file);
   await removeAbandoned(place);
-  const draft = join(dirname(place), `.${basename(place)}.partial-${process.pid}`);
-  const handle = await withOutputErrors(file, async () => {
-    await rm(draft, { force: true });
-    return open(draft, "wx", 0o600);
-  });
+  // Not by the process: two containers may write here, and each has a process 1.
+  const draft = join(dirname(place), `.${basename(place)}.partial-${randomBytes(6).toString("hex")}`);
+  const handle = await withOutputErrors(file, () => open(draft, "wx", 0o600));
   try {
     let facts: T;
     try {
@@ -67,7 +66,7 @@ async function assertReplaceable(place: string, file: string): Promise<void> {
 async function removeAbandoned(place: string): Promise<void> {
   const parent = dirname(place);
   for (const name of await readdir(parent).catch((): string[] => [])) {
-    const [, of] = /^\.(.*)\.partial-\d+$/.exec(name) ?? [];
+    const [, of] = /^\.(.*)\.partial-[0-9a-f]+$/.exec(name) ?? [];
     if (of !== basename(place)) continue;
     const path = join(parent, name);
     const facts = await stat(path).catch(() => null);

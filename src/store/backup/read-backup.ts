@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
+import { constants, type FileHandle, open } from "node:fs/promises";
 import { createGunzip } from "node:zlib";
 import { ConfigError } from "../../base/errors.ts";
 import {
@@ -147,7 +147,8 @@ function createTaker(file: string, source: AsyncIterable<Buffer>) {
 async function openFile(file: string): Promise<FileHandle> {
   let handle: FileHandle | undefined;
   try {
-    handle = await open(file, "r");
+    // Otherwise opening a pipe waits for its writer, and nothing ends that wait.
+    handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     if ((await handle.stat()).isFile()) return handle;
   } catch (error) {
     throw toReadError(error, file);

@@ -100,6 +100,7 @@ async function fillTables(
   // Migrations wrote some rows, such as the rules for errors.
   await runText(tx, `truncate ${tables.map(({ quoted }) => quoted).join(", ")}`);
   let copy: CopyIn | null = null;
+  let ended: CopyIn | null = null;
   let read = 0;
   try {
     for await (const part of parts) {
@@ -112,15 +113,17 @@ async function fillTables(
         if (copy.failure() === null) continue;
       }
       copy?.end();
-      const failure = copy?.failure();
+      ended = copy;
       copy = null;
+      const failure = ended?.failure();
       if (failure) throw failure;
       if (part.kind === "end") await assertRows(tx, part, file);
     }
   } catch (error) {
     // The driver takes no other statement before, not even a rollback.
     copy?.cancel(error);
-    throw refusedRows(error, file);
+    // The statement behind a COPY that failed says only that the transaction has failed.
+    throw refusedRows(ended?.failure() ?? error, file);
   }
   await giveNumbers(tx, header, tables, file);
   for (const { quoted } of tables) await runText(tx, `alter table ${quoted} enable trigger user`);
@@ -129,7 +132,8 @@ async function fillTables(
 async function beginCopy(tx: TransactionSql, table: BackedUpTable, signal: AbortSignal): Promise<CopyIn> {
   // Names that `matchTables` has found in the catalog.
   const text = `copy ${quoteTable(table.name)} (${table.columns.map(quoteName).join(", ")}) from stdin`;
-  return copyIn(await abortable(runText(tx, text).writable(), signal));
+  const statement = runText(tx, text);
+  return copyIn(await abortable(statement.writable(), signal), statement);
 }
 
 /** The file says how many rows it has. A line `\.` would end them early for some servers. */

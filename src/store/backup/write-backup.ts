@@ -107,7 +107,12 @@ async function* frames(
   onRows: (added: number) => void,
 ): AsyncGenerator<Buffer> {
   await runText(tx, "set transaction isolation level repeatable read, read only").simple();
-  const header = await describeMirror(tx, definitions);
+  const tables = mirrorTables();
+  // Before the snapshot, which begins with the first query: a migration that truncates or rewrites a table after it would
+  // leave that table empty for it. Names of `src/store/schema`.
+  const names = tables.map(({ name }) => quoteTable(name)).join(", ");
+  await abortable(runText(tx, `lock table ${names} in access share mode`), signal);
+  const header = await describeMirror(tx, definitions, tables);
   const total = await estimateRows(tx, header);
   let done = 0;
   const hash = createHash("sha256");
@@ -119,7 +124,6 @@ async function* frames(
   yield hashed(jsonFrame("H", header));
   for (const { name, columns } of header.tables) {
     let rows = 0;
-    // Names of `src/store/schema`.
     const text = `copy ${quoteTable(name)} (${columns.map(quoteName).join(", ")}) to stdout`;
     const data: AsyncIterable<Buffer> = await abortable(runText(tx, text).readable(), signal);
     for await (const bytes of inFrames(data)) {
@@ -154,7 +158,11 @@ async function* inFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   if (length > 0) yield Buffer.concat(kept);
 }
 
-async function describeMirror(tx: TransactionSql, definitions: Definitions): Promise<BackupHeader> {
+async function describeMirror(
+  tx: TransactionSql,
+  definitions: Definitions,
+  tables: ReturnType<typeof mirrorTables>,
+): Promise<BackupHeader> {
   // In the snapshot: a migration may have ended since the command began.
   await assertCurrent(tx, definitions);
   const [row] = await tx<{ takenAt: string }[]>`
@@ -162,7 +170,6 @@ async function describeMirror(tx: TransactionSql, definitions: Definitions): Pro
   if (row === undefined) throw new Error("a select without a table gave no row");
   const known = readMigrations();
   const applied = await findApplied(tx, known);
-  const tables = mirrorTables();
   const numbers: BackupHeader["numbers"] = [];
   for (const { name, identity } of tables) {
     if (identity === undefined) continue;

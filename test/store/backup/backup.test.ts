@@ -1,12 +1,22 @@
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, type TestContext } from "vitest";
 import { readDefinitions } from "../../../src/report/definitions.ts";
-import { frame, HEAD_BYTES, MAGIC } from "../../../src/store/backup/backup-form.ts";
+import {
+  type BackupHeader,
+  countRows,
+  type FrameKind,
+  frame,
+  HEAD_BYTES,
+  jsonFrame,
+  MAGIC,
+} from "../../../src/store/backup/backup-form.ts";
 import { mirrorTables } from "../../../src/store/backup/mirror-tables.ts";
+import { checkBackup } from "../../../src/store/backup/read-backup.ts";
 import { restoreBackup } from "../../../src/store/backup/restore-backup.ts";
 import { writeBackup } from "../../../src/store/backup/write-backup.ts";
 import { connect, withSql } from "../../../src/store/connection/connect.ts";
@@ -44,6 +54,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** A connection of its own, closed after the test. */
+function connected(url = database.url): Sql {
+  const own = connect(url, { applicationName: "docmirror test", max: 1 });
+  onTestFinished(() => own.end({ timeout: 5 }));
+  return own;
+}
+
 async function restoreInto(url: string, from: string): Promise<void> {
   await withSql(url, { applicationName: "docmirror test", max: 1 }, (target) =>
     restoreBackup({ sql: target, definitions, file: from, place: "here", signal }),
@@ -55,6 +72,38 @@ async function alter(name: string, change: (bytes: Buffer) => Buffer): Promise<s
   const path = join(folder, name);
   await writeFile(path, gzipSync(change(gunzipSync(await readFile(file))), { level: 1 }));
   return path;
+}
+
+/** A backup whose sums are right, with other rows of a table. */
+function forge(table: string, change: (rows: string) => string): Promise<string> {
+  return alter(`forged-${table}`, (bytes) => {
+    const { tables } = JSON.parse(String(contentOf(bytes, MAGIC.length))) as BackupHeader;
+    const written: Buffer[] = [MAGIC];
+    let place = 0;
+    let rows = 0;
+    for (let at = MAGIC.length; bytes[at] !== "Z".charCodeAt(0); ) {
+      let content = contentOf(bytes, at);
+      const kind = String.fromCharCode(bytes[at] ?? 0) as FrameKind;
+      at += HEAD_BYTES + content.length;
+      if (tables[place]?.name === table) {
+        if (kind === "D") content = Buffer.from(change(content.toString("latin1")), "latin1");
+        rows += countRows(content);
+        if (kind === "E") content = Buffer.from(JSON.stringify({ rows }));
+      }
+      if (kind === "E") place++;
+      written.push(frame(kind, content));
+    }
+    const sha256 = createHash("sha256").update(Buffer.concat(written)).digest("hex");
+    return Buffer.concat([...written, jsonFrame("Z", { sha256 })]);
+  });
+}
+
+const contentOf = (bytes: Buffer, at: number): Buffer =>
+  bytes.subarray(at + HEAD_BYTES, at + HEAD_BYTES + bytes.readUInt32BE(at + 1));
+
+async function emptyFile(): Promise<string> {
+  await writeFile(join(folder, "empty"), "");
+  return join(folder, "empty");
 }
 
 function withHeader(bytes: Buffer, change: (header: Record<string, unknown>) => void): Buffer {
@@ -113,6 +162,37 @@ describe("a backup", () => {
     await expect(write("/proc/x")).rejects.toThrow(/^could not write to \/proc\/x: /);
     expect(await readFile(other, "utf8")).toBe("mine");
     expect((await readdir(folder)).filter((name) => name.includes("partial"))).toEqual([]);
+  });
+
+  it("that is written twice at once is whole, whichever ends last", async () => {
+    const place = join(folder, "twice.backup");
+    const write = () => writeBackup({ sql: connected(), definitions, file: place, signal });
+    const both = await Promise.allSettled([write(), write()]);
+    expect(both.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+    expect((await checkBackup(place, { signal })).rows).toMatchObject({ "mirror.projects": 4 });
+    expect((await readdir(folder)).filter((name) => name.includes("partial"))).toEqual([]);
+  });
+
+  it("has all rows of a table that a migration rewrote after the backup began", async () => {
+    await using mirror = await createReportedMirror();
+    const [first] = mirrorTables();
+    await withSql(mirror.url, { applicationName: "docmirror test", max: 2 }, async (other) => {
+      const file = join(folder, "rewritten.backup");
+      const backedUp = await other.begin(async (migration) => {
+        await migration.unsafe(`lock table ${first?.name} in access exclusive mode`);
+        const writing = writeBackup({ sql: connected(mirror.url), definitions, file, signal });
+        writing.catch(() => {});
+        const waits = () => other`
+          select from pg_locks where not granted and relation = ${first?.name ?? ""}::regclass`;
+        await expect.poll(async () => (await waits()).length).toBe(1);
+        // A transaction that began before finds the table empty, as after a truncate.
+        await migration`alter table mirror.build_logs add column note float8 default random()`;
+        return { writing };
+      });
+      const { rows } = await backedUp.writing;
+      const [stored] = await other`select count(*)::int as rows from mirror.build_logs`;
+      expect(rows["mirror.build_logs"]).toBe(stored?.rows);
+    });
   });
 
   it("that the disk has no room for leaves the last one, and says so in a sentence", async (context) => {
@@ -191,6 +271,31 @@ describe("a file that is no whole backup", () => {
     ["of another kind", async () => join(folder, "text.txt"), /not a backup, or damaged$/],
     ["that is not there", async () => join(folder, "nowhere"), /there is no such file$/],
     ["that is a device", async () => "/dev/zero", /it is not a file$/],
+    [
+      "that is a pipe",
+      async () => {
+        const pipe = join(folder, "pipe");
+        spawnSync("mkfifo", [pipe]);
+        return pipe;
+      },
+      /it is not a file$/,
+    ],
+    ["that is empty", async () => emptyFile(), /: it is cut off$/],
+    [
+      "with a row that no column takes",
+      () => forge("mirror.builds", (rows) => rows.replace("\tfinished\t", "\tfinished\tmaybe")),
+      /: its rows are refused: .*maybe.* \(22P02\)$/,
+    ],
+    [
+      "with a row that refers to none",
+      () => forge("mirror.build_transitions", (rows) => rows.replace(/^\d+/, (id) => "x".repeat(id.length))),
+      /: its rows are refused: .*foreign key.* \(23503\)$/,
+    ],
+    [
+      "with rows behind the mark of their end",
+      () => forge("mirror.users", (rows) => `\\.\n${rows}`),
+      /: (?:mirror\.users took 0 of 2 rows|its rows are refused: .*)$/,
+    ],
     [
       "of a later version",
       () =>
