@@ -21,6 +21,7 @@ export async function withBackupFile<T extends object>(
   file: string,
   write: (handle: FileHandle, draft: string) => Promise<T>,
 ): Promise<T & DraftedFacts> {
+  if (file === "") throw new ConfigError("the file has no name");
   const path = resolve(file);
   // A link stays, and what it points to is replaced.
   const place = await realpath(path).catch(() => path);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, type TestContext } from "vitest";
+import { StoreError } from "../../../src/base/errors.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import {
   type BackupHeader,
@@ -210,6 +211,55 @@ describe("a backup", () => {
     } finally {
       spawnSync("umount", [disk]);
     }
+  });
+});
+
+describe("a connection that dies", () => {
+  /** Ends the session of a pool from another one. */
+  const end = (url: string) =>
+    withSql(url, { applicationName: "docmirror test killer", max: 1 }, (other) =>
+      other`
+        select pg_terminate_backend(pid, 5000) from pg_stat_activity
+        where datname = current_database() and application_name = 'docmirror test dying'`.then(() => {}),
+    );
+  const dying = (url: string): Sql => {
+    const own = connect(url, { applicationName: "docmirror test dying", max: 1 });
+    onTestFinished(() => own.end({ timeout: 0 }));
+    return own;
+  };
+
+  it("under a backup leaves the last one and no draft", async () => {
+    const place = join(folder, "dying.backup");
+    await writeBackup({ sql, definitions, file: place, signal });
+    const before = await readFile(place);
+    let ended: Promise<void> | undefined;
+    const writing = writeBackup({
+      ...{ sql: dying(database.url), definitions, file: place, signal },
+      onProgress: () => {
+        ended ??= end(database.url);
+      },
+    });
+    await expect(writing).rejects.toBeInstanceOf(StoreError);
+    await ended;
+    expect(await readFile(place)).toEqual(before);
+    expect((await readdir(folder)).filter((name) => name.includes("partial"))).toEqual([]);
+  });
+
+  it("under a restore leaves nothing of it", async () => {
+    await using target = await createTestDatabase({ migrated: false });
+    let ended: Promise<void> | undefined;
+    const restoring = restoreBackup({
+      ...{ sql: dying(target.url), definitions, file, place: "here", signal },
+      onRows: () => {
+        ended ??= end(target.url);
+      },
+    });
+    await expect(restoring).rejects.toBeInstanceOf(StoreError);
+    await ended;
+    await withSql(target.url, { applicationName: "docmirror test", max: 1 }, async (left) => {
+      expect(await left`select from pg_namespace where nspname in ('mirror', 'sync')`).toHaveLength(0);
+    });
+    await restoreInto(target.url, file);
   });
 });
 

@@ -1,0 +1,69 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
+import { type CliResult, runCli, startCli } from "../support/cli.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { createReportedMirror } from "../support/reported-mirror.ts";
+
+let folder: string;
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "docmirror-backup-command-"));
+  database = await createReportedMirror();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
+});
+afterAll(async () => {
+  await sql.end({ timeout: 5 });
+  await database.dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const env = () => ({ DATABASE_URL: database.url });
+const backUp = (...args: string[]) => runCli(["backup", ...args], { env: env() });
+
+describe("docmirror backup", () => {
+  it("says what is in the file, as a sentence or as JSON", async () => {
+    const file = join(folder, "mirror.backup");
+    const { code, stdout } = await backUp(file);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/mirror\.backup: [\d,]+ rows as of \d{4}-\S+Z, \d+\.\d MB, read back\n$/);
+    const { file: named, bytes, rows } = JSON.parse((await backUp(file, "--json")).stdout);
+    expect({ named, bytes }).toEqual({ named: file, bytes: (await readFile(file)).length });
+    expect(rows).toMatchObject({ "mirror.builds": 204, "mirror.projects": 4, "mirror.users": 1 });
+  });
+
+  it.each<[what: string, run: () => Promise<CliResult>, code: number, says: string]>([
+    ["without a file", () => backUp(), 2, "missing required argument 'file'"],
+    ["to no name", () => backUp(""), 2, "the file has no name"],
+    ["to a folder", () => backUp(folder), 2, "is a folder"],
+    ["to a device", () => backUp("/dev/null"), 2, "/dev/null is not a file"],
+    ["into no folder", () => backUp(join(folder, "no", "x")), 2, "its folder is not there"],
+    ["of no mirror", () => runCli(["backup", "x"]), 7, "There is no mirror in ./.docmirror yet"],
+  ])("%s ends with one sentence", async (_what, run, code, says) => {
+    const result = await run();
+    expect(result).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(says) });
+  });
+
+  it("that is stopped leaves the last one and nothing else", { tags: ["long"] }, async () => {
+    const file = join(folder, "stopped.backup");
+    await backUp(file);
+    const before = await readFile(file);
+    const names = await readdir(folder);
+    await sql.begin(async (tx) => {
+      await tx`lock table mirror.builds in access exclusive mode`;
+      await using running = startCli(["backup", file], { env: env() });
+      const waits = () =>
+        sql`select from pg_locks where not granted and relation = 'mirror.builds'::regclass`;
+      await expect.poll(async () => (await waits()).length).toBe(1);
+      running.signal("SIGINT");
+      expect(await running.ended).toMatchObject({ code: 130, stdout: "" });
+    });
+    expect(await readFile(file)).toEqual(before);
+    expect(await readdir(folder)).toEqual(names);
+  });
+});

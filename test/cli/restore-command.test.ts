@@ -1,0 +1,165 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect, withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
+import { runCli, startCli } from "../support/cli.ts";
+import { createDataDir } from "../support/data-dir.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { freePort } from "../support/free-port.ts";
+import { makeNextRelease } from "../support/next-release.ts";
+import { createReportedMirror } from "../support/reported-mirror.ts";
+import { createSystemPostgres, POSTGRES_BIN } from "../support/system-postgres.ts";
+import { fingerprintTables } from "../support/table-prints.ts";
+
+let folder: string;
+let file: string;
+let source: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "docmirror-restore-command-"));
+  file = join(folder, "mirror.backup");
+  source = await createReportedMirror();
+  sql = connect(source.url, { applicationName: "docmirror test", max: 1 });
+  await runCli(["backup", file], { env: { DATABASE_URL: source.url } });
+});
+afterAll(async () => {
+  await sql.end({ timeout: 5 });
+  await source.dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const emptyDatabase = () => createTestDatabase({ migrated: false });
+const restore = (url: string, from = file, ...args: string[]) =>
+  runCli(["restore", from, ...args], { env: { DATABASE_URL: url } });
+const read = <T>(url: string, fn: (sql: Sql) => Promise<T>) =>
+  withSql(url, { applicationName: "docmirror test", max: 1 }, fn);
+
+/** Each row of the backup is in a database, but for when its reports were looked at. */
+async function expectRestored(url: string): Promise<void> {
+  const { "rollup.state": _state, ...wanted } = await fingerprintTables(sql);
+  expect(await read(url, fingerprintTables)).toMatchObject(wanted);
+}
+
+describe("docmirror restore", () => {
+  it("brings each row back, and refuses a place with a mirror", async () => {
+    await using target = await emptyDatabase();
+    const { code, stdout } = await restore(target.url);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^[\d,]+ rows as of \S+Z are in the database postgres:.*`docmirror sync --full`/);
+    await expectRestored(target.url);
+    expect(await restore(target.url)).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/there is a mirror in the database \S+ already: .*\n {2}name a new/),
+    });
+    await expectRestored(target.url);
+  });
+
+  it("prints what was in the file as JSON", async () => {
+    await using target = await emptyDatabase();
+    const { stdout } = await restore(target.url, file, "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ file, rows: { "mirror.builds": 204 } });
+  });
+
+  it("makes nothing of a file that is no whole backup, exit code 2", async () => {
+    const damaged = join(folder, "damaged.backup");
+    await writeFile(damaged, (await readFile(file)).subarray(0, 5000));
+    const data = join(folder, "data");
+    const { code, stderr } = await runCli(["restore", damaged, "--data-dir", data]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("it is cut off") });
+    expect(existsSync(data)).toBe(false);
+  });
+
+  it("waits for nobody: a run that is under way there is exit code 10", async () => {
+    await using target = await createTestDatabase();
+    await read(target.url, async (other) => {
+      // What `acquireRunLock` takes.
+      await other`select pg_advisory_lock(7237112447779369583)`;
+      expect(await restore(target.url)).toMatchObject({
+        code: 10,
+        stderr: expect.stringContaining("stop the worker there"),
+      });
+    });
+  });
+
+  it("that is stopped leaves nothing", { tags: ["long"] }, async () => {
+    await using target = await emptyDatabase();
+    await read(target.url, async (other) => {
+      // What migrations wait for.
+      await other`select pg_advisory_lock(7305110624)`;
+      await using running = startCli(["restore", file], { env: { DATABASE_URL: target.url } });
+      const waits = () => other`select from pg_locks where not granted and locktype = 'advisory'
+        and database = (select oid from pg_database where datname = current_database())`;
+      await expect.poll(async () => (await waits()).length).toBe(1);
+      running.signal("SIGINT");
+      expect(await running.ended).toMatchObject({ code: 130, stdout: "" });
+      const [left] = await other`select count(*)::int as schemas from pg_namespace where nspname = 'mirror'`;
+      expect(left?.schemas).toBe(0);
+    });
+  });
+
+  it("makes an embedded Postgres, whose backup goes back into any other", { tags: ["long"] }, async () => {
+    await using data = await createDataDir();
+    const other = join(folder, "embedded.backup");
+    expect((await runCli(["restore", file, "--data-dir", data.path])).code).toBe(0);
+    await data.withDatabase(expectRestored);
+    expect((await runCli(["backup", other, "--data-dir", data.path])).code).toBe(0);
+    await using target = await emptyDatabase();
+    expect((await restore(target.url, other)).code).toBe(0);
+    await expectRestored(target.url);
+  });
+
+  it.skipIf(POSTGRES_BIN === null)("goes into the Postgres of this machine", { tags: ["long"] }, async () => {
+    const postgres = createSystemPostgres("restore");
+    postgres.init("own");
+    const port = await freePort();
+    const server = await postgres.start("own", port);
+    try {
+      expect((await restore(postgres.url(port))).code).toBe(0);
+      await expectRestored(postgres.url(port));
+    } finally {
+      await server.stop();
+      postgres.remove();
+    }
+  });
+
+  it("brings old rows up to date in the next release, whose backup this one refuses", {
+    tags: ["long"],
+    timeout: 300_000,
+  }, async () => {
+    using next = makeNextRelease({
+      migration: `-- not additive: moves old rows
+ALTER TABLE "mirror"."projects" ADD COLUMN "loud_name" text;
+--> statement-breakpoint
+UPDATE "mirror"."projects" SET "loud_name" = upper("name");`,
+      definitions: {
+        "builds_source.sql": (text) => `${text}\n-- the next one`,
+        "failing_now.sql": (text) => text.replace(/ AS reference$/m, " AS reference, 1 AS next_column"),
+      },
+    });
+    await using target = await emptyDatabase();
+    const env = { DATABASE_URL: target.url };
+    expect(await runCli(["restore", file], { env, script: next.script })).toMatchObject({ code: 0 });
+    await read(target.url, async (restored) => {
+      expect(await restored`select id, loud_name from mirror.projects order by id`).toMatchObject(
+        (await sql`select id, upper(name) as loud_name from mirror.projects order by id`).map((row) => ({
+          ...row,
+        })),
+      );
+      expect(await restored`select next_column from report.failing_now limit 1`).toEqual([
+        { next_column: 1 },
+      ]);
+    });
+    const later = join(folder, "later.backup");
+    expect(await runCli(["backup", later], { env, script: next.script })).toMatchObject({ code: 0 });
+    await using other = await emptyDatabase();
+    expect(await restore(other.url, later)).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining("docmirror 9.0.0 made it, whose schema this program does not know"),
+    });
+  });
+});
