@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { decimal, type Parse, zone } from "../base/config/setting-values.ts";
 import { ConfigError } from "../base/errors.ts";
+import { toListenError } from "../base/listen-error.ts";
 import { startSimulation } from "../simulate/service.ts";
 import type { WorldOptions } from "../simulate/settings.ts";
 import { createWorld } from "../simulate/world.ts";
@@ -24,10 +25,12 @@ interface Options extends Sizes {
 
 const COUNT = wholeFrom(0, 10_000_000);
 
-/** A day, at noon of UTC. */
+const LISTEN_HINT = "choose another with --host and --port, or omit --port to get a free one";
+
+/** A day, at noon of UTC. The world has years before it, and may live for years: dates have four digits for the year. */
 const day: Parse<Date> = (text) => {
   const noon = new Date(`${text}T12:00:00Z`);
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(noon.getTime());
+  const isDay = /^[12]\d{3}-\d\d-\d\d$/.test(text) && !Number.isNaN(noon.getTime());
   // JavaScript reads the 31st of June as the 1st of July.
   return isDay && noon.toISOString().startsWith(text)
     ? { value: noon }
@@ -84,7 +87,7 @@ export function simulateCommand(summary: string): Command {
         if (start === undefined) world.advanceTo(systemClock.now());
         const serving = startSimulation({ world, host, port, speed, latencyMs });
         const service = await serving.catch((error: unknown) => {
-          throw portError(error, port);
+          throw toListenError(error, { host, port, hint: LISTEN_HINT });
         });
         try {
           if (json) await out.json({ url: service.url, settings: world.settings });
@@ -103,15 +106,5 @@ function assertZone(text: string): void {
   if ("value" in parsed) return;
   throw new ConfigError(`--time-zone: "${text}" ${parsed.fault}`, {
     hint: "see `docmirror simulate --help`",
-  });
-}
-
-function portError(error: unknown, port: number): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code !== "EADDRINUSE" && code !== "EACCES") return error;
-  const reason = code === "EADDRINUSE" ? "another program listens there" : "the rights for it are missing";
-  return new ConfigError(`could not listen on port ${port}: ${reason}`, {
-    cause: error,
-    hint: "choose another port, or omit --port to get a free one",
   });
 }

@@ -44,7 +44,12 @@ describe("simulate and get", () => {
     const { port } = new URL(baseUrl);
     const second = await runCli(["simulate", ...SMALL, "--port", port]);
     expect(second).toMatchObject({ code: 2, stdout: "" });
-    expect(second.stderr).toContain(`could not listen on port ${port}: another program listens there`);
+    expect(second.stderr).toContain(`could not listen on 127.0.0.1, port ${port}: another program`);
+    const nowhere = await runCli(["simulate", ...SMALL, "--host", "192.0.2.1"]);
+    expect(nowhere).toMatchObject({ code: 2, stdout: "" });
+    expect(nowhere.stderr).toContain(
+      "could not listen on 192.0.2.1, port 0: this machine has no such address",
+    );
 
     service.signal("SIGTERM");
     expect(await service.ended).toMatchObject({ code: 143, stdout: `${baseUrl}\n` });
@@ -61,9 +66,11 @@ describe("simulate and get", () => {
     expect(begun).toBeGreaterThan(before - 60_000);
     expect(begun).toBeLessThanOrEqual(Date.now());
     expect(await settingsOf("--start", "2024-02-29")).toMatchObject({ startAt: "2024-02-29T12:00:00.000Z" });
-    const { code, stderr } = await runCli(["simulate", "--start", "2023-02-29"]);
-    expect(code).toBe(2);
-    expect(stderr).toContain("is not a day such as 2024-05-15");
+    for (const wrong of ["2023-02-29", "0001-01-01", "2024-5-1", "tomorrow", ""]) {
+      const { code, stderr } = await runCli(["simulate", "--start", wrong]);
+      expect({ wrong, code, stderr }).toMatchObject({ code: 2 });
+      expect(stderr).toContain("is not a day such as 2024-05-15");
+    }
   });
 
   it("get asks again while nothing answers, and Ctrl-C ends the waiting", async () => {

@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { Hono } from "hono";
-import { ConfigError } from "../../base/errors.ts";
+import { toListenError } from "../../base/listen-error.ts";
 import { type Cut, createDrain } from "./drain.ts";
 import { answerUnread } from "./unread-requests.ts";
 
@@ -49,7 +49,7 @@ export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs
   try {
     await once(server, "listening");
   } catch (error) {
-    throw addressError(error, host, port);
+    throw toListenError(error, { host, port, hint: LISTEN_HINT });
   }
   const { port: bound } = server.address() as AddressInfo;
   let closed: Promise<Cut> | undefined;
@@ -65,19 +65,5 @@ export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs
   };
 }
 
-const REASONS: Record<string, string> = {
-  EADDRINUSE: "another program listens there",
-  EACCES: "the permission for it is missing",
-  EADDRNOTAVAIL: "this machine has no such address",
-  ENOTFOUND: "the host is unknown",
-};
-
-function addressError(error: unknown, host: string, port: number): unknown {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
-  const reason = REASONS[code];
-  if (reason === undefined) return error;
-  return new ConfigError(`could not listen on ${host}, port ${port}: ${reason}`, {
-    cause: error,
-    hint: "choose another one with --http-host and --http-port (DOCMIRROR_HTTP_HOST, DOCMIRROR_HTTP_PORT); port 0 means a free port",
-  });
-}
+const LISTEN_HINT =
+  "choose another one with --http-host and --http-port (DOCMIRROR_HTTP_HOST, DOCMIRROR_HTTP_PORT); port 0 means a free port";
