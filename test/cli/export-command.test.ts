@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -196,6 +197,40 @@ describe("export", () => {
       });
     });
     expect(await tree(parent)).toEqual(before);
+  });
+
+  it.for(["csv", "parquet"])(
+    "of %s onto a full disk leaves the old one, exit code 2",
+    {
+      tags: ["long"],
+    },
+    async (format, context) => {
+      const disk = join(parent, `disk-${format}`);
+      await mkdir(disk);
+      // The long slug alone takes 3 MB.
+      if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", disk]).status !== 0)
+        context.skip("a small disk cannot be mounted here");
+      try {
+        const out = join(disk, "out");
+        await mkdir(out);
+        await writeFile(join(out, "_docmirror.json"), "{}");
+        expect(await exportTo(out, ["--format", format])).toMatchObject({
+          code: 2,
+          stdout: "",
+          stderr: expect.stringContaining(`could not write to ${out}: the disk is full (ENOSPC)`),
+        });
+        expect(await tree(disk)).toEqual(["out", "out/_docmirror.json"]);
+      } finally {
+        spawnSync("umount", [disk]);
+      }
+    },
+  );
+
+  it.each([
+    ["/proc/x", "its folder is not there, or takes no files"],
+    ["/dev/null", "a file is in the way"],
+  ])("to %s says in one sentence that it cannot, exit code 2", async (out, says) => {
+    expect(await exportTo(out)).toMatchObject({ code: 2, stderr: expect.stringContaining(says) });
   });
 
   it("without DuckDB says how to install it, exit 2; CSV needs none", { tags: ["long"] }, async () => {

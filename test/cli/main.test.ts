@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import type { Setting } from "../../src/base/config/setting.ts";
@@ -124,6 +124,17 @@ describe("config", () => {
       "\u001b[",
     );
   });
+
+  it.skipIf(!existsSync("/dev/full")).each([["--help"], ["report"], ["config", "--json"]])(
+    "into a full disk says so in a sentence, exit code 2: %s",
+    { tags: ["long"] },
+    async (...args) => {
+      expect(await runCli(args, { stdoutFile: "/dev/full" })).toMatchObject({
+        code: 2,
+        stderr: "docmirror: could not write to stdout: the disk is full (ENOSPC)\n  make room on the disk\n",
+      });
+    },
+  );
 
   it("ends quietly when its reader takes the first bytes alone", async () => {
     await using cli = startCli(["config", "--json"]);

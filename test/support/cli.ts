@@ -23,6 +23,8 @@ export interface CliOptions {
    * with the terminal's newlines.
    */
   terminalColumns?: number;
+  /** Where all that it prints goes instead, such as /dev/full. */
+  stdoutFile?: string;
 }
 
 export interface CliResult {
@@ -69,7 +71,8 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
   const folder = options.cwd === undefined ? newFolder() : undefined;
   const built = options.script === undefined ? findBuiltProgram() : null;
   const program = built ? [built] : ["--import", TSX, fileURLToPath(options.script ?? MAIN)];
-  const [file = "", ...rest] = inTerminal([process.execPath, ...program, ...args], options.terminalColumns);
+  const command = [process.execPath, ...program, ...args];
+  const [file = "", ...rest] = intoFile(inTerminal(command, options.terminalColumns), options.stdoutFile);
   const child = spawn(file, rest, {
     cwd: options.cwd ?? folder,
     env: environment(options),
@@ -137,6 +140,10 @@ function inTerminal(command: readonly string[], columns: number | undefined): re
   return ["script", "-qec", `stty cols ${columns} rows 50; exec ${line}`, "/dev/null"];
 }
 
+function intoFile(command: readonly string[], stdoutFile: string | undefined): readonly string[] {
+  return stdoutFile === undefined ? command : ["sh", "-c", 'exec "$@" > "$0"', stdoutFile, ...command];
+}
+
 /** The lines of what a terminal was sent, without its colours. */
 export function linesOf(text: string): string[] {
   return stripVTControlCharacters(text).split(/\r?\n/);
@@ -158,9 +165,9 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
 }
 
 /** What Node or the terminal reads when a process starts. */
-function needsProcess({ env = {}, script, terminalColumns }: CliOptions): boolean {
+function needsProcess({ env = {}, script, terminalColumns, stdoutFile }: CliOptions): boolean {
   const isForNode = Object.keys(env).some((name) => /^(?:NODE_|TZ$|PATH$|SSL_|LANG$|LC_)/.test(name));
-  return isForNode || script !== undefined || terminalColumns !== undefined;
+  return isForNode || [script, terminalColumns, stdoutFile].some((option) => option !== undefined);
 }
 
 function newFolder(): string {
