@@ -1,4 +1,4 @@
-import { createAnswerWriter } from "../src/cli/report/answer-writer.ts";
+import { type AnswerWriter, createAnswerWriter } from "../src/cli/report/answer-writer.ts";
 import { withSnapshot } from "../src/report/read-answer.ts";
 import { readStatement } from "../src/report/read-statement.ts";
 import { withSql } from "../src/store/connection/connect.ts";
@@ -44,11 +44,12 @@ async function answerOf(sql: Sql, text: string): Promise<string> {
     json: async () => {},
   };
   await withSnapshot(sql, async (tx) => {
+    let writer: AnswerWriter | undefined;
     for await (const { columns, rows } of readStatement(tx, text)) {
-      const writer = createAnswerWriter("table", { columns, facts: {} }, out);
+      writer ??= createAnswerWriter("table", { columns, facts: {} }, out);
       await writer.write(rows);
-      await writer.end();
     }
+    await writer?.end();
   });
   return printed;
 }
