@@ -22,7 +22,7 @@ import {
 const page = readFileSync(new URL("../../docs/database.md", import.meta.url), "utf8");
 const section = page.split(/^## /m).find((part) => part.startsWith("Backups\n")) ?? "";
 const blocks = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = ""]) => block);
-const [dump = "", restore = ""] = ["pg_dump ", "pg_restore "].map((tool) =>
+const [own = "", dump = "", restore = ""] = ["docmirror backup ", "pg_dump ", "pg_restore "].map((tool) =>
   blocks.find((block) => block.includes(tool)),
 );
 
@@ -130,6 +130,21 @@ describe.skipIf(POSTGRES_BIN === null)(
       const again = JSON.parse((await sync(restored)).stdout);
       expect(again).toMatchObject({ run_id: 3, status: "succeeded", transitions: 0 });
       expect(again.warnings ?? []).not.toContainEqual(expect.stringMatching(RESTORED));
+    });
+
+    it("of docmirror itself bring an embedded mirror back, without its server's tools", async () => {
+      const inFolder = (data: string) => ({ env: { ...env, DOCMIRROR_DATA_DIR: join(folder, data) } });
+      expect((await runCli(["sync"], inFolder(".docmirror"))).code).toBe(0);
+      await shell(own.replaceAll("/backups/", ""));
+      world.advance(DAY);
+      expect((await runCli(["sync", "--full"], inFolder(".docmirror"))).code).toBe(0);
+      const first = await runCli(["sync", "--full"], inFolder("restored"));
+      expect(first).toMatchObject({ code: 0, stderr: expect.stringMatching(RESTORED) });
+      await using one = startCli(["database", "--with-password"], inFolder(".docmirror"));
+      await using other = startCli(["database", "--with-password"], inFolder("restored"));
+      await expectSame(await urlOf(one), await urlOf(other));
+      for (const cli of [one, other]) cli.signal("SIGTERM");
+      await Promise.all([one.ended, other.ended]);
     });
 
     it("that copy the folder of the embedded Postgres bring it back too", async () => {
