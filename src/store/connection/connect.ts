@@ -15,6 +15,7 @@
  * | --- | --- |
  * | reopens a lost connection with old state: a write never made, an error for the wrong statement | `connect.ts` retires the pool |
  * | lets go of a closed socket under a statement that is about to be written, which then throws where nothing catches it | `driver/driver-socket.ts` |
+ * | waits for more behind the error with which a server ends a session, and says only that it was closed | `driver/last-words.ts` |
  * | loses a connection for good when opening it throws, hides why no host of several answers, takes a standby for one that writes | `driver/socket-opener.ts` |
  * | tries for ever when a server hangs up without a word, and never sets TCP_NODELAY, so each COPY waits 40 ms | `driver/open-socket.ts` |
  * | sends settings with the login, which poolers refuse, and has no first statement of a session | `driver/session-start.ts` |

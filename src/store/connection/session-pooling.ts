@@ -2,7 +2,7 @@ import { StoreError } from "../../base/errors.ts";
 import { connect } from "./connect.ts";
 import { runText } from "./run-statement.ts";
 import type { AnySql, Sql } from "./sql.ts";
-import { withStoreErrors } from "./store-errors.ts";
+import { isPassing, withStoreErrors } from "./store-errors.ts";
 
 const HINT =
   "docmirror needs session pooling (PgBouncer: pool_mode=session) or a direct connection; change DATABASE_URL";
@@ -15,7 +15,7 @@ const HINT =
  * A pooler can be detected: the number that it announced when the connection began is not the number of the
  * session at the server. Then the number is read twice, while a second connection holds a transaction open.
  * If the first connection had given its session back, the second one now has it. `sql` has one connection.
- * The second one is only opened behind a pooler.
+ * The second one is only opened behind a pooler. In statement mode a pooler hangs up when a transaction begins.
  */
 export function assertSessionPooling(sql: Sql, url: string): Promise<void> {
   return withStoreErrors("check the session", () => compareSessions(sql, url));
@@ -29,22 +29,35 @@ async function compareSessions(sql: Sql, url: string): Promise<void> {
     await second.begin(async (tx) => {
       const other = await readSession(tx);
       const again = await readSession(sql);
-      if (other.actual === first.actual || again.actual !== first.actual) throw new SharedSessionError();
+      if (other.actual === first.actual || again.actual !== first.actual)
+        throw new SharedSessionError("transaction");
     });
+  } catch (error) {
+    if (isPassing(error) && (await refusesTransactions(second))) throw new SharedSessionError("statement");
+    throw error;
   } finally {
     await second.end({ timeout: 1 });
   }
+}
+
+/** Whether a statement runs, and each transaction loses its connection. */
+async function refusesTransactions(sql: Sql): Promise<boolean> {
+  try {
+    await readSession(sql);
+  } catch {
+    return false;
+  }
+  return sql.begin(async () => false).catch(isPassing);
 }
 
 /** The sessions are shared, so a lock in one does not hold. A retry does not help. */
 export class SharedSessionError extends StoreError {
   override name = "SharedSessionError";
 
-  constructor() {
-    super(
-      "could not use the database: a pooler in transaction mode gives one session to several connections",
-      { hint: HINT },
-    );
+  constructor(mode: "transaction" | "statement") {
+    const why =
+      mode === "transaction" ? "gives one session to several connections" : "allows no transactions";
+    super(`could not use the database: a pooler in ${mode} mode ${why}`, { hint: HINT });
   }
 }
 

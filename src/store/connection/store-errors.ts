@@ -35,7 +35,6 @@ const MEANINGS: Record<string, Meaning> = {
   ECONNRESET: { hint: "read the server's log; the server may be restarting, or may not be Postgres" },
   EPIPE: { hint: "read the server's log; it may be restarting" },
   CONNECTION_CLOSED: {
-    what: "the connection was closed",
     hint: "read the server's log, then try again",
   },
   CONNECTION_ENDED: { what: "the connection was already closed here", hint: "try again" },

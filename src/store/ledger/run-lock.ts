@@ -115,7 +115,7 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
       where pid = $1 and backend_start = $2::timestamptz and (state = 'idle' or pid = pg_backend_pid())`;
     // Not prepared either. The pooler may run this in the session that it ends.
     await runText(sql, end, [pid, startedAt]).catch(() => {});
-    return new SharedSessionError();
+    return new SharedSessionError("transaction");
   }
 
   /** Takes the lock for the first time. */

@@ -215,6 +215,34 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in transaction mode", () =
   });
 });
 
+describe.skipIf(PGBOUNCER === null)("over a PgBouncer in statement mode", () => {
+  test.each([
+    "sync",
+    "watch --once",
+    "worker",
+    "serve --http-port 0",
+    "quarantine --retry",
+    "doctor",
+    "migrate",
+    "status",
+    "backup mirror.backup",
+  ])("%s ends with exit code 4 and the reason", { tags: ["long"] }, async (command) => {
+    await using database = await createTestDatabase();
+    await using pooler = await startPooler(database.url, { pool_mode: "statement" });
+    const { run } = createProgram(pooler, database);
+    const asksService = /^(sync|watch|worker|quarantine|doctor)/.test(command);
+    const { code, stdout, stderr } = await run(
+      ...command.split(" "),
+      ...(asksService ? ["--base-url", "http://127.0.0.1:1"] : []),
+    );
+    expect({ code, stderr }).toMatchObject({ code: 4 });
+    expect(stdout + stderr).toMatch(
+      /a pooler in statement mode allows no transactions|transaction blocks not allowed in statement pooling mode/,
+    );
+    expect(await ask(database, "select from sync.runs")).toEqual([]);
+  });
+});
+
 test("a direct connection is not asked for a second one", async () => {
   await using database = await createTestDatabase({ migrated: false });
   await withSql(database.url, application, async (sql) => {

@@ -161,6 +161,11 @@ describe("isPassing", () => {
   test("a session that was ended at the server may pass", async () => {
     const error = await sql`select pg_terminate_backend(pg_backend_pid())`.catch((caught: unknown) => caught);
     expect(sqlstateOf(error)).toBe("CONNECTION_CLOSED");
+    expect(toStoreError(error, "read")).toMatchObject({
+      message: expect.stringMatching(
+        /closed the connection: terminating connection due to administrator command \(57P01\)/,
+      ),
+    });
     expect(isPassing(error)).toBe(true);
   });
 });

@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
+import { lastWords } from "./last-words.ts";
 import { SessionStart } from "./session-start.ts";
 
 /**
@@ -7,7 +8,7 @@ import { SessionStart } from "./session-start.ts";
  *
  * Each session gets its settings before the driver's first statement: see `SessionStart`.
  *
- * A loss is reported differently. On `close` postgres.js lets go of its socket although a statement may be
+ * A loss is reported differently, and with the server's last words. On `close` postgres.js lets go of its socket although a statement may be
  * about to be written. That write then throws where nothing can catch it, or the connection never sends
  * again. So a lost connection first emits `error`, which the driver passes to the waiting statements, and
  * emits it again for each later statement. `close` follows after one turn of the event loop without a
@@ -20,6 +21,7 @@ export class DriverSocket extends EventEmitter {
   readonly #raw: Socket | null;
   readonly #start: SessionStart;
   #loss: Error | null = null;
+  #lastChunk: Buffer = Buffer.alloc(0);
   #isEnding = false;
   #isQuiet = false;
 
@@ -48,6 +50,7 @@ export class DriverSocket extends EventEmitter {
       this.#lose(error);
     };
     raw.on("data", (chunk: Buffer) => {
+      this.#lastChunk = chunk;
       if (this.#start.state === "open") this.emit("data", chunk);
       else this.#begin(raw, chunk);
     });
@@ -137,7 +140,9 @@ export class DriverSocket extends EventEmitter {
   }
 
   #hungUp(): Error {
-    return Object.assign(new Error(`${this.host}:${this.port} closed the connection`), {
+    const words = lastWords(this.#lastChunk);
+    const sentence = `${this.host}:${this.port} closed the connection`;
+    return Object.assign(new Error(words === null ? sentence : `${sentence}: ${words}`), {
       code: "CONNECTION_CLOSED",
     });
   }
