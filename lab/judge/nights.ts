@@ -9,6 +9,8 @@ interface Run {
   startMs: number;
   endMs: number;
   pid: number;
+  /** Rounds of the watch that saw nothing are one row. */
+  rounds: number;
 }
 
 export interface NightsVerdict {
@@ -29,12 +31,13 @@ export async function judgeNights(
     databaseUrl,
     { applicationName: "docmirror test", max: 1 },
     (sql) => sql<Run[]>`
-      select id, kind, status, pid, extract(epoch from started_at) * 1000 as "startMs",
+      select id, kind, status, pid, coalesce(rounds, 1) as rounds, extract(epoch from started_at) * 1000 as "startMs",
         coalesce(extract(epoch from finished_at), extract(epoch from started_at)) * 1000 as "endMs"
       from sync.runs order by id`,
   );
   const counted: Record<string, number> = {};
-  for (const { kind, status } of runs) counted[`${kind} ${status}`] = (counted[`${kind} ${status}`] ?? 0) + 1;
+  for (const { kind, status, rounds } of runs)
+    counted[`${kind} ${status}`] = (counted[`${kind} ${status}`] ?? 0) + rounds;
   const faults: string[] = [];
   const late: number[] = [];
   const nights = runs.filter(({ kind }) => kind === "full" || kind === "incremental");

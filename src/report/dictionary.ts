@@ -304,7 +304,8 @@ export const DICTIONARY = {
     },
   },
   runs: {
-    answers: "What did docmirror do? One row per run.",
+    answers:
+      "What did docmirror do? One row per run; rounds of the watch that saw nothing are one row an hour, that of the last of them.",
     columns: {
       run_id: "The run's number; the payload of NOTIFY docmirror_run.",
       kind: "full, incremental, watch or quarantine.",
@@ -326,6 +327,11 @@ export const DICTIONARY = {
       error: "What ended it early; null where nothing did.",
       unfinished:
         "Work that it left: deletions to confirm, references to ask for, open builds to poll. Null in runs of older versions.",
+      rounds: "How many runs the row stands for: 1, or more where rounds of the watch saw nothing.",
+      rounds_first_run_id: "The number of the first of them; the others lie between it and run_id.",
+      rounds_since: "When the first of them began.",
+      rounds_requests: "Requests that all of them sent; sums add up by it.",
+      rounds_bytes: "Bytes that all of them received.",
     },
   },
   ...TRUST,

@@ -26,6 +26,7 @@ import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { toStoreError } from "../../store/connection/store-errors.ts";
 import { findPlace, type MovedAfter, notePlace } from "../../store/ledger/database-place.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
+import { mergeQuietRounds } from "../../store/ledger/quiet-rounds.ts";
 import { assertRunOpen, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../../store/ledger/run-lock.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
@@ -148,6 +149,7 @@ async function runLocked(
     resolved: 0,
     unresolved: 0,
     transitions: 0,
+    changed: 0,
     clockAhead: null,
     unfinished: { ...NOTHING_UNFINISHED },
   };
@@ -236,13 +238,19 @@ async function runLocked(
   const finishedAt = clock.now();
   const message = error instanceof Error ? error.message : null;
   const warned = warnings.list();
-  const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings: warned };
+  const isQuiet = ending.kind === "watch" && status === "succeeded" && isNothingSeen(ending, totals, warned);
+  const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings: warned, isQuiet };
   await closeRun({ sql, lock, clock, log }, { runId, end, totals, error }).catch((reason: unknown) => {
     // The run is left open, and the next one will close it as interrupted.
     meters?.runs.ended(ending.kind, "interrupted");
     throw reason;
   });
   meters?.runs.ended(ending.kind, status);
+  if (isQuiet) {
+    await mergeQuietRounds(sql, runId).catch((reason: unknown) => {
+      log.warn({ error: messageOf(reason) }, "could not merge the rounds that saw nothing; a later one does");
+    });
+  }
   // A run that was stopped or lost its database may have told nobody.
   if (error === null || error instanceof UpstreamError) {
     await notePlace(sql, runId, found).catch((reason: unknown) => {
@@ -268,6 +276,16 @@ async function runLocked(
     ...(warned.length > 0 && { warnings: warned }),
   };
   return { summary, error };
+}
+
+/** Whether a round found the head of the builds as it was, and no open build in another state. */
+function isNothingSeen({ resources }: RunEnding, totals: RunTotals, warnings: readonly string[]): boolean {
+  const { changed, transitions, resolved, unresolved, replacedNul } = totals;
+  return (
+    resources.build?.walk === "head" &&
+    warnings.length === 0 &&
+    changed + transitions + resolved + unresolved + replacedNul === 0
+  );
 }
 
 /** The client of a run. `onWarning` takes the warnings for the summary of the run. */
@@ -324,6 +342,7 @@ function countTotals(
       if (batch.source === "detail") meters?.runs.settled(batch.resource, counts);
       if (alongside === undefined) refused(counts.quarantined);
       totals.transitions += counts.transitions;
+      totals.changed += counts.inserted + counts.updated + counts.restored + counts.quarantined;
       totals.replacedNul += counts.replacedNul;
       damaged(batch.resource, counts.damaged);
       return counts;
@@ -331,6 +350,7 @@ function countTotals(
     async retire(gone, alongside) {
       const retired = await loader.retire(gone, alongside);
       totals.transitions += retired.transitions;
+      totals.changed += gone.length;
       for (const resource of RESOURCES)
         meters?.runs.settled(resource, { deleted: retired.counts[resource] ?? 0 });
       return retired;

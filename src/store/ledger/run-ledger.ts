@@ -47,6 +47,8 @@ export interface RunTotals {
   resolved: number;
   unresolved: number;
   transitions: number;
+  /** Records that were stored, marked or put into quarantine. */
+  changed: number;
   /** How far the service's clock was ahead, in milliseconds. Null when no reply had a usable date. */
   clockAhead: { minMs: number; maxMs: number } | null;
   unfinished: Unfinished;
@@ -98,6 +100,8 @@ export async function finishRun(
     finishedAt: string;
     error: string | null;
     warnings: string[];
+    /** Whether it is a round of the watch that saw nothing (`quiet-rounds.ts`). */
+    isQuiet: boolean;
   },
   totals: RunTotals,
 ): Promise<void> {
@@ -109,7 +113,10 @@ export async function finishRun(
       references_unresolved = ${totals.unresolved}, transitions = ${totals.transitions},
       clock_ahead_min_ms = ${clockAhead && toInteger(Math.floor(clockAhead.minMs))},
       clock_ahead_max_ms = ${clockAhead && toInteger(Math.ceil(clockAhead.maxMs))},
-      unfinished = ${JSON.stringify(totals.unfinished)}::text::jsonb
+      unfinished = ${JSON.stringify(totals.unfinished)}::text::jsonb,
+      rounds = ${end.isQuiet ? 1 : null}, rounds_first_id = case when ${end.isQuiet} then id end,
+      rounds_since = case when ${end.isQuiet} then started_at end,
+      rounds_requests = ${end.isQuiet ? totals.requests : null}, rounds_bytes = ${end.isQuiet ? totals.bytes : null}
     where id = ${runId} and (status = 'running' or status = ${end.status} and finished_at = ${end.finishedAt}::timestamptz)`;
   if (closed.count === 0) throw closedElsewhere(runId);
 }

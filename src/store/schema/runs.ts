@@ -70,6 +70,16 @@ export const runs = sync.table(
      */
     clock_ahead_min_ms: integer(),
     clock_ahead_max_ms: integer(),
+    /**
+     * How many rounds of the watch that saw nothing this row stands for: its own, the last of them, and those before
+     * it (`quiet-rounds.ts`). Null for every other run.
+     */
+    rounds: integer(),
+    /** The number of the first of them, and when it began. */
+    rounds_first_id: bigint({ mode: "number" }),
+    rounds_since: moment(),
+    rounds_requests: bigint({ mode: "number" }),
+    rounds_bytes: bigint({ mode: "number" }),
   },
   (table) => [
     // A watch runs a round every minute, so a search for a sync must not read through all rounds.

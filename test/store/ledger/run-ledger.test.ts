@@ -100,7 +100,13 @@ describe("a run", () => {
   ])("keeps the difference of the clocks, which %s", async (_, clockAhead, kept) => {
     await using ledger = await setUp();
     const { runId } = await startRun(ledger.sql, "full", at(1));
-    const end = { status: "succeeded" as const, finishedAt: at(2), error: null, warnings: [] };
+    const end = {
+      status: "succeeded" as const,
+      finishedAt: at(2),
+      error: null,
+      warnings: [],
+      isQuiet: false,
+    };
     await finishRun(ledger.sql, runId, end, { ...totals, clockAhead });
     const [row] = await ledger.sql`select clock_ahead_min_ms, clock_ahead_max_ms from sync.runs`;
     expect(Object.values(row ?? {})).toEqual(kept);
@@ -112,7 +118,7 @@ describe("a run", () => {
     await finishRun(
       ledger.sql,
       first.runId,
-      { status: "failed", finishedAt: at(1), error: null, warnings: [] },
+      { status: "failed", finishedAt: at(1), error: null, warnings: [], isQuiet: false },
       totals,
     );
     const dead = await startRun(ledger.sql, "full", at(2));
@@ -141,7 +147,7 @@ describe("a run", () => {
 test("a run may be closed twice with the same end: the answer to the first may have been lost", async () => {
   await using ledger = await setUp();
   const { runId } = await startRun(ledger.sql, "full", at(1));
-  const end = { status: "succeeded" as const, finishedAt: at(2), error: null, warnings: [] };
+  const end = { status: "succeeded" as const, finishedAt: at(2), error: null, warnings: [], isQuiet: false };
   await finishRun(ledger.sql, runId, end, totals);
   await finishRun(ledger.sql, runId, end, totals);
   expect(await ledger.sql`select status from sync.runs`).toEqual([{ status: "succeeded" }]);
@@ -277,7 +283,13 @@ describe("a run that another one has closed", () => {
     } as const;
     await expect(finishWalk(ledger.sql, runId, "build", end)).rejects.toBeInstanceOf(LockedError);
     await expect(beatHeart(ledger.sql, runId)).rejects.toBeInstanceOf(LockedError);
-    const success = { status: "succeeded" as const, finishedAt: at(3), error: null, warnings: [] };
+    const success = {
+      status: "succeeded" as const,
+      finishedAt: at(3),
+      error: null,
+      warnings: [],
+      isQuiet: false,
+    };
     await expect(finishRun(ledger.sql, runId, success, totals)).rejects.toMatchObject({ exitCode: 10 });
     expect(await ledger.sql`select pages, walk, checkpoint from sync.walks`).toEqual([
       { pages: 0, walk: null, checkpoint: null },

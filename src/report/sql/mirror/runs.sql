@@ -5,7 +5,9 @@ SELECT run.id AS run_id, run.kind, run.status, run.started_at, run.finished_at,
   coalesce(walked.updated, 0)::bigint AS updated, coalesce(walked.deleted, 0)::bigint AS deleted,
   coalesce(walked.restored, 0)::bigint AS restored, coalesce(walked.quarantined, 0)::bigint AS quarantined, run.transitions,
   cardinality(run.warnings) AS warnings, run.error,
-  (run.unfinished ->> 'deletions')::bigint + (run.unfinished ->> 'references')::bigint + (run.unfinished ->> 'open_builds')::bigint AS unfinished
+  (run.unfinished ->> 'deletions')::bigint + (run.unfinished ->> 'references')::bigint + (run.unfinished ->> 'open_builds')::bigint AS unfinished,
+  coalesce(run.rounds, 1) AS rounds, coalesce(run.rounds_first_id, run.id) AS rounds_first_run_id, coalesce(run.rounds_since, run.started_at) AS rounds_since,
+  coalesce(run.rounds_requests, run.requests) AS rounds_requests, coalesce(run.rounds_bytes, run.bytes) AS rounds_bytes
 FROM sync.runs AS run
 LEFT JOIN LATERAL (
   SELECT sum(pages) AS pages, sum(records) AS records, sum(inserted) AS inserted, sum(updated) AS updated, sum(deleted) AS deleted,

@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { connect } from "../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../src/store/connection/sql.ts";
+import { mergeQuietRounds } from "../../../src/store/ledger/quiet-rounds.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  await sql`
+    insert into mirror.builds (id, state, success, first_seen_at, changed_at, record_hash)
+    values ('1', 'building', false, now(), now(), '')`;
+});
+afterAll(async () => {
+  await sql?.end();
+  await database?.dispose();
+});
+
+/** Five rounds that saw nothing, a minute apart, with the numbers 1 to 5. */
+beforeEach(async () => {
+  await sql`truncate sync.runs, sync.walks, sync.open_builds, sync.places, rollup.state`;
+  await sql`
+    insert into sync.runs (id, kind, status, started_at, finished_at, heartbeat_at, pid, host, requests, bytes, unfinished,
+      rounds, rounds_first_id, rounds_since, rounds_requests, rounds_bytes)
+    overriding system value
+    select id, 'watch', 'succeeded', at, at + interval '2 s', at, 1, 'test', 2, 100, '{"waiting": 0}', 1, id, at, 2, 100
+    from generate_series(1, 5) as id cross join lateral (select timestamptz '2024-05-15 12:00Z' + id * interval '1 minute') as moment (at)`;
+  await sql`
+    insert into sync.walks (run_id, resource, walk, started_at, finished_at, pages, deficit)
+    select id, 'build', 'head', started_at, finished_at, 1, 0 from sync.runs`;
+});
+
+const left = async () =>
+  (await sql<{ id: number; rounds: number | null }[]>`select id::int, rounds from sync.runs order by id`).map(
+    ({ id, rounds }) => [id, rounds],
+  );
+
+test("are one row, that of the newest, with the figures of all", async () => {
+  await mergeQuietRounds(sql, 5);
+  await mergeQuietRounds(sql, 5);
+  const [row] = await sql`
+    select id::int, requests::int, rounds, rounds_first_id::int as first, rounds_since = '2024-05-15 12:01Z' as "isSince", rounds_requests::int as asked,
+      rounds_bytes::int as bytes, started_at = '2024-05-15 12:05Z' as "isLast", (select count(*)::int from sync.walks) as walks
+    from sync.runs`;
+  expect(row).toEqual({
+    ...{
+      id: 5,
+      requests: 2,
+      rounds: 5,
+      first: 1,
+      isSince: true,
+      asked: 10,
+      bytes: 500,
+      isLast: true,
+      walks: 1,
+    },
+  });
+});
+
+const KEPT: [string, string, unknown][] = [
+  [
+    "that last saw an open build stays by itself",
+    "insert into sync.open_builds (build_id, since, seen_at, run_id, request) values ('1', now(), now(), 3, '/')",
+    [
+      [3, 1],
+      [5, 4],
+    ],
+  ],
+  [
+    "in which a place was noted stays by itself",
+    "insert into sync.places (run_id, place) values (2, '{}')",
+    [
+      [2, 1],
+      [5, 4],
+    ],
+  ],
+  [
+    "of which the reports are stays by itself",
+    `insert into rollup.state (id, source_timezone, stuck_after_s, definition, run_id, refreshed_at)
+     values (1, 'Etc/UTC', 60, '', 4, now())`,
+    [
+      [4, 1],
+      [5, 4],
+    ],
+  ],
+  [
+    "that saw something ends the search",
+    "update sync.runs set rounds = null where id = 3",
+    [
+      [1, 1],
+      [2, 1],
+      [3, null],
+      [5, 2],
+    ],
+  ],
+  [
+    "that found another deficit ends the search",
+    "update sync.walks set deficit = 7 where run_id = 3",
+    [
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [5, 2],
+    ],
+  ],
+  [
+    "that left other work ends the search",
+    `update sync.runs set unfinished = '{"waiting": 2}' where id = 3`,
+    [
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [5, 2],
+    ],
+  ],
+  [
+    "of another hour ends the search",
+    "update sync.runs set started_at = started_at - interval '4 minutes', rounds_since = rounds_since - interval '4 minutes' where id <= 3",
+    [
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [5, 2],
+    ],
+  ],
+  [
+    "by a clock that was put back ends the search",
+    "update sync.runs set started_at = started_at + interval '3 minutes', rounds_since = rounds_since + interval '3 minutes' where id = 3",
+    [
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [5, 2],
+    ],
+  ],
+  [
+    "long before the next one ends the search",
+    "update sync.runs set started_at = started_at + interval '6 minutes', rounds_since = rounds_since + interval '6 minutes' where id > 3",
+    [
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [5, 2],
+    ],
+  ],
+  [
+    "that saw something takes no other",
+    "update sync.runs set rounds = null where id = 5",
+    [
+      [1, 1],
+      [2, 1],
+      [3, 1],
+      [4, 1],
+      [5, null],
+    ],
+  ],
+  [
+    "of an earlier merge brings its figures",
+    "update sync.runs set rounds = 7, rounds_since = rounds_since - interval '6 minutes' where id = 1",
+    [[5, 11]],
+  ],
+];
+
+test.each(KEPT)("one %s", async (_what, change, rows) => {
+  await sql.unsafe(change);
+  await mergeQuietRounds(sql, 5);
+  expect(await left()).toEqual(rows);
+});
