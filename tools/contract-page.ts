@@ -105,6 +105,7 @@ export const STATUS: StatusDocument = {
   open_builds: [{ state: "building", open: 0, stuck: 0, vanished: 0, oldest: "2026-11-03 12:00:00" }],
   quarantined: 0,
   unresolved_references: 0,
+  muted_projects: [{ project_slug: "pip", until: "…Z" }],
   undecided_records: {
     count: 1,
     first: [{ resource: "user", id: "…", noticed_at: "…Z", asked_at: "…Z" }],
@@ -213,6 +214,7 @@ ${statusExample()}
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.
 - \`open_builds\`: builds that have not finished, by state. \`oldest\` is a date of the service, in its own zone.
 - \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.
+- \`muted_projects\`: projects of which no notice is noted (\`docmirror notify --mute\`), and until when.
 - \`undecided_records\`: records that their lists no longer show and whose details decided nothing in three runs. They are kept and still asked for.
   \`first\` has at most 20.
 - \`next_runs\`: when \`sync\` and \`watch\` are due by the cron lines of the process that answers; give \`serve\` and \`status\` the worker's settings. A failed run

@@ -1,18 +1,30 @@
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
+import { duration } from "../base/config/setting-values.ts";
 import { ConfigError, EXIT, UpstreamError } from "../base/errors.ts";
 import { notify } from "../notify/notify.ts";
 import { listNotices, type NoticeRow, type Outbox, retryNotices } from "../notify/outbox.ts";
 import { createReceiver, type ReceiverAnswer } from "../notify/receiver.ts";
 import { NOTIFY_SETTINGS, type Webhook, webhookOf } from "../notify/webhook.ts";
+import { assertNamesKnown } from "../report/known-names.ts";
+import {
+  listMutedProjects,
+  type MutedProject,
+  muteProject,
+  unmuteProject,
+} from "../store/ledger/muted-projects.ts";
 import { type CommandContext, runCommand } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { renderTable } from "./output/table.ts";
 import { createCommand } from "./usage/create-command.ts";
+import { parsedBy } from "./usage/parsed-by.ts";
 
 interface Options {
   test?: true;
   retry?: true;
+  mute?: string;
+  unmute?: string;
+  for?: number;
   json?: true;
 }
 
@@ -29,6 +41,7 @@ export function notifyCommand(summary: string): Command {
       ["notify", "what waits, and what was delivered or given up last"],
       ["notify --test", "sends a test notice at once, and says what came back"],
       ["notify --retry", "sends what waits and what was given up, at once"],
+      ["notify --mute pip --for 2d", "notes nothing of this project for two days"],
     ],
   })
     .option("--test", "send a test notice; exits 5 unless the receiver takes it")
@@ -37,26 +50,71 @@ export function notifyCommand(summary: string): Command {
         "test",
       ),
     )
+    .addOption(
+      new Option("--mute <project>", "note no break and no fix of a project for a while").conflicts([
+        "test",
+        "retry",
+        "unmute",
+      ]),
+    )
+    .option("--for <duration>", "how long, with --mute; units m h d w, as in 2d", parsedBy(duration))
+    .addOption(
+      new Option("--unmute <project>", "note them again from now on").conflicts(["test", "retry", "for"]),
+    )
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>((context, { options }) => {
+        if (options.mute !== undefined || options.unmute !== undefined || options.for !== undefined)
+          return changeMute(context, options);
         if (options.test) return sendTest(context, requireWebhook(context), options);
         if (options.retry) return retry(context, requireWebhook(context), options);
         return withMirror(context, "notify", async (sql, database) => {
           const outbox = await listNotices(sql, LISTED);
-          if (options.json) await context.out.json({ database: database.describe, ...outbox });
-          else await context.out.write(render(outbox, context));
+          const muted_projects = await listMutedProjects(sql);
+          if (options.json)
+            await context.out.json({ database: database.describe, ...outbox, muted_projects });
+          else await context.out.write(render(outbox, context) + muted_projects.map(mutedLine).join(""));
           return EXIT.done;
         });
       }),
     );
 }
 
+/** Mutes or unmutes a project that the mirror has. */
+function changeMute(context: CommandContext, { mute, unmute, for: forMs, json }: Options): Promise<number> {
+  if (mute === undefined && forMs !== undefined)
+    throw new ConfigError("--for goes with --mute", { hint: "as in `docmirror notify --mute pip --for 2d`" });
+  if (mute !== undefined && forMs === undefined)
+    throw new ConfigError("--mute needs --for", { hint: "as in `docmirror notify --mute pip --for 2d`" });
+  return withMirror(context, "notify", async (sql, database) => {
+    const slug = mute ?? unmute ?? "";
+    await assertNamesKnown(sql, { project: slug });
+    if (mute !== undefined) await muteProject(sql, slug, forMs ?? 0);
+    else if (!(await unmuteProject(sql, slug)))
+      throw new ConfigError(`${slug} is not muted`, { hint: "`docmirror notify` lists what is" });
+    const muted_projects = await listMutedProjects(sql);
+    if (json) await context.out.json({ database: database.describe, muted_projects });
+    else if (mute === undefined) await context.out.write(`${slug} is no longer muted\n`);
+    else
+      await context.out.write(
+        muted_projects
+          .filter((one) => one.project_slug === slug)
+          .map(mutedLine)
+          .join(""),
+      );
+    return EXIT.done;
+  });
+}
+
+function mutedLine({ project_slug, until }: MutedProject): string {
+  return `nothing is noted of ${project_slug} until ${toSecond(until)}\n`;
+}
+
 function requireWebhook({ config }: CommandContext): Webhook {
   const webhook = webhookOf(config);
   if (webhook) return webhook;
   throw new ConfigError("there is no webhook to send to", {
-    hint: "set DOCMIRROR_WEBHOOK_URL and DOCMIRROR_WEBHOOK_SECRET; docs/notices.md says how",
+    hint: "set DOCMIRROR_WEBHOOK_URL, and DOCMIRROR_WEBHOOK_SECRET or DOCMIRROR_WEBHOOK_FORMAT; docs/notices.md says how",
   });
 }
 
@@ -66,8 +124,9 @@ async function sendTest(
   webhook: Webhook,
   options: Options,
 ): Promise<number> {
-  const receiver = createReceiver({ ...webhook, proxies: config.proxies, clock });
-  const { origin } = webhook.url;
+  const { url, key, format } = webhook;
+  const receiver = createReceiver({ url, key, format, proxies: config.proxies, clock });
+  const { origin } = url;
   const id = `msg_${randomUUID().replaceAll("-", "")}`;
   const data = { summary: "This is a test notice of docmirror." };
   const from = performance.now();
@@ -149,7 +208,10 @@ function render(outbox: Outbox, { config, out }: CommandContext): string {
   );
 }
 
+function toSecond(moment: string | null): string {
+  return (moment ?? "").replace(/\.\d+/, "");
+}
+
 function rowOf({ state, noted_at, tries, next_try_at, ended_at, summary, error }: NoticeRow) {
-  const toSecond = (moment: string | null) => (moment ?? "").replace(/\.\d+/, "");
   return [state, toSecond(noted_at), tries, toSecond(next_try_at ?? ended_at), summary, error];
 }

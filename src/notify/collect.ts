@@ -9,6 +9,7 @@ import { projectTurns } from "./project-turns.ts";
 import { schemaChanges } from "./schema-changes.ts";
 import type { LookSettings, NoticeSource } from "./source.ts";
 import { staleLists } from "./stale-lists.ts";
+import type { Wanted } from "./webhook.ts";
 
 export const SOURCES: readonly NoticeSource[] = [
   endedRuns,
@@ -31,11 +32,16 @@ const LOOK_WITHIN = "10s";
  * were looked at for the first time: such a look stores nothing. Safe to repeat, and at the same time elsewhere: a source
  * that is looked through there is left to it. Throws `StoreError`, and the signal's reason.
  */
-export async function collectNotices(sql: Sql, settings: LookSettings, signal?: AbortSignal) {
+export async function collectNotices(
+  sql: Sql,
+  settings: LookSettings,
+  wanted: Wanted = { types: null, projects: null },
+  signal?: AbortSignal,
+) {
   const collected = { noted: 0, begun: [] as string[] };
   for (const source of SOURCES) {
     const found = await withStoreErrors(`look for notices in ${source.name}`, () =>
-      withTransaction(sql, (tx) => look(tx, source, settings), signal),
+      withTransaction(sql, (tx) => look(tx, source, settings, wanted), signal),
     );
     if (found === "begun") collected.begun.push(source.name);
     else collected.noted += found;
@@ -47,6 +53,7 @@ async function look(
   tx: TransactionSql,
   source: NoticeSource,
   settings: LookSettings,
+  wanted: Wanted,
 ): Promise<number | "begun"> {
   await tx`select set_config('statement_timeout', ${LOOK_WITHIN}, true), set_config('jit', 'off', true)`;
   const { name } = source;
@@ -59,7 +66,7 @@ async function look(
     const [found] = await runStatement<{ noted: number; position: string }>(tx, statement);
     const position = found?.position ?? mark.position;
     if (position !== mark.position || mark.is_due) await moveMark(tx, name, position);
-    return found?.noted ?? 0;
+    return (found?.noted ?? 0) - (await leaveOut(tx, wanted));
   }
   const [first] = await runStatement<{ position: string }>(tx, source.begin(settings));
   if (first === undefined) return 0;
@@ -71,6 +78,21 @@ async function look(
   const { count } = await tx`
     insert into sync.notice_marks (source, position) values (${name}, ${first.position}) on conflict do nothing`;
   return count > 0 ? "begun" : 0;
+}
+
+/** Removes what nobody wants of the notices of this transaction. Returns how many. */
+async function leaveOut(tx: TransactionSql, { types, projects }: Wanted): Promise<number> {
+  const patterns = (projects ?? ["*"]).map((pattern) =>
+    pattern.replaceAll(/[\\%_]/g, "\\$&").replaceAll("*", "%"),
+  );
+  const { count } = await tx`
+    delete from sync.notices
+    where noted_at = now() and (
+      not (${types}::text[] is null or type = any (${types}::text[]))
+      or data ->> 'project_slug' <> '' and (
+        not data ->> 'project_slug' like any (${patterns}::text[])
+        or exists (select from sync.muted_projects where project_slug = data ->> 'project_slug' and until > now())))`;
+  return count;
 }
 
 async function moveMark(tx: TransactionSql, name: string, position: string): Promise<void> {

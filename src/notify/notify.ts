@@ -23,12 +23,13 @@ export interface NotifyOptions {
 /** One round: notes what is news, then sends what is due. Throws `StoreError`, and the signal's reason. */
 export async function notify(options: NotifyOptions): Promise<Delivered> {
   const { databaseUrl, webhook, clock, log, signal } = options;
-  const receiver = createReceiver({ ...webhook, proxies: options.proxies, clock });
+  const { url, key, format } = webhook;
+  const receiver = createReceiver({ url, key, format, proxies: options.proxies, clock });
   try {
     return await withSql(databaseUrl, { applicationName: "docmirror notify", max: 1 }, async (sql) => {
       try {
         const settings = { staleAfterMs: options.staleAfterMs, now: clock.now().toISOString() };
-        const { noted, begun } = await collectNotices(sql, settings, signal);
+        const { noted, begun } = await collectNotices(sql, settings, webhook.wanted, signal);
         if (begun.length > 0)
           log.info({ sources: begun }, "notices begin here: what happened before is not news");
         if (noted > 0) log.info({ notices: noted }, "noted what needs attention");

@@ -10,8 +10,9 @@
  * A claim moves the next try beyond the longest try, so no two processes send a notice at the same time, and no transaction
  * is open while a receiver is slow. All moments here are by the clock of Postgres.
  */
+
+import type { NoticeType } from "../base/config/notice-types.ts";
 import type { Sql } from "../store/connection/sql.ts";
-import type { NoticeType } from "../store/schema/notices.ts";
 import type { Message } from "./message.ts";
 
 const CLAIM_S = 60;

@@ -29,7 +29,7 @@ export interface ReceiverAnswer {
 
 export type Receiver = ReturnType<typeof createReceiver>;
 
-export interface ReceiverOptions extends Webhook {
+export interface ReceiverOptions extends Pick<Webhook, "url" | "key" | "format"> {
   proxies?: Proxies | undefined;
   clock: Clock;
   /** @default 15000 */
@@ -37,7 +37,8 @@ export interface ReceiverOptions extends Webhook {
 }
 
 /** Sends to one webhook, through the proxy of the environment where there is one. Redirects are not followed. */
-export function createReceiver({ url, key, proxies, clock, timeoutMs = TIMEOUT_MS }: ReceiverOptions) {
+export function createReceiver(options: ReceiverOptions) {
+  const { url, key, format, proxies, clock, timeoutMs = TIMEOUT_MS } = options;
   const route = findProxyRoute(url, proxies);
   const connections = createConnections({ proxy: route.proxy, connections: 1, timeoutMs });
   const target = new URL(url);
@@ -49,7 +50,7 @@ export function createReceiver({ url, key, proxies, clock, timeoutMs = TIMEOUT_M
       signal.throwIfAborted();
       if (route.proxy === null && route.isFault) return failed(`${route.because} is not a proxy's address`);
       const late = AbortSignal.timeout(timeoutMs);
-      const body = bodyOf(message);
+      const body = bodyOf(message, format);
       try {
         const { dispatcher, request } = await connections.open();
         const reply = await request(target, {
@@ -60,7 +61,7 @@ export function createReceiver({ url, key, proxies, clock, timeoutMs = TIMEOUT_M
             "content-type": "application/json",
             "user-agent": "docmirror",
             ...login(url),
-            ...signedHeaders(message.id, body, key, clock.now()),
+            ...(key && signedHeaders(message.id, body, key, clock.now())),
           },
           body,
         });

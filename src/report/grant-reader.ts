@@ -49,6 +49,7 @@ const INTERFACE_RELATIONS = [
   "sync.lists",
   "sync.migrations",
   "sync.missing_records",
+  "sync.muted_projects",
   "sync.notices",
   "sync.open_builds",
   "sync.prunings",

@@ -60,6 +60,9 @@ describe("defaults", () => {
       httpCors: null,
       webhookUrl: null,
       webhookSecret: null,
+      webhookFormat: "standard",
+      noticeTypes: null,
+      noticeProjects: null,
       logLevel: "info",
       logFormat: "json",
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import type { BuildRecord } from "../../src/resources/build.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
@@ -8,6 +9,7 @@ import { arrangeBuilds } from "../support/arranged-builds.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { assertNoSecret, PLANTED_SECRET } from "../support/planted-secret.ts";
+import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { SECRET_PATH, startWebhookReceiver, webhookEnv } from "../support/webhook-receiver.ts";
 
 const NOWHERE = { url: new URL(`http://127.0.0.1:1${SECRET_PATH}?sig=${PLANTED_SECRET}`) };
@@ -44,6 +46,16 @@ describe("notify --test", () => {
       error: "connect ECONNREFUSED 127.0.0.1:1",
     });
     for (const { stdout, stderr } of [refused, lost]) assertNoSecret("the command", stdout + stderr);
+  });
+
+  it.each(["slack", "teams"])("sends one as %s takes it, without a secret or a signature", async (format) => {
+    await using receiver = await startWebhookReceiver(() => (format === "teams" ? 202 : 200), 0, false);
+    const { DOCMIRROR_WEBHOOK_URL } = webhookEnv(receiver);
+    const env = { DOCMIRROR_WEBHOOK_URL, DOCMIRROR_WEBHOOK_FORMAT: format };
+    expect(await runCli(["notify", "--test"], { env })).toMatchObject({ code: 0, stderr: "" });
+    const [notice] = receiver.notices;
+    expect(JSON.stringify(notice)).toContain("This is a test notice of docmirror.");
+    expect(Object.keys(notice?.headers ?? {}).filter((name) => name.startsWith("webhook-"))).toEqual([]);
   });
 
   it("exits 2 without a webhook, and without a secret says how to make one", async () => {
@@ -264,5 +276,47 @@ describe("worker", () => {
     } finally {
       await service.close();
     }
+  });
+});
+
+describe("notify --mute", () => {
+  it("mutes a project for a while, shows that, and ends it again", async () => {
+    await using database = await createTestDatabase();
+    const env = { DATABASE_URL: database.url };
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql`
+        insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+        values ('1', 'pip', 'Pip', 'list', true, now(), now(), '')`;
+      await refreshReport(database.url, REPORT_SETTINGS);
+    });
+    const muted = await runCli(["notify", "--mute", "pip", "--for", "2d"], { env });
+    expect(muted).toMatchObject({ code: 0, stderr: "" });
+    expect(muted.stdout).toMatch(/^nothing is noted of pip until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d/);
+    expect((await runCli(["notify"], { env })).stdout).toContain("nothing is noted of pip until");
+    expect((await runCli(["status"], { env })).stdout).toContain("no notices of pip until");
+    const status = JSON.parse((await runCli(["status", "--json"], { env })).stdout);
+    expect(status.muted_projects).toMatchObject([{ project_slug: "pip" }]);
+    const ended = await runCli(["notify", "--unmute", "pip"], { env });
+    expect(ended).toMatchObject({ code: 0, stdout: "pip is no longer muted\n" });
+    expect(JSON.parse((await runCli(["status", "--json"], { env })).stdout).muted_projects).toEqual([]);
+  });
+
+  it.each([
+    [["--mute", "pi", "--for", "2d"], "the mirror has no project pi"],
+    [["--mute", "pip"], "--mute needs --for"],
+    [["--for", "2d"], "--for goes with --mute"],
+    [["--unmute", "pip"], "pip is not muted"],
+    [["--mute", "pip", "--for", "soon"], "is not a time with its unit"],
+    [["--mute", "pip", "--unmute", "pip"], "cannot be used with"],
+  ])("refuses %j", async (args, message) => {
+    await using database = await createTestDatabase();
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await sql`
+        insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+        values ('1', 'pip', 'Pip', 'list', true, now(), now(), '')`;
+      await refreshReport(database.url, REPORT_SETTINGS);
+    });
+    const refused = await runCli(["notify", ...args], { env: { DATABASE_URL: database.url } });
+    expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
   });
 });

@@ -110,7 +110,7 @@ describe("docs/notices.md", () => {
       timestamp: "2026-03-11T02:20:00.000Z",
       data: { summary: "ünï ❤" },
     } as const;
-    const body = bodyOf(message);
+    const body = bodyOf(message, "standard");
     const now = new Date();
     const headers = signedHeaders(message.id, body, WEBHOOK_KEY, now);
     const old = signedHeaders(message.id, body, WEBHOOK_KEY, new Date(now.getTime() - 600_000));

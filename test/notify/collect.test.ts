@@ -99,6 +99,21 @@ describe("the first look", () => {
     }));
 });
 
+describe("types that nobody wants", () => {
+  it("are not noted", () =>
+    withOutbox(async ({ sql, look }) => {
+      await addGoodSync(sql);
+      await look();
+      await addRun(sql, { status: "failed", error: "boom" });
+      const settings = { staleAfterMs: 30 * HOUR_MS, now: NOW };
+      const unwanted = await collectNotices(sql, settings, { types: ["builds.quiet"], projects: null });
+      expect(unwanted).toMatchObject({ noted: 0 });
+      expect(await sql`select from sync.notices`).toHaveLength(0);
+      const wanted = await collectNotices(sql, settings, { types: ["run.ended"], projects: ["x"] });
+      expect(wanted).toMatchObject({ noted: 1 });
+    }));
+});
+
 describe("runs", () => {
   it("that end other than well are noted once each, with what they say of themselves", () =>
     withOutbox(async ({ sql, look }) => {

@@ -48,7 +48,9 @@ async function withOutbox(respond: Respond, work: (outbox: Outbox) => Promise<vo
           select 'run/' || gen_random_uuid(), 'run.ended', jsonb_build_object('summary', 'notice ' || n) from generate_series(1, ${count}::int) as n`;
       },
       async deliver(options = {}) {
-        const sender = createReceiver({ url: receiver.url, key: WEBHOOK_KEY, clock: systemClock });
+        const sender = createReceiver({
+          ...{ url: receiver.url, key: WEBHOOK_KEY, format: "standard", clock: systemClock },
+        });
         try {
           return await deliverNotices({
             ...{ sql, receiver: sender, beginWithinMs: 60_000, log: kept.log, signal },

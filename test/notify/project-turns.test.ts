@@ -3,6 +3,7 @@ import { collectNotices } from "../../src/notify/collect.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
+import { listMutedProjects, muteProject } from "../../src/store/ledger/muted-projects.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 
@@ -24,7 +25,7 @@ interface Mirror {
   run(...builds: Build[]): Promise<void>;
   refresh(): Promise<void>;
   /** Looks once, at an hour of the same day. Gives the subjects of what came. */
-  look(hour?: number): Promise<string[]>;
+  look(hour?: number, projects?: readonly string[]): Promise<string[]>;
 }
 
 /** Project 1 with the versions `latest` and `stable`. */
@@ -63,8 +64,9 @@ async function withMirror(work: (mirror: Mirror) => Promise<void>): Promise<void
         }
         await refresh();
       },
-      async look(hour = 24) {
-        await collectNotices(sql, { staleAfterMs: 1e12, now: at(hour) });
+      async look(hour = 24, projects) {
+        const wanted = { types: null, projects: projects ?? null };
+        await collectNotices(sql, { staleAfterMs: 1e12, now: at(hour) }, wanted);
         const noted = await sql<{ id: number; subject: string }[]>`
           select id, subject from sync.notices where id > ${seen} and type like 'project.%' order by id`;
         seen = noted.at(-1)?.id ?? seen;
@@ -85,6 +87,33 @@ const bad = (id: string, hour: number, rest: Partial<Build> = {}): Build => ({
   hour,
   success: false,
   ...rest,
+});
+
+describe("a project that nobody wants to hear of", () => {
+  it("is noted only where its slug is one of those, or fits a pattern", () =>
+    withMirror(async ({ run, look }) => {
+      await run(good("100", 1));
+      await look();
+      await run(bad("101", 2));
+      expect(await look(24, ["docs-*", "pi", "p_p"])).toEqual([]);
+      // What was left out is no news later.
+      expect(await look()).toEqual([]);
+      await run(good("102", 3));
+      expect(await look(24, ["docs-*", "p*"])).toEqual(["recovered/102"]);
+    }));
+
+  it("is not noted while it is muted", () =>
+    withMirror(async ({ sql, run, look }) => {
+      await run(good("100", 1));
+      await look();
+      await muteProject(sql, "pip", 3_600_000);
+      await run(bad("101", 2));
+      expect(await look()).toEqual([]);
+      await sql`update sync.muted_projects set until = now()`;
+      await run(good("102", 3));
+      expect(await look()).toEqual(["recovered/102"]);
+      expect(await listMutedProjects(sql)).toEqual([]);
+    }));
 });
 
 describe("a project", () => {

@@ -22,7 +22,13 @@ const MESSAGE = {
 const never = new AbortController().signal;
 
 async function sendTo({ url }: Pick<WebhookReceiver, "url">, options: Partial<ReceiverOptions> = {}) {
-  const receiver = createReceiver({ url, key: WEBHOOK_KEY, clock: systemClock, ...options });
+  const receiver = createReceiver({
+    url,
+    key: WEBHOOK_KEY,
+    format: "standard",
+    clock: systemClock,
+    ...options,
+  });
   try {
     return await receiver.send(
       MESSAGE,
@@ -160,7 +166,9 @@ describe("a try", () => {
   it("throws the reason of a stop", async () => {
     const stop = new AbortController();
     await using server = await startWebhookReceiver(() => stop.abort(new Error("stopped")));
-    const receiver = createReceiver({ url: server.url, key: WEBHOOK_KEY, clock: systemClock });
+    const receiver = createReceiver({
+      ...{ url: server.url, key: WEBHOOK_KEY, format: "standard", clock: systemClock },
+    });
     await expect(receiver.send(MESSAGE, stop.signal)).rejects.toThrow("stopped");
     await receiver.close();
   });

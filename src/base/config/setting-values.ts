@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { parseDuration } from "./duration.ts";
 import { readHostName } from "./host-name.ts";
+import { NOTICE_TYPES, type NoticeType } from "./notice-types.ts";
 
 /** A parsed value, or what is wrong with the text, such as "is not a whole number". */
 export type Parsed<T> = { value: T } | { fault: string };
@@ -157,6 +158,22 @@ export const webhookSecret: Parse<Buffer> = (text) => {
   return key.length >= 24 && key.length <= 64
     ? { value: key }
     : { fault: "is not whsec_ and 24 to 64 bytes in base64" };
+};
+
+export const noticeTypes: Parse<readonly NoticeType[]> = (text) => {
+  const names = text.split(",").map((name) => name.trim());
+  const types = names.flatMap((name) => NOTICE_TYPES.find((type) => type === name) ?? []);
+  if (types.length === names.length) return { value: types };
+  const wrong = names.find((name) => !NOTICE_TYPES.some((type) => type === name)) ?? "";
+  return { fault: `has ${JSON.stringify(wrong)}, which is none of ${NOTICE_TYPES.join(", ")}` };
+};
+
+/** Slugs, with `*` for any letters. */
+export const projectPatterns: Parse<readonly string[]> = (text) => {
+  const patterns = text.split(",").map((pattern) => pattern.trim());
+  return patterns.every((pattern) => /^[^\s,]{1,200}$/.test(pattern))
+    ? { value: patterns }
+    : { fault: "is not a list of slugs, such as docs-*,pip" };
 };
 
 /** Taken as it is, with a query if it has one: receivers give such URLs out whole. */

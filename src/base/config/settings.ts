@@ -224,19 +224,49 @@ export const SETTINGS = {
     isHidden: () => true,
     // The path of such a URL is often the secret.
     show: (text) => (URL.canParse(text) ? `${new URL(text).origin}/***` : "***"),
-    meaning: "gets a signed POST when something needs attention (docs/notices.md)",
+    meaning: "gets a POST when something needs attention (docs/notices.md)",
   },
-  /** The bytes of the key. Null means none, which `webhookUrl` does not allow. */
+  /** The bytes of the key. Null means none, which `webhookUrl` does not allow in the standard format. */
   webhookSecret: {
     name: "DOCMIRROR_WEBHOOK_SECRET",
     flag: "webhook-secret",
     value: "secret",
     default: null,
-    without: "none, required with DOCMIRROR_WEBHOOK_URL",
+    without: "none, required with DOCMIRROR_WEBHOOK_URL in the standard format",
     parse: values.webhookSecret,
     isHidden: () => true,
     show: HIDDEN,
     meaning: "signs what DOCMIRROR_WEBHOOK_URL gets: whsec_ and 24 to 64 bytes in base64",
+  },
+  webhookFormat: {
+    name: "DOCMIRROR_WEBHOOK_FORMAT",
+    flag: "webhook-format",
+    value: "format",
+    default: "standard",
+    parse: values.oneOf("standard", "slack", "teams"),
+    meaning:
+      "how notices are written: standard (signed), or as an incoming webhook of slack or a workflow of teams takes them",
+  },
+  /** Null means all. */
+  noticeTypes: {
+    name: "DOCMIRROR_NOTICE_TYPES",
+    flag: "notice-types",
+    value: "types",
+    default: null,
+    without: "all",
+    parse: values.noticeTypes,
+    meaning: "the types of notices that are sent, separated by commas, such as run.ended,builds.quiet",
+  },
+  /** Null means all. */
+  noticeProjects: {
+    name: "DOCMIRROR_NOTICE_PROJECTS",
+    flag: "notice-projects",
+    value: "slugs",
+    default: null,
+    without: "all",
+    parse: values.projectPatterns,
+    meaning:
+      "the projects of which breaks and fixes are sent: slugs separated by commas, * for any letters, such as docs-*,pip",
   },
   logLevel: {
     name: "DOCMIRROR_LOG_LEVEL",

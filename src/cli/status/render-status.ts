@@ -58,6 +58,9 @@ export function renderStatus(status: StatusDocument, out: Output): string {
     renderSchedule(status, columns),
     status.open_builds.length > 0 ? open : "no open builds\n",
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
+    ...status.muted_projects.map(
+      ({ project_slug, until }) => `no notices of ${project_slug} until ${toSecond(until)}\n`,
+    ),
     ...renderUndecided(status, columns),
   ].join("\n");
 }

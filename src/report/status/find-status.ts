@@ -15,6 +15,7 @@ import {
   type ListFreshness,
   mirrorAgeMs,
 } from "../../store/ledger/list-freshness.ts";
+import { listMutedProjects, type MutedProject } from "../../store/ledger/muted-projects.ts";
 import { findReadSince } from "../../store/ledger/shares.ts";
 import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
@@ -84,6 +85,8 @@ export interface MirrorStatus {
   /** The number of unresolved records in quarantine. */
   quarantined: number;
   unresolved_references: number;
+  /** Projects of which no notice is noted, and until when. */
+  muted_projects: MutedProject[];
   /** Records that lists no longer show, and whose details decided nothing in three runs. `first` has at most 20. */
   undecided_records: { count: number; first: UndecidedRecord[] };
 }
@@ -115,6 +118,7 @@ export function findStatus(
       open_builds: await findOpenBuilds(tx, settings),
       quarantined: left?.quarantined ?? 0,
       unresolved_references: left?.unresolved ?? 0,
+      muted_projects: (await listMutedProjects(tx)).map((one) => ({ ...one, until: asIso(one.until) })),
       undecided_records: await findUndecidedNow(tx),
     };
   });

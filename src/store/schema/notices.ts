@@ -1,19 +1,8 @@
 import { sql } from "drizzle-orm";
 import { bigint, index, integer, jsonb, text } from "drizzle-orm/pg-core";
+import type { NoticeType } from "../../base/config/notice-types.ts";
 import { moment, now } from "./columns.ts";
 import { sync } from "./schemas.ts";
-
-/** What a notice is about. The names are those that receivers see. */
-export type NoticeType =
-  | "run.ended"
-  | "list.stale"
-  | "schema.changed"
-  | "project.broke"
-  | "project.recovered"
-  | "builds.quiet"
-  | "builds.resumed"
-  | "platform.trouble"
-  | "test";
 
 /**
  * The outbox of the webhook. A notice is stored before it is sent and stays until the receiver has confirmed it, so
@@ -51,4 +40,11 @@ export const noticeMarks = sync.table("notice_marks", {
   /** A place in the order of the source, such as the number of a run. */
   position: text().notNull(),
   marked_at: moment().notNull().default(now),
+});
+
+/** Projects of which nothing is noted for a while (`docmirror notify --mute`). */
+export const mutedProjects = sync.table("muted_projects", {
+  project_slug: text().primaryKey(),
+  until: moment().notNull(),
+  muted_at: moment().notNull().default(now),
 });

@@ -12,7 +12,10 @@ function createJob({ holds = false } = {}) {
   const rounds: NotifyOptions[] = [];
   const ends: (() => void)[] = [];
   const job = createNotifyJob({
-    webhook: { url: new URL("http://127.0.0.1:1/"), key: WEBHOOK_KEY },
+    webhook: {
+      ...{ url: new URL("http://127.0.0.1:1/"), key: WEBHOOK_KEY, format: "standard" },
+      wanted: { types: null, projects: null },
+    },
     staleAfterMs: 1000,
     database: { ready: async () => "postgres://ready", close: async () => {} },
     async notify(options) {

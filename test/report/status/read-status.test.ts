@@ -3,6 +3,7 @@ import { readDefinitions } from "../../../src/report/definitions.ts";
 import { createReadStatus, type StatusDocument } from "../../../src/report/status/read-status.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
+import { muteProject } from "../../../src/store/ledger/muted-projects.ts";
 import { STATUS } from "../../../tools/contract-page.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { seedLeader, seedWalks } from "../../support/health-mirror.ts";
@@ -57,6 +58,7 @@ describe("the status document", () => {
       await sql`
         insert into sync.missing_records (resource, record_id, run_id, noticed_at, asked_at, undecided_runs)
         values ('build', '1', 1, now(), now(), 3)`;
+      await muteProject(sql, "pip", HOUR_MS);
       const status = await readDocument(sql);
       expect(Object.keys(status)).toEqual(Object.keys(STATUS));
       const known = { ...STATUS, clock_faults: [] };
