@@ -28,7 +28,7 @@ async function beatWith(error: Error): Promise<unknown[]> {
 describe("the heart of a run", () => {
   test.each([
     new LockedError("another run has it"),
-    new SharedSessionError(),
+    new SharedSessionError("transaction"),
   ])("ends it with %s", async (error) => {
     expect(await beatWith(error)).toEqual([error]);
   });

@@ -36,6 +36,7 @@ const totals: RunTotals = {
   resolved: 4,
   unresolved: 5,
   transitions: 6,
+  changed: 0,
   clockAhead: { minMs: -7.5, maxMs: 8.5 },
   unfinished: { deletions: 7, waiting: 0, references: 8, open_builds: 9, deficit: 10 },
 };
@@ -73,7 +74,7 @@ describe("a run", () => {
     await finishRun(
       ledger.sql,
       runId,
-      { status: "partial", finishedAt: at(2), error: "so", warnings: ["a", "b"] },
+      { status: "partial", finishedAt: at(2), error: "so", warnings: ["a", "b"], isQuiet: false },
       totals,
     );
     const [row] = await ledger.sql`select * from sync.runs`;
