@@ -24,14 +24,24 @@ export interface StatementLimits {
 
 /** Makes the reader of an embedded Postgres, which is docmirror's own, where it is not there. Tells whether it made it. */
 export async function ensureReader(sql: Sql): Promise<boolean> {
+  if (await hasReader(sql)) return false;
+  try {
+    await grantReader(sql, await planReaderGrant(sql, READER));
+    return true;
+  } catch (error) {
+    // Another command may have made it meanwhile.
+    if (await hasReader(sql)) return false;
+    throw error;
+  }
+}
+
+async function hasReader(sql: Sql): Promise<boolean> {
   const [reader] = await withStoreErrors(
     "look for the role that reads",
     () => sql<{ may: boolean }[]>`
       select has_schema_privilege(rolname, 'report', 'usage') as may from pg_roles where rolname = ${READER}`,
   );
-  if (reader?.may) return false;
-  await grantReader(sql, await planReaderGrant(sql, READER));
-  return true;
+  return reader?.may === true;
 }
 
 /**

@@ -1,10 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readDefinitions } from "../../src/report/definitions.ts";
 import { withSnapshot } from "../../src/report/read-answer.ts";
-import { readStatement } from "../../src/report/read-statement.ts";
-import { connect } from "../../src/store/connection/connect.ts";
+import { ensureReader, readStatement } from "../../src/report/read-statement.ts";
+import { connect, withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
+import { migrate } from "../../src/store/migrate/migrate.ts";
 import { runCli, startCli } from "../support/cli.ts";
+import { createDataDir } from "../support/data-dir.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
 
@@ -143,6 +146,35 @@ describe("docmirror sql", () => {
   it("cuts long values of a table before it holds them", async () => {
     const { stdout } = await ask("select repeat('ü', 2000000) as long from generate_series(1, 60)");
     expect(stdout).toBe(`long\n${`${"ü".repeat(119)}…\n`.repeat(60)}`);
+  });
+
+  it("makes the reader of an embedded Postgres once, though another command makes it meanwhile", {
+    tags: ["long"],
+  }, async () => {
+    await using data = await createDataDir();
+    await data.withDatabase(async (url) => {
+      await migrate(url, readDefinitions());
+      const options = { applicationName: "docmirror test", max: 2 };
+      await withSql(url, options, async (other) => {
+        const made = await other.begin(async (tx) => {
+          await tx`create role docmirror_reader login`;
+          const making = withSql(url, options, ensureReader);
+          making.catch(() => {});
+          const waits = () => other`select from pg_locks where not granted`;
+          await expect.poll(async () => (await waits()).length).toBeGreaterThan(0);
+          await tx`grant usage on schema report to docmirror_reader`;
+          return { making };
+        });
+        expect(await made.making).toBe(false);
+        await other`drop owned by docmirror_reader`;
+        await other`drop role docmirror_reader`;
+      });
+      const sqlOnce = () => runCli(["sql", "select current_user as name", "--json", "--data-dir", data.path]);
+      const [first, second] = [await sqlOnce(), await sqlOnce()];
+      expect(first.stderr).toContain("made the role that the statement runs as");
+      expect(second).toMatchObject({ code: 0, stderr: "" });
+      expect(JSON.parse(second.stdout).rows).toEqual([{ name: "docmirror_reader" }]);
+    });
   });
 
   it("ends a statement that takes too long with exit code 4", { tags: ["long"] }, async () => {
