@@ -53,7 +53,9 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
   if (version !== undefined) {
     throw new StoreError(
       `could not start the embedded Postgres: ${paths.cluster} holds data of Postgres ${version}, but this is Postgres ${binaries.majorVersion}`,
-      { hint: "set DOCMIRROR_DATA_DIR to another folder and sync again, or use the older docmirror" },
+      {
+        hint: "run `docmirror backup` with the older docmirror, then `docmirror restore` with this one and a new DOCMIRROR_DATA_DIR",
+      },
     );
   }
   await assertRoom(paths.dataDir);

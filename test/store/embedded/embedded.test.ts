@@ -315,6 +315,7 @@ describe("what is wrong with the data directory is told", () => {
     await expect(open()).rejects.toMatchObject({
       exitCode: 4,
       message: expect.stringMatching(/data of Postgres 14/),
+      hint: expect.stringMatching(/`docmirror backup` with the older.*`docmirror restore` with this/),
     });
   });
 
