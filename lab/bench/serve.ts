@@ -1,7 +1,9 @@
 /**
  * `npm run bench:serve`: what the interface costs over a mirror of a million builds. Server and client share this machine. Each kind of request is
- * sent for `--seconds` over 16 connections, at random places, so that few replies come from the server's cache. Then comes a full load of `--load`
- * seconds, while a service is synced into the same database again and again. Options: `--builds 1000000`, `--seconds 8`, `--load 60`.
+ * sent for `--seconds` over 16 connections, at random places, so that few replies come from the server's cache (`kinds`). Then small replies are
+ * asked for beside large ones (`mixed`). Then comes a full load of `--load` seconds, while a service is synced into the same database again and
+ * again (`load`). Options: `--builds 1000000`, `--seconds 8`, `--load 60`, `--only kinds,mixed,load`, and `--program PATH` for the `main.js` of
+ * another build.
  */
 import { type ChildProcess, fork, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -26,6 +28,8 @@ const { values } = parseArgs({
     builds: { type: "string", default: "1000000" },
     seconds: { type: "string", default: "8" },
     load: { type: "string", default: "60" },
+    only: { type: "string", default: "kinds,mixed,load" },
+    program: { type: "string", default: fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url)) },
   },
 });
 const builds = Number(values.builds);
@@ -33,7 +37,7 @@ const PROJECTS = 5000;
 const VERSIONS = 20_000;
 const CONNECTIONS = 16;
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const program = here("../../dist/cli/main.js");
+const { program } = values;
 
 async function serve(use: (url: string, server: ChildProcess) => Promise<void>): Promise<void> {
   const flags = ["serve", "--http-port", "0", "--log-level", "error", "--database-url", database.url];
@@ -76,13 +80,16 @@ async function ask(
   path: () => string,
   seconds: number,
   connections = CONNECTIONS,
+  { ofPath }: { ofPath?: (path: string) => Figures | undefined } = {},
 ): Promise<Figures> {
-  const figures: Figures = { requests: 0, others: new Map(), times: [] };
+  const all: Figures = { requests: 0, others: new Map(), times: [] };
   const until = performance.now() + seconds * 1000;
   const one = async (): Promise<void> => {
     while (performance.now() < until) {
       const from = performance.now();
-      const reply = await pool.request({ path: path(), method: "GET" });
+      const asked = path();
+      const figures = ofPath?.(asked) ?? all;
+      const reply = await pool.request({ path: asked, method: "GET" });
       await reply.body.dump({ limit: 1e9 });
       figures.times.push(performance.now() - from);
       figures.requests += 1;
@@ -91,12 +98,45 @@ async function ask(
     }
   };
   await Promise.all(Array.from({ length: connections }, one));
-  figures.times.sort((a, b) => a - b);
-  return figures;
+  all.times.sort((a, b) => a - b);
+  return all;
 }
 
 const at = (times: readonly number[], share: number) =>
   (times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN).toFixed(1);
+
+const LARGE = "1,000 of the first 10,000 builds";
+const SMALL = ["a build by its id", "a project by its slug", "20 of the first 10,000 builds"];
+const pathOf = (name: string) => (PATHS[name] as () => string)();
+const anySmall = () => pathOf(SMALL[random.int(SMALL.length)] as string);
+
+/** Small replies beside large ones: over the same connections, and beside others that ask for nothing but large ones. */
+async function measureMixed(url: string): Promise<void> {
+  const seconds = Number(values.seconds) * 2;
+  const print = (name: string, { requests, others, times }: Figures) => {
+    const rate = (requests / seconds).toFixed(0).padStart(6);
+    const spans = [0.5, 0.99].map((share) => `${at(times, share).padStart(8)} ms`).join("");
+    process.stdout.write(`${name.padEnd(48)} ${rate} ${spans}  ${describe(others)}\n`);
+  };
+  process.stdout.write(`${"".padEnd(48)} a second  half, 99 % within\n`);
+  const pool = new Pool(url, { connections: 32 });
+  const larges: Figures = { requests: 0, others: new Map(), times: [] };
+  const mixed = await ask(pool, () => (random.chance(0.05) ? pathOf(LARGE) : anySmall()), seconds, 32, {
+    ofPath: (path) => (path.includes("limit=1000") ? larges : undefined),
+  });
+  larges.times.sort((a, b) => a - b);
+  print("32 connections, 5 % large: the small ones", mixed);
+  print("  the large ones", larges);
+  const alone = await ask(pool, () => pathOf(LARGE), seconds, 16);
+  print("16 connections, large alone", alone);
+  const [small, large] = await Promise.all([
+    ask(pool, anySmall, seconds, 16),
+    ask(pool, () => pathOf(LARGE), seconds, 16),
+  ]);
+  print("16 connections small, beside 16 of large ones", small);
+  print("  the large ones", large);
+  await pool.close();
+}
 
 async function measureAll(pool: Pool): Promise<void> {
   process.stdout.write(`${"".padEnd(38)} requests a second   99 % within     alone, median\n`);
@@ -171,8 +211,9 @@ try {
   await sql.end();
   await serve(async (url, server) => {
     const pool = new Pool(url, { connections: CONNECTIONS });
-    await measureAll(pool);
-    await load(pool, server);
+    if (values.only.includes("kinds")) await measureAll(pool);
+    if (values.only.includes("mixed")) await measureMixed(url);
+    if (values.only.includes("load")) await load(pool, server);
     await pool.close();
   });
 } finally {

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
+import { entityTagOf } from "../../base/entity-tag.ts";
 import { createSingleFlight } from "./single-flight.ts";
 
 /** A rendered page, or another text, ready to be sent. */
@@ -51,8 +51,7 @@ export function createPageCache(maxLength = 16 * 1024 * 1024, most = 200): PageC
       if (stored?.revision === revision) return stored.page;
       const makeAndKeep = async (signal: AbortSignal) => {
         const { status, body, renewSeconds = null } = await make(signal);
-        const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-        const page = { status, body, etag, renewSeconds };
+        const page = { status, body, etag: entityTagOf(body), renewSeconds };
         kept.set(key, { revision, page });
         return page;
       };

@@ -10,6 +10,9 @@ import type { AnySql } from "../../store/connection/sql.ts";
 import type { Extra } from "../../store/schema/columns.ts";
 import { buildLogs } from "../../store/schema/index.ts";
 
+/** Between two batches of a long page other requests have their turn. */
+const BATCH_RECORDS = 100;
+
 type WireRecord = Record<string, unknown>;
 type Row = { id: string; extra: Extra | null } & Record<string, unknown>;
 
@@ -24,12 +27,13 @@ export async function readRecords(
   ids: readonly string[],
   condition?: (r: RecordTable) => SQL,
 ): Promise<WireRecord[]> {
-  if (ids.length === 0) return [];
-  const rows = await readRows(sql, resource, ids, condition);
-  const belongings = await readBelongings(sql, resource, rows);
-  const records = new Map(
-    rows.map((row) => [row.id, restoreRecord(resource, { ...toStored(resource, row), ...belongings(row) })]),
-  );
+  const records = new Map<string, WireRecord>();
+  for (let from = 0; from < ids.length; from += BATCH_RECORDS) {
+    const rows = await readRows(sql, resource, ids.slice(from, from + BATCH_RECORDS), condition);
+    const belongings = await readBelongings(sql, resource, rows);
+    for (const row of rows)
+      records.set(row.id, restoreRecord(resource, { ...toStored(resource, row), ...belongings(row) }));
+  }
   return ids.flatMap((id) => {
     const record = records.get(id);
     return record ? [record] : [];

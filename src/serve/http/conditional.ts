@@ -1,13 +1,13 @@
 /** What a client has already is answered by 304: by the entity tag of a reply, or by the moment of its data. */
-import { createHash } from "node:crypto";
 import type { MiddlewareHandler } from "hono";
+import { entityTagOf } from "../../base/entity-tag.ts";
 import { isResource, type Resource } from "../../resources/resources.ts";
 import type { Catalog } from "../protocol/catalog.ts";
 
 /**
  * Gives each whole reply with status 200 an entity tag, a hash of its body before compression, and answers
  * 304 without a body to a client that has it (RFC 9110, sections 8.8.3 and 13.1.2). A tag that a handler has
- * set stays. Reads the whole body, so it is not for streams.
+ * set stays, which saves copies of a long body. Reads the whole body else, so it is not for streams.
  */
 export function entityTags(): MiddlewareHandler {
   return async (c, next) => {
@@ -17,7 +17,7 @@ export function entityTags(): MiddlewareHandler {
     if (!reply.headers.has("etag")) {
       const body = new Uint8Array(await reply.arrayBuffer());
       reply = new Response(body, reply);
-      reply.headers.set("etag", `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`);
+      reply.headers.set("etag", entityTagOf(body));
     }
     const isKnown = hasTag(c.req.header("if-none-match"), reply.headers.get("etag") ?? "");
     // Hono would add the headers of the reply that is replaced.

@@ -1,5 +1,6 @@
 import { StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import { BusyError } from "../../page/cache/gate.ts";
 import { ReaderGoneError } from "../../page/cache/reader-gone.ts";
 import { isRecoveryConflict } from "../../store/connection/recovery-conflict.ts";
 import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
@@ -27,6 +28,11 @@ export interface Failure {
 /** Why a request failed: 503 with `Retry-After` where waiting or an operator helps, else 500. */
 export function explainReplyFailure(error: unknown): Failure {
   if (error instanceof NotReadyError) return refusal(`${error.message}. Try again later.`, LATER);
+  if (error instanceof BusyError)
+    return refusal(
+      "Too many large replies wait. Ask for fewer records at once, or try again later.",
+      RETRY_AFTER,
+    );
   if (error instanceof ReaderGoneError) return refusal("Nobody reads this reply.", SOON);
   const sqlstate = sqlstateOf(error);
   if (sqlstate === QUERY_CANCELED)

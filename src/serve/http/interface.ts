@@ -1,6 +1,8 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
+import { createGate, type GateBounds } from "../../page/cache/gate.ts";
+import { whileRead } from "../../page/cache/reader-gone.ts";
 import type { Catalog } from "../protocol/catalog.ts";
 import { MIRROR } from "../protocol/manners.ts";
 import { createProtocol } from "../protocol/protocol.ts";
@@ -12,6 +14,8 @@ import { describeInterface } from "./openapi.ts";
 const ANSWER_WITHIN_MS = 15_000;
 /** Rendered lists that are kept until their list changes. */
 const CACHE_BYTES = 32 * 1024 * 1024;
+/** Large pages that are made at once, so that they take few connections and turns from small replies. */
+const LARGE_AT_ONCE: GateBounds = { atOnce: 2, waiting: 200, patienceMs: 10_000 };
 /** Which paths the interface has. */
 export const INTERFACE_PATHS = ["/api/*", "/openapi.json"] as const;
 const METHODS = "GET, HEAD, OPTIONS";
@@ -28,10 +32,12 @@ export interface InterfaceDeps {
  * after 15 s.
  */
 export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
+  const large = createGate(LARGE_AT_ONCE);
   const protocol = createProtocol({
     catalog,
     manners: MIRROR,
     cacheBytes: CACHE_BYTES,
+    queueLarge: (make, signal) => large.pass(make, whileRead({ signal })),
     onFailure: (error, path, told) =>
       failureReply(error, path, told instanceof Object ? log.child(told) : log),
   });
@@ -54,8 +60,9 @@ export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
   /** HEAD is answered as GET, because tags and lengths come from the body. The server drops it at the end. */
   async function answer(c: Context): Promise<Response> {
     const request = c.req.raw;
-    const { url, headers } = request;
-    return protocol.fetch(request.method === "HEAD" ? new Request(url, { headers }) : request, requestOf(c));
+    const { url, headers, signal } = request;
+    const asked = request.method === "HEAD" ? new Request(url, { headers, signal }) : request;
+    return protocol.fetch(asked, requestOf(c));
   }
 
   app.use("/api/*", inTime, lastModified(catalog), entityTags());

@@ -14,6 +14,8 @@ export interface Manners {
   nextKeepsProject: boolean;
   /** Whether a key of digits that is no id is read as a slug. */
   slugsOfDigits: boolean;
+  /** Whether replies have an `ETag`. */
+  hasTags: boolean;
 }
 
 /** The recorded service. The simulated one behaves like it, so that the mirror meets a real server's habits. */
@@ -24,6 +26,7 @@ export const RECORDED: Manners = {
   format: "ignored",
   nextKeepsProject: false,
   slugsOfDigits: false,
+  hasTags: false,
 };
 
 /** The mirror. It answers all that the recorded service answers, and more where that one refuses or forgets. */
@@ -34,4 +37,5 @@ export const MIRROR: Manners = {
   format: "json only",
   nextKeepsProject: true,
   slugsOfDigits: true,
+  hasTags: true,
 };

@@ -4,6 +4,7 @@
  */
 import { type Context, Hono } from "hono";
 import { LRUCache } from "lru-cache";
+import { entityTagOf } from "../../base/entity-tag.ts";
 import {
   DECLARATIONS,
   isResource,
@@ -16,9 +17,10 @@ import { docSearchReply } from "./doc-search-reply.ts";
 import { readFilters } from "./filters.ts";
 import { type Manners, RECORDED } from "./manners.ts";
 import { refuseOrdering } from "./ordering.ts";
+import { createPageSizes } from "./page-sizes.ts";
 import { describePage, readPaging, readSearchPage } from "./paging.ts";
 import { Refusal } from "./refusal.ts";
-import { renderJson } from "./render.ts";
+import { renderJson, renderPage } from "./render.ts";
 import { describeSchema } from "./schema-reply.ts";
 
 export interface ProtocolOptions {
@@ -35,10 +37,20 @@ export interface ProtocolOptions {
   /** How many bytes of rendered list replies are cached, for catalogs that have `revision`. @default 0 */
   cacheBytes?: number;
   /**
+   * Makes a large page when it is its turn, so that small replies do not wait for large ones. The signal is that of the
+   * request. @default at once
+   */
+  queueLarge?: <T>(make: () => Promise<T>, signal: AbortSignal) => Promise<T>;
+  /**
    * The reply when the catalog fails. `told` is what the caller of `fetch` passed along with the request.
    * @default 500 with `error_message`, as the framework sends it
    */
   onFailure?: (error: Error, path: string, told: unknown) => Response;
+}
+
+interface Asked {
+  url: URL;
+  request: Request;
 }
 
 interface SlugFilter extends Filter {
@@ -52,8 +64,10 @@ interface SlugFilter extends Filter {
  */
 export function createProtocol(options: ProtocolOptions): Hono {
   const { catalog, manners = RECORDED, basePath = "", ascii = false, cacheBytes = 0 } = options;
+  const { queueLarge = (make) => make() } = options;
+  const sizes = createPageSizes();
   const apiPath = `${basePath}/api/v1`;
-  const cache = new LRUCache<string, { revision: string; reply: Buffer }>({
+  const cache = new LRUCache<string, { revision: string; reply: Buffer; etag: string }>({
     // For this cache 0 would mean no limit. No reply is as short as one byte.
     maxSize: Math.max(1, cacheBytes),
     // The address counts too: it may be a hundred times as long as an empty list.
@@ -72,10 +86,14 @@ export function createProtocol(options: ProtocolOptions): Hono {
   }
 
   /** A list. With `only` it has just these records, as where the path holds the slug of their project. */
-  async function answerList(resource: Resource, url: URL, only?: SlugFilter): Promise<Response> {
+  async function answerList(
+    resource: Resource,
+    { url, request }: Asked,
+    only?: SlugFilter,
+  ): Promise<Response> {
     const key = url.pathname + url.search;
     const ready = cache.get(key);
-    if (ready && ready.revision === (await catalog.revision?.(resource))) return jsonBytes(ready.reply);
+    if (ready && ready.revision === (await catalog.revision?.(resource))) return jsonBytes(ready);
     const query = new URLSearchParams(url.searchParams);
     const filters = readFilters(resource, query, manners.filters);
     refuseOrdering(resource, query);
@@ -84,14 +102,19 @@ export function createProtocol(options: ProtocolOptions): Hono {
       filters.push(only);
       if (manners.nextKeepsProject) query.set(only.path.join("__"), only.value);
     }
-    const { records, totalCount, revision } = await catalog.list(resource, { filters, ...page });
-    const meta = describePage(`${apiPath}/${resource}/`, query, page, totalCount);
-    const reply = renderJson({ meta, objects: records }, ascii);
-    if (revision !== undefined) cache.set(key, { revision, reply });
-    return jsonBytes(reply);
+    const make = async () => {
+      const { records, totalCount, revision } = await catalog.list(resource, { filters, ...page });
+      const meta = describePage(`${apiPath}/${resource}/`, query, page, totalCount);
+      const reply = await renderPage(meta, records, ascii);
+      sizes.note(resource, records.length, reply.length);
+      const etag = entityTagOf(reply);
+      if (revision !== undefined) cache.set(key, { revision, reply, etag });
+      return jsonBytes({ reply, etag });
+    };
+    return sizes.isLarge(resource, page.limit) ? queueLarge(make, request.signal) : make();
   }
 
-  async function answerDetail(resource: Resource, key: string, url: URL): Promise<Response> {
+  async function answerDetail(resource: Resource, key: string, asked: Asked): Promise<Response> {
     // A key of digits is an id, even if a slug looks the same (`docs/internals/service.md`, "Details").
     const isNumber = /^\d+$/.test(key);
     if (isNumber || manners.slugsOfDigits) {
@@ -107,7 +130,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
     if (!listedBy) return notFound();
     const only = { path: [listedBy, "slug"], value: key };
     if (isNumber && !(await findFirst(resource, only))) return notFound();
-    return answerList(resource, url, only);
+    return answerList(resource, asked, only);
   }
 
   async function findFirst(resource: Resource, filter: Filter): Promise<unknown> {
@@ -138,33 +161,34 @@ export function createProtocol(options: ProtocolOptions): Hono {
   }
 
   /** The answer for a path below the base path, or undefined when the path is unknown. */
-  function route(path: string, url: URL): (() => Promise<Response>) | undefined {
+  function route(path: string, asked: Asked): (() => Promise<Response>) | undefined {
     const segments = path.split("/").map(decode);
     // A path that starts and ends with a slash has an empty segment at each end.
     if (segments.shift() !== "" || segments.pop() !== "") return undefined;
     const [api, version, resource, key, ...rest] = segments;
     if (api !== "api" || rest.length > 0) return undefined;
     if (version === "v2") {
-      return resource === "docsearch" && key === undefined ? () => answerDocSearch(url) : undefined;
+      return resource === "docsearch" && key === undefined ? () => answerDocSearch(asked.url) : undefined;
     }
     if (version !== "v1") return undefined;
     if (resource === undefined) return answerRoot;
     if (!isResource(resource)) return undefined;
-    if (key === undefined) return () => answerList(resource, url);
+    if (key === undefined) return () => answerList(resource, asked);
     if (key === "") return undefined;
     if (key === "schema") return () => answerSchema(resource);
     if (resource === "file" && (key === "search" || key === "anchor")) {
-      return () => answerFileSearch(key, url);
+      return () => answerFileSearch(key, asked.url);
     }
-    return () => answerDetail(resource, key, url);
+    return () => answerDetail(resource, key, asked);
   }
 
   async function answer(c: Context): Promise<Response> {
     const url = new URL(c.req.url);
+    const asked = { url, request: c.req.raw };
     const method = c.req.raw.method;
     if (basePath !== "" && !url.pathname.startsWith(`${basePath}/`)) return unknownPath();
     const path = url.pathname.slice(basePath.length);
-    const found = route(path, url) ?? (path.endsWith("/") ? undefined : route(`${path}/`, url));
+    const found = route(path, asked) ?? (path.endsWith("/") ? undefined : route(`${path}/`, asked));
     if (!found) return unknownPath();
     if (!path.endsWith("/") && manners.closingSlash === "redirect") {
       return empty(301, { location: `${url.pathname}/${url.search}` });
@@ -183,7 +207,21 @@ export function createProtocol(options: ProtocolOptions): Hono {
   }
 
   function json(body: unknown, status = 200): Response {
-    return jsonBytes(renderJson(body, ascii), status);
+    const reply = renderJson(body, ascii);
+    return jsonBytes({ reply, etag: entityTagOf(reply) }, status);
+  }
+
+  function jsonBytes({ reply, etag }: { reply: Buffer; etag: string }, status = 200): Response {
+    return new Response(new Uint8Array(reply.buffer as ArrayBuffer, reply.byteOffset, reply.byteLength), {
+      status,
+      headers: {
+        "content-type": "application/json",
+        "content-length": String(reply.length),
+        vary: "Accept",
+        "cache-control": "no-cache",
+        ...(manners.hasTags && status === 200 ? { etag } : {}),
+      },
+    });
   }
 
   const app = new Hono();
@@ -197,18 +235,6 @@ export function createProtocol(options: ProtocolOptions): Hono {
     );
   });
   return app;
-}
-
-function jsonBytes(body: Buffer, status = 200): Response {
-  return new Response(new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength), {
-    status,
-    headers: {
-      "content-type": "application/json",
-      "content-length": String(body.length),
-      vary: "Accept",
-      "cache-control": "no-cache",
-    },
-  });
 }
 
 function empty(status: number, headers: Record<string, string> = {}): Response {

@@ -1,10 +1,22 @@
+import { mapInTurns } from "../../base/map-in-turns.ts";
+
 /**
  * JSON as the recorded service writes it: keys sorted, text raw. The spaces after comma and colon are left
  * out, because no reader needs them. With `ascii`, characters outside ASCII become \u escapes.
  */
 export function renderJson(value: unknown, ascii: boolean): Buffer {
+  return Buffer.from(renderText(value, ascii));
+}
+
+/** The same of a page of a list. A long one is written in parts, between which other requests have their turn. */
+export async function renderPage(meta: object, objects: readonly unknown[], ascii: boolean): Promise<Buffer> {
+  const texts = await mapInTurns(objects, (record) => renderText(record, ascii));
+  return Buffer.from(`{"meta":${renderText(meta, ascii)},"objects":[${texts.join(",")}]}`);
+}
+
+function renderText(value: unknown, ascii: boolean): string {
   const text = JSON.stringify(sortKeys(value));
-  return Buffer.from(ascii ? escapeNonAscii(text) : text);
+  return ascii ? escapeNonAscii(text) : text;
 }
 
 /** Returns the same object when its keys are already sorted. That is the usual case and costs little. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { renderJson } from "../../../src/serve/protocol/render.ts";
+import { renderJson, renderPage } from "../../../src/serve/protocol/render.ts";
 
 describe("rendered JSON", () => {
   it.each([
@@ -11,5 +11,11 @@ describe("rendered JSON", () => {
     ['{"constructor":1,"__proto__":{"z":1,"a":2}}', '{"__proto__":{"a":2,"z":1},"constructor":1}'],
   ])("%s keeps every field", (sent, sorted) => {
     expect(renderJson(JSON.parse(sent), false).toString()).toBe(sorted);
+  });
+
+  it.each([false, true])("of a page is that of its envelope (ASCII alone: %s)", async (ascii) => {
+    const meta = { total_count: 2, limit: 20 };
+    for (const objects of [[], [{ b: "é", a: [{ d: 1, c: null }] }, { id: "2" }]])
+      expect(await renderPage(meta, objects, ascii)).toEqual(renderJson({ meta, objects }, ascii));
   });
 });
