@@ -11,7 +11,19 @@ const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
 describe("the files in deploy", () => {
   it("are texts of kinds that some test here reads", () => {
     expect(new Set(files.map(({ path }) => extname(path)))).toEqual(
-      new Set([".json", ".md", ".mjs", ".service", ".sh", ".sql", ".timer", ".yaml", ".yml"]),
+      new Set([
+        ".conf",
+        ".json",
+        ".md",
+        ".mjs",
+        ".service",
+        ".sh",
+        ".sql",
+        ".timer",
+        ".vcl",
+        ".yaml",
+        ".yml",
+      ]),
     );
   });
 
@@ -19,7 +31,8 @@ describe("the files in deploy", () => {
     const addresses = files.flatMap(({ path, text }) =>
       (text.match(/\w+:\/\/[^\s"'`)]+/g) ?? []).map((found) => `${path}: ${found}`),
     );
-    const ours = /:\/\/(\w+@)?(localhost|127\.0\.0\.1|postgres|simulate|docs\.example\.org)([:/]|$)/;
+    const ours =
+      /:\/\/(\w+@)?(docmirror|localhost|127\.0\.0\.1|postgres|simulate|docs\.example\.org)([:;/]|$)/;
     expect(addresses.filter((found) => !ours.test(found))).toEqual([]);
   });
 

@@ -16,6 +16,11 @@ const ANSWER_WITHIN_MS = 15_000;
 const CACHE_BYTES = 32 * 1024 * 1024;
 /** Large pages that are made at once, so that they take few connections and turns from small replies. */
 const LARGE_AT_ONCE: GateBounds = { atOnce: 2, waiting: 200, patienceMs: 10_000 };
+/**
+ * Shared caches give a reply again for some seconds, and an old one while they ask for a new one. Syncs bring changes no
+ * faster than that. A sync that reads a mirror through a cache sees a replica that is half a minute behind.
+ */
+const CACHED = "max-age=5, stale-while-revalidate=30";
 /** Which paths the interface has. */
 export const INTERFACE_PATHS = ["/api/*", "/openapi.json"] as const;
 const METHODS = "GET, HEAD, OPTIONS";
@@ -62,7 +67,12 @@ export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
     const request = c.req.raw;
     const { url, headers, signal } = request;
     const asked = request.method === "HEAD" ? new Request(url, { headers, signal }) : request;
-    return protocol.fetch(asked, requestOf(c));
+    const reply = await protocol.fetch(asked, requestOf(c));
+    // A cached error could look like a deletion. Without the header, caches keep 404 for minutes.
+    reply.headers.set("cache-control", reply.status === 200 ? CACHED : "no-store");
+    // The recorded service varies by Accept, which has no effect here.
+    reply.headers.delete("vary");
+    return reply;
   }
 
   app.use("/api/*", inTime, lastModified(catalog), entityTags());
@@ -71,7 +81,7 @@ export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
   app.all("/openapi.json", (c) => {
     if (c.req.method === "OPTIONS") return c.body(null, 204, { allow: METHODS });
     if (!["GET", "HEAD"].includes(c.req.method)) return c.body(null, 405, { allow: METHODS });
-    return c.body(description, 200, { "content-type": "application/json", "cache-control": "no-cache" });
+    return c.body(description, 200, { "content-type": "application/json", "cache-control": CACHED });
   });
   app.onError((error, c) => failureReply(error, c.req.path, log.child(requestOf(c))));
   return app;

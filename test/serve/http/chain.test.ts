@@ -202,6 +202,6 @@ describe("a mirror of the recorded service", () => {
     if (!isMore) expect(reply.headers.get("content-length")).toBe(String(Buffer.byteLength(body)));
     if (type !== "application/json") expect(body).toBe(exchange.body);
     expect(reply.headers.get("location")).toBeNull();
-    expect(reply.headers.get("vary")).toMatch(/^(Accept, )?Accept-Encoding$/);
+    expect(reply.headers.get("vary")).toBe("Accept-Encoding");
   });
 });
