@@ -9,7 +9,7 @@ const LOOK_BACK = 200;
  * Merges rounds of the watch that saw nothing into the newest one, `runId`, within an hour by the clock: a round a minute would
  * leave gigabytes in years. The newest one stays as it is, since the bounds of the next builds come from it, and its number
  * grows, so whatever follows the numbers notices each round. A round stays where an open build was last seen in it, where a
- * place of the database was noted, where the reports are as of it, and where another run, a gap or another count lies in between.
+ * missing record or a place of the database was noted, where the reports are as of it, and where another run, a gap or another count lies in between.
  *
  * The caller has the run lock. Safe to repeat; does nothing where the run saw something.
  */
@@ -32,6 +32,7 @@ export async function mergeQuietRounds(sql: Sql, runId: number): Promise<void> {
       delete from sync.runs using like_newest
       where runs.id = like_newest.id and is_merged and runs.id < ${runId}
         and not exists (select from sync.open_builds where open_builds.run_id = runs.id)
+        and not exists (select from sync.missing_records where missing_records.run_id = runs.id)
         and not exists (select from sync.places where places.run_id = runs.id)
         and not exists (select from rollup.state where state.run_id = runs.id)
       returning runs.rounds, runs.rounds_first_id, runs.rounds_since, runs.rounds_requests, runs.rounds_bytes

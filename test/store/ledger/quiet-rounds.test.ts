@@ -20,7 +20,7 @@ afterAll(async () => {
 
 /** Five rounds that saw nothing, a minute apart, with the numbers 1 to 5. */
 beforeEach(async () => {
-  await sql`truncate sync.runs, sync.walks, sync.open_builds, sync.places, rollup.state`;
+  await sql`truncate sync.runs, sync.walks, sync.open_builds, sync.places, sync.missing_records, rollup.state`;
   await sql`
     insert into sync.runs (id, kind, status, started_at, finished_at, heartbeat_at, pid, host, requests, bytes, unfinished,
       rounds, rounds_first_id, rounds_since, rounds_requests, rounds_bytes)
@@ -73,6 +73,14 @@ const KEPT: [string, string, unknown][] = [
     "insert into sync.places (run_id, place) values (2, '{}')",
     [
       [2, 1],
+      [5, 4],
+    ],
+  ],
+  [
+    "that noted a missing record stays by itself",
+    "insert into sync.missing_records (resource, record_id, run_id, noticed_at) values ('build', '1', 3, now())",
+    [
+      [3, 1],
       [5, 4],
     ],
   ],
