@@ -74,7 +74,7 @@ export function createProgress(deps: ProgressDeps): Progress {
     const run = runId === null ? {} : { run_id: runId };
     const all = Object.fromEntries(lists);
     if (doing === undefined) deps.log.info({ ...run, lists: all }, "walking");
-    else deps.log.info(all[resource] ?? {}, doing);
+    else deps.log.info({ doing, ...all[resource] }, "under way");
   }
 
   return {

@@ -156,7 +156,7 @@ describe("progress elsewhere", () => {
     progress.update("checked", { records: 500, totalCount: null, doing: "checking the backup" });
     pass(10_000);
     progress.update("restored", { records: 100, totalCount: 500, doing: "restoring" });
-    expect(lines).toMatchObject([{ msg: "restoring", records: 100, total_count: 500 }]);
+    expect(lines).toMatchObject([{ msg: "under way", doing: "restoring", records: 100, total_count: 500 }]);
     expect(lines[0]).not.toHaveProperty("checked");
   });
 });

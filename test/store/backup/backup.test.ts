@@ -232,15 +232,24 @@ describe("a connection that dies", () => {
     const place = join(folder, "dying.backup");
     await writeBackup({ sql, definitions, file: place, signal });
     const before = await readFile(place);
-    let ended: Promise<void> | undefined;
-    const writing = writeBackup({
-      ...{ sql: dying(database.url), definitions, file: place, signal },
-      onProgress: () => {
-        ended ??= end(database.url);
-      },
-    });
-    await expect(writing).rejects.toBeInstanceOf(StoreError);
-    await ended;
+    await withSql(database.url, { applicationName: "docmirror test", max: 2 }, (holder) =>
+      holder.begin(async (tx) => {
+        // The backup waits for its tables, so that it cannot end before it is hit.
+        await tx`lock table mirror.users in access exclusive mode`;
+        const own = dying(database.url);
+        const failed = expect(
+          writeBackup({ sql: own, definitions, file: place, signal }),
+        ).rejects.toBeInstanceOf(StoreError);
+        const isWaiting = async () =>
+          (
+            await holder`select from pg_stat_activity
+            where application_name = 'docmirror test dying' and wait_event_type = 'Lock'`
+          ).length > 0;
+        await expect.poll(isWaiting).toBe(true);
+        await end(database.url);
+        await failed;
+      }),
+    );
     expect(await readFile(place)).toEqual(before);
     expect((await readdir(folder)).filter((name) => name.includes("partial"))).toEqual([]);
   });
