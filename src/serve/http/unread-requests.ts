@@ -21,11 +21,15 @@ type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
 
 /** Answers such requests as errors are answered, and reads what their clients still send, for 5 s at most. */
 export function answerUnread(server: Server): void {
+  const refused = new WeakSet<Socket>();
   server.on("clientError", ({ code, rawPacket }: ParserError, socket: HttpSocket) => {
+    // From Node 24 on the parser may complain of the rest, too.
+    if (refused.has(socket)) return;
     if (code === "ECONNRESET" || !socket.writable || socket._httpMessage?.headersSent) {
       socket.destroy();
       return;
     }
+    refused.add(socket);
     // The parser must not see the rest.
     socket.removeAllListeners("data").removeAllListeners("end").setTimeout(0);
     const late = setTimeout(() => socket.destroy(), LINGER_MS);
