@@ -291,5 +291,6 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
     order: "observed_at desc, resource, field, kind, detail",
     answer: ["resource", "field", "kind", "detail", "observed_at"],
   },
+  muted_projects: { order: "until, project_slug", answer: ["project_slug", "until", "muted_at"] },
   data_dictionary: { order: "relation, position", answer: ["relation", "column_name", "description"] },
 };

@@ -107,6 +107,13 @@ describe("how far the mirror can be trusted", () => {
     ]);
   });
 
+  it("muted_projects has those that are muted now", async () => {
+    await sql`
+      insert into sync.muted_projects (project_slug, until)
+      values ('loud', now() - interval '1 minute'), ('quiet', now() + interval '1 day')`;
+    expect(await sql`select project_slug from report.muted_projects`).toEqual([{ project_slug: "quiet" }]);
+  });
+
   it("schema_changes has each difference once, when it was first seen", async () => {
     expect(await sql`select * from report.schema_changes order by detail`).toEqual([
       {

@@ -1,4 +1,9 @@
-import { type BisectionParts, type DatedPage, shownWhole } from "../../src/mirror/walk/bisection.ts";
+import {
+  type BisectionParts,
+  type DatedPage,
+  type OpenRange,
+  shownWhole,
+} from "../../src/mirror/walk/bisection.ts";
 import { createRandom } from "./model-list.ts";
 
 export interface DatedListOptions {
@@ -68,10 +73,24 @@ export function createDatedList(options: DatedListOptions) {
     },
     /** Reads pages from the start until one shows nothing new, as a head does, and returns that one. */
     readHead(limit: number): DatedPage {
-      for (let offset = 0; ; offset += limit - 2) {
+      const shown = new Set<number>();
+      for (let offset = 0; ; ) {
         const known = stored.size;
-        const page = take(offset, limit);
-        if (stored.size === known || page.dates.length < limit) return page;
+        const { page, ids } = reply(offset, limit);
+        // A page that shows none of those before it may leave a gap: records went in front of it.
+        if (offset > 0 && ![...ids].some((id) => shown.has(id))) {
+          offset = Math.max(0, offset - 2 * limit);
+          continue;
+        }
+        for (const id of ids) shown.add(id);
+        if (stored.size > known && page.dates.length === limit) {
+          offset += limit - 2;
+          continue;
+        }
+        const range = shownWhole(page);
+        // Together its pages show all that is newer.
+        if (range) judge({ ...range, olderThan: null }, shown);
+        return page;
       }
     },
     parts: {
@@ -113,25 +132,31 @@ export function createDatedList(options: DatedListOptions) {
     },
   };
 
-  function take(offset: number, limit: number): DatedPage {
+  function reply(offset: number, limit: number): { page: DatedPage; ids: ReadonlySet<number> } {
     for (let chance = rate; random() * (1 + chance) < chance; ) model.happen();
     states.push(list);
     while (states.length > lag + 1) states.shift();
     const state = (lag > 0 && random() < 0.5 ? states[0] : states.at(-1)) ?? list;
     const records = state.slice(offset, offset + limit);
-    const isEnd = records.length < limit && offset + records.length === state.length;
-    const page = { offset, places: state.length, dates: records.map((one) => text(one.date)), isEnd };
     for (const one of records) {
       stored.set(one.id, one.date);
       missing.delete(one.id);
     }
-    const ids = new Set(records.map(({ id }) => id));
-    const range = shownWhole(page);
-    if (range === null) return page;
-    const { newerThan, olderThan } = range;
+    const isEnd = records.length < limit && offset + records.length === state.length;
+    const page = { offset, places: state.length, dates: records.map((one) => text(one.date)), isEnd };
+    return { page, ids: new Set(records.map(({ id }) => id)) };
+  }
+
+  function judge({ newerThan, olderThan }: OpenRange, ids: ReadonlySet<number>): void {
     const [from, to] = [Number(olderThan ?? Number.POSITIVE_INFINITY), Number(newerThan ?? -1)];
     for (const [id, at] of stored)
       if (before.has(id) && at < from && at > to && !ids.has(id)) missing.add(id);
+  }
+
+  function take(offset: number, limit: number): DatedPage {
+    const { page, ids } = reply(offset, limit);
+    const range = shownWhole(page);
+    if (range) judge(range, ids);
     return page;
   }
 

@@ -50,5 +50,6 @@ export const KEYS: Record<Relation, readonly string[]> = {
   quarantine: ["resource", "reason_kind"],
   broken_references: ["resource", "field", "target_resource", "status"],
   schema_changes: ["resource", "field", "kind", "detail"],
+  muted_projects: ["project_slug"],
   data_dictionary: ["relation", "column_name"],
 };

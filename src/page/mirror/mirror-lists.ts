@@ -55,7 +55,7 @@ function listState({ resource, last_good_at, is_whole, deficit }: Row, overdue: 
   return is_whole === true ? state("good", "current") : state("warn", "last reading not whole");
 }
 
-function walkWords({ last_walk, last_good_at, last_whole_at }: Row, now: Date): string {
+function walkWords({ last_walk, last_good_at, read_since }: Row, now: Date): string {
   if (last_good_at === null) return "not yet";
   const at = (text: unknown) => {
     const ms = momentMs(text);
@@ -63,7 +63,7 @@ function walkWords({ last_walk, last_good_at, last_whole_at }: Row, now: Date): 
     return Math.abs(now.getTime() - ms) < 86_400_000 ? clockWords(ms) : when(ms, now);
   };
   if (last_walk === "whole") return `from end to end, ${at(last_good_at)}`;
-  return `the new ones, ${at(last_good_at)}${last_whole_at === null ? "; never from end to end" : `; from end to end ${at(last_whole_at)}`}`;
+  return `the new ones, ${at(last_good_at)}; ${read_since === null ? "never all" : `all since ${at(read_since)}`}`;
 }
 
 const KINDS: Readonly<Record<string, string>> = {

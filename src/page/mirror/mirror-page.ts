@@ -56,7 +56,7 @@ ${renderChanges(changes, offers.drift, now)}
   }
   const watch = runs.find(({ kind }) => kind === "watch");
   const sync = runs.find(({ kind, status }) => kind !== "watch" && status !== "running");
-  const verdict = judgeMirror({ freshness, lists, watch, now });
+  const verdict = judgeMirror({ freshness, lists, watch, muted: answers.muted, now });
   const main = html`${renderMirrorVerdict(verdict, renderMirrorFigures(answers, sync, now))}
 ${done}
 ${lacks}`;

@@ -50,6 +50,7 @@ select ${pick(walk, "run_id", "resource", "walk", "reason", "started_at")}
 from ${walk}
 where ${walk.walk} is not null and not ${walk.is_good} and ${ofWeek}
 order by ${walk.run_id} desc, ${walk.resource}${onPage`\nlimit ${inline(MOST_ROWS)}`}`,
+    muted: askFor("muted_projects"),
     references: askFor("broken_references"),
     quarantine: askFor("quarantine"),
     changes: askFor("schema_changes", {}, [], onPage`\nlimit 50`),

@@ -25,6 +25,8 @@ export interface MirrorFacts {
   readonly lists: readonly Row[];
   /** The newest group of rounds of the watch. */
   readonly watch: Row | undefined;
+  /** The projects of which no notice is noted. */
+  readonly muted: readonly Row[];
   readonly now: Date;
 }
 
@@ -52,7 +54,7 @@ export function judgeMirror(facts: MirrorFacts): MirrorVerdict {
     tone: trouble === null ? "good" : "warn",
     title: trouble === null ? "✓ The mirror is current" : "! Look at the mirror",
     sentence,
-    notes: notesOf(lists, now),
+    notes: [...notesOf(lists, now), ...mutedNotes(facts)],
     cautions: cautionsOf(facts),
   };
 }
@@ -77,6 +79,15 @@ function notesOf([first]: readonly Row[], now: Date): string[] {
   if (computed === null) return ["The figures have not been computed yet."];
   const check = checked === null ? "" : `, and every one was compared with its record ${checked} ago`;
   return [`The figures were computed ${computed} ago${check}.`];
+}
+
+function mutedNotes({ muted, now }: MirrorFacts): string[] {
+  const [first] = muted;
+  if (first === undefined) return [];
+  const more = muted.length === 1 ? "" : `, and of ${counted(muted.length - 1, "other project")}`;
+  return [
+    `No notices of ${String(first.project_slug)} until ${when(momentMs(first.until), now)} UTC${more}.`,
+  ];
 }
 
 function cautionsOf({ freshness, lists, watch, now }: MirrorFacts): string[] {

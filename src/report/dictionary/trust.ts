@@ -64,4 +64,12 @@ export const TRUST = {
       observed_at: "When it was first seen.",
     },
   },
+  muted_projects: {
+    answers: "Of which projects is no notice noted? One row per project that is muted now.",
+    columns: {
+      project_slug: "The slug of the project.",
+      until: "Until when.",
+      muted_at: "Since when.",
+    },
+  },
 } as const;

@@ -213,7 +213,8 @@ const runsOf = ({ quick }: Beside) =>
   withSql(
     quick.databaseUrl,
     { applicationName: "docmirror test" },
-    (sql) => sql<{ kind: string; status: string }[]>`select kind, status from sync.runs order by id offset 2`,
+    (sql) =>
+      sql<{ kind: string; status: string }[]>`select kind, status from sync.runs where id > 2 order by id`,
   );
 
 describe("beside the nightly sync", () => {

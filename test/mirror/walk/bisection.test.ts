@@ -127,8 +127,8 @@ describe("a search by counts", () => {
         expect(isSettled).toBe(true);
         expect(model.settle()).toEqual([]);
         expect(model.shown).toBe(model.length);
-        // Deletions hide behind births with old dates, and only so.
-        if (options.kind !== "any") expect(model.isEqual()).toBe(true);
+        // Deletions hide behind births with old dates, and behind those that a head from behind left out, and only so.
+        if (options.kind !== "any" && options.lag === 0) expect(model.isEqual()).toBe(true);
       }),
       { numRuns },
     );

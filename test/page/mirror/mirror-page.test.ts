@@ -38,7 +38,7 @@ describe("the page of the mirror", () => {
     const lists = rowsOf(page, "lists");
     expect(lists.map(([name]) => name)).toEqual(["Users", "Projects", "Versions", "Files", "Builds"]);
     expect(lists[4]?.[1]).toContain("current");
-    expect(lists[4]?.[6]).toMatch(/^the new ones, \d\d:\d\d; from end to end \d\d:\d\d$/);
+    expect(lists[4]?.[6]).toMatch(/^the new ones, \d\d:\d\d; all since \d\d:\d\d$/);
     expect(lists[0]?.[6]).toMatch(/^from end to end, \d\d:\d\d$/);
     expect(rowsOf(page, "runs").map(([run, end]) => [run, end])).toEqual([
       ["Watch, 1 round3", "succeededsucceeded"],
