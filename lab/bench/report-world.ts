@@ -1,4 +1,5 @@
 import type { Sql } from "../../src/store/connection/sql.ts";
+import { EACH_LIST } from "../../test/support/each-list.ts";
 
 /**
  * Fills a mirror by SQL alone with so many builds of 400 days, as a worker that watches each minute would have left it: 5,000 projects, or as
@@ -12,7 +13,7 @@ export async function fillMirror(sql: Sql, builds: number, projects = 5000, days
      values ('full', 'succeeded', now() - interval '20 minutes', now() - interval '10 minutes', now(), 1, 'bench')`,
     `insert into sync.walks (run_id, resource, walk, started_at, finished_at, pages, records, total_count)
      select 1, name, 'whole', now() - interval '20 minutes', now() - interval '10 minutes', 1, 1, 1
-     from unnest(array['user', 'project', 'version', 'build', 'file']) as name`,
+     from ${EACH_LIST} as name`,
     `insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
      select n::text, 'project-' || n, 'Project ' || n, 'list', true, now() - interval '400 days', now(), '\\x00'
      from generate_series(1, ${projects}) as n`,

@@ -1,4 +1,5 @@
 import type { Sql } from "../../src/store/connection/sql.ts";
+import { EACH_LIST } from "../../test/support/each-list.ts";
 
 export interface ServedRows {
   builds: number;
@@ -35,7 +36,7 @@ export async function fillServed(sql: Sql, { builds, projects, versions }: Serve
     with run as (insert into sync.runs (kind, status, started_at, heartbeat_at, finished_at, pid, host)
       values ('full', 'succeeded', now(), now(), now(), 1, 'bench') returning id)
     insert into sync.walks (run_id, resource, walk, started_at, finished_at, pages)
-    select id, unnest(array['user', 'project', 'version', 'file', 'build']), 'whole', now(), now(), 1 from run`);
+    select id, ${EACH_LIST}, 'whole', now(), now(), 1 from run`);
   await sql.unsafe("vacuum analyze");
   await sql.unsafe("checkpoint");
   const [size] = await sql<

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { RESOURCES } from "../../src/resources/resources.ts";
 import { runCli, startCli } from "../support/cli.ts";
 
 const SMALL = [
@@ -32,7 +33,7 @@ describe("simulate and get", () => {
       get("build", "--schema"),
       get("build", "999999999", "--retries", "0"),
     ]);
-    expect(Object.keys(root.value).sort()).toEqual(["build", "file", "project", "user", "version"]);
+    expect(Object.keys(root.value).sort()).toEqual(RESOURCES.toSorted());
     expect(list.value.meta).toMatchObject({ limit: 3, offset: 2, total_count: 8 });
     expect(list.value.objects).toHaveLength(3);
     expect(filtered.value.objects).toEqual([]);

@@ -4,13 +4,14 @@ import { serviceClientOver } from "../../src/client/service-client-over.ts";
 import { readPage } from "../../src/mirror/content/read-page.ts";
 import { runSync, type SyncOptions } from "../../src/mirror/run/run.ts";
 import { withContent } from "../../src/mirror/run/with-content.ts";
-import { RESOURCES } from "../../src/resources/resources.ts";
+import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { createTestClient } from "../support/client.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { recordedExchanges, startReplay } from "../support/replay-upstream.ts";
+import { type Exchange, recordedExchanges } from "../support/recorded-exchanges.ts";
+import { startReplay } from "../support/replay-upstream.ts";
 import { serveInterface } from "../support/served-interface.ts";
 import { withDefaults } from "../support/sync.ts";
 import { ENDPOINTS, type Facts } from "./endpoints.ts";
@@ -29,12 +30,16 @@ const world = createWorld({
   basePath: BASE,
 });
 
-const recorded = new Set(recordedExchanges().map(({ path }) => path));
+const recorded = new Map(
+  recordedExchanges()
+    .filter(({ method }) => method === "GET")
+    .map((exchange) => [exchange.path, exchange]),
+);
 const hasAll = () => true;
 
 describe("the table", () => {
-  it("has a row for each of the 15 endpoints", () => {
-    expect(new Set(ENDPOINTS.map(({ path }) => path)).size).toBe(15);
+  it("has a row for each endpoint: a list and a detail of each resource, the root, and four searches", () => {
+    expect(new Set(ENDPOINTS.map(({ path }) => path)).size).toBe(2 * RESOURCES.length + 5);
   });
 });
 
@@ -138,8 +143,8 @@ async function startRecorded(): Promise<Server> {
   const replay = await startReplay();
   const facts: Facts = {
     base: "",
-    counts: { user: 24, project: 27, version: 79, file: 70, build: 150 },
-    ids: { user: "7", project: "11", version: "5047", file: "332000", build: "91208" },
+    counts: perResource((resource) => JSON.parse(replyTo(`/api/v1/${resource}/`).body).meta.total_count),
+    ids: perResource(recordedIdOf),
     slug: "brook-lib",
     word: "kestrel",
     anchor: "py-modindex",
@@ -148,23 +153,35 @@ async function startRecorded(): Promise<Server> {
   return { url: replay.url.origin, facts, stop: replay.close };
 }
 
+function replyTo(path: string): Exchange {
+  const exchange = recorded.get(path);
+  if (!exchange) throw new Error(`no recorded ${path}`);
+  return exchange;
+}
+
+/** A record whose detail was recorded. */
+function recordedIdOf(resource: Resource): string {
+  const paths = [...recorded].flatMap(([path, { status }]) => (status === 200 ? [path] : []));
+  const ids = paths.map((path) => new RegExp(`^/api/v1/${resource}/(\\d+)/$`).exec(path)?.[1]);
+  return ids.find((id) => id !== undefined) ?? "";
+}
+
+const perResource = <T>(value: (resource: Resource) => T) =>
+  Object.fromEntries(RESOURCES.map((resource) => [resource, value(resource)])) as Record<Resource, T>;
+
 async function readFacts(url: string, base: string): Promise<Facts> {
   await using client = createTestClient(url);
   const service = serviceClientOver(client);
   const pages = await Promise.all(RESOURCES.map((resource) => service.fetchPage(resource, { limit: 1 })));
-  const perResource = <T>(value: (page: (typeof pages)[number] | undefined) => T) =>
-    Object.fromEntries(RESOURCES.map((resource, at) => [resource, value(pages[at])])) as Record<
-      (typeof RESOURCES)[number],
-      T
-    >;
+  const pageOf = (resource: Resource) => pages[RESOURCES.indexOf(resource)];
   const [file] = (await service.fetchPage("file", { limit: 1 })).objects;
   const page = readPage(world.page(file?.absolute_url ?? "")?.html ?? "");
   const slug = file?.project?.slug ?? "";
   const [, version = ""] = /\/en\/([^/]+)\//.exec(file?.absolute_url ?? "") ?? [];
   return {
     base,
-    counts: perResource((one) => one?.meta.total_count ?? 0),
-    ids: perResource((one) => one?.objects[0]?.id ?? ""),
+    counts: perResource((one) => pageOf(one)?.meta.total_count ?? 0),
+    ids: perResource((one) => pageOf(one)?.objects[0]?.id ?? ""),
     slug,
     word: page.text.split(" ")[3]?.replace(/\W/g, "") ?? "",
     anchor: file?.name?.replace(/\.html$/, "") ?? "",

@@ -261,7 +261,7 @@ const schema: Endpoint = {
   ],
 };
 
-/** One row for each of the 15 endpoints (`docs/interface.md`, "Endpoints"). */
+/** One row for each endpoint (`docs/interface.md`, "Endpoints"). */
 export const ENDPOINTS: readonly Endpoint[] = [
   root,
   ...RESOURCES.map(list),

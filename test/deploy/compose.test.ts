@@ -134,7 +134,7 @@ describe.skipIf(missing)(
     /** A figure for all rows that hold what was read, when it was seen first included. */
     const rows = () =>
       ask(
-        ["users", "projects", "versions", "files", "builds", "build_transitions"]
+        [...RESOURCES.map((resource) => `${resource}s`), "build_transitions"]
           .map((table) => `select md5(string_agg(t::text, '|' order by t::text)) from mirror.${table} t`)
           .join(" union all "),
       );

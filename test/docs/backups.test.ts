@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { RESOURCES } from "../../src/resources/resources.ts";
 import { type Simulation, startSimulation } from "../../src/simulate/service.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
 import { type RunningCli, runCli, startCli } from "../support/cli.ts";
@@ -101,7 +102,7 @@ describe.skipIf(POSTGRES_BIN === null)(
     /** The live records of two mirrors. */
     async function expectSame(oneUrl: string, otherUrl: string): Promise<void> {
       const [one, other] = await Promise.all([mirrorRows(oneUrl), mirrorRows(otherUrl)]);
-      for (const table of ["users", "projects", "versions", "files", "builds"]) {
+      for (const table of RESOURCES.map((resource) => `${resource}s`)) {
         const live = (rows: string[] = []) => rows.filter((row) => !row.includes('"deleted": true'));
         expect({ table, rows: live(one[table]) }).toEqual({ table, rows: live(other[table]) });
       }

@@ -8,6 +8,7 @@ import { bodyOf, signedHeaders } from "../../src/notify/message.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { EACH_LIST } from "../support/each-list.ts";
 import { addLateBuild, addLook, QUIET_NIGHT } from "../support/quiet-night.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { WEBHOOK_KEY, WEBHOOK_SECRET } from "../support/webhook-receiver.ts";
@@ -30,7 +31,7 @@ async function badNight(): Promise<Record<string, unknown>> {
       values (40, 'full', 'succeeded', '2026-03-09 20:00Z', '2026-03-09 20:05Z', now(), 1, 'test');
       insert into sync.walks (run_id, resource, walk, started_at, finished_at, records)
       select 40, resource, 'whole', '2026-03-09 20:00Z', case resource when 'build' then timestamptz '2026-03-09 20:05Z' else '2026-03-10 20:00Z' end, 900
-      from unnest(array['user', 'project', 'version', 'build', 'file']) as resource;
+      from ${EACH_LIST} as resource;
       insert into mirror.projects (id, slug, name, default_version, source, listed, first_seen_at, changed_at, record_hash)
       values ('7', 'pip', 'Pip', 'latest', 'list', true, '2026-03-01Z', '2026-03-01Z', '');
       insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)

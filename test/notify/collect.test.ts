@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { collectNotices } from "../../src/notify/collect.ts";
+import { RESOURCES } from "../../src/resources/resources.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "../support/database.ts";
@@ -70,8 +71,7 @@ const addWalk = (
 /** A well-read mirror. */
 async function addGoodSync(sql: Sql, at = NOW): Promise<number> {
   const runId = await addRun(sql, { status: "succeeded", at });
-  for (const resource of ["user", "project", "version", "build", "file"])
-    await addWalk(sql, runId, resource, { at });
+  for (const resource of RESOURCES) await addWalk(sql, runId, resource, { at });
   return runId;
 }
 
@@ -225,8 +225,7 @@ describe("runs", () => {
       await look();
       const long = '\u0001\\"❤\t'.repeat(5_000);
       const id = await addRun(sql, { status: "failed", error: long, warnings: Array(40).fill(long) });
-      for (const resource of ["user", "project", "version", "build", "file"])
-        await addWalk(sql, id, resource, { walk: "not_whole", reason: long });
+      for (const resource of RESOURCES) await addWalk(sql, id, resource, { walk: "not_whole", reason: long });
       const [notice] = await look();
       expect(Buffer.byteLength(JSON.stringify(notice?.data))).toBeLessThan(20_000);
       expect(notice?.data).toMatchObject({ more_warnings: 35 });
@@ -240,9 +239,7 @@ describe("lists", () => {
       await look("2026-03-10T01:00:00Z");
       expect(await look("2026-03-11T05:59:00Z")).toEqual([]);
       const noted = await look("2026-03-11T06:01:00Z");
-      expect(subjects(noted)).toEqual(
-        ["build", "file", "project", "user", "version"].map((of) => `list/${of}/2026-03-10 00:00:00+00`),
-      );
+      expect(subjects(noted)).toEqual(RESOURCES.toSorted().map((of) => `list/${of}/2026-03-10 00:00:00+00`));
       expect(noted[0]).toMatchObject({
         type: "list.stale",
         data: {
@@ -276,7 +273,7 @@ describe("lists", () => {
     withOutbox(async ({ sql, look }) => {
       await addGoodSync(sql);
       await look();
-      expect(await look("2027-01-01T00:00:00Z")).toHaveLength(5);
+      expect(await look("2027-01-01T00:00:00Z")).toHaveLength(RESOURCES.length);
       expect(await look()).toEqual([]);
       // The same staleness again is no news.
       expect(await look("2027-01-01T00:00:00Z")).toEqual([]);

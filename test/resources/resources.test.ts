@@ -9,7 +9,7 @@ import {
   type Resource,
   targetOf,
 } from "../../src/resources/resources.ts";
-import { recordedExchanges } from "../support/replay-upstream.ts";
+import { recordedExchanges } from "../support/recorded-exchanges.ts";
 
 interface RecordedSchema {
   fields: Record<string, { type: string; related_type?: string }>;
@@ -77,8 +77,8 @@ describe.each(RESOURCES)("the fields of %s", (resource) => {
 });
 
 describe("isResource", () => {
-  it("knows the five and nothing that objects inherit", () => {
-    expect(["user", "project", "version", "file", "build"].every(isResource)).toBe(true);
+  it("knows each resource and nothing that objects inherit", () => {
+    expect(RESOURCES.every(isResource)).toBe(true);
     expect(["users", "", "Build", "constructor", "__proto__", "toString"].some(isResource)).toBe(false);
   });
 });

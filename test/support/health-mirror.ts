@@ -1,3 +1,4 @@
+import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 
 /** A process that leads, with a heartbeat of now. */
@@ -7,7 +8,12 @@ export async function seedLeader(sql: Sql): Promise<void> {
     values (3, 'abc123', 4711, 'host-a', 1, '2026-11-03 12:00:00.5+00', clock_timestamp())`;
 }
 
-/** Five good walks that ended so long ago, by list, in hours; a list that is not named was never read. */
+export const EACH_AN_HOUR_AGO = Object.fromEntries(RESOURCES.map((resource) => [resource, 1])) as Record<
+  Resource,
+  number
+>;
+
+/** Good walks that ended so long ago, by list, in hours; a list that is not named was never read. */
 export async function seedWalks(
   sql: Sql,
   hoursAgo: Readonly<Record<string, number>>,

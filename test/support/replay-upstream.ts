@@ -1,24 +1,6 @@
-import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-
-export interface Exchange {
-  method: string;
-  path: string;
-  status: number;
-  headers: Record<string, string>;
-  body: string;
-}
-
-/** What a real server answered; see test/fixtures/recorded/README.md. */
-export function recordedExchanges(): Exchange[] {
-  const file = new URL("../fixtures/recorded/exchanges.jsonl", import.meta.url);
-  // At \n alone: the texts hold other line separators.
-  return readFileSync(file, "utf8")
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as Exchange);
-}
+import { recordedExchanges } from "./recorded-exchanges.ts";
 
 interface Envelope {
   meta: { limit: number; offset: number; next: string | null; total_count: number };

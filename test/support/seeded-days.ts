@@ -1,4 +1,5 @@
 import { withSql } from "../../src/store/connection/connect.ts";
+import { EACH_LIST } from "./each-list.ts";
 import { refreshPages } from "./served-pages.ts";
 
 /** A mirror that was read whole a minute ago, with three projects, of which the first has a version. */
@@ -7,7 +8,7 @@ const READ_WHOLE = `
   values ('full', 'succeeded', now() - interval '2 minutes', now() - interval '1 minute', now(), 1, 'test');
   insert into sync.walks (run_id, resource, walk, started_at, finished_at, pages)
   select 1, resource, 'whole', now() - interval '2 minutes', now() - interval '1 minute', 1
-  from unnest(array['user', 'project', 'version', 'file', 'build']) as resource;
+  from ${EACH_LIST} as resource;
   insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
   select n::text, 'project-' || n, 'Project ' || n, 'list', true, now(), now(), '' from generate_series(1, 12) as n;
   insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)

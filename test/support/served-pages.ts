@@ -6,6 +6,7 @@ import { createApp } from "../../src/serve/http/app.ts";
 import { createServedMirror } from "../../src/serve/http/served-mirror.ts";
 import { startServer } from "../../src/serve/http/server.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
+import { EACH_LIST } from "./each-list.ts";
 
 export interface ServedPages extends AsyncDisposable {
   readonly url: string;
@@ -102,7 +103,7 @@ const ROWS = `
     as of (kind, status, ago);
   insert into sync.walks (run_id, resource, walk, started_at, finished_at, pages)
   select id, resource, case kind when 'watch' then 'head' else 'whole' end, started_at, finished_at, 1
-  from sync.runs cross join unnest(array['user', 'project', 'version', 'file', 'build']) as resource
+  from sync.runs cross join ${EACH_LIST} as resource
   where status = 'succeeded' and (kind <> 'watch' or resource = 'build');
 
   insert into mirror.projects (id, slug, name, repo, source, listed, first_seen_at, changed_at, record_hash)

@@ -1,18 +1,10 @@
-import type { Resource } from "../../src/resources/resources.ts";
+import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import { readRecords } from "../../src/serve/catalog/read-records.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 
 const TABLES = [
-  "users",
-  "projects",
-  "project_users",
-  "versions",
-  "files",
-  "builds",
-  "build_logs",
-  "build_transitions",
-  "changes",
-  "unresolved_references",
+  ...RESOURCES.map((resource) => `${resource}s`),
+  ...["project_users", "build_logs", "build_transitions", "changes", "unresolved_references"],
 ];
 
 /** Every row of the mirror with its physical place, which a write would move even where it changes nothing. */

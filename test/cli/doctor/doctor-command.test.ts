@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
 import { type CliResult, runCli, startCli } from "../../support/cli.ts";
@@ -334,10 +335,9 @@ describe("doctor finds", () => {
     tags: ["long"],
   }, async () => {
     const list = (resource: string) => ({ list_endpoint: `/api/v1/${resource}/` });
-    const names = ["user", "project", "version", "file", "build"];
     await using server = await startScriptedServer((_request, { pathname }) => {
       if (pathname === "/api/v1/")
-        return { body: Object.fromEntries(names.map((name) => [name, list(name)])) };
+        return { body: Object.fromEntries(RESOURCES.map((name) => [name, list(name)])) };
       if (pathname !== "/api/v1/build/") return { status: 404 };
       return { body: { meta: { limit: 1, offset: 0, next: null, total_count: 0 }, objects: [] } };
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { RESOURCES } from "../../../src/resources/resources.ts";
 import { startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
@@ -38,7 +39,7 @@ describe("status", () => {
     const { code, stdout } = await status(database.url);
     expect(code).toBe(0);
     expect(stdout).toContain("not fresh yet: the user list was never read to its end");
-    expect(stdout).toContain("stale, not read well within 1d 6h: user, project, version, file, build\n");
+    expect(stdout).toContain(`stale, not read well within 1d 6h: ${RESOURCES.join(", ")}\n`);
     expect(stdout).toContain("no runs yet");
     expect(stdout).toContain("no open builds");
   });

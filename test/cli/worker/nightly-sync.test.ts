@@ -6,6 +6,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { createNightlySync } from "../../../src/cli/worker/nightly-sync.ts";
 import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
 import type { SyncOptions, SyncResult } from "../../../src/mirror/run/run.ts";
+import { RESOURCES } from "../../../src/resources/resources.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { syncOnce } from "../../support/sync.ts";
@@ -98,8 +99,7 @@ describe("the mirror is good up to", () => {
           insert into sync.walks (run_id, resource, started_at, finished_at, walk)
           values (${run?.id ?? 0}, ${resource}, ${at}::timestamptz, ${at}::timestamptz, ${walk})`;
     });
-  const ALL = ["user", "project", "version", "file", "build"];
-  const allAt = (at: string) => Object.fromEntries(ALL.map((resource) => [resource, at]));
+  const allAt = (at: string) => Object.fromEntries(RESOURCES.map((resource) => [resource, at]));
 
   it("the start of the walk of the list that was read longest ago", async () => {
     await using database = await createTestDatabase();

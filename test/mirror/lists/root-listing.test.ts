@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { UnexpectedShapeError } from "../../../src/base/errors.ts";
 import { fetchRootListing } from "../../../src/mirror/lists/root-listing.ts";
+import { RESOURCES } from "../../../src/resources/resources.ts";
 import { createTestClient } from "../../support/client.ts";
 import { startScriptedServer } from "../../support/scripted-server.ts";
 
@@ -27,7 +28,7 @@ describe("the root listing", () => {
       version: [],
       file: { list_endpoint: 5 },
       build: { ...USER, schema: null },
-      domain: { list_endpoint: null },
+      unknown: { list_endpoint: null },
       team: "text",
     };
     expect(await readListing({ user: USER, ...odd })).toEqual({ resources: { user: USER }, unknown: [] });
@@ -51,13 +52,13 @@ describe("the root listing", () => {
     ["a text", '"user"'],
     ["a number", 5],
     ["nothing", {}],
-    ["no known resource", { domain: USER }],
+    ["no known resource", { team: USER }],
     ["fields of a prototype", JSON.parse(`{"__proto__": {"user": ${JSON.stringify(USER)}}}`)],
   ])("is refused when it is %s", async (_, body) => {
     const listing = readListing(body);
     await expect(listing).rejects.toThrow(UnexpectedShapeError);
     await expect(listing).rejects.toThrow(
-      "should list the resources user, project, version, file, build with their endpoints, but has none of them",
+      `should list the resources ${RESOURCES.join(", ")} with their endpoints, but has none of them`,
     );
   });
 });

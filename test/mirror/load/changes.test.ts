@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { Resource } from "../../../src/resources/resources.ts";
 import { setUpLoading } from "../../support/loading.ts";
 import { fingerprint, restoreStored } from "../../support/stored-mirror.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
@@ -86,7 +85,7 @@ describe("a changed record", () => {
       },
     ],
   ] as [
-    Resource,
+    keyof typeof firstNight,
     Record<string, unknown>,
     object,
     object,

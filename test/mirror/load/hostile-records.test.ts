@@ -10,7 +10,7 @@ import { canonicalJson } from "../../support/canonical-json.ts";
 import { hostileJson, hostileRecord } from "../../support/hostile-records.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";
 import { restoreStored } from "../../support/stored-mirror.ts";
-import { WHOLE, wireBuild } from "../../support/wire-records.ts";
+import { wholeRecord, wireBuild } from "../../support/wire-records.ts";
 
 /** Braces and brackets so deep that Node's own stack is too small to look through them. */
 const deep = (open: string, inner: string, close: string) =>
@@ -141,7 +141,7 @@ describe("a page with", () => {
   /** Loads the record between two good ones, which must be stored. */
   async function loadBetween(resource: Resource, record: string) {
     pages += 1;
-    const neighbours = [`before ${pages}`, `after ${pages}`].map((id) => WHOLE[resource](id));
+    const neighbours = [`before ${pages}`, `after ${pages}`].map((id) => wholeRecord(resource, id));
     const [before, after] = neighbours.map((one) => JSON.stringify(one));
     const counts = await loading.load(resource, JSON.parse(`[${before}, ${record}, ${after}]`));
     const ids = [...neighbours, JSON.parse(record)].map((one) => recordId(one) ?? "");

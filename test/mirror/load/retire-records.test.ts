@@ -3,7 +3,7 @@ import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";
 import { fingerprint } from "../../support/stored-mirror.ts";
 import {
-  WHOLE,
+  wholeRecord,
   wireBuild,
   wireFile,
   wireProject,
@@ -118,10 +118,10 @@ describe("a record that is gone", () => {
 describe("a record that was gone and is shown again", () => {
   test.each(RESOURCES)("is in the changes with both, though nothing of the %s changed", async (resource) => {
     await using loading = await setUpLoading();
-    await loading.load(resource, [WHOLE[resource]("1")]);
+    await loading.load(resource, [wholeRecord(resource, "1")]);
     await retire(loading, resource, ["1"]);
     loading.nextRun();
-    await loading.load(resource, [WHOLE[resource]("1")], { at: BACK });
+    await loading.load(resource, [wholeRecord(resource, "1")], { at: BACK });
     const empty = { resource, record_id: "1", before: null, after: null };
     expect(await changes(loading)).toEqual([
       { ...empty, kind: "deleted", run_id: 1, observed_at: "2024-05-16 03:00:00+00" },

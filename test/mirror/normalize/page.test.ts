@@ -8,7 +8,7 @@ import { parseLocalTime } from "../../../src/resources/local-time.ts";
 import { fieldOf, RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
 import { hostileRecord } from "../../support/hostile-records.ts";
-import { recordedExchanges } from "../../support/replay-upstream.ts";
+import { recordedExchanges } from "../../support/recorded-exchanges.ts";
 
 const BASE = new URL("http://docs.example.org");
 

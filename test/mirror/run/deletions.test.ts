@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { StoppedError } from "../../../src/base/errors.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/run.ts";
-import type { Resource } from "../../../src/resources/resources.ts";
+import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { runCli } from "../../support/cli.ts";
@@ -56,7 +56,7 @@ describe("a record that the service deleted", () => {
     expect([summary.status, error]).toEqual(["succeeded", null]);
     const gone = quick.world.truth().deletions();
     expect(new Set(gone.map(({ resource }) => resource)).size).toBeGreaterThanOrEqual(4);
-    for (const resource of ["user", "project", "version", "file", "build"] as const) {
+    for (const resource of RESOURCES) {
       const expected = gone.filter((one) => one.resource === resource).map(({ id }) => id);
       expect(await deletedIds(quick, resource)).toEqual(expected.sort());
       expect(summary.resources[resource]).toMatchObject({ walk: "whole", deleted: expected.length });

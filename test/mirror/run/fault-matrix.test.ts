@@ -267,9 +267,8 @@ async function liveIds(sql: Sql): Promise<Record<Resource, string[]>> {
       (name) => `select '${name}' as resource, id from mirror.${name}s where deleted_at is null`,
     ).join(" union all "),
   );
-  const ids: Record<Resource, string[]> = { user: [], project: [], version: [], file: [], build: [] };
-  for (const { resource, id } of rows) ids[resource].push(id);
-  return ids;
+  const idsOf = (name: Resource) => rows.flatMap(({ resource, id }) => (resource === name ? [id] : []));
+  return Object.fromEntries(RESOURCES.map((name) => [name, idsOf(name)])) as Record<Resource, string[]>;
 }
 
 async function empty(databaseUrl: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { RESOURCES } from "../../../src/resources/resources.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { changeRows, mirrorRows } from "../../support/mirror-rows.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
@@ -6,7 +7,7 @@ import { startQuickWorld } from "../../support/quick-world.ts";
 /** As an older version of the normalizer left the mirror: its hashes and pages are of that version. */
 const age = (url: string) =>
   withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    for (const table of ["users", "projects", "versions", "files", "builds"])
+    for (const table of RESOURCES.map((resource) => `${resource}s`))
       await sql.unsafe(`update mirror.${table} set record_hash = decode(md5(id), 'hex')`);
     await sql`update sync.pages set normalizer_version = normalizer_version - 1`;
   });

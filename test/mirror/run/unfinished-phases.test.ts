@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { NOTHING_UNFINISHED } from "../../../src/mirror/lists/summary.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/run.ts";
+import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
@@ -33,7 +34,7 @@ describe("a service that is lost behind the walks", () => {
     });
     const first = await quick.sync({ kind: "full", settings: { pageSize: 100 } });
     const { summary } = first;
-    expect(Object.values(summary.resources).map(({ walk }) => walk)).toEqual(Array(5).fill("whole"));
+    expect(Object.values(summary.resources).map(({ walk }) => walk)).toEqual(RESOURCES.map(() => "whole"));
     expect(summary.status).toBe("partial");
     expect(exitCodeOfRun(first)).toBe(5);
     const { references } = summary.unfinished;

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { RESOURCES } from "../../../src/resources/resources.ts";
 import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, textOf } from "../../support/page-text.ts";
 import { refreshPages, seedPages } from "../../support/served-pages.ts";
@@ -105,7 +106,7 @@ describe("while the first sync runs, the page", () => {
 });
 
 describe("before the builds are read, the page", () => {
-  it("says which lists are missing where a sync was told to read two of five, and both commands", async () => {
+  it("says which lists are missing where a sync was told to read two of them, and both commands", async () => {
     await beginSync("('user', 'whole', 4, 4), ('project', 'whole', 6, 6)", "succeeded");
     await run(`insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
       values ('1', 'pip', 'Pip', 'list', true, now(), now(), '')`);
@@ -114,18 +115,18 @@ describe("before the builds are read, the page", () => {
     expect(reply.headers.get("refresh")).toBeNull();
     const page = await reply.text();
     expect(headingOf(page)).toBe("This mirror holds users and projects, but not builds.");
-    expect(textOf(page)).toContain("No builds 2 of 5 lists");
+    expect(textOf(page)).toContain(`No builds 2 of ${RESOURCES.length} lists`);
     expect(textOf(page)).toContain("by name. Mirror shows");
     expect(textOf(blockOf(page, "add"))).toContain("docmirror sync --resource version,file,build");
     expect(textOf(blockOf(page, "add"))).toMatch(/docmirror sync --resource version,build\s*$/);
     const projects = await pages.page("/projects");
     expect(headingOf(projects)).toBe("Projects");
-    expect(textOf(projects)).toContain("No builds 2 of 5 lists");
+    expect(textOf(projects)).toContain(`No builds 2 of ${RESOURCES.length} lists`);
     expect(textOf(projects)).toContain(
       "1 name; how each stands is not known, because this mirror holds no builds.",
     );
     expect(textOf(projects)).not.toMatch(/never synced|are good/);
-    expect(textOf(await pages.page("/dictionary"))).toContain("No builds 2 of 5 lists");
+    expect(textOf(await pages.page("/dictionary"))).toContain(`No builds 2 of ${RESOURCES.length} lists`);
   });
 
   it("says that a first sync ended early, why, and how to go on", async () => {

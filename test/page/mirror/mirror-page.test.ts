@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RESOURCES } from "../../../src/resources/resources.ts";
 import { offeredRows } from "../../support/block-offers.ts";
 import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
@@ -23,7 +24,7 @@ describe("the page of the mirror", () => {
   it("says first whether the lists are current, and of which moment", async () => {
     const page = await pages.page("/mirror");
     expect(headingOf(page)).toMatch(
-      /^The mirror is current: all five lists were read as far as they had changed up to \d\d:\d\d UTC, (?:59 min|1 h) ago\.$/,
+      /^The mirror is current: all [a-z]+ lists were read as far as they had changed up to \d\d:\d\d UTC, (?:59 min|1 h) ago\.$/,
     );
     expect(page).toContain("<title>✓ The mirror is current · docmirror</title>");
     expect(saysOf(page)).toMatch(
@@ -36,9 +37,11 @@ describe("the page of the mirror", () => {
   it("has a row for each list, and for each run with what it did", async () => {
     const page = await pages.page("/mirror");
     const lists = rowsOf(page, "lists");
-    expect(lists.map(([name]) => name)).toEqual(["Users", "Projects", "Versions", "Files", "Builds"]);
-    expect(lists[4]?.[1]).toContain("current");
-    expect(lists[4]?.[6]).toMatch(/^the new ones, \d\d:\d\d; all since \d\d:\d\d$/);
+    const names = RESOURCES.map((name) => `${name[0]?.toUpperCase()}${name.slice(1)}s`);
+    expect(lists.map(([name]) => name)).toEqual(names);
+    const builds = lists[names.indexOf("Builds")];
+    expect(builds?.[1]).toContain("current");
+    expect(builds?.[6]).toMatch(/^the new ones, \d\d:\d\d; all since \d\d:\d\d$/);
     expect(lists[0]?.[6]).toMatch(/^from end to end, \d\d:\d\d$/);
     expect(rowsOf(page, "runs").map(([run, end]) => [run, end])).toEqual([
       ["Watch, 1 round3", "succeededsucceeded"],
@@ -64,7 +67,8 @@ describe("the page of the mirror", () => {
       "None. Records have the fields that the service documents.",
     );
     expect(textOf(blockOf(page, "walks"))).toContain(
-      "None. All 6 readings of lists in 7 days came to a good end.",
+      // The full sync read each list, the watch the builds once more.
+      `None. All ${RESOURCES.length + 1} readings of lists in 7 days came to a good end.`,
     );
   });
 

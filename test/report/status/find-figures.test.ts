@@ -3,6 +3,7 @@ import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.t
 import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { findFigures } from "../../../src/report/status/find-figures.ts";
+import { RESOURCES } from "../../../src/resources/resources.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase } from "../../support/database.ts";
@@ -32,7 +33,7 @@ describe("the figures of a mirror", () => {
   it("are few in an empty one, and claim nothing", () =>
     withMirror(async (sql) => {
       const figures = await read(sql, false);
-      expect(figures.lists).toHaveLength(5);
+      expect(figures.lists).toHaveLength(RESOURCES.length);
       for (const list of figures.lists) {
         expect(list).toMatchObject({
           lastGoodAt: null,
@@ -180,7 +181,7 @@ describe("the figures of a mirror", () => {
           await tx.unsafe(`set local role ${role}`);
           return findFigures(tx, OPTIONS);
         });
-        expect(figures.lists).toHaveLength(5);
+        expect(figures.lists).toHaveLength(RESOURCES.length);
       } finally {
         await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
       }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { createReadStatus, type StatusDocument } from "../../../src/report/status/read-status.ts";
+import { RESOURCES } from "../../../src/resources/resources.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { muteProject } from "../../../src/store/ledger/muted-projects.ts";
 import { STATUS } from "../../../tools/contract-page.ts";
 import { createTestDatabase } from "../../support/database.ts";
-import { seedLeader, seedWalks } from "../../support/health-mirror.ts";
+import { EACH_AN_HOUR_AGO, seedLeader, seedWalks } from "../../support/health-mirror.ts";
 
 const HOUR_MS = 3_600_000;
 const SETTINGS = {
@@ -47,7 +48,7 @@ function fieldsOf(value: unknown): unknown {
 describe("the status document", () => {
   it("has the fields that the contract names, in its order", () =>
     withMirror(async (sql) => {
-      await seedWalks(sql, { user: 1, project: 1, version: 1, file: 1, build: 1 }, NOW);
+      await seedWalks(sql, EACH_AN_HOUR_AGO, NOW);
       await seedLeader(sql);
       await sql`
         insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
@@ -67,15 +68,18 @@ describe("the status document", () => {
 
   it("calls each list stale by its own age, one that was never read too, and the mirror when any is", () =>
     withMirror(async (sql) => {
-      await seedWalks(sql, { user: 30, project: 30.001, version: 1, build: 2 }, NOW);
+      const { file: _neverRead, ...others } = { ...EACH_AN_HOUR_AGO, user: 30, project: 30.001, build: 2 };
+      await seedWalks(sql, others, NOW);
       const { stale, last_good_at, age_ms, oldest_list, resources } = await readDocument(sql);
-      expect(resources.map(({ resource, age_ms: age, stale: isStale }) => [resource, age, isStale])).toEqual([
-        ["user", 30 * HOUR_MS, false],
-        ["project", 30 * HOUR_MS + 3600, true],
-        ["version", HOUR_MS, false],
-        ["file", null, true],
-        ["build", 2 * HOUR_MS, false],
-      ]);
+      expect(resources.map(({ resource }) => resource)).toEqual(RESOURCES);
+      const shown = resources.map(({ resource, age_ms: age, stale: isStale }) => [resource, [age, isStale]]);
+      expect(Object.fromEntries(shown)).toMatchObject({
+        user: [30 * HOUR_MS, false],
+        project: [30 * HOUR_MS + 3600, true],
+        version: [HOUR_MS, false],
+        file: [null, true],
+        build: [2 * HOUR_MS, false],
+      });
       expect({ stale, last_good_at, age_ms }).toEqual({ stale: true, last_good_at: null, age_ms: null });
       expect(oldest_list.resource).toBe("file");
       await seedWalks(sql, { project: 3, file: 1.5 }, NOW);
@@ -118,7 +122,8 @@ describe("the status document", () => {
 
   it("takes the number of builds that the loader keeps, and counts where it keeps none", () =>
     withMirror(async (sql) => {
-      const rows = async () => (await readDocument(sql)).resources.at(-1);
+      const rows = async () =>
+        (await readDocument(sql)).resources.find(({ resource }) => resource === "build");
       await sql`
         insert into mirror.builds (id, first_seen_at, changed_at, deleted_at, record_hash)
         select n::text, now(), now(), case when n > 3 then now() end, '' from generate_series(1, 5) as n`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { RESOURCES } from "../../../src/resources/resources.ts";
+import { REFERENCE_FIELDS, RESOURCES } from "../../../src/resources/resources.ts";
 import { createMirrorCatalog } from "../../../src/serve/catalog/mirror-catalog.ts";
 import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
 import type { Catalog } from "../../../src/serve/protocol/catalog.ts";
@@ -120,7 +120,11 @@ describe("the moment of the data", () => {
     await sql`update mirror.projects set name = name where id = (select min(id) from mirror.projects)`;
     const after = await momentsOf();
     const isLater = RESOURCES.filter((_, at) => (after[at] ?? 0) > (before[at] ?? 0));
-    expect(isLater).toEqual(["project", "version", "file", "build"]);
+    const shown = [
+      "project",
+      ...REFERENCE_FIELDS.flatMap((one) => (one.target === "project" ? [one.resource] : [])),
+    ];
+    expect(isLater).toEqual(RESOURCES.filter((resource) => shown.includes(resource)));
   });
 
   it("is when a change was made, though its transaction began before another change", async () => {

@@ -1,23 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { RESOURCES } from "../../../src/resources/resources.ts";
+import { DECLARATIONS, RESOURCES } from "../../../src/resources/resources.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
-import { recordedExchanges, startReplay } from "../../support/replay-upstream.ts";
+import { recordedExchanges } from "../../support/recorded-exchanges.ts";
+import { startReplay } from "../../support/replay-upstream.ts";
 import { type ServedInterface, serveInterface } from "../../support/served-interface.ts";
 import { syncOnce } from "../../support/sync.ts";
 
 /** Tables of records, without what only says how and when they were read. */
 const TABLES = [
-  "users",
-  "projects",
-  "project_users",
-  "versions",
-  "files",
-  "builds",
-  "build_logs",
-  "unresolved_references",
+  ...RESOURCES.map((resource) => `${resource}s`),
+  ...["project_users", "build_logs", "unresolved_references"],
 ];
 const OWN = new Set([
   "first_seen_at",
@@ -138,9 +133,7 @@ describe("a mirror of a mirror", () => {
       const byId = (a: Record<string, unknown>, b: Record<string, unknown>) => Number(a.id) - Number(b.id);
       expect([...ours].sort(byId)).toEqual([...theirs.objects].sort(byId));
       // Upstream has no order among records whose key is equal.
-      const key = { user: null, project: "slug", version: "verbose_name", file: null, build: "date" }[
-        resource
-      ];
+      const key = DECLARATIONS[resource].order?.by;
       const keys = (records: Record<string, unknown>[]) => records.map((record) => key && record[key]);
       expect(keys(ours)).toEqual(keys(theirs.objects));
     }
@@ -166,7 +159,9 @@ describe("a mirror of the recorded service", () => {
   });
 
   /** Without order upstream, so any page may hold any record. */
-  const isUnordered = (path: string) => /^\/api\/v1\/(user|file)\/\?|^\/api\/v1\/(user|file)\/$/.test(path);
+  const unordered = RESOURCES.filter((resource) => DECLARATIONS[resource].order === undefined);
+  const isUnordered = (path: string) =>
+    unordered.some((resource) => path.split("?")[0] === `/api/v1/${resource}/`);
   const recorded = recordedExchanges().filter(
     ({ method, status, path }) =>
       method === "GET" &&

@@ -19,7 +19,7 @@ import { countAdvisoryWaits } from "../../support/advisory-waits.ts";
 import { runCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { linkDatabase } from "../../support/database-link.ts";
-import { seedLeader, seedWalks } from "../../support/health-mirror.ts";
+import { EACH_AN_HOUR_AGO, seedLeader, seedWalks } from "../../support/health-mirror.ts";
 
 const PATHS = ["/livez", "/readyz", "/status.json"] as const;
 const AWAY = "The database does not answer. Try again later.";
@@ -229,7 +229,7 @@ describe("/status.json", () => {
   it("is the document of `status --json`, which also names the database", async () => {
     await using database = await createTestDatabase();
     await change(database.url, async (sql) => {
-      await seedWalks(sql, { user: 1, project: 40, version: 1, file: 1, build: 1 }, new Date());
+      await seedWalks(sql, { ...EACH_AN_HOUR_AGO, project: 40 }, new Date());
       await seedLeader(sql);
     });
     await using served = await serve(database.url, {

@@ -82,7 +82,7 @@ describe("/metrics", () => {
       });
     }
     expect(sumOf(text, "docmirror_http_requests_total", 'resource="root"')).toBe(1);
-    expect(sumOf(text, "docmirror_http_requests_total", 'resource="schema"')).toBe(5);
+    expect(sumOf(text, "docmirror_http_requests_total", 'resource="schema"')).toBe(RESOURCES.length);
     expect(sumOf(text, "docmirror_load_duration_seconds_count")).toBeGreaterThan(5);
     expect(seriesOf(text, "docmirror_refresh_duration_seconds_count")).toEqual({ "": 1 });
     expect(seriesOf(text, "docmirror_http_queue_requests")).toEqual({

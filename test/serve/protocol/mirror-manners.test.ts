@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { MIRROR } from "../../../src/serve/protocol/manners.ts";
 import { createProtocol } from "../../../src/serve/protocol/protocol.ts";
-import { createRecordedCatalog, readExchanges } from "./recorded-catalog.ts";
+import { recordedExchanges } from "../../support/recorded-exchanges.ts";
+import { createRecordedCatalog } from "./recorded-catalog.ts";
 
-const exchanges = readExchanges();
+const exchanges = recordedExchanges();
 const app = createProtocol({ catalog: createRecordedCatalog(exchanges), manners: MIRROR });
 const ask = async (path: string, init?: RequestInit): Promise<Response> => app.request(path, init);
 const json = async (path: string) =>

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Catalog } from "../../../src/serve/protocol/catalog.ts";
 import { createProtocol } from "../../../src/serve/protocol/protocol.ts";
-import { createRecordedCatalog, readExchanges } from "./recorded-catalog.ts";
+import { recordedExchanges } from "../../support/recorded-exchanges.ts";
+import { createRecordedCatalog } from "./recorded-catalog.ts";
 
-const exchanges = readExchanges();
+const exchanges = recordedExchanges();
 const catalog = createRecordedCatalog(exchanges);
 const app = createProtocol({ catalog });
 

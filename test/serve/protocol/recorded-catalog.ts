@@ -1,27 +1,10 @@
-import { readFileSync } from "node:fs";
 import type { FileHitRecord } from "../../../src/resources/file.ts";
 import type { ProjectRecord } from "../../../src/resources/project.ts";
 import { RESOURCES, type RecordTypes, type Resource } from "../../../src/resources/resources.ts";
 import type { VersionRecord } from "../../../src/resources/version.ts";
 import type { Catalog, Filter, FoundDoc } from "../../../src/serve/protocol/catalog.ts";
 import { matchesFilter } from "../../../src/serve/protocol/match-filter.ts";
-
-export interface Exchange {
-  method: string;
-  path: string;
-  status: number;
-  headers: Record<string, string>;
-  body: string;
-}
-
-/** The recorded exchanges, in their order. */
-export function readExchanges(): Exchange[] {
-  const text = readFileSync(new URL("../../fixtures/recorded/exchanges.jsonl", import.meta.url), "utf8");
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => JSON.parse(line));
-}
+import type { Exchange } from "../../support/recorded-exchanges.ts";
 
 interface RecordedHits {
   total: number;

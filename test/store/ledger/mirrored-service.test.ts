@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { RESOURCES } from "../../../src/resources/resources.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { moveService } from "../../../src/store/ledger/mirrored-service.ts";
@@ -22,7 +23,7 @@ describe("a mirror is of one service", () => {
     expect(await ask(quick.databaseUrl, (sql) => sql`select base_url, resources from sync.service`)).toEqual([
       {
         base_url: quick.baseUrl.href.replace(/\/$/, ""),
-        resources: ["build", "file", "project", "user", "version"],
+        resources: RESOURCES.toSorted(),
       },
     ]);
   });
@@ -120,7 +121,7 @@ describe("a mirror is of one service", () => {
     expect(summary.warnings).toBeUndefined();
     expect(
       await ask(quick.databaseUrl, (sql) => sql`select cardinality(resources) as named from sync.service`),
-    ).toEqual([{ named: 5 }]);
+    ).toEqual([{ named: RESOURCES.length }]);
   });
 
   test("is not noted where the root listing never came", async () => {
