@@ -207,7 +207,7 @@ ${statusExample()}
 - \`last_good_at\` is when the walk began that read the list well, in an earlier run where it was resumed: its first page is its oldest. It and
   \`age_ms\` are those of the oldest list, \`oldest_list\`. They are null while a list was never read well; \`age_ms\` also where a clock
   was wrong, and \`clock_faults\` then says so.
-- \`resources\`: the five lists. \`walk\` is \`whole\` or \`head\`. \`rows\` are not deleted. \`read_since\`: since
+- \`resources\`: the lists. \`walk\` is \`whole\` or \`head\`. \`rows\` are not deleted. \`read_since\`: since
   when every record was read at least once, whole or in shares of some nights; null where that never was.
 - \`runs\`: the newest 20 that are no round of the watch. \`kind\` and \`status\` are those of [the run summary](#the-run-summary), or \`status\` is \`running\`.
 - \`last_watch_round\`: null when there was none.

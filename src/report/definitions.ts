@@ -2,22 +2,38 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { readVersion } from "../base/version.ts";
+import { RESOURCES } from "../resources/resources.ts";
 import type { Definition, Definitions } from "../store/migrate/definitions.ts";
 import { DICTIONARY } from "./dictionary.ts";
 
 /** The build copies this folder, with those in it, next to the compiled file. */
 const FOLDER = fileURLToPath(new URL("sql/", import.meta.url));
 
+/** The views whose text follows the declared resources. */
+const RESOURCE_VIEWS = [
+  `CREATE OR REPLACE VIEW rollup.resource_names AS
+SELECT unnest(ARRAY[${RESOURCES.map((name) => `'${name}'`).join(", ")}]) AS resource;`,
+  `CREATE OR REPLACE VIEW rollup.resources_source AS
+${RESOURCES.map(
+  (name) => `SELECT '${name}' AS resource, count(*) FILTER (WHERE deleted_at IS NULL) AS records,
+  count(deleted_at) AS deleted_records FROM mirror.${name}s`,
+).join("\nUNION ALL ")};`,
+];
+
 /**
- * The views and functions of schemas `report`, `report_people` and `rollup`: one in each file below
- * `src/report/sql`, in whatever folder. Each comes after those that it names. With the sentences of the dictionary.
+ * The views and functions of schemas `report`, `report_people` and `rollup`, with the sentences of the dictionary. All but
+ * `RESOURCE_VIEWS` have a file each below `src/report/sql`, in whatever folder. Each comes after those that it names.
  */
 export function readDefinitions(): Definitions {
   const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((path) =>
     path.endsWith(".sql"),
   );
   const texts = files.map((file) => readFileSync(`${FOLDER}${file}`, "utf8"));
-  return { version: readVersion(), dictionary: DICTIONARY, inOrder: orderDefinitions(texts) };
+  return {
+    version: readVersion(),
+    dictionary: DICTIONARY,
+    inOrder: orderDefinitions([...texts, ...RESOURCE_VIEWS]),
+  };
 }
 
 /** Throws an Error where two texts name each other, and where one creates nothing. */

@@ -3,6 +3,7 @@
  * database, `report.data_dictionary` and `docs/data-dictionary.md` come from here. Columns are in the order
  * of their relation.
  */
+import { RESOURCES } from "../resources/resources.ts";
 import type { Dictionary } from "../store/migrate/dictionary.ts";
 import { ARRIVALS } from "./dictionary/arrivals.ts";
 import { BROKEN_AND_FIXED } from "./dictionary/broken-and-fixed.ts";
@@ -266,7 +267,7 @@ export const DICTIONARY = {
   freshness: {
     answers: "How fresh is the mirror? One row per resource.",
     columns: {
-      resource: "user, project, version, build or file.",
+      resource: `${RESOURCES.slice(0, -1).join(", ")} or ${RESOURCES.at(-1)}.`,
       last_good_at:
         "When the newest good walk of its list ended: a whole one, or a head whose counts agree. Null where there is none.",
       current_through:

@@ -1,4 +1,5 @@
 import { ConfigError, StoreError } from "../base/errors.ts";
+import { RESOURCES } from "../resources/resources.ts";
 import { runText } from "../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../store/connection/sql.ts";
 import { sqlstateOf, toStoreError, withStoreErrors } from "../store/connection/store-errors.ts";
@@ -31,18 +32,14 @@ export interface ReaderOptions {
  * `sync.pages`. A table that this version does not have is left out.
  */
 const INTERFACE_RELATIONS = [
+  ...RESOURCES.map((resource) => `mirror.${resource}s`),
   "mirror.build_logs",
   "mirror.build_transitions",
-  "mirror.builds",
   "mirror.changes",
   "mirror.file_anchors",
   "mirror.file_contents",
-  "mirror.files",
   "mirror.project_users",
-  "mirror.projects",
   "mirror.unresolved_references",
-  "mirror.users",
-  "mirror.versions",
   "sync.definitions",
   "sync.drift",
   "sync.leader",

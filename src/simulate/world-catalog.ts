@@ -4,7 +4,7 @@ import { matchesFilter } from "../serve/protocol/match-filter.ts";
 import { type BuildLives, stateAt } from "./build-life.ts";
 import type { BuildStore } from "./build-store.ts";
 import type { Micros } from "./local-dates.ts";
-import type { Population, VersionRow } from "./population.ts";
+import type { Population, RosterResource, VersionRow } from "./population.ts";
 import { createRandom, hash, STREAM } from "./random.ts";
 import type { Records } from "./records.ts";
 import type { WorldSettings } from "./settings.ts";
@@ -60,13 +60,18 @@ export function createWorldCatalog(deps: {
     };
   }
 
+  /** Without what the service hides. */
+  const listedRoster = (resource: RosterResource) =>
+    resource === "project" ? listedProjects : rosters[resource];
+
   function sequenceOf(resource: Resource): Sequence<unknown> {
     if (resource === "build") return { length: builds.liveCount, at: (place) => builds.rowAt(place) };
-    if (resource === "project") {
-      return { length: listedProjects.ordered.length, at: (place) => listedProjects.ordered[place] };
-    }
     if (resource === "version") return untied(versions.ordered, (place) => sameName(versions.ordered, place));
-    return untied<{ id: number }>(rosters[resource].ordered);
+    const ordered: readonly { id: number }[] = listedRoster(resource).ordered;
+    const { order, fields } = DECLARATIONS[resource];
+    // Rows that the list orders by a unique field never compare as equal.
+    const isUntied = order !== undefined && fields[order.by]?.unique === true;
+    return isUntied ? { length: ordered.length, at: (place) => ordered[place] } : untied(ordered);
   }
 
   function fits(resource: Resource, row: unknown, filter: Filter): boolean {
@@ -95,7 +100,7 @@ export function createWorldCatalog(deps: {
     if (!/^(0|[1-9]\d*)$/.test(text)) return undefined;
     const id = Number(text);
     if (resource === "build") return builds.rowOf(id);
-    return (resource === "project" ? listedProjects : rosters[resource]).find(id);
+    return listedRoster(resource).find(id);
   }
 
   function toRecord<R extends Resource>(resource: R, row: unknown): RecordTypes[R];

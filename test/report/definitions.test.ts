@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { orderDefinitions, readDefinitions } from "../../src/report/definitions.ts";
+import { RESOURCES } from "../../src/resources/resources.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import { readMigrations } from "../../src/store/migrate/migration-files.ts";
 import { createTestDatabase } from "../support/database.ts";
@@ -11,6 +12,8 @@ const FOLDER = fileURLToPath(new URL("../../src/report/sql/", import.meta.url));
 const CREATES = /^create or replace (?:view|function) (\w+)\.(\w+)/gim;
 const { inOrder } = readDefinitions();
 const names = inOrder.map(({ name }) => name);
+/** The views whose text is made from the declared resources. */
+const OF_RESOURCES = ["rollup.resource_names", "rollup.resources_source"];
 
 async function ask<T extends object>(query: string): Promise<T[]> {
   await using database = await createTestDatabase();
@@ -27,7 +30,8 @@ describe("the files of src/report/sql", () => {
       [...readFileSync(`${FOLDER}${file}`, "utf8").matchAll(CREATES)].map(([, , name]) => `${name}.sql`),
     );
     expect(created.map((own) => [...new Set(own)])).toEqual(files.map((file) => [basename(file)]));
-    expect(names).toHaveLength(files.length);
+    const own = names.filter((name) => !OF_RESOURCES.includes(name));
+    expect(own).toHaveLength(files.length);
   });
 
   it("are all views and functions of the schemas", async () => {
@@ -62,6 +66,13 @@ describe("the files of src/report/sql", () => {
     const creating =
       /create (or replace )?(view|materialized view|function) "?(report|report_people|rollup)\b/i;
     expect(later.filter(({ statements }) => creating.test(statements.join("\n")))).toEqual([]);
+  });
+});
+
+describe.each(OF_RESOURCES)("%s", (view) => {
+  it("has a row for each declared resource", async () => {
+    const rows = await ask<{ resource: string }>(`select resource from ${view}`);
+    expect(rows.map(({ resource }) => resource).toSorted()).toEqual(RESOURCES.toSorted());
   });
 });
 

@@ -1,30 +1,36 @@
+import { RECORD_TABLES } from "../../mirror/load/tables.ts";
+import { RESOURCES } from "../../resources/resources.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 
 /** Each resource: the records of the first sync, the new ones, what changed since, and how many exist now. */
-const readDay = (sql: Sql, firstAt: string, firstRun: number) => sql<Findings["day"]>`
-  with records (resource, first_seen_at, deleted_at) as (
-    select 'user', first_seen_at, deleted_at from mirror.users
-    union all select 'project', first_seen_at, deleted_at from mirror.projects
-    union all select 'version', first_seen_at, deleted_at from mirror.versions
-    union all select 'build', first_seen_at, deleted_at from mirror.builds
-    union all select 'file', first_seen_at, deleted_at from mirror.files
-  ), counts as (
-    select resource,
-      count(*) filter (where first_seen_at <= ${firstAt}) as at_first,
-      count(*) filter (where first_seen_at > ${firstAt}) as new,
-      count(*) filter (where deleted_at is null) as now
-    from records group by resource
-  ), changes as (
-    select resource,
-      count(*) filter (where kind = 'updated') as updated,
-      count(*) filter (where kind = 'deleted') as deleted,
-      count(*) filter (where kind = 'restored') as restored
-    from mirror.changes where run_id > ${firstRun} group by resource
-  )
-  select resource, at_first, new, coalesce(updated, 0) as updated, coalesce(deleted, 0) as deleted,
-    coalesce(restored, 0) as restored, now
-  from counts left join changes using (resource)
-  order by array_position(array['user', 'project', 'version', 'build', 'file'], resource)`;
+const readDay = (sql: Sql, firstAt: string, firstRun: number) => {
+  const records = RESOURCES.map((resource) => {
+    const { table } = RECORD_TABLES[resource];
+    return compose`select ${resource} as resource, ${table.first_seen_at}, ${table.deleted_at} from ${table}`;
+  });
+  return runStatement<Findings["day"][number]>(
+    sql,
+    compose`
+      with records as (${compose.join(records, compose` union all `)}), counts as (
+        select resource,
+          count(*) filter (where first_seen_at <= ${firstAt}) as at_first,
+          count(*) filter (where first_seen_at > ${firstAt}) as new,
+          count(*) filter (where deleted_at is null) as now
+        from records group by resource
+      ), changes as (
+        select resource,
+          count(*) filter (where kind = 'updated') as updated,
+          count(*) filter (where kind = 'deleted') as deleted,
+          count(*) filter (where kind = 'restored') as restored
+        from mirror.changes where run_id > ${firstRun} group by resource
+      )
+      select resource, at_first, new, coalesce(updated, 0) as updated, coalesce(deleted, 0) as deleted,
+        coalesce(restored, 0) as restored, now
+      from counts left join changes using (resource)
+      order by array_position(${compose.param(RESOURCES)}::text[], resource)`,
+  );
+};
 
 /** The fields that changed, most often first. */
 const readChangedFields = (sql: Sql, firstRun: number) => sql<Findings["changed_fields"]>`

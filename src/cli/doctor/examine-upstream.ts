@@ -60,7 +60,7 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
   }
 }
 
-/** Whether the root listing has the five resources. */
+/** Whether the root listing has all resources. */
 function checkService(root: RootEndpoints): Result {
   const absent = RESOURCES.filter((resource) => root[resource] === undefined);
   if (absent.length === 0) return ok(`the root listing has ${RESOURCES.join(", ")}`);

@@ -1,7 +1,7 @@
 import { recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { ProjectSource } from "../../store/schema/projects.ts";
+import type { ProjectSource } from "../../store/schema/records.ts";
 import { isDataFault, refusalOf } from "./data-fault.ts";
 import { type LoadCounts, type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
 import type { ObservedRecord } from "./observed-record.ts";

@@ -1,6 +1,6 @@
 import type { Reference } from "../../resources/resource-uri.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { ProjectSource } from "../../store/schema/projects.ts";
+import type { ProjectSource } from "../../store/schema/records.ts";
 import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
 import type { NormalizedRecord } from "../normalize/normalized.ts";
 import type { NormalizedPage } from "../normalize/page.ts";

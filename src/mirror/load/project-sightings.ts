@@ -9,7 +9,7 @@
  * about the fields that it lacks: a list or detail of that date goes by others of its kind, however late the embedded
  * copy was asked for.
  */
-import type { ProjectSource } from "../../store/schema/projects.ts";
+import type { ProjectSource } from "../../store/schema/records.ts";
 import type { ObservedRecord } from "./observed-record.ts";
 import type { StoredProject } from "./stored-records.ts";
 

@@ -3,7 +3,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
-import type { ProjectSource } from "../../store/schema/projects.ts";
+import type { ProjectSource } from "../../store/schema/records.ts";
 import { cleanText } from "../normalize/clean-text.ts";
 import type { NormalizedRecord } from "../normalize/normalized.ts";
 import { normalizePage } from "../normalize/page.ts";

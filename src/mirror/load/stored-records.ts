@@ -1,7 +1,7 @@
 import type { Resource } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { ProjectSource } from "../../store/schema/projects.ts";
+import type { ProjectSource } from "../../store/schema/records.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /** The facts about a stored record that the loader needs to separate new, changed and equal records. */

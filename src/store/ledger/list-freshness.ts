@@ -16,7 +16,7 @@ export interface ListFreshness {
   walk: WalkVerdict | null;
 }
 
-/** All five lists, in the order of `RESOURCES`. The newest walk is that of the newest run, not of the latest time. */
+/** All lists, in the order of `RESOURCES`. The newest walk is that of the newest run, not of the latest time. */
 export async function findListFreshness(sql: AnySql): Promise<ListFreshness[]> {
   return sql<ListFreshness[]>`
     select of.resource, least(good.started_at, good.finished_at) as "startedAt", good.finished_at as "finishedAt", good.walk
@@ -30,7 +30,7 @@ export async function findListFreshness(sql: AnySql): Promise<ListFreshness[]> {
 
 /**
  * The age of the mirror in milliseconds. It is the age of its oldest list, counted from the begin of the walk.
- * Infinity while one of the five lists was never read well, or where a wrong clock dated a walk in the
+ * Infinity while one of the lists was never read well, or where a wrong clock dated a walk in the
  * future.
  */
 export function mirrorAgeMs(lists: readonly ListFreshness[], now: Date): number {

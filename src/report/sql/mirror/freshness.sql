@@ -20,7 +20,7 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   CASE of.resource WHEN 'build' THEN (SELECT builds_dated_ahead FROM rollup.state) END AS builds_dated_ahead,
   (SELECT run_id FROM rollup.state) AS refreshed_run_id,
   read.since AS read_since
-FROM (VALUES ('user'), ('project'), ('version'), ('build'), ('file')) AS of (resource)
+FROM rollup.resource_names AS of
 LEFT JOIN rollup.resources AS counted ON counted.resource = of.resource
 LEFT JOIN LATERAL (
   SELECT walk, started_at, finished_at FROM sync.walks

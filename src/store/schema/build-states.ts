@@ -1,32 +1,7 @@
-import { sql } from "drizzle-orm";
 import { bigint, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
-import { build } from "../../resources/build.ts";
-import { bookkeeping, idText, moment } from "./columns.ts";
-import { projects } from "./projects.ts";
-import { columnsOf, indexesOf, longColumnsOf } from "./record-columns.ts";
+import { idText, moment } from "./columns.ts";
+import { builds } from "./records.ts";
 import { mirror, sync } from "./schemas.ts";
-import { versions } from "./versions.ts";
-
-export const builds = mirror.table(
-  "builds",
-  {
-    ...columnsOf(build, { project: projects, version: versions }),
-    ...bookkeeping(),
-  },
-  (table) => [
-    ...indexesOf(build, table),
-    // A build without a state is not open: nothing shows that it will ever finish.
-    index("builds_unfinished").on(table.id).where(sql`state <> 'finished' and deleted_at is null`),
-  ],
-);
-
-/** The long texts of a build, in their own table so that scans of `builds` stay fast. */
-export const buildLogs = mirror.table("build_logs", {
-  build_id: idText()
-    .primaryKey()
-    .references(() => builds.id),
-  ...longColumnsOf(build),
-});
 
 /** The rule that set `not_before` of a transition (`docs/builds.md`). */
 export type BoundRule = "date" | "last_seen" | "predecessor" | "unknown";

@@ -1,0 +1,88 @@
+/** The mirrored tables: one for each resource, named as it is with an `s`, and those for values that its row does not hold. */
+import { sql } from "drizzle-orm";
+import { boolean, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
+import { build } from "../../resources/build.ts";
+import { file } from "../../resources/file.ts";
+import { project } from "../../resources/project.ts";
+import { user } from "../../resources/user.ts";
+import { version } from "../../resources/version.ts";
+import { bookkeeping, idText } from "./columns.ts";
+import { columnsOf, indexesOf, longColumnsOf } from "./record-columns.ts";
+import { mirror } from "./schemas.ts";
+
+export const users = mirror.table("users", { ...columnsOf(user, {}), ...bookkeeping() }, (table) =>
+  indexesOf(user, table),
+);
+
+/** Where a copy of a project came from. An embedded copy may show a project that the list hides. */
+export type ProjectSource = "list" | "detail" | "embedded";
+
+export const projects = mirror.table(
+  "projects",
+  {
+    ...columnsOf(project, {}),
+    /** Where the stored content came from. */
+    source: text().$type<ProjectSource>().notNull(),
+    /**
+     * Whether the list has ever shown it. A project that was only embedded cannot be missing from the list.
+     */
+    listed: boolean().notNull(),
+    ...bookkeeping(),
+  },
+  (table) => [
+    ...indexesOf(project, table),
+    // A hash index has no limit on the length of a slug. A B-tree rejects values over 2,704 bytes.
+    index("projects_slug").using("hash", table.slug),
+  ],
+);
+
+/** The administrators of a project, in the order of its record. */
+export const projectUsers = mirror.table(
+  "project_users",
+  {
+    project_id: idText()
+      .notNull()
+      .references(() => projects.id),
+    position: integer().notNull(),
+    user_uri: text(),
+    user_id: idText().references(() => users.id),
+  },
+  (table) => [
+    primaryKey({ columns: [table.project_id, table.position] }),
+    index("project_users_user_id").on(table.user_id),
+  ],
+);
+
+export const versions = mirror.table(
+  "versions",
+  { ...columnsOf(version, { project: projects }), ...bookkeeping() },
+  (table) => indexesOf(version, table),
+);
+
+export const files = mirror.table(
+  "files",
+  { ...columnsOf(file, { project: projects }), ...bookkeeping() },
+  (table) => [
+    ...indexesOf(file, table),
+    // A search leaves deleted files out. They are few, so it reads this index instead of the table.
+    index("files_deleted").on(table.id).where(sql`deleted_at is not null`),
+  ],
+);
+
+export const builds = mirror.table(
+  "builds",
+  { ...columnsOf(build, { project: projects, version: versions }), ...bookkeeping() },
+  (table) => [
+    ...indexesOf(build, table),
+    // A build without a state is not open: nothing shows that it will ever finish.
+    index("builds_unfinished").on(table.id).where(sql`state <> 'finished' and deleted_at is null`),
+  ],
+);
+
+/** The long texts of a build, in their own table so that scans of `builds` stay fast. */
+export const buildLogs = mirror.table("build_logs", {
+  build_id: idText()
+    .primaryKey()
+    .references(() => builds.id),
+  ...longColumnsOf(build),
+});
