@@ -47,7 +47,6 @@ const INTERFACE_RELATIONS = [
   "sync.migrations",
   "sync.missing_records",
   "sync.muted_projects",
-  "sync.notices",
   "sync.open_builds",
   "sync.prunings",
   "sync.quarantine",
@@ -57,6 +56,13 @@ const INTERFACE_RELATIONS = [
   "sync.upstream_schemas",
   "sync.walks",
 ];
+
+/**
+ * The metrics count notices by these columns. The rest of a notice is for the receiver of the webhook alone, as are the errors of its
+ * replies.
+ */
+const NOTICES = "sync.notices";
+const COUNTED_OF_NOTICES = "noted_at, delivered_at, given_up_at";
 
 /** A longer query of a BI tool is probably a mistake, and a refresh may have to wait for it. */
 const STATEMENT_TIMEOUT = "60s";
@@ -85,6 +91,7 @@ export async function planReaderGrant(
   { withPeople = false, withInterface = false }: ReaderOptions = {},
 ): Promise<ReaderGrant> {
   const granted = withInterface ? INTERFACE_RELATIONS : [];
+  const allowed = withInterface ? [...INTERFACE_RELATIONS, NOTICES] : [];
   const fault = nameFault(role);
   if (fault !== null) throw new ConfigError(`no role can be called ${JSON.stringify(role)}: ${fault}`);
   return withStoreErrors("read the rights of the role", async () => {
@@ -101,7 +108,7 @@ export async function planReaderGrant(
         from pg_class as relation
         join pg_namespace as space on space.oid = relnamespace
         where relkind in ('r', 'p', 'v', 'm') and nspname in ('mirror', 'sync', 'rollup')
-          and nspname || '.' || relname <> all (${[...granted]})
+          and nspname || '.' || relname <> all (${allowed})
       )
       select reader.name <> 'public' as exists, coalesce(rolsuper, false) as superuser,
              coalesce(rolcreaterole, false) as createrole, readable.name as reads, readable.acting as through
@@ -205,6 +212,12 @@ async function listStatements(
       select place, 1, format('grant usage on schema %s to %s', granted.name, role) from names, granted
       union all
       select place, 2, format('grant select on %s to %s', relations, role) from names, granted
+      union all
+      -- Earlier versions granted all of it.
+      select place, 3, format('revoke select on %s from %s', ${NOTICES}::text, role) from names, granted where name = 'sync'
+      union all
+      select place, 4, format('grant select (%s) on %s to %s', ${COUNTED_OF_NOTICES}::text, ${NOTICES}::text, role)
+      from names, granted where name = 'sync'
     ) as steps
     order by place, step`;
   return rows.map(({ statement }) => statement);
@@ -223,7 +236,7 @@ function assertFenced(role: string, { superuser, reads, through }: RoleFacts): v
   if (superuser) throw new ConfigError(`${role} is a superuser and can already read everything`, { hint });
   if (reads === null) return;
   const by = through === role ? "" : ` as ${through}`;
-  const keep = INTERFACE_RELATIONS.includes(reads) ? ", or keep it with --interface" : "";
+  const keep = [...INTERFACE_RELATIONS, NOTICES].includes(reads) ? ", or keep it with --interface" : "";
   throw new ConfigError(`${role} can already read more than the report: ${reads}${by}`, {
     hint: `${hint}; or revoke that right first${keep}`,
   });

@@ -152,7 +152,7 @@ describe("grant-reader", () => {
         "versions",
       ]),
     );
-    expect(await tables("sync")).not.toContain("pages");
+    for (const hidden of ["pages", "notices"]) expect(await tables("sync")).not.toContain(hidden);
     expect(await tables("rollup")).toEqual([]);
     expect(await tables("report_people")).toEqual([]);
     const writes = [
@@ -166,9 +166,13 @@ describe("grant-reader", () => {
       "update sync.runs set status = 'x'",
       "delete from report.error_rules",
       "select * from sync.pages",
+      "select data from sync.notices",
+      "select error from sync.notices",
       "select * from rollup.builds",
     ];
     expect(await allowed(role, writes)).toEqual([]);
+    const counted = ["select count(given_up_at), min(noted_at) from sync.notices where delivered_at is null"];
+    expect(await allowed(role, counted)).toEqual(counted);
     const places = ["select * from report.error_place('error: one', null, null, null)"];
     expect(await allowed(role, places)).toEqual(places);
     const again = await grant(role, "--interface", "--json");
@@ -176,6 +180,16 @@ describe("grant-reader", () => {
     const without = await grant(role);
     expect(without).toMatchObject({ code: 2, stdout: "" });
     expect(without.stderr).toContain("or keep it with --interface");
+  });
+
+  it("--interface takes the contents of notices from a role that had them", async () => {
+    const role = roleName();
+    await grant(role, "--interface");
+    await sql.unsafe(`grant select on sync.notices to "${role}"`);
+    const contents = ["select data from sync.notices"];
+    expect(await allowed(role, contents)).toEqual(contents);
+    expect((await grant(role, "--interface")).code).toBe(0);
+    expect(await allowed(role, contents)).toEqual([]);
   });
 
   it("--interface refuses a role that reads more than that", async () => {
