@@ -8,6 +8,7 @@ import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
 import { withSql } from "../store/connection/connect.ts";
 import type { OpenDatabase } from "../store/embedded/open-database.ts";
 import { moveService, serviceUrl } from "../store/ledger/mirrored-service.ts";
+import { grantWorker } from "../store/migrate/grant-worker.ts";
 import {
   listOrCount,
   type MigrationResult,
@@ -26,6 +27,7 @@ import { createCommand } from "./usage/create-command.ts";
 
 interface Options {
   service?: string;
+  worker?: string;
   status?: true;
   dryRun?: true;
   json?: true;
@@ -41,13 +43,29 @@ export function migrateCommand(summary: string): Command {
       ["migrate --status", "lists the migrations and when each was applied"],
       ["migrate --dry-run > pending.sql", "the SQL that would run, to read first"],
       ["migrate --service https://docs.example.org", "the same service moved to this base URL"],
+      ["migrate --worker docmirror_worker", "a worker that owns no table may use all of them"],
     ],
   })
-    .addOption(new Option("--status", "list the migrations, change nothing").conflicts(["dryRun", "service"]))
-    .addOption(new Option("--dry-run", "print the SQL that would run, change nothing").conflicts("service"))
+    .addOption(
+      new Option("--status", "list the migrations, change nothing").conflicts([
+        "dryRun",
+        "service",
+        "worker",
+      ]),
+    )
+    .addOption(
+      new Option("--dry-run", "print the SQL that would run, change nothing").conflicts([
+        "service",
+        "worker",
+      ]),
+    )
     .option(
       "--service <url>",
       "store that the service of this mirror moved to this base URL; a sync of another one is refused",
+    )
+    .option(
+      "--worker <role>",
+      "give this role, which has to be there, all that a worker needs, and no right to change a table",
     )
     .option("--json", "print one JSON document")
     .action(
@@ -60,15 +78,21 @@ export function migrateCommand(summary: string): Command {
           else if (options.dryRun) await printPending(database, context.out, options);
           else {
             const { config, log, signal } = context;
+            const { worker } = options;
             const result = await migrate(database.url, readDefinitions(), { log, signal });
+            if (worker !== undefined)
+              await withSql(database.url, APPLICATION, (sql) => grantWorker(sql, worker));
             if (!isEmpty(result)) {
               // An upgraded mirror has its stored answers before the next run.
               await tryRefresh(database.url, { ...config, keepsSettings: true, signal }, log);
               signal.throwIfAborted();
             }
             const moved = service && (await move(database, service, context));
-            if (options.json) await context.out.json({ ...result, ...(moved && { service: moved }) });
-            else await context.out.write(resultText(result) + (moved ? movedText(moved) : ""));
+            if (options.json) await context.out.json({ ...result, worker, ...(moved && { service: moved }) });
+            else {
+              const granted = worker === undefined ? "" : `${worker} may do all that a worker needs\n`;
+              await context.out.write(resultText(result) + granted + (moved ? movedText(moved) : ""));
+            }
           }
           return 0;
         });

@@ -1,4 +1,5 @@
-import type { Sql } from "../connection/sql.ts";
+import { StoreError } from "../../base/errors.ts";
+import type { AnySql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 
 /**
@@ -6,7 +7,7 @@ import { withStoreErrors } from "../connection/store-errors.ts";
  * `migrate` are needed for `docmirror migrate` alone. A sync creates the schemas where they are missing, so it
  * needs that right too. Nothing is tried: the catalog of the server is asked.
  */
-export async function findLackingRights(sql: Sql): Promise<{ sync: string[]; migrate: string[] }> {
+export async function findLackingRights(sql: AnySql): Promise<{ sync: string[]; migrate: string[] }> {
   const rows = await withStoreErrors(
     "read the rights of the role",
     () => sql<{ need: "sync" | "migrate"; lacking: string }[]>`
@@ -59,4 +60,19 @@ export async function findLackingRights(sql: Sql): Promise<{ sync: string[]; mig
   const lackingFor = (need: "sync" | "migrate") =>
     rows.filter((row) => row.need === need).map(({ lacking }) => lacking);
   return { sync: lackingFor("sync"), migrate: lackingFor("migrate") };
+}
+
+/** Throws StoreError where a schema that is there belongs to another role than that of this session. */
+export async function assertMayMigrate(sql: AnySql): Promise<void> {
+  const [other] = await sql<{ name: string; role: string; owner: string }[]>`
+    select nspname as name, current_user::text as role, pg_get_userbyid(nspowner)::text as owner
+    from pg_namespace
+    where nspname in ('mirror', 'sync', 'rollup', 'report') and not pg_has_role(nspowner, 'usage')
+    order by 1 limit 1`;
+  if (other === undefined) return;
+  const { name, role, owner } = other;
+  throw new StoreError(
+    `could not bring the schema up to date: the role ${role} may not change the schema ${name}, which belongs to ${owner}`,
+    { sqlstate: "42501", hint: `run \`docmirror migrate\` as the role ${owner}` },
+  );
 }

@@ -15,13 +15,14 @@ import {
   findDefinitionChanges,
 } from "./definitions.ts";
 import type { Dictionary } from "./dictionary.ts";
+import { assertMayMigrate } from "./lacking-rights.ts";
 import { type Migration, readMigrations } from "./migration-files.ts";
 import { type AppliedMigration, findApplied, recordApplied } from "./migration-ledger.ts";
 import { applyReportComments } from "./report-comments.ts";
 import { LOCK_WAIT_MS, type ShortLockOptions, withShortLocks } from "./short-locks.ts";
 
 /** Any number that no other program of this database uses. Two migrations at once wait for each other. */
-const LOCK_KEY = 7_305_110_624;
+export const MIGRATION_LOCK_KEY = 7_305_110_624;
 
 const OLDEST_SERVER = 15;
 
@@ -91,7 +92,7 @@ async function migrateIn(
   // A process that waited must see what the one before has done.
   await tx`set transaction isolation level read committed`;
   // A lock of the transaction, not of the session: a pooler may give the session to others.
-  await abortable(tx`select pg_advisory_xact_lock(${LOCK_KEY})`, signal);
+  await abortable(tx`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`, signal);
   // Who waits for a table keeps all others from it.
   await tx`select set_config('lock_timeout', ${String(lockWaitMs)}, true)`;
   const known = readMigrations();
@@ -101,6 +102,7 @@ async function migrateIn(
     if (!status.usable) throw newerError(status);
     return { applied: [], redefined: [], newer: true };
   }
+  if (status.state === "older" && applied.length > 0) await assertMayMigrate(tx);
   const missing = findMissing(known, applied);
   if (applied.length > 0 && missing.some(({ additive }) => !additive) && !(await tryRunLock(tx))) {
     throw new LockedError("a run is under way, and the missing migrations are not for an older program", {
@@ -135,7 +137,7 @@ export async function migrateAround(
   { under, fill, signal }: FillOptions,
 ): Promise<void> {
   await tx`set transaction isolation level read committed`;
-  await abortable(tx`select pg_advisory_xact_lock(${LOCK_KEY})`, signal);
+  await abortable(tx`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`, signal);
   await tx`select set_config('lock_timeout', ${String(LOCK_WAIT_MS)}, true)`;
   const known = readMigrations();
   const before = known.slice(0, under);
