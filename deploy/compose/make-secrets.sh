@@ -7,7 +7,7 @@ mkdir -p "$folder"
 # Compose mounts each file as it is, for the accounts of several images. So the files are readable, and the folder
 # keeps the other users of this machine out.
 chmod 700 "$folder"
-for name in superuser_password database_password reader_password grafana_password; do
+for name in superuser_password database_password worker_password reader_password grafana_password; do
   [ -e "$folder/$name" ] && continue
   password=$(openssl rand -base64 24)
   printf '%s\n' "$password" > "$folder/$name"

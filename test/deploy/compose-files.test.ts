@@ -1,5 +1,6 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -36,6 +37,7 @@ describe("docker-compose.yml", () => {
       cap_drop: ["ALL"],
       security_opt: ["no-new-privileges:true"],
       pids_limit: 200,
+      ulimits: { core: 0 },
       restart: expect.stringMatching(/^(unless-stopped|on-failure:5)$/),
       logging: { driver: "json-file", options: { "max-size": "10m", "max-file": "5" } },
       mem_limit: expect.stringMatching(/^\$\{\w+_MEMORY:-\d+[mg]\}$/),
@@ -67,9 +69,96 @@ describe("docker-compose.yml", () => {
     expect(read("deploy/compose/create-roles.sh")).toContain(`create role ${environment.READER_NAME} login`);
   });
 
+  it("gives the owner's password to what changes tables, and the worker another role", () => {
+    const logins = services
+      .filter(([, { environment }]) => (environment as Record<string, string>)?.DATABASE_URL)
+      .map(([name, service]) => {
+        const environment = service.environment as Record<string, string>;
+        const [secret] = service.secrets as string[];
+        expect(environment.DOCMIRROR_DATABASE_PASSWORD_FILE).toBe(`/run/secrets/${secret}`);
+        return [name, `${new URL(environment.DATABASE_URL ?? "").username}, ${secret}`];
+      });
+    const [owner, worker] = ["docmirror, database_password", "docmirror_worker, worker_password"];
+    expect(Object.fromEntries(logins)).toEqual({
+      migrate: owner,
+      "grant-reader": owner,
+      worker,
+      prune: worker,
+    });
+    expect(file.services.migrate.command).toEqual(["migrate", "--worker", "docmirror_worker"]);
+    expect(read("deploy/compose/create-roles.sh")).toContain("create role docmirror_worker login");
+  });
+
+  it("prunes each month, where that is wanted", () => {
+    const { profiles, entrypoint, restart, init } = file.services.prune;
+    expect({ profiles, restart, init }).toEqual({
+      profiles: ["prune"],
+      restart: "unless-stopped",
+      init: true,
+    });
+    const [shell, flags, script] = entrypoint;
+    // A `docmirror` and a `sleep` that say how they were called; the second one ends the shell.
+    writeFileSync(join(folder, "docmirror"), '#!/bin/sh\necho "docmirror $*"\n', { mode: 0o755 });
+    writeFileSync(join(folder, "sleep"), '#!/bin/sh\necho "sleep $*"\nkill $PPID\n', { mode: 0o755 });
+    const { stdout } = spawnSync(shell, [flags, script], {
+      encoding: "utf8",
+      env: { PATH: `${folder}:${process.env.PATH}` },
+    });
+    expect(stdout).toBe("docmirror prune --older-than 400d --json\nsleep 30d\n");
+  });
+
+  it("asks the worker by a check that may end it", () => {
+    const { init, volumes, healthcheck, environment } = file.services.worker;
+    const [, program, script, url, parent] = healthcheck.test;
+    expect({ init, program, parent }).toEqual({ init: true, program: "node", parent: "1" });
+    expect(volumes).toContain(`./deploy/compose/check-worker.mjs:${script}:ro`);
+    expect(new URL(url).port).toBe(environment.DOCMIRROR_HTTP_PORT);
+    // Docker would end the check before it could end the worker.
+    expect(healthcheck.timeout).toBe("90s");
+  });
+
   it("has the database without a way to the outside", () => {
     expect(file.networks.data).toEqual({ internal: true });
     expect(file.services.db.networks).toEqual(["data"]);
+  });
+});
+
+describe.skipIf(!existsSync("/proc/self/task"))("check-worker.mjs", () => {
+  /** Answers as a worker does that is ready when it is asked first; after `/stand-still` its loop turns no more. */
+  const WORKER = `
+    let asked = 0;
+    const server = require("node:http").createServer(({ url }, reply) => {
+      if (url === "/stand-still") reply.end("", () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
+      else reply.writeHead(url === "/readyz" && asked++ > 0 ? 503 : 200, { connection: "close" }).end();
+    });
+    server.listen(0, "127.0.0.1", () => console.log(server.address().port));`;
+
+  it("ends a worker that says nothing any more, and none that is only not ready, or not there", async () => {
+    // A shell is what an init is to a container: it starts the worker, and ends with its code.
+    const init = spawn("sh", ["-c", '"$0" -e "$1" & wait $!', process.execPath, WORKER], {
+      stdio: ["ignore", "pipe", "inherit"],
+      // A group of its own, so that both end with the test.
+      detached: true,
+    });
+    try {
+      const [port] = (await once(init.stdout, "data")) as [Buffer];
+      const url = `http://127.0.0.1:${String(port).trim()}`;
+      const ended = once(init, "exit");
+      const check = async (of: string, withinMs: number) => {
+        const script = join(ROOT, "deploy/compose/check-worker.mjs");
+        const child = spawn(process.execPath, [script, of, String(init.pid), String(withinMs)]);
+        return (await once(child, "exit"))[0];
+      };
+      expect(await check(url, 60_000)).toBe(0);
+      expect(await check(url, 60_000)).toBe(1);
+      expect(await check("http://127.0.0.1:1", 60_000)).toBe(1);
+      expect((await fetch(`${url}/livez`)).status).toBe(200);
+      await fetch(`${url}/stand-still`);
+      expect(await check(url, 1000)).toBe(1);
+      expect(await ended).toEqual([128 + 9, null]);
+    } finally {
+      if (init.exitCode === null) process.kill(-(init.pid ?? 0), "SIGKILL");
+    }
   });
 });
 
@@ -131,7 +220,9 @@ describe("pin-images.sh", () => {
 });
 
 it.skipIf(!hasShellcheck)("shellcheck finds nothing in the scripts", () => {
-  const scripts = readdirSync(join(ROOT, "deploy/compose")).map((name) => join(ROOT, "deploy/compose", name));
+  const scripts = readdirSync(join(ROOT, "deploy/compose"))
+    .filter((name) => name.endsWith(".sh"))
+    .map((name) => join(ROOT, "deploy/compose", name));
   const scriptsBeside = [".ci/run", "lab/busy.sh"].map((name) => join(ROOT, name));
   const { status, stdout } = spawnSync("shellcheck", [...scripts, ...scriptsBeside], {
     encoding: "utf8",

@@ -16,6 +16,7 @@ const UP_MS = 120_000;
 const PASSWORDS = {
   superuser_password: "sup'er\"user\\",
   database_password: "p@ss:w/o?r#d&x=1%41+%zz '\"\\$HOME`id` ü€😀",
+  worker_password: "w0rker: \"'\\ #%41 ü",
   reader_password: " reader's $1 % ",
   grafana_password: "not used here",
 };
@@ -74,11 +75,15 @@ describe.skipIf(missing)(
     /** Asks the database as a role, over TCP with its password, unless it is the superuser. */
     async function ask(statement: string, role = "postgres"): Promise<string> {
       const [db = ""] = await containersOf("db");
-      const secret = role === "docmirror" ? "database_password" : "reader_password";
+      const secrets: Record<string, string> = {
+        docmirror: "database_password",
+        docmirror_worker: "worker_password",
+        grafana: "reader_password",
+      };
       const login =
         role === "postgres"
           ? "exec psql -XAtqU postgres"
-          : `PGPASSWORD="$(cat /run/secrets/${secret})" exec psql -XAtqh 127.0.0.1 -U ${role}`;
+          : `PGPASSWORD="$(cat /run/secrets/${secrets[role]})" exec psql -XAtqh 127.0.0.1 -U ${role}`;
       return docker(["exec", db, "sh", "-c", `${login} -d docmirror -c "$0"`, statement]);
     }
     /** Syncs only: a round of the watch ends at once while no builds are mirrored. */
@@ -256,7 +261,7 @@ describe.skipIf(missing)(
     );
 
     it(
-      "gives the program's role its database only, and Grafana's role the reports only",
+      "gives the owner its database only, the worker's role no table, and Grafana's role the reports only",
       async () => {
         expect(await ask("select rolname from pg_roles where rolsuper or rolcreaterole or rolcreatedb")).toBe(
           "postgres",
@@ -264,7 +269,16 @@ describe.skipIf(missing)(
         expect(
           await ask("select pg_get_userbyid(datdba) from pg_database where datname = current_database()"),
         ).toBe("docmirror");
-        expect(await ask("select current_user", "docmirror")).toBe("docmirror");
+        for (const role of ["docmirror", "docmirror_worker"])
+          expect(await ask("select current_user", role)).toBe(role);
+        expect(
+          await ask("select count(*) from pg_class where pg_get_userbyid(relowner) = 'docmirror_worker'"),
+        ).toBe("0");
+        expect(
+          await ask(
+            "select distinct usename from pg_stat_activity where application_name ~ '^docmirror lead'",
+          ),
+        ).toBe("docmirror_worker");
         await expect(ask("select 1", "grafana")).rejects.toThrow("permission denied for database");
         await compose(["run", "--rm", "grant-reader"]);
         expect(await ask("select count(*) > 0 from report.freshness", "grafana")).toBe("t");

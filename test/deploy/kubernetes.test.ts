@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
 import { loadConfig } from "../../src/base/config.ts";
+import { EXIT } from "../../src/base/errors.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { installPackages } from "../support/python-packages.ts";
 
@@ -14,12 +15,30 @@ const names = readdirSync(FOLDER);
 // As kubectl reads them: an anchor is a copy.
 const read = (name: string) => parse(readFileSync(`${FOLDER}${name}`, "utf8"));
 const worker = read("worker.yaml");
-const cronJob = read("cronjob.yaml");
+const cronJobs = ["cronjob.yaml", "prune.yaml"].map((name) => ({ name, job: read(name).spec }));
 const settings = read("settings.yaml");
+const secrets = parseAllDocuments(readFileSync(`${FOLDER}secret.example.yaml`, "utf8")).map((one) =>
+  one.toJS(),
+);
 const pods = [
   ["worker.yaml", worker.spec.template],
-  ["cronjob.yaml", cronJob.spec.jobTemplate.spec.template],
+  ...cronJobs.map(({ name, job }) => [name, job.jobTemplate.spec.template] as const),
 ] as const;
+
+interface Variable {
+  name: string;
+  value?: string;
+  valueFrom?: { configMapKeyRef: { name: string; key: string } };
+}
+
+/** The environment of a container. */
+function environmentOf({ env }: { env: Variable[] }): Record<string, string> {
+  const own = env.map(({ name, value, valueFrom }) => {
+    if (valueFrom) expect(valueFrom.configMapKeyRef.name).toBe(settings.metadata.name);
+    return [name, value ?? settings.data[valueFrom?.configMapKeyRef.key ?? ""]];
+  });
+  return { ...settings.data, ...Object.fromEntries(own) };
+}
 
 describe.each(pods)("the pods of %s", (_name, { spec, metadata }) => {
   it("have no rights, and no variables that would look like settings", () => {
@@ -28,7 +47,7 @@ describe.each(pods)("the pods of %s", (_name, { spec, metadata }) => {
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, runAsUser: 10001, seccompProfile: { type: "RuntimeDefault" } },
     });
-    for (const container of [...spec.initContainers, ...spec.containers]) {
+    for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
       expect(container.securityContext).toEqual({
         allowPrivilegeEscalation: false,
         readOnlyRootFilesystem: true,
@@ -39,15 +58,15 @@ describe.each(pods)("the pods of %s", (_name, { spec, metadata }) => {
   });
 
   it("run commands that are there, with settings that can be used", () => {
-    for (const { args, env, envFrom } of [...spec.initContainers, ...spec.containers]) {
+    for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
+      const { args, envFrom } = container;
       expect(COMMANDS.map(({ name }) => name)).toContain(args[0]);
       expect(envFrom).toEqual([{ configMapRef: { name: settings.metadata.name } }]);
-      const given = {
-        ...settings.data,
-        ...Object.fromEntries(env.map((one: { name: string; value: string }) => [one.name, one.value])),
-      };
-      expect(given.DOCMIRROR_DATABASE_PASSWORD_FILE).toBe("/run/secrets/docmirror/database_password");
-      delete given.DOCMIRROR_DATABASE_PASSWORD_FILE;
+      const {
+        DOCMIRROR_DATABASE_PASSWORD_FILE: _,
+        MIGRATE_DATABASE_URL: __,
+        ...given
+      } = environmentOf(container);
       expect(() => loadConfig({ env: given, cwd: "/" })).not.toThrow();
       expect(SETTING_KEYS.map((key) => SETTINGS[key].name)).toEqual(
         expect.arrayContaining(Object.keys(given)),
@@ -55,14 +74,62 @@ describe.each(pods)("the pods of %s", (_name, { spec, metadata }) => {
     }
   });
 
-  it("are held by the network policy, and read the secret", () => {
+  it("know Postgres by its certificate, and only migrate as the role that owns the tables", () => {
+    const folders: Record<string, string> = {
+      secrets: "/run/secrets/docmirror",
+      "migrate-secrets": "/run/secrets/docmirror-migrate",
+    };
+    for (const container of [...(spec.initContainers ?? []), ...spec.containers]) {
+      const isMigrate = container.args[0] === "migrate";
+      const env = environmentOf(container);
+      const url = new URL(env.DATABASE_URL ?? "");
+      expect(url.username).toBe(isMigrate ? "docmirror" : "docmirror_worker");
+      expect(Object.fromEntries(url.searchParams)).toEqual({
+        sslmode: "verify-full",
+        sslrootcert: "/run/secrets/docmirror/ca.crt",
+      });
+      if (isMigrate) expect(container.args).toEqual(["migrate", "--worker", "docmirror_worker"]);
+      const names = isMigrate ? ["secrets", "migrate-secrets"] : ["secrets"];
+      expect(container.volumeMounts).toEqual(
+        names.map((name) => ({ name, mountPath: folders[name], readOnly: true })),
+      );
+      expect(env.DOCMIRROR_DATABASE_PASSWORD_FILE).toBe(`${folders[names.at(-1) ?? ""]}/database_password`);
+    }
+  });
+
+  it("are held by the network policy, and read the secrets", () => {
     const selector = read("network-policy.yaml").spec.podSelector.matchLabels;
     expect(metadata.labels).toMatchObject(selector);
-    const secret = read("secret.example.yaml");
-    expect(spec.volumes).toEqual([
-      { name: "secrets", secret: { secretName: secret.metadata.name, defaultMode: 0o440 } },
-    ]);
-    expect(secret.data).toEqual({ database_password: "" });
+    const names = spec.volumes.map(({ name }: { name: string }) => name);
+    const volumes = [
+      { name: "secrets", secret: { secretName: "docmirror", defaultMode: 0o440 } },
+      { name: "migrate-secrets", secret: { secretName: "docmirror-migrate", defaultMode: 0o440 } },
+    ];
+    expect(spec.volumes).toEqual(volumes.filter(({ name }) => names.includes(name)));
+    const mounted = [...(spec.initContainers ?? []), ...spec.containers].flatMap((one) => one.volumeMounts);
+    expect(new Set(mounted.map(({ name }: { name: string }) => name))).toEqual(new Set(names));
+  });
+});
+
+describe.each(cronJobs)("the job of $name", ({ job }) => {
+  it("ends before the next one, so that one that hangs holds up none", () => {
+    expect(job.concurrencyPolicy).toBe("Forbid");
+    const { activeDeadlineSeconds, backoffLimit } = job.jobTemplate.spec;
+    expect(activeDeadlineSeconds).toBeLessThan(24 * 3600);
+    expect(backoffLimit).toBe(3);
+  });
+
+  it("is not tried again where a person is needed, and does not fail while another run is active", () => {
+    const { rules } = job.jobTemplate.spec.podFailurePolicy;
+    const codes = (action: string) =>
+      rules
+        .filter((rule: { action: string }) => rule.action === action)
+        .flatMap((rule: { onExitCodes: { values: number[] } }) => rule.onExitCodes.values);
+    expect(codes("FailJob")).toEqual(expect.arrayContaining([EXIT.bug, EXIT.usage, EXIT.schemaVersion]));
+    const isSync = job.jobTemplate.spec.template.spec.containers[0].args[0] === "sync";
+    expect(codes("Ignore")).toEqual(isSync ? [EXIT.locked] : []);
+    // The schema of Kubernetes wants this of pods with such rules.
+    expect(job.jobTemplate.spec.template.spec.restartPolicy).toBe("Never");
   });
 });
 
@@ -84,6 +151,35 @@ describe("deploy/kubernetes", () => {
     expect(paths).toEqual(["/livez", "/livez", "/readyz"]);
   });
 
+  it("restarts a worker that says nothing for a minute, and stops one after its requests went elsewhere", () => {
+    const { containers, terminationGracePeriodSeconds } = worker.spec.template.spec;
+    const [{ livenessProbe, lifecycle }] = containers;
+    expect(livenessProbe.periodSeconds * livenessProbe.failureThreshold).toBe(60);
+    const { seconds } = lifecycle.preStop.sleep;
+    expect(seconds).toBeGreaterThan(0);
+    expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(seconds + 20);
+  });
+
+  it("lets in its own pods, and a Prometheus of another namespace", () => {
+    const { ingress } = read("network-policy.yaml").spec;
+    expect(ingress.map(({ from }: { from: unknown }) => from)).toEqual([
+      [{ podSelector: {} }],
+      [
+        {
+          namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } },
+          podSelector: { matchLabels: { "app.kubernetes.io/name": "prometheus" } },
+        },
+      ],
+    ]);
+  });
+
+  it("has templates of its secrets, without a value", () => {
+    expect(Object.fromEntries(secrets.map(({ metadata, data }) => [metadata.name, data]))).toEqual({
+      docmirror: { database_password: "", "ca.crt": "" },
+      "docmirror-migrate": { database_password: "" },
+    });
+  });
+
   it("lists each file but the alternatives in kustomization.yaml", () => {
     const others = ["cronjob.yaml", "kustomization.yaml", "secret.example.yaml"];
     expect(read("kustomization.yaml").resources.toSorted()).toEqual(
@@ -100,7 +196,8 @@ describe("deploy/kubernetes", () => {
     for (const version of ["1.30", "1.37"]) {
       const flags = ["-m", "kubernetes_validate", "--strict", "--kubernetes-version", version];
       const { stdout, stderr } = await promisify(execFile)(installed.python, [...flags, ...files]);
-      expect(`${stdout}${stderr}`.match(/ passed for resource /g)).toHaveLength(files.length);
+      // One file has two.
+      expect(`${stdout}${stderr}`.match(/ passed for resource /g)).toHaveLength(files.length + 1);
     }
   });
 });
