@@ -1,7 +1,16 @@
 /** The commands of `docs/database.md`, "Backups", as they stand there. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,6 +18,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { RESOURCES } from "../../src/resources/resources.ts";
 import { type Simulation, startSimulation } from "../../src/simulate/service.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
+import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
+import { findServerAccount } from "../../src/store/embedded/account.ts";
 import { type RunningCli, runCli, startCli } from "../support/cli.ts";
 import { freePort } from "../support/free-port.ts";
 import { mirrorRows } from "../support/mirror-rows.ts";
@@ -23,12 +35,19 @@ import {
 const page = readFileSync(new URL("../../docs/database.md", import.meta.url), "utf8");
 const section = page.split(/^## /m).find((part) => part.startsWith("Backups\n")) ?? "";
 const blocks = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = ""]) => block);
-const [own = "", dump = "", restore = ""] = ["docmirror backup ", "pg_dump ", "pg_restore "].map((tool) =>
-  blocks.find((block) => block.includes(tool)),
-);
+const [own = "", password = "", dump = "", restore = "", base = "", goBack = ""] = [
+  "docmirror backup ",
+  "umask 077",
+  "pg_dump ",
+  "pg_restore ",
+  "pg_basebackup ",
+  "pg_ctl ",
+].map((tool) => blocks.find((block) => block.includes(tool)));
+const keepChanges = /```\n(archive_mode[\s\S]*?)```/.exec(section)?.[1] ?? "";
 
-/** The newest dump that the machine's own program can take. */
-const dumpVersion = Number(/ (\d+)/.exec(String(spawnSync("pg_dump", ["--version"]).stdout ?? ""))?.[1] ?? 0);
+/** With what the file of passwords has to escape. */
+const PASSWORD = String.raw`back:up\1'$ `;
+const SESSION = { applicationName: "docmirror test", max: 1 } as const;
 
 const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
 const TSX = fileURLToPath(new URL("../../node_modules/tsx/dist/cli.mjs", import.meta.url));
@@ -42,17 +61,25 @@ describe.skipIf(POSTGRES_BIN === null)(
     let folder: string;
     let postgres: SystemPostgres;
     let server: SystemServer;
-    let serverUrl: string;
+    let port: number;
+    let url: string;
     let world: World;
     let service: Simulation;
     let env: Record<string, string>;
 
     beforeAll(async () => {
-      postgres = createSystemPostgres("backup");
+      postgres = createSystemPostgres(PASSWORD);
       postgres.init("own");
-      const port = await freePort();
-      server = await postgres.start("own", port);
-      serverUrl = postgres.url(port).replace(/\/postgres$/, "");
+      port = await freePort();
+      url = replaceDatabase(postgres.url(port), "docmirror");
+      mkdirSync(join(backups(), "wal"), { recursive: true });
+      for (const path of [backups(), join(backups(), "wal")]) giveToServer(path);
+      const settings = [...inBackups(keepChanges).matchAll(/^(\w+) = '?(.*?)'?$/gm)].map(
+        ([, name, value]) => [name, value],
+      );
+      server = await postgres.start("own", port, Object.fromEntries(settings));
+      await admin((sql) => sql`create role backup login replication`);
+      await admin((sql) => sql.unsafe(`alter role backup password '${PASSWORD.replaceAll("'", "''")}'`));
     });
     afterAll(async () => {
       await server?.stop();
@@ -82,13 +109,29 @@ describe.skipIf(POSTGRES_BIN === null)(
       rmSync(folder, { recursive: true, force: true });
     });
 
-    /** With the programs of the server's own version. */
-    const ownPath = () => [folder, POSTGRES_BIN, process.env.PATH].join(delimiter);
+    /** The folder of the docs, which the account of the server may write. */
+    const backups = () => postgres.pathOf("backups");
+    const inBackups = (text: string) => text.replaceAll("/backups", backups());
+    const { spawnAs } = findServerAccount();
+    function giveToServer(path: string): void {
+      if (spawnAs.uid !== undefined && spawnAs.gid !== undefined) chownSync(path, spawnAs.uid, spawnAs.gid);
+    }
+    const admin = <T>(fn: (sql: Sql) => Promise<T>) => withSql(postgres.url(port), SESSION, fn);
 
     /** Runs a block of the docs, and returns what it wrote. Throws where a command fails. */
-    async function shell(block: string, more: Record<string, string> = {}): Promise<string> {
-      const script = block.replaceAll("postgres://docmirror:password@host:5432", serverUrl);
-      const child = spawn("sh", ["-euc", script], { cwd: folder, env: { ...env, ...more } });
+    async function shell(
+      block: string,
+      more: Record<string, string> = {},
+      asServer = false,
+    ): Promise<string> {
+      const script = inBackups(block.replaceAll("@host:5432/", `@127.0.0.1:${port}/`));
+      // All users of the machine can read it, and what the tools are called with.
+      expect(script).not.toContain(PASSWORD);
+      const child = spawn("sh", ["-euc", script], {
+        cwd: asServer ? backups() : folder,
+        env: { ...env, ...more },
+        ...(asServer && spawnAs),
+      });
       let text = "";
       for (const stream of [child.stdout, child.stderr]) stream.on("data", (part) => (text += String(part)));
       const [code] = await once(child, "close");
@@ -108,29 +151,101 @@ describe.skipIf(POSTGRES_BIN === null)(
       }
     }
 
-    it("bring an old state back, from which the mirror goes on and says so", async () => {
-      env.PATH = ownPath();
-      await shell(
-        `createdb --maintenance-db="${serverUrl}/postgres" --encoding=UTF8 --template=template0 original`,
-      );
-      const original = { ...env, DATABASE_URL: `${serverUrl}/original` };
-      const sync = (url: string) =>
-        runCli(["sync", "--full", "--json"], { env: { ...env, DATABASE_URL: url } });
-      expect((await sync(original.DATABASE_URL)).code).toBe(0);
-      await shell(dump, original);
-      world.advance(DAY);
-      const second = JSON.parse((await sync(original.DATABASE_URL)).stdout);
-      expect(second).toMatchObject({ run_id: 2, status: "succeeded" });
-      expect(second.warnings ?? []).not.toContainEqual(expect.stringMatching(RESTORED));
+    const inServer = () => ({ ...env, DATABASE_URL: `postgres://docmirror@127.0.0.1:${port}/docmirror` });
+    const sync = async (to: Record<string, string>) => {
+      const { code, stdout } = await runCli(["sync", "--full", "--json"], { env: to });
+      expect(code).toBe(0);
+      return JSON.parse(stdout);
+    };
 
-      const written = await shell(restore, original);
-      expect(written).toMatch(RESTORED);
-      expect(written).toMatch(/run 2, full: succeeded/);
-      const restored = `${serverUrl}/docmirror_restored`;
-      await expectSame(restored, original.DATABASE_URL);
-      const again = JSON.parse((await sync(restored)).stdout);
-      expect(again).toMatchObject({ run_id: 3, status: "succeeded", transitions: 0 });
-      expect(again.warnings ?? []).not.toContainEqual(expect.stringMatching(RESTORED));
+    describe("of a large mirror", () => {
+      beforeEach(async () => {
+        await admin((sql) => sql`create database docmirror template template0 encoding 'UTF8'`);
+        // With the programs of the server's own version.
+        env.PATH = [folder, POSTGRES_BIN, process.env.PATH].join(delimiter);
+        env.DOCMIRROR_DATABASE_PASSWORD = PASSWORD;
+        await sync(inServer());
+      });
+      afterEach(async () => {
+        for (const name of ["docmirror", "docmirror_restored"])
+          await admin((sql) => sql`drop database if exists ${sql(name)} with (force)`);
+      });
+
+      it("give the tools a password from its variable or its file, in any characters", async () => {
+        const path = join(folder, "docmirror.pgpass");
+        await shell(password);
+        const given = readFileSync(path, "utf8");
+        expect(given).toBe(`*:*:*:*:${PASSWORD.replace(/[:\\]/g, "\\$&")}\n`);
+        expect(statSync(path).mode & 0o777).toBe(0o600);
+        rmSync(path);
+        writeFileSync(join(folder, "secret"), `${PASSWORD}\n`);
+        const { DOCMIRROR_DATABASE_PASSWORD: _, ...rest } = env;
+        env = { ...rest, DOCMIRROR_DATABASE_PASSWORD_FILE: join(folder, "secret") };
+        await shell(password);
+        expect(readFileSync(path, "utf8")).toBe(given);
+      });
+
+      it("bring an old state back, from which the mirror goes on and says so", async () => {
+        await shell(password);
+        await shell(dump);
+        world.advance(DAY);
+        const second = await sync(inServer());
+        expect(second).toMatchObject({ run_id: 2, status: "succeeded" });
+        expect(second.warnings ?? []).not.toContainEqual(expect.stringMatching(RESTORED));
+
+        const written = await shell(restore);
+        expect(written).toMatch(RESTORED);
+        expect(written).toMatch(/run 2, full: succeeded/);
+        await expectSame(replaceDatabase(url, "docmirror_restored"), url);
+        const again = await sync({
+          ...env,
+          DATABASE_URL: `postgres://docmirror@127.0.0.1:${port}/docmirror_restored`,
+        });
+        expect(again).toMatchObject({ run_id: 3, status: "succeeded", transitions: 0 });
+        expect(again.warnings ?? []).not.toContainEqual(expect.stringMatching(RESTORED));
+      });
+
+      it("bring back any moment since the last base", async () => {
+        await shell(password);
+        const passwords = join(backups(), "pgpass");
+        writeFileSync(passwords, readFileSync(join(folder, "docmirror.pgpass")), { mode: 0o600 });
+        giveToServer(passwords);
+        await shell(base, { PGPASSFILE: passwords }, true);
+        world.advance(DAY);
+        await sync(inServer());
+        const before = await mirrorRows(url);
+        const moment = await admin(async (sql) => {
+          const [now] = await sql<{ text: string }[]>`select clock_timestamp()::text as text`;
+          return now?.text ?? "";
+        });
+        world.advance(DAY);
+        await sync(inServer());
+        expect(await mirrorRows(url)).not.toEqual(before);
+        await admin(async (sql) => {
+          const [last] = await sql<{ name: string }[]>`select pg_walfile_name(pg_switch_wal()) as name`;
+          const archived = () =>
+            sql`select from pg_stat_archiver where last_archived_wal >= ${last?.name ?? ""}`.then(
+              ({ count }) => count,
+            );
+          await expect.poll(archived).toBe(1);
+        });
+
+        const restoredPort = await freePort();
+        // Where the server listens stands in its configuration.
+        const place = join(backups(), "base", "postgresql.auto.conf");
+        const text = `port = ${restoredPort}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n`;
+        writeFileSync(place, readFileSync(place, "utf8") + text);
+        await shell(goBack.replace(/(?<=recovery_target_time = ')[^']*/, moment), {}, true);
+        try {
+          const restored = replaceDatabase(postgres.url(restoredPort), "docmirror");
+          expect(await mirrorRows(restored)).toEqual(before);
+          const after = await sync({ ...env, DATABASE_URL: restored });
+          expect(after.warnings).toContainEqual(expect.stringMatching(/was restored/));
+          await expectSame(restored, url);
+        } finally {
+          postgres.run("pg_ctl", `--pgdata=${join(backups(), "restored")}`, "--mode=immediate", "stop");
+        }
+      });
     });
 
     it("of docmirror itself bring an embedded mirror back, without its server's tools", async () => {
@@ -163,19 +278,6 @@ describe.skipIf(POSTGRES_BIN === null)(
       await expectSame(oneUrl, otherUrl);
       for (const cli of [one, other]) cli.signal("SIGTERM");
       await Promise.all([one.ended, other.ended]);
-    });
-
-    it.skipIf(dumpVersion < 18)("do the same between embedded ones", async () => {
-      const inFolder = (data: string) => ({ env: { ...env, DOCMIRROR_DATA_DIR: join(folder, data) } });
-      expect((await runCli(["sync"], inFolder("original"))).code).toBe(0);
-      await using original = startCli(["database", "--with-password"], inFolder("original"));
-      await using restored = startCli(["database", "--with-password"], inFolder("restored"));
-      await shell(dump, { DATABASE_URL: await urlOf(original) });
-      world.advance(DAY);
-      expect((await runCli(["sync", "--full"], inFolder("original"))).code).toBe(0);
-      const lines = restore.split("\n").filter((line) => !/^(createdb|export) /.test(line));
-      expect(await shell(lines.join("\n"), { DATABASE_URL: await urlOf(restored) })).toMatch(RESTORED);
-      await expectSame(await urlOf(restored), await urlOf(original));
     });
   },
 );

@@ -57,7 +57,8 @@ export function createSystemPostgres(password: string): SystemPostgres {
   give(folder);
   const programOf = (name: string) => join(POSTGRES_BIN ?? "", name);
   const pathOf = (cluster: string) => join(folder, cluster);
-  const url = (port: number) => `postgres://docmirror:${password}@127.0.0.1:${port}/postgres`;
+  const url = (port: number) =>
+    `postgres://docmirror:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
 
   function run(program: string, ...args: string[]): void {
     const env = { PATH: process.env.PATH, LC_ALL: "C", PGPASSWORD: password };
