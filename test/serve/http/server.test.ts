@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { Hono } from "hono";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ConfigError } from "../../../src/base/errors.ts";
 import { startServer } from "../../../src/serve/http/server.ts";
 
@@ -128,7 +128,7 @@ describe("a server", () => {
     const server = await startServer({
       app: new Hono().get("/", (c) => c.text("here")),
       ...LOCAL,
-      drainMs: 200,
+      drainMs: 3_600_000,
     });
     const socket = connect(portOf(server), "127.0.0.1");
     const ask = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -137,8 +137,12 @@ describe("a server", () => {
     const closed = server.close();
     await isRefused(server);
     socket.write(ask);
-    const until = performance.now() + 1000;
-    while (performance.now() < until);
+    // Long enough for the next sweep to be due, which then finds two hours gone.
+    const until = Date.now() + 200;
+    while (Date.now() < until);
+    const later = performance.now() + 7_200_000;
+    const clock = vi.spyOn(performance, "now").mockReturnValue(later);
+    onTestFinished(() => clock.mockRestore());
     expect(await text(socket)).toMatch(/connection: close[\s\S]*here$/);
     await closed;
   });
