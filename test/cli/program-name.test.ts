@@ -77,7 +77,7 @@ describe.skipIf(!isBuilt)("the program names itself", () => {
     expect(await namesIn(global, { cwd: elsewhere, path: [join(prefix, "bin")] })).toEqual(both("docmirror"));
   });
 
-  it("by its path, where docmirror on the path is another program or none", async () => {
+  it("by its path, where docmirror on the path is another program or none", { tags: ["long"] }, async () => {
     const path = [join(elsewhere, "bin"), join(prefix, "bin")];
     expect(await namesIn(global, { cwd: elsewhere, path })).toEqual(both(global));
     expect(await namesIn(global, { cwd: elsewhere })).toEqual(both(global));
@@ -89,14 +89,16 @@ describe.skipIf(!isBuilt)("the program names itself", () => {
     expect(await namesIn(script, { cwd: join(ROOT, "docs") })).toEqual(both("npx docmirror"));
   });
 
-  it("never npx docmirror outside of the checkout, where npx would ask the registry", async () => {
+  it("never npx docmirror outside of the checkout, where npx would ask the registry", {
+    tags: ["long"],
+  }, async () => {
     const script = join(ROOT, "bin", "docmirror.js");
     expect(await namesIn(script, { cwd: elsewhere })).toEqual(both(`node ${script}`));
     const npm = { npm_command: "exec", npm_execpath: "/usr/bin/npx" };
     expect(await namesIn(script, { cwd: elsewhere, env: npm })).toEqual(both(`node ${script}`));
   });
 
-  it("npx docmirror, in a project that depends on it and its folders", async () => {
+  it("npx docmirror, in a project that depends on it and its folders", { tags: ["long"] }, async () => {
     expect(await namesIn(inProject, { cwd: project })).toEqual(both("npx docmirror"));
     // npm puts this folder on the path of the programs that it starts alone.
     const path = [join(project, "node_modules", ".bin")];
@@ -104,13 +106,15 @@ describe.skipIf(!isBuilt)("the program names itself", () => {
     expect(await namesIn(inProject, place)).toEqual(both("npx docmirror"));
   });
 
-  it("by a path that the shell reads as one word, where its folder has a quote", async () => {
+  it("by a path that the shell reads as one word, where its folder has a quote", {
+    tags: ["long"],
+  }, async () => {
     const script = install(join(elsewhere, "node_modules"));
     const name = `node '${join(elsewhere, "node_modules/docmirror/bin/docmirror.js").replace("'", "'\\''")}'`;
     expect(await namesIn(script, { cwd: prefix })).toEqual(both(name));
   });
 
-  it("beside the line that installs a missing package where it is itself", async () => {
+  it("beside the line that installs a missing package where it is itself", { tags: ["long"] }, async () => {
     const lineOf = (script: string, cwd: string) =>
       new Promise<string>((resolve) => {
         const args = [script, "sync", "--base-url", "http://127.0.0.1:1"];

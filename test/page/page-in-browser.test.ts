@@ -140,7 +140,9 @@ describe.skipIf(CHROMIUM === null)(
       expect(await page.getByRole("complementary").isVisible()).toBe(true);
     });
 
-    it("opens the SQL of a block, and filters, by keyboard and without JavaScript", async () => {
+    it("opens the SQL of a block, and filters, by keyboard and without JavaScript", {
+      tags: ["long"],
+    }, async () => {
       await using visited = await visit(browser, url, {
         ...lookOf({ width: 1440, colorScheme: "light" }),
         javaScriptEnabled: false,
@@ -186,7 +188,7 @@ describe.skipIf(CHROMIUM === null)(
       expect(faults).toEqual([]);
     });
 
-    it("leads along the builds of a project by keyboard", async () => {
+    it("leads along the builds of a project by keyboard", { tags: ["long"] }, async () => {
       await using visited = await visit(browser, `${url}/project/pip`, {
         ...lookOf({ width: 360, colorScheme: "light" }),
         javaScriptEnabled: false,
@@ -201,7 +203,9 @@ describe.skipIf(CHROMIUM === null)(
       expect(faults).toEqual([]);
     });
 
-    it("chooses days and a format of the trends, and sorts the lines of errors, by keyboard and without JavaScript", async () => {
+    it("chooses days and a format of the trends, and sorts the lines of errors, by keyboard and without JavaScript", {
+      tags: ["long"],
+    }, async () => {
       await using visited = await visit(browser, `${url}/trends`, {
         ...lookOf({ width: 1440, colorScheme: "light" }),
         javaScriptEnabled: false,
@@ -223,7 +227,7 @@ describe.skipIf(CHROMIUM === null)(
       expect(faults).toEqual([]);
     });
 
-    it("opens the fold of a line of the log, and highlights the line", async () => {
+    it("opens the fold of a line of the log, and highlights the line", { tags: ["long"] }, async () => {
       await using visited = await visit(
         browser,
         `${url}/build/1004`,

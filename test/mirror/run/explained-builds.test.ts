@@ -29,7 +29,9 @@ async function watchOnce({ world, baseUrl, databaseUrl }: QuickWorld): Promise<v
   if (error) throw error;
 }
 
-test("builds that were watched are explained by rules and requests, and took what they truly took", async () => {
+test("builds that were watched are explained by rules and requests, and took what they truly took", {
+  tags: ["long"],
+}, async () => {
   const rates = { builds: 900 };
   await using quick = await startQuickWorld({ timeZone: ZONE, builds: 200, rates });
   await quick.sync();

@@ -104,20 +104,21 @@ function expectHonest(one: Blow, result: RunResult): void {
 const KINDS = ["full", "incremental", "watch"] as const;
 
 describe("a reply with a hostile value in it", () => {
-  test.for<[string, What, (string | number)[]]>([
-    ["a count", "list", ["meta", "total_count"]],
-    ["a link", "list", ["meta", "next"]],
-    ["a record", "list", ["objects", "0"]],
-    ["a record's id", "list", ["objects", "0", "id"]],
-    ["a record's reference", "list", ["objects", "0", "project"]],
-    ["a schema's type", "schema", ["fields", "state", "type"]],
-  ])("is no bug of ours: %s", async ([, what, steps]) => {
+  const standAt = async (what: What, steps: (string | number)[]) => {
     for (const json of NASTIEST) {
       const one: Blow = { what, resource: "build", which: 0, steps, json };
       expectHonest(one, await runUnder(one, "full"));
       expect(hit).toEqual([steps]);
     }
-  });
+  };
+  test("is no bug of ours: a record's reference", () => standAt("list", ["objects", "0", "project"]));
+  test.for<[string, What, (string | number)[]]>([
+    ["a count", "list", ["meta", "total_count"]],
+    ["a link", "list", ["meta", "next"]],
+    ["a record", "list", ["objects", "0"]],
+    ["a record's id", "list", ["objects", "0", "id"]],
+    ["a schema's type", "schema", ["fields", "state", "type"]],
+  ])("is no bug of ours: %s", { tags: ["long"] }, ([, what, steps]) => standAt(what, steps));
 
   const standAnywhere = async (numRuns: number) => {
     const blows: fc.Arbitrary<Blow> = fc.record({

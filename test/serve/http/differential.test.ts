@@ -230,8 +230,8 @@ async function compare(count: number): Promise<Map<number, number>> {
 }
 
 describe("the mirror and the service", () => {
-  it("answer 500 random paths alike", async () => {
-    await compare(500);
+  it("answer 200 random paths alike", async () => {
+    await compare(200);
   });
 
   it("answer 2,500 random paths alike, others in each run", { tags: ["long"] }, async () => {

@@ -19,14 +19,20 @@ import { restoreFirstRelease } from "../../upgrade/restore-first-release.ts";
 const definitions = readDefinitions();
 let database: TestDatabase;
 let sql: Sql;
-beforeEach(async () => {
-  database = await createTestDatabase({ migrated: false });
+const open = async (options?: Parameters<typeof createTestDatabase>[0]) => {
+  database = await createTestDatabase(options);
   sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
-});
-afterEach(async () => {
+};
+const close = async () => {
   await sql?.end();
   await database?.dispose();
-});
+};
+const reopenMigrated = async () => {
+  await close();
+  await open();
+};
+beforeEach(() => open({ migrated: false }));
+afterEach(close);
 
 describe("migrate", () => {
   test("an empty database is older and gets every migration", async () => {
@@ -148,7 +154,7 @@ describe("a database that a later program migrated", () => {
     sql`insert into sync.migrations (tag, hash, additive) values ('0999_of_tomorrow', 'x', ${additive})`;
   const redefine = () =>
     sql`update sync.definitions set version = '99.0.0', hash = 'x' where name = 'report.failing_now'`;
-  beforeEach(() => migrate(database.url, definitions));
+  beforeEach(reopenMigrated);
 
   test("is usable where all of it is additive", async () => {
     await add(true);
@@ -212,7 +218,7 @@ describe("assertSchemaUsable", () => {
   });
 
   test("is content after migrate", async () => {
-    await migrate(database.url, definitions);
+    await reopenMigrated();
     await assertSchemaUsable(sql, definitions);
   });
 });
