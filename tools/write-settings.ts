@@ -1,6 +1,6 @@
 /** Writes `.env.example` and the page of settings, which are made from SETTINGS. */
 import { writeFileSync } from "node:fs";
-import { envExample } from "../src/base/config/env-example.ts";
+import { envExample } from "./env-example.ts";
 import { settingsPage } from "./settings-page.ts";
 
 writeFileSync(new URL("../.env.example", import.meta.url), envExample());

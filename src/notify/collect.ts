@@ -11,7 +11,7 @@ import type { LookSettings, NoticeSource } from "./source.ts";
 import { staleLists } from "./stale-lists.ts";
 import type { Wanted } from "./webhook.ts";
 
-export const SOURCES: readonly NoticeSource[] = [
+const SOURCES: readonly NoticeSource[] = [
   endedRuns,
   staleLists,
   schemaChanges,

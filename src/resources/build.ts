@@ -25,9 +25,3 @@ export const build = declare({
 });
 
 export type BuildRecord = RecordFrom<typeof build>;
-
-/**
- * The documented states (`docs/interface.md`, "Build"), in their order. Services have sent others too; they
- * are kept as they are.
- */
-export const BUILD_STATES = ["triggered", "building", "finished"] as const;

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { envExample } from "../../src/base/config/env-example.ts";
 import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
 import { type ConfigInput, loadConfig, requireBaseUrl } from "../../src/base/config.ts";
 import { ConfigError } from "../../src/base/errors.ts";
+import { envExample } from "../../tools/env-example.ts";
 
 let cwd: string;
 beforeEach(() => {

@@ -19,7 +19,7 @@ export const VERSIONS = 40;
 const HOURS = 102 * 24;
 const BEGIN = parseMoment("2024-09-20 00:00:00");
 /** CoveredIds are of these runs, and of one that is not there any more. */
-export const RUNS = 4;
+const RUNS = 4;
 const TYPES = ["html", "html", "html", "html", "pdf", "epub", "", null] as const;
 const OPEN_STATES = ["triggered", "building", "building", "cloning", null] as const;
 

@@ -9,7 +9,7 @@ import { type InsertedRow, insertRows } from "./insert-rows.ts";
 import { parseMoment } from "./model/times.ts";
 import { createRandomLives, type Life, PROJECTS, VERSIONS } from "./random-lives.ts";
 
-export const COVERED_THROUGH = "2024-12-30 15:00:00+00";
+const COVERED_THROUGH = "2024-12-30 15:00:00+00";
 
 const CLOCKS = [
   { clock_ahead_min_ms: null, clock_ahead_max_ms: null },

@@ -184,7 +184,7 @@ export async function findMissing(
     order by is_kept, turn, resource limit ${limit}`;
 }
 
-export async function countMissing(sql: Sql | TransactionSql, resources: readonly Resource[]) {
+async function countMissing(sql: Sql | TransactionSql, resources: readonly Resource[]) {
   const [row] = await sql<{ count: number }[]>`
     select count(*) as count from sync.missing_records where resource = any (${resources as Resource[]}::text[])`;
   return row?.count ?? 0;

@@ -84,7 +84,7 @@ export interface ShareFacts {
 }
 
 /** The pages of a share: as many as bring the round to where it should be, and never more than a night's part. */
-export function pagesOfShare({ places, below, limit, days, sinceMs }: ShareFacts): number {
+function pagesOfShare({ places, below, limit, days, sinceMs }: ShareFacts): number {
   // Each page reads the end of the one before again.
   const pages = (records: number) => Math.max(0, Math.ceil(records / Math.max(1, limit - 2)));
   const night = Math.round((sinceMs / DAY_MS) * STEPS_A_DAY) / STEPS_A_DAY + 1;

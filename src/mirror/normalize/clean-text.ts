@@ -2,7 +2,7 @@
  * The most levels of lists and objects that a value may have. Deeper values go to quarantine as text, because
  * they could exhaust the stack of JSON.stringify or Postgres. Real records have five levels at most.
  */
-export const MAX_DEPTH = 500;
+const MAX_DEPTH = 500;
 
 /** Throws a RangeError for a value that is nested too deep to be stored. */
 export function assertDepth(depth: number): void {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Declaration } from "../../resources/declare.ts";
 
 /** Raise this when the normalizer reads a value in another way. A new field needs no other number: see `readingOf`. */
-export const NORMALIZER_VERSION = 3;
+const NORMALIZER_VERSION = 3;
 
 /**
  * The declarations that mirrors hold as version 3 alone: user, project, version, file and build, then a version and a file

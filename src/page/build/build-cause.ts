@@ -36,7 +36,7 @@ export function renderBuildCause(
 }
 
 /** The lines around the error line, and the end of the output where the errors begin with them. */
-export function findCause({ part, lines: hits }: ErrorPlace, tails: readonly LogTail[]): CausePart[] {
+function findCause({ part, lines: hits }: ErrorPlace, tails: readonly LogTail[]): CausePart[] {
   const tail = tails.find((one) => one.part === part);
   const [first = 1, last = first] = hits;
   const from = last <= SHORT ? 1 : first - BEFORE;

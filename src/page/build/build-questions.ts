@@ -14,7 +14,7 @@ const failing = relation("failing_now", "failing");
 export const BEFORE = 20;
 const AFTER = 9;
 /** Other projects with the same error: the same line. */
-export const MOST_ALIKE = 6;
+const MOST_ALIKE = 6;
 
 /** The row of one build in `report.fact_builds`. */
 export function askForBuild(id: string): Question {

@@ -21,7 +21,7 @@ export interface CausePart {
 const LINE_LENGTH = 2000;
 
 /** One numbered line of a log. Its number links to `#PART-NUMBER`. */
-export function renderLine(part: string, { number, text }: LogLine, kind = ""): Markup {
+function renderLine(part: string, { number, text }: LogLine, kind = ""): Markup {
   return html`<span class="l${kind}">
     <a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a>
     <span>${shorten(text, LINE_LENGTH)}</span></span>`;

@@ -18,7 +18,7 @@ export const LOG_PARTS = [
 export type LogPart = (typeof LOG_PARTS)[number];
 
 /** Lines of a text that a page shows: the last ones, which say how it ended. */
-export const MOST_LINES = 2000;
+const MOST_LINES = 2000;
 /** Characters of a text that are read for them. */
 const MOST_CHARACTERS = 250_000;
 

@@ -19,7 +19,7 @@ const rate = relation("success_rate_daily");
 /** Kinds of one page of the list. */
 export const PRINTS_PER_PAGE = 10;
 /** Failures one by one are looked at for so many days; the lines of a longer period are those of all time. */
-export const MOST_FAILURE_DAYS = 92;
+const MOST_FAILURE_DAYS = 92;
 /** Lines of a kind; where one kind was chosen; projects that are folded below a line; where one line was chosen. */
 const [FEW_LINES, MOST_LINES, FEW_PROJECTS, MOST_PROJECTS] = [3, 60, 6, 200];
 

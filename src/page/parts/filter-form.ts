@@ -3,7 +3,7 @@ import type { Query } from "./links.ts";
 import { type Markup, shorten } from "./words.ts";
 
 /** Hidden fields for what a form keeps. Undefined values are left out. */
-export function keptFields(kept: Query): Markup {
+function keptFields(kept: Query): Markup {
   return html`${Object.entries(kept)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;

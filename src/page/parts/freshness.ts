@@ -15,7 +15,7 @@ const FOLLOWS_WITHIN_MS = 300_000;
 const REPLICA_STEP_S = 10;
 
 /** `lists` holds the rows of `report.freshness`; `lastRun` is the newest run that has ended. */
-export function readFreshness(
+function readFreshness(
   lists: readonly Row[],
   lastRun: Row | undefined,
   newestRun: Row | undefined,

@@ -21,7 +21,7 @@ export const REFERENCE = {
     "'(none)' where a build names neither. Null where nothing unknown is named.",
 } as const;
 
-export const COUNTS = {
+const COUNTS = {
   builds: "Builds triggered, unfinished ones included.",
   finished: "Builds with a known result: succeeded and failed. Rates are shares of these.",
   succeeded: "Finished builds that succeeded.",

@@ -44,7 +44,7 @@ export function accessLine(log: Logger): MiddlewareHandler {
 }
 
 /** The path of a request for a line of the log. */
-export function shownPath(url: string): string {
+function shownPath(url: string): string {
   return new URL(url).pathname.slice(0, MAX_PATH_LENGTH);
 }
 

@@ -191,7 +191,7 @@ export const silence: Reply = () => new Promise(() => {});
 export const hangUp: Reply = () => "hang up";
 
 /** A list of these records as the service would page it. */
-export function pagesOf(records: readonly WireRecord[]): Reply {
+function pagesOf(records: readonly WireRecord[]): Reply {
   return (_next, { path, limit, offset }) => {
     const following = offset + limit;
     const next = following < records.length ? `${path}?limit=${limit}&offset=${following}` : null;

@@ -30,7 +30,7 @@ export function drawStrip(outcomes: readonly string[], of: string, places = 20):
 }
 
 /** What a strip shows, as a sentence without its verb. */
-export function stripWords(outcomes: readonly string[], of: string): string {
+function stripWords(outcomes: readonly string[], of: string): string {
   const count = (outcome: string) => outcomes.filter((one) => one === outcome).length;
   const [succeeded, failed] = [count("succeeded"), count("failed")];
   const open = outcomes.length - succeeded - failed;

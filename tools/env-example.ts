@@ -1,5 +1,5 @@
-import type { Setting } from "./setting.ts";
-import { SETTING_KEYS, SETTINGS } from "./settings.ts";
+import type { Setting } from "../src/base/config/setting.ts";
+import { SETTING_KEYS, SETTINGS } from "../src/base/config/settings.ts";
 
 /** The text of `.env.example`: every setting, commented out, with its meaning and default. */
 export function envExample(): string {
