@@ -63,10 +63,37 @@ describe("the bounds of a request", () => {
     expect(await talk(app.url, `GET /api/v1/ HTTP/1.1\r\nHost: localhost\r\n${many}\r\n`)).toContain(" 431 ");
   });
 
-  it("answer what is no HTTP in words", async () => {
+  it("answer what is no HTTP, and what is no address, in words", async () => {
     await using app = await serveWorld();
-    const reply = await talk(app.url, "hello\r\n\r\n");
-    expect(reply).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\n\r\n\{"error":"[^"]*"\}$/);
+    const host = "Host: localhost\r\nConnection: close\r\n\r\n";
+    for (const sent of [
+      "hello\r\n\r\n",
+      `GET /api/v1/user/a\\b/ HTTP/1.1\r\n${host}`,
+      `OPTIONS * HTTP/1.1\r\n${host}`,
+      `GET /api/v1/user/ HTTP/1.1\r\n${host.replace("localhost", "a b")}`,
+    ]) {
+      expect(await talk(app.url, sent)).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\n\r\n\{"error":"[^"]*"\}$/);
+    }
+  });
+
+  it("have no word on what a client expects", async () => {
+    await using app = await serveWorld();
+    for (const expected of ["100-continue", "something-else"]) {
+      const reply = await talk(
+        app.url,
+        `GET /api/v1/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nExpect: ${expected}\r\n\r\n`,
+      );
+      expect(reply).toContain("HTTP/1.1 200 OK");
+    }
+  });
+
+  it("answer a request that does not arrive by 408, in words", {
+    tags: ["long"],
+    timeout: 60_000,
+  }, async () => {
+    await using app = await serveWorld();
+    const reply = await talk(app.url, "GET /api/v1/user/ HTTP/1.1\r\nHost: loc");
+    expect(reply).toMatch(/^HTTP\/1\.1 408 [\s\S]*\r\n\r\n\{"error":"[^"]*"\}$/);
   });
 
   it("say nothing between the parts of a reply that is under way", async () => {
