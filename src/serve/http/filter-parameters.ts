@@ -1,6 +1,6 @@
 import type { Field } from "../../resources/declare.ts";
-import { fieldsOf, type Resource, targetOf } from "../../resources/resources.ts";
-import type { JsonSchema } from "./record-schemas.ts";
+import { fieldsOf, RESOURCES, type Resource, targetOf } from "../../resources/resources.ts";
+import { type JsonSchema, schemaRef } from "./record-schemas.ts";
 
 export interface Parameter {
   readonly name: string;
@@ -27,8 +27,30 @@ export function filterParameters(resource: Resource): Parameter[] {
 function toParameter(name: string, field: Field): Parameter {
   const related = targetOf(field);
   if (related !== undefined) {
-    const description = `The id or the path of a ${related}.`;
-    return { name, in: "query", description, schema: { type: "string" } };
+    const description = `The id or the path of a ${related}. The path of another resource is refused.`;
+    const others = RESOURCES.filter((resource) => resource !== related).join("|");
+    const other = { pattern: `/api/v1/(?:${others})/[^/?#]+/?$` };
+    return { name, in: "query", description, schema: { type: "string", not: other } };
   }
+  if (field.kind === "datetime") return { name, in: "query", schema: schemaRef("Moment") };
   return { name, in: "query", schema: { type: field.kind === "boolean" ? "boolean" : "string" } };
 }
+
+/** The months by their number of days. No lookahead and no `\d`, whose meaning differs by language. */
+const DAYS = [
+  "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])",
+  "(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)",
+  "02-(?:0[1-9]|1[0-9]|2[0-8])",
+].join("|");
+const YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)";
+const BY_FOUR = "(?:0[48]|[2468][048]|[13579][26])";
+const LEAP_DAY = `(?:[0-9]{2}${BY_FOUR}|${BY_FOUR}00)-02-29`;
+const TIME = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,6})?";
+
+/** The dates that a filter takes (`src/resources/local-time.ts`), or a day. */
+export const MOMENT: JsonSchema = {
+  type: "string",
+  description: "A moment without a zone, or a day, which means its midnight.",
+  pattern: `^(?:${YEAR}-(?:${DAYS})|${LEAP_DAY})(?:[T ]${TIME})?$`,
+  examples: ["2026-03-11T22:08:04.614183", "2026-03-11"],
+};

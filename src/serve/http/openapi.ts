@@ -1,8 +1,10 @@
 import { readVersion } from "../../base/version.ts";
 import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../protocol/paging.ts";
-import { filterParameters, type Parameter } from "./filter-parameters.ts";
+import { filterParameters, MOMENT, type Parameter } from "./filter-parameters.ts";
 import { type JsonSchema, nameOf, recordSchemas, schemaRef } from "./record-schemas.ts";
+import { MAX_BODY_BYTES, MAX_URL_LENGTH } from "./request-bounds.ts";
+import { MAX_HEADER_BYTES, REQUEST_WITHIN_MS } from "./server.ts";
 
 /** The description of the interface, OpenAPI 3.1: each path with its parameters and replies. */
 export function describeInterface(): Record<string, unknown> {
@@ -12,8 +14,11 @@ export function describeInterface(): Record<string, unknown> {
       title: "docmirror",
       version: readVersion(),
       summary: "The public read-only API of a documentation hosting service, answered from a mirror.",
-      description:
-        "Every path answers GET, HEAD and OPTIONS. A path without its closing slash is answered as with it. A parameter that is no field has no effect.",
+      description: [
+        "Every path answers GET, HEAD and OPTIONS. A path without its closing slash is answered as with it.",
+        "A parameter that a path does not know has no effect.",
+        "Filters lead across further references, as `project__users__username` does.",
+      ].join(" "),
     },
     servers: [{ url: "/" }],
     paths: describePaths(),
@@ -34,13 +39,17 @@ function describePaths(): Record<string, unknown> {
       `A page of the list of ${resource}s`,
       [...list, ...filterParameters(resource)],
       page,
+      { "400": replyRef("RefusedList") },
     );
     paths[`/api/v1/${resource}/{key}/`] = operation(
       `find${name}`,
       `One ${resource}`,
       [keyOf(resource), parameterRef("format")],
       DECLARATIONS[resource].listedBy ? { anyOf: [schemaRef(name), page] } : schemaRef(name),
-      { "404": replyRef("NoRecord") },
+      {
+        "404": replyRef("NoRecord"),
+        ...(DECLARATIONS[resource].listedBy ? { "400": replyRef("RefusedList") } : {}),
+      },
     );
     paths[`/api/v1/${resource}/schema/`] = operation(
       `describe${name}`,
@@ -71,8 +80,8 @@ function describePaths(): Record<string, unknown> {
     "Pages of one project whose text has all words; at most 50",
     [
       parameterRef("format"),
-      { ...WORDS, required: true },
-      { name: "project", in: "query", required: true, description: "The slug of the project.", schema: TEXT },
+      { ...inQuery("q", "The words.", SOME_TEXT), required: true },
+      { ...inQuery("project", "The slug of the project.", SOME_TEXT), required: true },
       inQuery("version", "The slug of the version.", { type: "string", default: "latest" }),
     ],
     schemaRef("DocHits"),
@@ -82,6 +91,7 @@ function describePaths(): Record<string, unknown> {
 }
 
 const TEXT: JsonSchema = { type: "string" };
+const SOME_TEXT: JsonSchema = { type: "string", minLength: 1 };
 
 /** An object with all of these properties. */
 const wholeObject = (properties: Record<string, JsonSchema>): JsonSchema => ({
@@ -116,9 +126,12 @@ function operation(
         "400": replyRef("Refused"),
         "405": replyRef("NotAllowed"),
         "406": replyRef("NotAcceptable"),
+        "408": replyRef("TooSlow"),
         "413": replyRef("BodyTooLong"),
         "414": replyRef("PathTooLong"),
+        "421": replyRef("WrongHost"),
         "429": replyRef("TooMany"),
+        "431": replyRef("HeadersTooLong"),
         "500": replyRef("Failed"),
         "503": replyRef("Unavailable"),
         ...more,
@@ -133,7 +146,7 @@ function keyOf(resource: Resource): Parameter {
   let description = "The id.";
   if (foundBy) description = `The id or the ${foundBy}. ${wins}`;
   if (listedBy) description = `The id, or the slug of a ${listedBy} for a page of its ${resource}s. ${wins}`;
-  return { name: "key", in: "path", required: true, description, schema: { type: "string", minLength: 1 } };
+  return { name: "key", in: "path", required: true, description, schema: SOME_TEXT };
 }
 
 const inQuery = (name: string, description: string, schema: JsonSchema): Parameter => ({
@@ -143,7 +156,6 @@ const inQuery = (name: string, description: string, schema: JsonSchema): Paramet
   schema,
 });
 
-const WORDS = inQuery("q", "The words. Without any, nothing is found.", TEXT);
 const FROM_0 = { type: "integer", minimum: 0 };
 
 const PARAMETERS: Record<string, Parameter> = {
@@ -153,7 +165,7 @@ const PARAMETERS: Record<string, Parameter> = {
     default: DEFAULT_LIMIT,
   }),
   offset: inQuery("offset", "How many records come before the page.", { ...FROM_0, default: 0 }),
-  words: WORDS,
+  words: inQuery("q", "The words. Without any, nothing is found.", TEXT),
 };
 
 const HEADERS: Record<string, unknown> = {
@@ -178,17 +190,29 @@ const refusal = (description: string, ...headers: string[]) => ({
 const REPLIES: Record<string, unknown> = {
   NotModified: { description: "The client has this reply already.", headers: VALIDATORS },
   Refused: refusal("A parameter has a value that cannot be used."),
+  RefusedList: refusal(
+    [
+      "A parameter has a value that cannot be used, a filter compares by more than equality (`date__gt`),",
+      "or leads across a field that is no reference, or the request asks for an order (`order_by`, `sort_by`).",
+    ].join(" "),
+  ),
   NoRecord: { description: "There is no such record. The body is empty." },
   NotAllowed: {
     description: "The method is not GET, HEAD or OPTIONS.",
     headers: { Allow: { schema: TEXT } },
   },
   NotAcceptable: refusal("Accept-Encoding allows neither br, gzip nor identity."),
-  BodyTooLong: refusal("The request has a body, and it is too long."),
-  PathTooLong: refusal("Path and query are too long."),
+  TooSlow: refusal(`The request did not arrive within ${REQUEST_WITHIN_MS / 1000} s.`),
+  BodyTooLong: refusal(`The request has a body of more than ${MAX_BODY_BYTES} bytes, or of unknown length.`),
+  PathTooLong: refusal(`Path and query have more than ${MAX_URL_LENGTH} characters.`),
+  WrongHost: refusal("The request is for a host name that the server does not answer for."),
   TooMany: refusal("This client asks too often.", "Retry-After"),
+  HeadersTooLong: refusal(`The headers have more than ${MAX_HEADER_BYTES} bytes.`),
   Failed: refusal("The server has a fault."),
-  Unavailable: refusal("The database does not answer, or not in time.", "Retry-After"),
+  Unavailable: refusal(
+    "No sync has read this list to its end yet, the database does not answer in time, or too many requests wait.",
+    "Retry-After",
+  ),
 };
 
 const hitsOf = (items: JsonSchema): JsonSchema => wholeObject({ objects: { type: "array", items } });
@@ -199,6 +223,7 @@ const PATH_OR_NULL: JsonSchema = { type: ["string", "null"] };
 function describeSchemas(): Record<string, JsonSchema> {
   return {
     ...recordSchemas(),
+    Moment: MOMENT,
     PageMeta: wholeObject({
       limit: { type: "integer", minimum: 1, maximum: MAX_LIMIT },
       next: { ...PATH_OR_NULL, description: "The path of the next page, null on the last one." },

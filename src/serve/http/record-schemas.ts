@@ -10,7 +10,10 @@ export function nameOf(resource: Resource): string {
 
 export const schemaRef = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-const ID: JsonSchema = { type: ["string", "integer"], description: "A text; some services send an integer." };
+const ID: JsonSchema = {
+  type: "string",
+  description: "The mirror of a service that sends integers, against its documentation, sends them too.",
+};
 
 /**
  * The JSON Schemas (draft 2020-12) of the records, as `src/resources` lists their fields, and of the pages of their

@@ -2,9 +2,9 @@ import type { MiddlewareHandler } from "hono";
 import { errorReply } from "./error-reply.ts";
 
 /** No path reads a body. Some programs send an empty JSON document with each request. */
-const MAX_BODY_BYTES = 1024;
+export const MAX_BODY_BYTES = 1024;
 /** No parameter of the interface needs more, and no slug that a service gives out. */
-const MAX_URL_LENGTH = 16_384;
+export const MAX_URL_LENGTH = 16_384;
 export const LONG_URL = `This server takes no path of more than ${MAX_URL_LENGTH} characters.`;
 
 /**

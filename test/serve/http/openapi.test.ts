@@ -1,7 +1,11 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fieldsOf, RESOURCES } from "../../../src/resources/resources.ts";
+import { NotReadyError } from "../../../src/serve/protocol/refusal.ts";
 import { type SimulatedApp, serveWorld } from "./simulated-app.ts";
 
 interface Parameter {
@@ -9,7 +13,7 @@ interface Parameter {
   name: string;
   in: "query" | "path";
   required?: boolean;
-  schema: { type: string; enum?: string[]; default?: unknown };
+  schema: { $ref?: string; type?: string; pattern?: string };
 }
 interface Reply {
   $ref?: string;
@@ -41,23 +45,44 @@ function resolve<T extends { $ref?: string }>(part: T): T {
   return description.components[kind][name] as T;
 }
 
-/** How a reply differs from the description; null when it does not. */
-function createCheck() {
+/** Compiles a schema of the description. */
+function createCompile() {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addSchema({ $id: "description", ...description });
+  // References are paths within the description.
+  return (schema: object) =>
+    ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"description#/')));
+}
+
+/** How a reply differs from the description; null when it does not. */
+function createCheck() {
+  const compile = createCompile();
   return async (path: string, reply: Response): Promise<unknown> => {
     const told = resolve(description.paths[path]?.get.responses[reply.status] ?? { $ref: "" });
     if (told === undefined) return `${reply.status} is not described`;
+    for (const name of Object.keys(told.headers ?? {})) {
+      if (name !== "Last-Modified" && !reply.headers.has(name)) return `${reply.status} has no ${name}`;
+    }
     const text = await reply.text();
     if (told.content === undefined) return text === "" ? null : "the body is not described";
     const type = reply.headers.get("content-type") ?? "";
     const schema = told.content[type]?.schema;
     if (schema === undefined) return `${type} is not described`;
-    // References are paths within the description.
-    const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"description#/'));
-    const isValid = ajv.compile(absolute);
+    const isValid = compile(schema);
     return isValid(JSON.parse(text)) ? null : isValid.errors;
   };
+}
+
+/** Sends a request that `fetch` would not send. */
+async function ask(url: string, path: string, headers: Record<string, string>): Promise<Response> {
+  const { hostname, port } = new URL(url);
+  const asked = request({ hostname, port, path, headers: { ...headers, connection: "close" } }).end();
+  const [reply] = (await once(asked, "response")) as [IncomingMessage];
+  const body = await text(reply);
+  return new Response(body === "" ? null : body, {
+    status: reply.statusCode ?? 0,
+    headers: reply.headers as Record<string, string>,
+  });
 }
 
 async function firstRecord(
@@ -154,6 +179,8 @@ describe("the description of the interface", () => {
       ],
       ["/api/v1/build/", "/api/v1/build/?limit=x", 400],
       ["/api/v1/build/", "/api/v1/build/?state__gt=x", 400],
+      ["/api/v1/build/", "/api/v1/build/?order_by=date", 400],
+      ["/api/v1/build/{key}/", `/api/v1/build/${project.slug}/?sort_by=-date`, 400],
       ["/api/v1/build/", `/api/v1/build/?slug=${"x".repeat(20_000)}`, 414],
       ["/api/v1/file/search/", "/api/v1/file/search/?q=build", 200],
       ["/api/v1/file/anchor/", "/api/v1/file/anchor/?q=install", 200],
@@ -191,23 +218,96 @@ describe("the description of the interface", () => {
 
   it("finds a reply that differs from it", async () => {
     const check = createCheck();
-    const difference = (path: string, body: unknown) => check(path, Response.json(body));
+    const difference = (path: string, body: unknown) =>
+      check(path, Response.json(body, { headers: { etag: '"a"', vary: "Accept-Encoding" } }));
     expect(
       await difference("/api/v1/user/5/".replace("5", "{key}"), { id: "5", username: 7 }),
     ).not.toBeNull();
+    expect(await difference("/api/v1/user/{key}/", { id: 5, username: null })).not.toBeNull();
     expect(await difference("/api/v1/user/", { objects: [] })).not.toBeNull();
     expect(await difference("/api/v1/user/{key}/", { id: "5", username: null, later: 1 })).toBeNull();
   });
 
-  it("describes each limit of the server", () => {
-    for (const { get } of Object.values(description.paths)) {
-      const statuses = Object.keys(get.responses);
-      expect(statuses).toEqual(
-        expect.arrayContaining(["200", "304", "400", "405", "406", "413", "414", "429", "500", "503"]),
+  it("describes each refusal as it is sent, and no other", async () => {
+    await using refusing = await serveWorld(
+      {
+        find: () => Promise.reject(new Error("a bug")),
+        list: () => Promise.reject(new NotReadyError("No sync has read this list to its end yet")),
+      },
+      { ratePerSecond: 1 },
+    );
+    const path = "/api/v1/build/{key}/";
+    const id = String((await firstRecord("build")).id);
+    const at = (name: string, headers = {}) => ask(app.url, path.replace("{key}", name), headers);
+    const replies = [
+      await at(id),
+      await at(id, { "if-none-match": "*" }),
+      await at(`${id}/?format=xml`),
+      await at("a\\b"),
+      await at("999999999"),
+      await app.get(path, {}, { method: "POST" }),
+      await at(id, { "accept-encoding": "identity;q=0" }),
+      await at(id, { "content-length": "1025" }),
+      await at("x".repeat(20_000)),
+      await at(id, { host: "evil.example" }),
+      await at(id, { "x-long": "x".repeat(140_000) }),
+      await refusing.get("/api/v1/build/5/"),
+      await refusing.get("/api/v1/build/5/"),
+    ];
+    await using waiting = await serveWorld({ find: () => Promise.reject(new NotReadyError("Not yet")) });
+    replies.push(await waiting.get("/api/v1/build/5/"));
+
+    const check = createCheck();
+    const wrong: unknown[] = [];
+    for (const reply of replies) {
+      const difference = await check(path, reply);
+      if (difference !== null) wrong.push([reply.status, difference]);
+    }
+    expect(wrong).toEqual([]);
+    // A late request needs half a minute: see `request-bounds.test.ts`.
+    const sent = new Set(["408", ...replies.map(({ status }) => String(status))]);
+    expect([...sent].sort()).toEqual(Object.keys(description.paths[path]?.get.responses ?? {}));
+    for (const { get } of Object.values(description.paths))
+      expect(Object.keys(get.responses)).toEqual(
+        expect.arrayContaining([...sent].filter((status) => status !== "404")),
       );
-      for (const status of ["429", "503"]) {
-        expect(resolve(get.responses[status] ?? {}).headers).toHaveProperty("Retry-After");
+  });
+
+  it("allows the values of a parameter that are not refused, and no other", async () => {
+    const compile = createCompile();
+    const { slug } = await firstRecord("project");
+    const wrong: unknown[] = [];
+    for (const [path, { get }] of Object.entries(description.paths)) {
+      const parameters = get.parameters.map(resolve).filter((parameter) => parameter.in === "query");
+      // One of each kind.
+      const kinds = new Map(parameters.map((parameter) => [JSON.stringify(parameter.schema), parameter]));
+      for (const { name, schema } of kinds.values()) {
+        const isValid = compile(schema);
+        const others = path === "/api/v2/docsearch/" ? { q: "build", project: String(slug) } : { limit: "1" };
+        const refuses = VALUES.map(async (value) => {
+          const query = new URLSearchParams({ ...others, [name]: value });
+          const { status } = await app.get(`${path.replace("{key}", "5")}?${query}`);
+          if ((status === 400) === isValid(readAs(schema.type, value)))
+            wrong.push([path, name, value, status]);
+        });
+        await Promise.all(refuses);
       }
     }
+    expect(wrong).toEqual([]);
   });
 });
+
+/** Values that some parameter takes and another refuses. */
+const VALUES = [
+  ...["", "7", "-1", "x", "a/b", "true", "json"],
+  ...["/api/v1/project/7/", "http://localhost/api/v1/user/7", "/api/v1/version/7/"],
+  ...["2026-03-11", "2026-03-11T22:08:04.614183", "2026-03-11 22:08:04", "2026-03-11T22:08:04Z"],
+  ...["2024-02-29", "2026-02-29", "2026-03-11T24:00:00", "0000-01-01"],
+];
+
+/** The value that the text of a query stands for. */
+function readAs(type: string | undefined, value: string): unknown {
+  if (type === "integer" && /^-?\d+$/.test(value)) return Number(value);
+  if (type === "boolean" && value === "true") return true;
+  return value;
+}
