@@ -36,7 +36,7 @@ export function drawFirstSync(sync: SyncProgress, address: Pick<Address, "path" 
 <div class="cols">
 <div class="col">
 ${renderBlock({
-  id: "lists",
+  id: "progress",
   title: sync.lists.length < 2 ? "The lists" : `The ${countWord(sync.lists.length)} lists`,
   body: html`${renderLists(sync)}${renderRenewal(address)}`,
 })}
@@ -51,7 +51,7 @@ ${mark(isSilent ? "warn" : "run", "under way")}<span><b>First sync</b> <small>${
   const title = share === null ? "The first sync is under way" : `${share} % of the first sync`;
   return {
     status: 200,
-    facts: { title, tab: "/", main, age },
+    facts: { title, main, age },
     ...(address.renews && { renewSeconds: RENEW_SECONDS }),
   };
 }

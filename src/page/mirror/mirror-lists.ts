@@ -17,17 +17,27 @@ const state = (kind: MarkKind, word: string): Markup =>
   html`<span class="state">${mark(kind, word)}<span>${word}</span></span>`;
 
 /** How fresh each list is, a row each. */
-export function renderLists(rows: readonly Row[], tools: Offer, { overdue }: Freshness, now: Date): Markup {
+export function renderLists(
+  rows: readonly Row[],
+  tools: Offer,
+  { overdue, uncounted }: Freshness,
+  now: Date,
+): Markup {
   const number =
     (name: string): Column["cell"] =>
     (row) =>
       row[name] === null ? "–" : grouped(Number(row[name]));
+  // A count that was made while the first sync went on is that of a part.
+  const whole =
+    (name: string): Column["cell"] =>
+    (row) =>
+      uncounted.includes(String(row.resource)) ? "–" : number(name)(row);
   const columns: Column[] = [
     { head: "List", isName: true, cell: ({ resource }) => `${titleOf(resource)}s` },
     { head: "State", cell: (row) => listState(row, overdue) },
     { head: "As of", isNumber: true, label: "as of", cell: (row) => age(row.current_through, now) },
-    { head: "Records", isNumber: true, label: "records", cell: number("records") },
-    { head: "Gone upstream", isNumber: true, label: "gone upstream", cell: number("deleted_records") },
+    { head: "Records", isNumber: true, label: "records", cell: whole("records") },
+    { head: "Gone upstream", isNumber: true, label: "gone upstream", cell: whole("deleted_records") },
     { head: "Not stored", isNumber: true, label: "not stored", cell: number("quarantined") },
     { head: "How it was read", isWide: true, cell: (row) => walkWords(row, now) },
   ];

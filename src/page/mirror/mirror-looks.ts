@@ -27,7 +27,8 @@ export function renderLooks(groups: readonly Row[], tools: Offer, now: Date): Ma
   const isUnwatched = now.getTime() - last > GAP_MS;
   const rounds = spells.reduce((sum, { runs }) => sum + Number(runs), 0);
   const failed = syncs.filter((row) => !isWell(row)).length;
-  const badWords = failed > 0 ? `, ${failed} of them not successful` : "";
+  const running = syncs.filter(isRunning).length;
+  const badWords = `${failed > 0 ? `, ${failed} of them not successful` : ""}${running > 0 ? `, ${running} of them under way` : ""}`;
   const noneWords = isUnwatched ? `; none since ${spells.length === 0 ? "then" : clockWords(last)}` : "";
   const watchWords = `${counted(rounds, "round")} of the watch in ${counted(spells.length, "spell")}`;
   const told = `In the last 24 hours: ${counted(syncs.length, "sync")}${badWords}, and ${watchWords}${noneWords}.`;
@@ -50,16 +51,18 @@ ${spells.map((row) => drawSpell(row, axis.at(momentMs(row.started_at)), axis.at(
 ${isUnwatched ? noLook(last) : ""}
 ${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 18}">now</text>
 </svg></div>
-${renderKey(keyOf(failed > 0, isUnwatched))}`,
+${renderKey(keyOf(syncs, isUnwatched))}`,
   });
 }
 
 const isWatch = ({ kind }: Row): boolean => kind === "watch";
-const isWell = ({ status }: Row): boolean => status === "succeeded" || status === "running";
+const isRunning = ({ status }: Row): boolean => status === "running";
+const isWell = (row: Row): boolean => row.status === "succeeded" || isRunning(row);
 
 function drawSync(row: Row, x: string, now: Date): Markup {
   const at = momentMs(row.started_at);
   const title = `${String(row.kind)}, ${Number.isNaN(at) ? "at an unknown time" : when(at, now)}: ${String(row.status)}`;
+  if (isRunning(row)) return html`<g><title>${title}</title>${drawRun(x, SYNC_Y)}</g>`;
   const shape = isWell(row)
     ? html`<circle class="m-good" cx="${x}" cy="${SYNC_Y}" r="9"/>`
     : html`<svg x="${x}" y="${SYNC_Y}" overflow="visible"><rect class="m-bad" x="-9" y="-9" width="18" height="18" rx="4"/></svg>`;
@@ -67,6 +70,10 @@ function drawSync(row: Row, x: string, now: Date): Markup {
     <svg x="${x}" y="${SYNC_Y}" overflow="visible">
     <path class="tickmark" d="${isWell(row) ? TICK : CROSS}"/></svg></g>`;
 }
+
+/** A sync that is under way has not succeeded yet: a ring. */
+const drawRun = (x: string | number, y: number): Markup =>
+  html`<circle class="m-open" cx="${x}" cy="${y}" r="7"/>`;
 
 function drawSpell(row: Row, from: number, to: number): Markup {
   const bad = Number(row.troubled) > 0;
@@ -78,17 +85,16 @@ function drawSpell(row: Row, from: number, to: number): Markup {
     y="${WATCH_Y - 7}" height="14" rx="2"/></g>`;
 }
 
-function keyOf(hasFailed: boolean, isUnwatched: boolean): (Markup | string)[] {
+function keyOf(syncs: readonly Row[], isUnwatched: boolean): (Markup | string)[] {
   const sign = (path: string) => html`<path class="tickmark" transform="translate(9 9)" d="${path}"/>`;
   const square = html`<rect class="m-bad" width="18" height="18" rx="4"/>`;
   const look = html`<rect class="m-good" width="22" height="12" rx="2"/>`;
+  const round = html`<circle class="m-good" cx="9" cy="9" r="8"/>${sign(TICK)}`;
+  const has = (is: (row: Row) => boolean) => syncs.some(is);
   return [
-    keyEntry(
-      [18, 18],
-      html`<circle class="m-good" cx="9" cy="9" r="8"/>${sign(TICK)}`,
-      "sync that succeeded",
-    ),
-    hasFailed ? keyEntry([18, 18], html`${square}${sign(CROSS)}`, "sync that did not") : "",
+    has(({ status }) => status === "succeeded") ? keyEntry([18, 18], round, "sync that succeeded") : "",
+    has((row) => !isWell(row)) ? keyEntry([18, 18], html`${square}${sign(CROSS)}`, "sync that did not") : "",
+    has(isRunning) ? keyEntry([18, 18], drawRun(9, 9), "sync under way") : "",
     keyEntry([22, 12], look, "a look at the builds each minute"),
     isUnwatched ? keyEntry([22, 10], html`<rect fill="url(#hatch)" width="22" height="10"/>`, "no look") : "",
   ];

@@ -52,7 +52,7 @@ ${renderChanges(changes, offers.drift, now)}
   if (freshness.uncounted.includes("build")) {
     const never = await drawNeverSynced(tx, freshness, address);
     const main = html`${never.facts.main}${total === 0 ? "" : html`${done}${lacks}`}`;
-    return { ...never, facts: { ...never.facts, tab: "/mirror", main } };
+    return { ...never, facts: { ...never.facts, main } };
   }
   const watch = runs.find(({ kind }) => kind === "watch");
   const sync = runs.find(({ kind, status }) => kind !== "watch" && status !== "running");

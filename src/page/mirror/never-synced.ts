@@ -2,6 +2,7 @@ import { RESOURCES } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { momentMs, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
+import { tabAt } from "../parts/document.ts";
 import type { Address, Draft } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
 import type { Freshness } from "../parts/page-moment.ts";
@@ -29,6 +30,11 @@ export async function drawNeverSynced(
   freshness: Freshness,
   address: Address,
 ): Promise<Draft> {
+  const draft = await drawReason(tx, freshness, address);
+  return { ...draft, facts: { ...draft.facts, tab: tabAt(address.path) } };
+}
+
+async function drawReason(tx: TransactionSql, freshness: Freshness, address: Address): Promise<Draft> {
   const sync = await findSyncProgress(tx);
   if (sync?.status === "running") return drawFirstSync(sync, address);
   if (freshness.asOf !== null) return drawComputing(sync, address);
@@ -64,7 +70,7 @@ ${renderBlock({
   body: html`<p class="empty">The database answers and its schema is up to date. ${renderEnd(sync, address.now)}
     ${" "}<a href="/mirror">Mirror</a> shows the runs.</p>`,
 })}`;
-  return { status: 200, facts: { title: "No data yet", tab: "/", main } };
+  return { status: 200, facts: { title: "No data yet", main } };
 }
 
 /** The lists are read, and the answers are not computed. That takes seconds after a sync, and is done with it. */
@@ -79,7 +85,7 @@ function drawComputing(sync: SyncProgress | null, { now, renews }: Address): Dra
     evidence: html`So this page says neither that builds succeed nor that they fail.
       ${isLate ? html`<code>docmirror report</code> computes them now.` : "It renews itself until they are there."}`,
   });
-  const facts = { title: "Figures not computed yet", tab: "/", main } as const;
+  const facts = { title: "Figures not computed yet", main };
   return { status: 200, facts, ...(renews && !isLate && { renewSeconds: RENEW_SECONDS }) };
 }
 

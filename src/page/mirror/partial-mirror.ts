@@ -30,7 +30,7 @@ ${renderWay(html`<strong>Read all that is missing:</strong> ${listWords(unread)}
 ${needed.length === unread.length ? "" : renderWay(html`<strong>Or only what this page needs:</strong> ${listWords(needed)}`, needed)}
 </ul>`,
 })}`;
-  return { status: 200, facts: { title: "No builds in this mirror", tab: "/", main } };
+  return { status: 200, facts: { title: "No builds in this mirror", main } };
 }
 
 function renderWay(does: Markup, lists: readonly string[]): Markup {

@@ -13,6 +13,9 @@ const TABS = {
 
 export type Tab = keyof typeof TABS;
 
+/** The page of the navigation at a path, or the one that has the pages of projects and builds. */
+export const tabAt = (path: string): Tab => (Object.hasOwn(TABS, path) ? (path as Tab) : "/projects");
+
 export interface DocumentFacts {
   /** The title of the window; it says the verdict where the page has one. */
   readonly title: string;

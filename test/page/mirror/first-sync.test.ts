@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
-import { blockOf, expectHarmless, textOf } from "../../support/page-text.ts";
+import { blockOf, expectHarmless, rowsOf, textOf } from "../../support/page-text.ts";
 import { refreshPages, seedPages } from "../../support/served-pages.ts";
 
 let pages: MirrorPages;
@@ -37,7 +37,7 @@ describe("while the first sync runs, the page", () => {
     expect(headingOf(page)).toBe("First sync: 2 of 4 lists are read, 47 % of all records; about 3 min left.");
     expect(page).toContain("<title>47 % of the first sync · docmirror</title>");
     expect(textOf(page)).toMatch(/10,000 of 21,000 records, some 10\d a second/);
-    expect(textOf(blockOf(page, "lists"))).toMatch(
+    expect(textOf(blockOf(page, "progress"))).toMatch(
       /Users +400 of 400 read in 2 s.*Versions +2,000 of 3,000 about 50 s left.*Builds +7,000 of 17,000 about 3 min left/s,
     );
     expectHarmless(page, "first sync");
@@ -48,7 +48,7 @@ describe("while the first sync runs, the page", () => {
     const page = await pages.page("/");
     expect(headingOf(page)).toBe("First sync: 1 of 2 lists is read, 400 records so far.");
     expect(page).toContain("<title>The first sync is under way · docmirror</title>");
-    expect(textOf(blockOf(page, "lists"))).toMatch(/Builds +0 waits for its first page/);
+    expect(textOf(blockOf(page, "progress"))).toMatch(/Builds +0 waits for its first page/);
   });
 
   it("promises no time for a list that goes on with a walk that broke off", async () => {
@@ -77,6 +77,26 @@ describe("while the first sync runs, the page", () => {
     const { headers } = await pages.get("/");
     const again = await pages.get("/", { headers: { "if-none-match": headers.get("etag") ?? "" } });
     expect(again.headers.get("refresh")).toBe("15");
+  });
+
+  it("is shown as that of its address, and counts nothing of what is being read", async () => {
+    // As a program does that is started while the sync runs.
+    await refreshPages(pages.databaseUrl);
+    await beginSync(HALF);
+    for (const path of ["/", "/trends", "/projects", "/errors", "/mirror"])
+      expect(await pages.page(path), path).toMatch(new RegExp(`<a href="${path}" aria-current="page">`));
+    expect(await pages.page("/project/pip")).toContain('<a href="/projects" aria-current="page">');
+    const mirror = await pages.page("/mirror");
+    expect(rowsOf(mirror, "lists").map((cells) => cells.slice(3, 5))).toEqual(
+      RESOURCES.map(() => ["–", "–"]),
+    );
+    const ids = [...mirror.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+    expect(ids).toEqual([...new Set(ids)]);
+    const looks = blockOf(mirror, "looks");
+    expect(looks).toContain("In the last 24 hours: 1 sync, 1 of them under way, and 0 rounds");
+    expect(looks).not.toContain("sync that succeeded");
+    expect(textOf(looks)).toContain("sync under way");
+    await run("delete from rollup.state");
   });
 
   it("goes on to say so when the builds are read and the run is not over, also where `docmirror migrate` came first", async () => {
