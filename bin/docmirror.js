@@ -12,9 +12,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`docmirror: needs Node 20.19 or newer, this is ${process.versions.node}\n`);
   process.exitCode = 2;
 } else if (!existsSync(main)) {
-  process.stderr.write(
-    "docmirror: it is not built (`npm ci` builds it unless scripts are switched off)\n  run `npm run build`\n",
-  );
+  process.stderr.write("docmirror: it is not built\n  run `npm run build`\n");
   process.exitCode = 2;
 } else {
   if (process.env.npm_command !== undefined) stopWithParent();

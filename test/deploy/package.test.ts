@@ -73,6 +73,26 @@ describe("package.json", () => {
   });
 });
 
+describe("the package that `npm pack` makes", () => {
+  const folder = fileURLToPath(ROOT);
+  const pack = ["pack", "--dry-run", "--json", "--ignore-scripts"];
+
+  it("has every migration, and no file of the generator of migrations", { tags: ["long"] }, async () => {
+    const { stdout } = await promisify(execFile)("npm", pack, { cwd: folder });
+    const [{ files }]: [{ files: { path: string }[] }] = JSON.parse(stdout);
+    const migrations = files.flatMap(({ path }) => /^migrations\/(.*)$/.exec(path)?.[1] ?? []);
+    const kept = readdirSync(new URL("migrations/", ROOT)).filter((name) => name.endsWith(".sql"));
+    expect(migrations.toSorted()).toEqual([...kept, "meta/_journal.json"].toSorted());
+  });
+
+  it("is built before it is packed, and runs nothing where it is installed", () => {
+    const { prepack, ...scripts } = manifest.scripts;
+    expect(prepack).toBe("npm run build");
+    const hooks = /^(pre|post)?(install|prepare)$|^prepublish$/;
+    expect(Object.keys(scripts).filter((name) => hooks.test(name))).toEqual([]);
+  });
+});
+
 describe.skipIf(findBuiltProgram() === null)("sbom.json", () => {
   const bill: { components: Component[]; dependencies: { ref: string; dependsOn: string[] }[] } = JSON.parse(
     findBuiltProgram() === null ? "{}" : read("dist/cli/sbom.json"),
