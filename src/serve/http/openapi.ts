@@ -67,13 +67,13 @@ function describePaths(): Record<string, unknown> {
     "searchFiles",
     "Files whose text has all words; 20 to a page",
     [...["format", "words"].map(parameterRef), pageNumber],
-    hitsOf(schemaRef("FileHit")),
+    schemaRef("FileHits"),
   );
   paths["/api/v1/file/anchor/"] = operation(
     "searchAnchors",
     "Addresses of the anchors whose text has all words; at most 50",
     ["format", "words"].map(parameterRef),
-    hitsOf({ type: "string" }),
+    schemaRef("AnchorHits"),
   );
   paths["/api/v2/docsearch/"] = operation(
     "searchDocs",
@@ -159,7 +159,7 @@ const inQuery = (name: string, description: string, schema: JsonSchema): Paramet
 const FROM_0 = { type: "integer", minimum: 0 };
 
 const PARAMETERS: Record<string, Parameter> = {
-  format: inQuery("format", "The format of the reply.", { type: "string", enum: ["json"], default: "json" }),
+  format: inQuery("format", "The format of the reply.", schemaRef("Format")),
   limit: inQuery("limit", `The size of the page: at most ${MAX_LIMIT}, which 0 means too.`, {
     ...FROM_0,
     default: DEFAULT_LIMIT,
@@ -223,6 +223,7 @@ const PATH_OR_NULL: JsonSchema = { type: ["string", "null"] };
 function describeSchemas(): Record<string, JsonSchema> {
   return {
     ...recordSchemas(),
+    Format: { type: "string", enum: ["json"], default: "json" },
     Moment: MOMENT,
     PageMeta: wholeObject({
       limit: { type: "integer", minimum: 1, maximum: MAX_LIMIT },
@@ -231,11 +232,8 @@ function describeSchemas(): Record<string, JsonSchema> {
       previous: { ...PATH_OR_NULL, description: "The path of the page before, null when offset < limit." },
       total_count: { ...FROM_0, description: "How many records the list has, with the filters." },
     }),
-    Root: wholeObject(
-      Object.fromEntries(
-        RESOURCES.map((resource) => [resource, wholeObject({ list_endpoint: TEXT, schema: TEXT })]),
-      ),
-    ),
+    Root: wholeObject(Object.fromEntries(RESOURCES.map((resource) => [resource, schemaRef("Endpoints")]))),
+    Endpoints: wholeObject({ list_endpoint: TEXT, schema: TEXT }),
     Schema: { type: "object", description: "The service does not document its shape." },
     FileHit: {
       allOf: [
@@ -248,6 +246,8 @@ function describeSchemas(): Record<string, JsonSchema> {
         }),
       ],
     },
+    FileHits: hitsOf(schemaRef("FileHit")),
+    AnchorHits: hitsOf(TEXT),
     DocHits: wholeObject({
       results: wholeObject({
         hits: {
