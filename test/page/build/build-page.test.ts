@@ -60,6 +60,47 @@ const MORE = String.raw`
   values (2, 'build', '3999', 'could not store build 3999: <img src=x>', '{}', now());
 `;
 
+/** Builds that failed, each of a project of its own, with its error line and how long ago it was. */
+const ALIKE = `
+  create temporary table failed as select * from (values
+    (201, 'ModuleNotFoundError: No module named ''cotton''', interval '1 hour'),
+    (202, 'ModuleNotFoundError: No module named ''cotton''', interval '2 days'),
+    (203, 'ModuleNotFoundError: No module named ''kiln''', interval '3 hours'),
+    (204, 'ModuleNotFoundError: No module named ''cotton''', interval '40 days'),
+    (205, 'docs/index.rst:12: WARNING: cotton is old', interval '1 hour'),
+    (206, 'docs/usage.rst:345: WARNING: cotton is old', interval '4 hours')
+  ) as of (id, line, ago);
+  insert into mirror.projects (id, slug, name, source, listed, default_version, first_seen_at, changed_at, record_hash)
+  select id::text, 'p' || id, 'p', 'list', true, 'latest', now(), now(), '' from failed;
+  insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
+  select 'v' || id, 'latest', id::text, now(), now(), '' from failed;
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  select '5' || id, (now() - ago) at time zone 'utc', 'finished', false, 'html', id::text, 'v' || id, now(), now(), '' from failed;
+  insert into mirror.build_logs (build_id, error) select '5' || id, line from failed;
+`;
+
+describe("the same error", () => {
+  let pages: MirrorPages;
+
+  beforeAll(async () => {
+    pages = await openMirrorPages((url) => seedPages(url, ALIKE));
+  });
+  afterAll(() => pages?.[Symbol.asyncDispose]());
+
+  it.each([
+    ["is the same line in 28 days; the same kind has a count of its own", "5201", ["p202"], 2],
+    ["is none where only the kind is the same", "5203", [], 2],
+    ["may be in another place", "5205", ["p206"], 1],
+  ])("%s", async (_, id, slugs, ofKind) => {
+    const page = await pages.page(`/build/${id}`);
+    const same = blockOf(page, "same");
+    expect([...same.matchAll(/href="\/project\/([^"]*)"/g)].map(([, slug]) => slug)).toEqual(slugs);
+    expect(textOf(same)).toContain(`the same kind: ${ofKind} other project`);
+    const { same: rows = [] } = await offeredRows(pages, page);
+    expect(rows.map(({ project_slug }) => project_slug)).toEqual(slugs);
+  });
+});
+
 describe("the page of a build", () => {
   let pages: MirrorPages;
 
