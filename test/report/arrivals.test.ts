@@ -198,7 +198,9 @@ it("versions without a build are told, with what the service says of them", asyn
     values ('1', 'pip', 'list', true, '2025-03-01Z', '2025-03-01Z', '');
     insert into mirror.versions (id, slug, verbose_name, active, built, uploaded, project_id, first_seen_at, changed_at, record_hash) values
       ('1', 'latest', 'latest', true, true, false, '1', '2025-03-01Z', '2025-03-01Z', ''),
-      ('2', 'old', 'Old', false, true, true, '1', '2025-03-01Z', '2025-03-01Z', '');
+      ('2', 'old', 'Old', false, true, true, '1', '2025-03-01Z', '2025-03-01Z', ''),
+      ('3', 'gone', 'Gone', true, true, false, '1', '2025-03-01Z', '2025-03-01Z', '');
+    update mirror.versions set deleted_at = '2025-03-02Z', record_hash = 'x' where id = '3';
     update mirror.builds set project_id = '1', version_id = '1', record_hash = 'x' where id = (select max(id) from mirror.builds)`);
   await refreshReport(database.url, REPORT_SETTINGS);
   expect(await readRelation(sql, "never_built")).toEqual([

@@ -252,7 +252,10 @@ describe("the page of errors", () => {
         union all select 'new' || n, 0, ${minute} - 60 + n, 'html', (1 + n)::text, false, 'ImportError: No module named ''foo'''
         from generate_series(0, 7) as n
         union all select 'few' || n, 0, ${minute} - 9, 'html', (1 + n)::text, false, 'ImportError: No module named ''bar'''
-        from generate_series(0, 3) as n`,
+        from generate_series(0, 3) as n
+        union all select 'usual' || n, n % 27, case n % 27 when 0 then ${minute} - 60 + n / 27 else 500 + n end, 'html', (1 + n / 27)::text, false,
+          'ImportError: No module named ''usual'''
+        from generate_series(0, 7 * 27) as n`,
       ),
     );
     const page = await served.page("/errors");
@@ -264,6 +267,8 @@ describe("the page of errors", () => {
     const risen = textOf(blockOf(page, "risen")).replace(/\s+/g, " ");
     expect(risen).toMatch(/8 projects since [\d:]+: ImportError: No module named 'foo' ?new/);
     expect(risen).not.toContain("bar");
+    // As many projects in these 24 hours, and in all of the days before.
+    expect(risen).not.toContain("usual");
     const href = /href="(\/errors\?since=[^"#]*line=[^"#]*)#lines">8 projects/.exec(page)?.[1] ?? "";
     const own = await served.page(href.replaceAll("&amp;", "&"));
     expect(blockOf(own, "lines").match(/<li><time/g)).toHaveLength(8);
