@@ -77,7 +77,8 @@ export function judgeErrors(
 function riseWords(rising: readonly Row[], { before, days }: Period): string {
   if (before === null)
     return "The mirror does not know builds of all of the days before, so nothing can be said to rise.";
-  if (rising.length === 0) return "No line of those below rose by more than chance.";
+  if (rising.length === 0)
+    return "No line below rose by more than chance. Among many lines chance explains more than among kinds.";
   const [first, ...rest] = rising.slice(0, MOST_RISING).map((line) => ({
     label: `“${sayingOf(String(line.error_line))}”`,
     counts: `${grouped(Number(line.failures))} against ${grouped(Number(line.failures_before))}`,
