@@ -49,16 +49,37 @@ export interface UpstreamFacts extends ErrorFacts {
   url: string;
 }
 
+/** What a reply says about itself. */
+export interface Reply {
+  /** The address that answered, without user and password. */
+  readonly url: string;
+  readonly status: number;
+  /** By name in lower case. Several of one name are joined by ", ". */
+  readonly headers: Readonly<Partial<Record<string, string>>>;
+  /** The service's own name for the request: its header `X-Request-Id`. Null without one. */
+  readonly requestId: string | null;
+}
+
 /** The service did not give a usable reply. `url` never carries credentials. */
 export class UpstreamError extends MirrorError {
   override name = "UpstreamError";
   override readonly exitCode: number = EXIT.upstream;
   readonly url: string;
+  /** The reply that was not usable. Undefined when none came, or none as a whole. */
+  declare readonly reply: Reply | undefined;
+  /** Its body: the value where it is JSON, else its text; of a long one the first 64 KiB, as text. Undefined without `reply`. */
+  declare readonly body: unknown;
 
   constructor(message: string, facts: UpstreamFacts) {
     super(message, facts);
     this.url = facts.url;
   }
+}
+
+/** Adds the reply to the error that it led to. It is not enumerable, so neither a log nor a console prints a body. */
+export function attachReply<E extends UpstreamError>(error: E, reply: Reply, body: unknown): E {
+  const kept = (value: unknown) => ({ value, configurable: true });
+  return Object.defineProperties(error, { reply: kept(reply), body: kept(body) });
 }
 
 /** A reply whose status is not a success. 408, 425, 429 and 5xx may pass by themselves; others do not. */

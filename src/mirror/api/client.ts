@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { UnexpectedShapeError } from "../../base/errors.ts";
+import { attachReply, UnexpectedShapeError } from "../../base/errors.ts";
 import { markDamaged } from "../../resources/damaged-records.ts";
 import { parseJson } from "../../resources/parse-json.ts";
 import { apiUrl, requestLabel } from "./api-url.ts";
@@ -14,7 +14,8 @@ import {
   type HostSettings,
 } from "./host.ts";
 import { refuseRedirect } from "./refuse-redirect.ts";
-import { showUrl } from "./upstream-errors.ts";
+import { excerpt, shownBody, showUrl } from "./upstream-errors.ts";
+import { COMMAND_WORDING, type NameOf } from "./wording.ts";
 
 const ROOT_PATH = "/api/v1/";
 
@@ -22,14 +23,15 @@ export interface ClientOptions extends HostSettings {
   baseUrl: URL;
 }
 
-export interface FetchOptions<T> extends Pick<HostRequest<T>, "retries" | "priority" | "signal" | "log"> {
+export interface FetchOptions<T>
+  extends Pick<HostRequest<T>, "retries" | "priority" | "signal" | "log" | "headers" | "timeoutMs"> {
   /** Turns JSON into the value. Throws `UnexpectedShapeError` for a bad reply, which is then retried. */
   parse(value: unknown, url: string): T;
   /** A body with this hash is known and not parsed. It may be looked up during the request. */
   knownHash?: string | Promise<string | undefined>;
 }
 
-export interface JsonReply<T> extends Pick<HostReply, "sentAt" | "receivedAt" | "serverDate"> {
+export interface JsonReply<T> extends Pick<HostReply, "sentAt" | "receivedAt" | "serverDate" | "reply"> {
   url: string;
   /** Null when the body has the known hash. */
   value: T | null;
@@ -52,6 +54,7 @@ export interface Client extends Pick<Host, "isUp" | "lost" | "stats" | "clockAhe
 
 export function createClient(options: ClientOptions): Client {
   const { baseUrl } = options;
+  const { nameOf } = options.wording ?? COMMAND_WORDING;
   const parseTurn = createTurnstile();
   const warned = new Set<string>();
   const warnOfCharset = (label: string) => {
@@ -62,7 +65,7 @@ export function createClient(options: ClientOptions): Client {
       `the service declares the charset '${label.slice(0, 40)}', which nobody knows; its replies are read as UTF-8`,
     );
   };
-  const { ask, excerpt, ...host } = createHost(options, {
+  const { ask, ...host } = createHost(options, {
     baseUrl,
     rootUrl: apiUrl(ROOT_PATH, baseUrl) ?? baseUrl,
     accept: "application/json",
@@ -70,7 +73,7 @@ export function createClient(options: ClientOptions): Client {
     follow(url, status, location) {
       const isLink = location !== "" && URL.canParse(location, url.href);
       const target = isLink ? apiUrl(new URL(location, url).href, baseUrl) : null;
-      return target ?? refuseRedirect(url, status, location);
+      return target ?? refuseRedirect(url, status, location, nameOf);
     },
   });
 
@@ -81,22 +84,29 @@ export function createClient(options: ClientOptions): Client {
       const url = apiUrl(path, baseUrl);
       if (!url) {
         const shown = path.slice(0, 200);
-        const hint = "docmirror only follows links within the API";
+        const hint = "only links within the API are followed";
         const message = `'${shown}' is not a path of the API below ${showUrl(baseUrl)}`;
         throw new UnexpectedShapeError(message, { url: shown, hint });
       }
       return ask<JsonReply<T>>(url, {
         ...request,
-        async read({ body, header, sentAt, receivedAt, serverDate }) {
+        async read({ body: pieces, header, reply, hide, sentAt, receivedAt, serverDate }) {
           const charset = charsetOf(header("content-type"));
           if (charset.unknown !== null) warnOfCharset(charset.unknown);
-          const hash = hashOf(body, charset.name);
+          const hash = hashOf(pieces, charset.name);
           const known = hash === (await knownHash);
           if (!known) await parseTurn();
           const shown = showUrl(url);
-          const read = () => readJson(Buffer.concat(body), charset.name, shown, excerpt);
-          const value = known ? null : parse(read(), shown);
-          return { url: shown, value, hash, bytes: byteLengthOf(body), sentAt, receivedAt, serverDate };
+          const bytes = byteLengthOf(pieces);
+          const facts = { url: shown, hash, bytes, reply, sentAt, receivedAt, serverDate };
+          if (known) return { ...facts, value: null };
+          const body = Buffer.concat(pieces);
+          try {
+            return { ...facts, value: parse(readJson(body, charset.name, shown, { hide, nameOf }), shown) };
+          } catch (error) {
+            if (error instanceof UnexpectedShapeError) attachReply(error, reply, shownBody(body, hide));
+            throw error;
+          }
         },
       });
     },
@@ -123,17 +133,22 @@ function hashOf(pieces: readonly Buffer[], charset: string): string {
   return hash.digest("hex");
 }
 
-function readJson(body: Buffer, charset: string, url: string, excerpt: Host["excerpt"]): unknown {
+function readJson(
+  body: Buffer,
+  charset: string,
+  url: string,
+  { hide, nameOf }: { hide: HostReply["hide"]; nameOf: NameOf },
+): unknown {
   try {
     const { text, damaged } = decodeReply(body, charset);
     const value = parseJson(text);
     if (damaged !== null) markDamaged(value, parseJson(damaged));
     return value;
   } catch (cause) {
-    throw new UnexpectedShapeError(`GET ${url} answered with no JSON${excerpt(body)}`, {
+    throw new UnexpectedShapeError(`GET ${url} answered with no JSON${excerpt(body, hide)}`, {
       url,
       cause,
-      hint: "check DOCMIRROR_BASE_URL: it is the part before /api/v1/",
+      hint: `check ${nameOf("baseUrl")}: it is the part before /api/v1/`,
     });
   }
 }

@@ -22,6 +22,7 @@
 import { EventEmitter, once, setMaxListeners } from "node:events";
 import type { Clock } from "../../base/clock.ts";
 import {
+  attachReply,
   HttpStatusError,
   isUpstreamLost,
   NetworkError,
@@ -53,6 +54,8 @@ export interface HostGateOptions {
   probe(): Promise<unknown>;
   /** Ends the waits that do not belong to a request. */
   signal: AbortSignal;
+  /** What to do once the host is lost. */
+  whenLost: string;
   /** Called at the start of each pause, and after 429 or 503 held requests back for more than 5 s. */
   onWarning(message: string): void;
   /** @default Math.random */
@@ -192,7 +195,7 @@ export function createHostGate(options: HostGateOptions) {
   }
 
   function lose(error: UpstreamError, why: string): void {
-    lost.abort(withMessage(error, `${why}: ${error.message}`));
+    lost.abort(withMessage(error, `${why}: ${error.message}`, options.whenLost));
     changes.emit("change");
   }
 
@@ -234,15 +237,16 @@ export function createHostGate(options: HostGateOptions) {
 }
 
 /** The same failure with another message. It keeps its class, because callers decide by the class. */
-function withMessage(error: UpstreamError, message: string): UpstreamError {
+function withMessage(error: UpstreamError, message: string, hint: string): UpstreamError {
   const facts = {
     url: error.url,
     cause: error,
-    hint: "try again later: what was read is stored, and the next run continues from there",
+    hint,
   };
   if (error instanceof HttpStatusError) {
-    const { status, retryAfterMs } = error;
-    return new HttpStatusError(message, { ...facts, status, retryAfterMs });
+    const { status, retryAfterMs, reply, body } = error;
+    const copy = new HttpStatusError(message, { ...facts, status, retryAfterMs });
+    return reply === undefined ? copy : attachReply(copy, reply, body);
   }
   return error instanceof TimeoutError ? new TimeoutError(message, facts) : new NetworkError(message, facts);
 }

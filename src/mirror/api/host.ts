@@ -3,13 +3,14 @@ import PQueue from "p-queue";
 import type { Clock } from "../../base/clock.ts";
 import { findProxyRoute } from "../../base/config/proxy-route.ts";
 import type { Config } from "../../base/config.ts";
-import { NetworkError, UnexpectedShapeError } from "../../base/errors.ts";
+import { attachReply, NetworkError, type Reply, UnexpectedShapeError } from "../../base/errors.ts";
 import type { RequestLabel } from "../../base/metrics/labels.ts";
 import type { RequestMeter } from "../../base/metrics/request-meter.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { createClockDifference } from "./clock-difference.ts";
-import { createConnections } from "./connections/connections.ts";
+import type { Fetch } from "./connections/fetch.ts";
 import { basicLogin, createLoginHider } from "./connections/logins.ts";
+import { createTransport, type RawReply, transportOf } from "./connections/transport.ts";
 import { parseHttpDate, parseRetryAfter } from "./header-times.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
@@ -18,7 +19,8 @@ import { toProxyError } from "./proxy-errors.ts";
 import { RedirectsError } from "./refuse-redirect.ts";
 import { withRetries } from "./retry.ts";
 import { statusError } from "./status-error.ts";
-import { answerOf, excerpt, showUrl, toUpstreamError } from "./upstream-errors.ts";
+import { answerOf, excerpt, shownBody, showUrl, toUpstreamError } from "./upstream-errors.ts";
+import { COMMAND_WORDING, type Wording } from "./wording.ts";
 
 const MAX_REDIRECTS = 3;
 
@@ -33,6 +35,14 @@ export interface HostSettings
     Config,
     "ratePerSecond" | "concurrency" | "timeoutMs" | "retries" | "maxBodyBytes" | "proxies"
   > {
+  /** The most retries that a request may ask for. @default retries */
+  mostRetries?: number;
+  /** Sent with every request, by names in lower case. They replace those that the client sends itself. @default none */
+  headers?: Readonly<Record<string, string>>;
+  /** Sends the requests in place of our own connections, without `proxies`. */
+  fetch?: Fetch;
+  /** @default that of the command */
+  wording?: Wording;
   /** The pace that all clients of the host share. It replaces `ratePerSecond`. @default the host's own */
   pace?: HostPace;
   clock: Clock;
@@ -67,10 +77,12 @@ export interface HostPlace {
 export type ReadHeader = (name: string) => string | undefined;
 
 export interface HostRequest<T> {
-  /** Sent in addition to those of every request. */
+  /** Sent in addition to those of every request, by names in lower case. */
   headers?: Readonly<Record<string, string>>;
-  /** The number of retries. @default the host's own, which is also the most */
+  /** The number of retries, `mostRetries` at most. @default the host's own */
   retries?: number;
+  /** Milliseconds for one try, headers and body. @default the host's own */
+  timeoutMs?: number;
   /** Among waiting requests, those with a higher one are sent first. @default 0 */
   priority?: number;
   signal?: AbortSignal;
@@ -87,6 +99,9 @@ export interface HostReply {
   url: URL;
   body: Buffer[];
   header: ReadHeader;
+  reply: Reply;
+  /** Hides the logins of the request in a text. */
+  hide(text: string): string;
   /** When the last try was sent, after its last redirect; for a reply of a cache, when that got it. */
   sentAt: Date;
   /** When the last byte arrived. */
@@ -104,12 +119,14 @@ type Sent<T> =
 
 /** Sends requests to one host at a steady pace, with retries, redirects, time limits and a limit of size. */
 export function createHost(settings: HostSettings, place: HostPlace) {
-  const { clock, log, meter, timeoutMs, concurrency } = settings;
+  const { clock, log, meter, concurrency, mostRetries = settings.retries } = settings;
+  const wording = settings.wording ?? COMMAND_WORDING;
   const { baseUrl, rootUrl, labelOf } = place;
   const maxBodyBytes = Math.min(settings.maxBodyBytes, place.maxBodyBytes ?? settings.maxBodyBytes);
   const route = findProxyRoute(baseUrl, settings.proxies);
-  const hideLogins = createLoginHider([baseUrl, route.proxy]);
-  const connections = createConnections({ proxy: route.proxy, connections: concurrency, timeoutMs });
+  const transport = settings.fetch
+    ? transportOf(settings.fetch)
+    : createTransport({ proxy: route.proxy, connections: concurrency, timeoutMs: settings.timeoutMs });
   // Every request to the host passes this queue.
   const queue = new PQueue({ concurrency });
   const stats = { requests: 0, bytes: 0 };
@@ -128,6 +145,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     retries: settings.retries,
     clock,
     probe,
+    whenLost: wording.whenLost,
     signal: closing.signal,
     onWarning: (message) => settings.onWarning?.(message),
   });
@@ -148,27 +166,26 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     question: Omit<HostRequest<T>, "read">,
     signal: AbortSignal,
   ): Promise<Sent<T>> {
-    const { dispatcher, request } = await connections.open();
+    const given = { ...settings.headers, ...question.headers };
     stats.requests += 1;
     const sentAt = clock.now();
-    const reply = await request(url, {
-      dispatcher,
+    const raw = await transport.send(url, {
       signal,
+      timeoutMs: question.timeoutMs ?? settings.timeoutMs,
       headers: {
         accept: place.accept,
         "user-agent": "docmirror",
-        "accept-encoding": ACCEPT_ENCODING,
-        ...question.headers,
+        ...(!transport.unpacks && { "accept-encoding": ACCEPT_ENCODING }),
         ...authorization(baseUrl),
+        ...given,
       },
     });
-    const header = (name: string) => [reply.headers[name]].flat()[0];
-    const status = reply.statusCode;
+    const { status, drop } = raw;
+    const header = (name: string) => [raw.headers[name]].flat()[0];
     const serverDate = parseHttpDate(header("date"));
     // A reply with an age comes from a cache. Its date and its content are that old.
     const ageMs = cacheAgeMs(header("age"));
     if (serverDate && ageMs === 0) clockDifference.learn(serverDate, sentAt, clock.now());
-    const drop = () => reply.body.on("error", () => {}).destroy();
     const early = question.answerEarly?.(status, header);
     if (early !== undefined) {
       drop();
@@ -181,29 +198,28 @@ export function createHost(settings: HostSettings, place: HostPlace) {
       );
     }
     const askedAt = new Date(sentAt.getTime() - ageMs);
-    const raw = await readBody(reply.body, maxBodyBytes);
-    stats.bytes += byteLengthOf(raw);
+    const packed = await readBody(raw.body, maxBodyBytes);
+    stats.bytes += byteLengthOf(packed);
+    const reply = describeReply(url, raw);
+    const hide = createLoginHider([baseUrl, route.proxy], given);
     if (status >= 300 && status < 400 && status !== 304) {
       return { kind: "redirect", status, target: place.follow(url, status, header("location") ?? "") };
     }
-    const decoded = decodeBody(raw, header("content-encoding"), maxBodyBytes);
+    const encoding = transport.unpacks ? undefined : header("content-encoding");
+    const decoded = decodeBody(packed, encoding, maxBodyBytes);
     if (status < 200 || status >= 300) {
       const text = Buffer.concat(await decoded.catch(() => []));
-      const hasLogin = authorization(baseUrl).authorization !== undefined;
+      const login = "authorization" in given ? "header" : isLogin(baseUrl) ? "baseUrl" : null;
       // A date is on the server's clock, which may differ from ours.
       const retryAfterMs = parseRetryAfter(header("retry-after"), serverDate ?? clock.now());
-      throw statusError(url, {
-        status,
-        words: excerpt(text, hideLogins),
-        retryAfterMs,
-        hasLogin,
-        askedAt,
-        observedAt: clock.now(),
-      });
+      const facts = { status, retryAfterMs, login, askedAt, observedAt: clock.now() } as const;
+      const words = excerpt(text, hide);
+      const error = statusError(url, { ...facts, words, nameOf: wording.nameOf });
+      throw attachReply(error, reply, shownBody(text, hide));
     }
     const body = await decoded;
-    const facts = { url, body, header, sentAt: askedAt, receivedAt: clock.now(), serverDate };
-    return { kind: "reply", reply: facts, status, ageMs };
+    const times = { sentAt: askedAt, receivedAt: clock.now(), serverDate };
+    return { kind: "reply", reply: { url, body, header, reply, hide, ...times }, status, ageMs };
   }
 
   /** The meter has counted the request when this ends, unless it gives a reply that is still to be read. */
@@ -213,6 +229,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     signal: AbortSignal,
   ): Promise<Sent<T>> {
     const deadline = new AbortController();
+    const timeoutMs = question.timeoutMs ?? settings.timeoutMs;
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
     const either = linkSignals([signal, deadline.signal]);
     const from = performance.now();
@@ -225,7 +242,8 @@ export function createHost(settings: HostSettings, place: HostPlace) {
       const outOfTimeMs = deadline.signal.aborted ? timeoutMs : null;
       const error = signal.aborted
         ? signal.reason
-        : (toProxyError(reason, url, route, outOfTimeMs) ?? toUpstreamError(reason, url, outOfTimeMs));
+        : (toProxyError(reason, url, route, outOfTimeMs) ??
+          toUpstreamError(reason, url, { timeoutMs: outOfTimeMs, nameOf: wording.nameOf }));
       meter?.answered(labelOf(url), signal.aborted ? "stopped" : answerOf(error));
       throw error;
     } finally {
@@ -288,7 +306,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
         const oneTry = (attemptNumber: number) =>
           queue.add(() => attempt(url, question, attemptNumber, signal), options);
         return await withRetries(oneTry, {
-          retries: Math.min(question.retries ?? settings.retries, settings.retries),
+          retries: Math.min(question.retries ?? settings.retries, mostRetries),
           clock,
           signal,
           onRetry(error, attemptNumber, waitMs) {
@@ -313,8 +331,6 @@ export function createHost(settings: HostSettings, place: HostPlace) {
         either.release();
       }
     },
-    /** The begin of a body for a message, without the logins that were sent. */
-    excerpt: (body: Buffer) => excerpt(body, hideLogins),
     /** Aborted when the host is lost. Its reason is the error of every request from then on. */
     lost: gate.lost,
     /** Requests sent, retries included, and body bytes received, since the start. */
@@ -326,7 +342,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
       if (closing.signal.aborted) return;
       closing.abort(new Error("the client was closed"));
       leaveMeter?.();
-      await connections.close();
+      await transport.close();
     },
   };
 }
@@ -337,8 +353,18 @@ function cacheAgeMs(age: string | undefined): number {
   return Math.min(Number(age) + 1, 366 * 86_400) * 1000;
 }
 
-function authorization({ username, password }: URL): { authorization?: string } {
-  return username === "" && password === "" ? {} : { authorization: basicLogin(username, password) };
+function describeReply(url: URL, { status, headers }: RawReply): Reply {
+  const joined = Object.entries(headers).map(([name, value]) => [name, [value].flat().join(", ")]);
+  const found: Reply["headers"] = Object.fromEntries(joined);
+  return { url: showUrl(url), status, headers: found, requestId: found["x-request-id"] ?? null };
+}
+
+function isLogin({ username, password }: URL): boolean {
+  return username !== "" || password !== "";
+}
+
+function authorization(url: URL): { authorization?: string } {
+  return isLogin(url) ? { authorization: basicLogin(url.username, url.password) } : {};
 }
 
 /** The length of a body in bytes. */

@@ -1,18 +1,19 @@
 import { maskUrl } from "../../base/config/mask-url.ts";
 import { WrongAddressError } from "../../base/errors.ts";
 import { showUrl } from "./upstream-errors.ts";
+import type { NameOf } from "./wording.ts";
 
 const API = "/api/v1/";
 /** Messages cut a longer Location: a server may send any text. */
 const SHOWN_LENGTH = 200;
 
 /** Throws for a redirect that is not followed. Names the base URL to set, if the `Location` shows it. */
-export function refuseRedirect(url: URL, status: number, location: string): never {
+export function refuseRedirect(url: URL, status: number, location: string, nameOf: NameOf): never {
   const shown = maskUrl(location).slice(0, SHOWN_LENGTH);
   const what = `GET ${showUrl(url)} answered ${status} to '${shown}', which is not followed`;
   const baseUrl = movedTo(url, location);
   if (baseUrl !== null) {
-    throw new WrongAddressError(`It has moved to ${baseUrl}; set DOCMIRROR_BASE_URL to that (${what})`, {
+    throw new WrongAddressError(`It has moved to ${baseUrl}; set ${nameOf("baseUrl")} to that (${what})`, {
       url: showUrl(url),
       hint: "first check that this address belongs to the service",
     });

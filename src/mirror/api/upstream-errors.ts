@@ -9,7 +9,8 @@ import {
 } from "../../base/errors.ts";
 import type { Answer } from "../../base/metrics/labels.ts";
 import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
-import { describeWrongScheme, SCHEME_HINT } from "./wrong-scheme.ts";
+import type { NameOf } from "./wording.ts";
+import { describeWrongScheme, schemeHint } from "./wrong-scheme.ts";
 
 /** Known by their names, because undici is loaded with the first request alone (`connections.ts`). */
 const TIMEOUTS = ["ConnectTimeoutError", "HeadersTimeoutError", "BodyTimeoutError"];
@@ -30,18 +31,31 @@ export function excerpt(body: Buffer, hide: (text: string) => string): string {
   return text === "" ? " with an empty body" : `: ${text.slice(0, 120)}`;
 }
 
+/** Errors keep no more of a body, in bytes. */
+const KEPT_BODY = 64 * 1024;
+
+/** A body as errors keep it: the value that its JSON has, or the begin of its text. */
+export function shownBody(body: Buffer, hide: (text: string) => string): unknown {
+  const text = hide(body.subarray(0, KEPT_BODY).toString("utf8"));
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 /** The error that callers act on. `timeoutMs` is set when our own time limit ended the request. */
 export function toUpstreamError(
   error: unknown,
   url: URL,
-  timeoutMs: number | null,
+  { timeoutMs, nameOf }: { timeoutMs: number | null; nameOf: NameOf },
 ): UpstreamError | MirrorError {
   if (error instanceof MirrorError) return error;
   const facts = { url: showUrl(url), cause: error };
   if (timeoutMs !== null)
     return new TimeoutError(`GET ${showUrl(url)} was not answered within ${timeoutMs} ms`, facts);
   if (error instanceof BodyTooLargeError) {
-    const hint = "raise DOCMIRROR_MAX_BODY_MB or lower DOCMIRROR_PAGE_SIZE";
+    const hint = `raise ${nameOf("maxBodyBytes")} or lower ${nameOf("pageSize")}`;
     return new UnexpectedShapeError(`GET ${showUrl(url)}: ${error.message}`, { ...facts, hint });
   }
   if (error instanceof UndecodableBodyError) {
@@ -52,21 +66,25 @@ export function toUpstreamError(
   }
   const reason = error instanceof AggregateError ? error.errors[0] : error;
   const scheme = describeWrongScheme(reason, url);
-  if (scheme !== null) return new WrongAddressError(scheme, { ...facts, hint: SCHEME_HINT });
+  if (scheme !== null) return new WrongAddressError(scheme, { ...facts, hint: schemeHint(nameOf) });
   const text = reason instanceof Error ? reason.message : String(reason);
+  const check = `check ${nameOf("baseUrl")} and that the service is up`;
   if (error instanceof Error && TIMEOUTS.includes(error.name)) {
     return new TimeoutError(`GET ${showUrl(url)} timed out: ${text}`, facts);
   }
   return new NetworkError(`GET ${showUrl(url)} got no answer: ${text}`, {
     ...facts,
-    hint: isUntrusted(reason) ? TRUST_HINT : isClosedWithoutAnswer(reason, url) ? CLOSED_HINT : HINT,
+    hint: isUntrusted(reason)
+      ? TRUST_HINT
+      : isClosedWithoutAnswer(reason, url)
+        ? `${TLS_HINT}${check}`
+        : check,
   });
 }
 
-const HINT = "check DOCMIRROR_BASE_URL and that the service is up";
 const TRUST_HINT =
   "the service's certificate is not trusted; if your own certificate authority signed it, set its file in NODE_EXTRA_CA_CERTS";
-const CLOSED_HINT = `if the service speaks TLS at this port, use https://; otherwise ${HINT}`;
+const TLS_HINT = "if the service speaks TLS at this port, use https://; otherwise ";
 
 /** Whether a connection failed because its certificate is not trusted, by the codes of OpenSSL and Node. */
 export function isUntrusted(reason: unknown): boolean {

@@ -1,10 +1,12 @@
+import type { NameOf } from "./wording.ts";
+
 /** The codes of OpenSSL for a server that answers TLS in plain text. */
 const NO_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 /** How nginx, Apache and Go answer plain HTTP at a port of TLS, with status 400. */
 const NO_PLAIN_HTTP =
   /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL|HTTP request to an HTTPS server/i;
 
-export const SCHEME_HINT = "correct the scheme in DOCMIRROR_BASE_URL";
+export const schemeHint = (nameOf: NameOf) => `correct the scheme in ${nameOf("baseUrl")}`;
 
 /** The message for a connection that failed because the base URL has the wrong scheme; otherwise null. */
 export function describeWrongScheme(reason: unknown, url: URL): string | null {

@@ -53,6 +53,12 @@ describe("a request", () => {
       value: { id: "é" },
       hash: createHash("sha256").update('{"id":"é"}').digest("hex"),
       bytes: 11,
+      reply: {
+        url: expect.stringMatching(/\/api\/v1\/user\/\?format=json$/),
+        status: 200,
+        headers: expect.objectContaining({ "content-length": "11", date: headers.date }),
+        requestId: null,
+      },
       sentAt: new Date("2024-05-15T12:00:00Z"),
       receivedAt: new Date("2024-05-15T12:00:00Z"),
       serverDate: new Date("2024-05-15T11:59:00Z"),

@@ -45,6 +45,7 @@ function setUp({ retries = 5, pacer, clock = createHandClock(NOON), pace }: SetU
   const sent: Sent[] = [];
   const probes: Sent[] = [];
   const gate = createHostGate({
+    whenLost: "",
     pace: pace ?? ownPace,
     retries,
     clock,
@@ -523,6 +524,7 @@ describe("whatever the host answers and whoever stops", () => {
         /** With less than five the host is in no doubt, be it that a late answer came while the probe is still under way. */
         let failedInARow = 0;
         const gate = createHostGate({
+          whenLost: "",
           pace: createHostPace({ ratePerSecond: 0, clock }),
           retries,
           clock,

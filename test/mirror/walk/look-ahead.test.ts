@@ -80,7 +80,16 @@ function createService({ records = RECORDS, recordBytes = 200, ...weather }: Wea
               const { body, bytes } = answer(path);
               const receivedAt = new Date(nowMs);
               const value = parse(body, path);
-              resolve({ url: path, value, hash: path, bytes, sentAt, receivedAt, serverDate: null });
+              resolve({
+                url: path,
+                value,
+                hash: path,
+                bytes,
+                sentAt,
+                receivedAt,
+                reply: { url: "", status: 200, headers: {}, requestId: null },
+                serverDate: null,
+              });
             },
           });
         }

@@ -18,12 +18,25 @@ function percentDecode(text: string): string {
 /** A shorter one would be found in common words. */
 const MIN_LENGTH = 4;
 
-/** Hides the logins of these URLs in a text from outside: an error page may send our own request back. */
-export function createLoginHider(urls: readonly (URL | null)[]): (text: string) => string {
+/** Hides the logins of these URLs and headers in a text from outside: an error page may send our own request back. */
+export function createLoginHider(
+  urls: readonly (URL | null)[],
+  headers: Readonly<Record<string, string>> = {},
+): (text: string) => string {
   const secrets = urls
     .flatMap((url) => (url === null ? [] : secretsOf(url)))
+    .concat(Object.entries(headers).flatMap(([name, value]) => (SECRET.test(name) ? loginsIn(value) : [])))
     .filter((secret) => secret.length >= MIN_LENGTH);
   return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
+}
+
+/** Headers that hold a login, as most services name them. */
+const SECRET = /auth|cookie|token|secret|key/i;
+
+/** The value, and what is behind a scheme such as Bearer. */
+function loginsIn(value: string): string[] {
+  const [, behind] = /^\S+ +(\S.*)$/.exec(value) ?? [];
+  return behind === undefined ? [value] : [value, behind];
 }
 
 /** A user name without a password may be a token. */

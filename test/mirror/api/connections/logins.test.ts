@@ -17,4 +17,11 @@ describe("our logins in a text from outside", () => {
     expect(createLoginHider([new URL("http://me:a@h")])("a database")).toBe("a database");
     expect(createLoginHider([new URL("http://h"), null])("http://h")).toBe("http://h");
   });
+
+  it("hides the value of a header that holds a login, with and without its scheme, and no other", () => {
+    const headers = { authorization: "Token abcdef", "x-api-key": "uvwxyz", from: "someone" };
+    expect(createLoginHider([], headers)("Token abcdef, abcdef, uvwxyz, someone")).toBe(
+      "***, ***, ***, someone",
+    );
+  });
 });
