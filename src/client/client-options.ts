@@ -1,3 +1,5 @@
+import type { Fetch } from "../mirror/api/connections/fetch.ts";
+
 /** A request that failed and is sent again. */
 export interface RetryNotice {
   /** How often the request was sent so far. */
@@ -18,7 +20,7 @@ export interface ServiceClientOptions {
   ratePerSecond?: number | undefined;
   /** The most requests in flight at once, 1 to 64. @default 4 */
   concurrency?: number | undefined;
-  /** Milliseconds for one request, headers and body. @default 30000 */
+  /** Milliseconds for one try of a request, headers and body. @default 30000 */
   timeoutMs?: number | undefined;
   /** Tries after the first, 0 to 100, for network errors, 408, 425, 429 and 5xx. `Retry-After` is obeyed. @default 5 */
   retries?: number | undefined;
@@ -26,11 +28,24 @@ export interface ServiceClientOptions {
   maxBodyBytes?: number | undefined;
   /** Aborts every request and every wait of the client. They reject with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Whether HTTP_PROXY, HTTPS_PROXY and NO_PROXY count. @default true */
+  /** The value of `User-Agent`: who asks, as "our-tool/1.2 (ops@example.org)". @default "docmirror" */
+  userAgent?: string | undefined;
+  /**
+   * Sent with every request, as a login that the service wants. Messages do not show values of logins. A name that
+   * belongs to the connection, such as `host`, is a ConfigError. @default none
+   */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Sends each request in place of the client's own connections: `globalThis.fetch`, one with a dispatcher of your own,
+   * or one for tests. Pace, retries, limits and redirects stay with the client. Proxies are then its matter.
+   * @default undici
+   */
+  fetch?: Fetch | undefined;
+  /** Whether HTTP_PROXY, HTTPS_PROXY and NO_PROXY count. They do not with `fetch`. @default true */
   useProxies?: boolean | undefined;
   /**
-   * Whether a documented field may hold a value of another type than the types of this package say, and any field
-   * `NaN` or an infinite number, which Python writes. Then only `id` is sure. Otherwise such a record is an
+   * Whether a record may hold a value of another type in a documented field, and `NaN` or an infinite number, which
+   * Python writes. Such a value is then in `extra`, and the field is absent. Otherwise such a record is an
    * `UnexpectedShapeError`. @default false
    */
   allowOddFields?: boolean | undefined;

@@ -1,44 +1,44 @@
-import { NotFoundError, UnexpectedShapeError } from "../base/errors.ts";
-import type { Client } from "../mirror/api/client.ts";
+import { attachReply, NotFoundError, UnexpectedShapeError } from "../base/errors.ts";
+import type { FetchOptions } from "../mirror/api/client.ts";
 import { isGone } from "../mirror/api/retry.ts";
 import { isJsonObject } from "../resources/json-object.ts";
 import type { Resource } from "../resources/resources.ts";
+import type { Answer } from "./answer.ts";
 import { ROOT_PATH, recordPath } from "./endpoint-path.ts";
 import { parseRecord, type RecordChecks } from "./parse-record.ts";
 import { parseRoot, type RootListing } from "./parse-root.ts";
 import type { RecordOf } from "./records.ts";
-import type { CallOptions } from "./service-client.ts";
 import { unexpectedShape } from "./unexpected-shape.ts";
 
+/** Asks for a path, with the options of one call. */
+export type Ask = <T>(path: string, parse: FetchOptions<T>["parse"]) => Promise<Answer<T>>;
+
 /** Asks for the root listing. A 404 here means that the base URL is wrong, and is an `UnexpectedShapeError`. */
-export async function fetchRoot(client: Client, { signal }: CallOptions): Promise<RootListing> {
+export async function fetchRoot(ask: Ask): Promise<Answer<RootListing>> {
   try {
-    const reply = await client.fetchJson(ROOT_PATH, { parse: parseRoot, ...(signal && { signal }) });
-    return reply.value ?? {};
+    return await ask(ROOT_PATH, parseRoot);
   } catch (error) {
     if (!isGone(error)) throw error;
-    const { url, message } = error;
+    const { url, message, reply, body } = error;
     const hint = "the base URL is the part before /api/v1/";
-    throw new UnexpectedShapeError(message, { url, cause: error, hint });
+    const wrong = new UnexpectedShapeError(message, { url, cause: error, hint });
+    throw reply === undefined ? wrong : attachReply(wrong, reply, body);
   }
 }
 
 /** Asks for one record by id, or by slug. Throws `NotFoundError` when the service has no such record. */
 export async function fetchRecord<R extends Resource>(
-  client: Client,
+  ask: Ask,
   resource: R,
   key: string,
-  { signal, allowOddFields }: CallOptions & Pick<RecordChecks, "allowOddFields">,
-): Promise<RecordOf[R]> {
-  const checks = { ...(allowOddFields !== undefined && { allowOddFields }) };
+  checks: Omit<RecordChecks, "url">,
+): Promise<Answer<RecordOf[R]>> {
   try {
-    const reply = await client.fetchJson(recordPath(resource, key), {
-      parse: (value, url) => parseDetail(resource, key, value, { ...checks, url }),
-      ...(signal && { signal }),
-    });
-    return reply.value as RecordOf[R];
+    return await ask(recordPath(resource, key), (value, url) =>
+      parseDetail(resource, key, value, { ...checks, url }),
+    );
   } catch (error) {
-    return throwNoRecord(error, client, `The service has no ${resource} ${key}`, signal);
+    return throwNoRecord(error, ask, `The service has no ${resource} ${key}`);
   }
 }
 
@@ -63,13 +63,8 @@ function parseDetail<R extends Resource>(
 }
 
 /** Turns a 404 or 410 into a NotFoundError. A wrong base URL gives a 404 too, so the root listing is read first. */
-export async function throwNoRecord(
-  error: unknown,
-  client: Client,
-  message: string,
-  signal: AbortSignal | undefined,
-): Promise<never> {
+export async function throwNoRecord(error: unknown, ask: Ask, message: string): Promise<never> {
   if (!isGone(error)) throw error;
-  await fetchRoot(client, { signal });
+  await fetchRoot(ask);
   throw new NotFoundError(message, { cause: error });
 }

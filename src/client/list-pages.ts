@@ -2,18 +2,18 @@ import { UnexpectedShapeError } from "../base/errors.ts";
 import { isSameEndpoint } from "../mirror/api/api-url.ts";
 import { readNext } from "../resources/next-link.ts";
 import { type PageRequest, requestText } from "../resources/page-request.ts";
-import type { ListPage } from "./parse-page.ts";
+import type { PageParts } from "./parse-page.ts";
 
 /** No list is longer. It ends the reading of a service that invents records without end. */
 const MAX_PAGES = 1_000_000;
 
-export interface PageList<T> {
+export interface PageList<Page> {
   /** The first page to ask for. Its path and its parameters stay; only limit and offset change. */
   first: PageRequest;
   /** Other paths that `next` may have: a list that was asked for by a project's slug loses the slug there. */
   otherPaths?: readonly string[];
   baseUrl: URL;
-  fetchPage(path: string): Promise<ListPage<T>>;
+  fetchPage(path: string): Promise<Page>;
 }
 
 /**
@@ -23,9 +23,9 @@ export interface PageList<T> {
  * `UnexpectedShapeError` when `next` leaves the list or does not lead forward: a short list never looks like
  * a whole one. Always ends.
  */
-export async function* listPages<T extends { readonly id: string }>(
-  list: PageList<T>,
-): AsyncGenerator<ListPage<T>, void, undefined> {
+export async function* listPages<Page extends PageParts<{ readonly id: string }>>(
+  list: PageList<Page>,
+): AsyncGenerator<Page, void, undefined> {
   const { baseUrl, otherPaths = [] } = list;
   const paths = [list.first.path, ...otherPaths];
   const isListPath = (path: string) => paths.some((own) => isSameEndpoint(path, own, baseUrl));
@@ -54,7 +54,7 @@ export async function* listPages<T extends { readonly id: string }>(
 }
 
 /** Whether a page has as many records as were asked for, or as the service says that it gives. */
-function isFull({ meta, objects }: ListPage<unknown>, { limit }: PageRequest): boolean {
+function isFull({ meta, objects }: PageParts<unknown>, { limit }: PageRequest): boolean {
   return objects.length > 0 && objects.length >= Math.min(limit, meta.limit ?? limit);
 }
 

@@ -1,4 +1,5 @@
 import { isJsonObject } from "../resources/json-object.ts";
+import { type Extra, extraOf } from "./extra.ts";
 import { unexpectedShape } from "./unexpected-shape.ts";
 
 /** The hits of the doc search, as in `results.hits` of the reply (`docs/interface.md`, "Searches"). */
@@ -8,7 +9,7 @@ export interface DocHits {
   /** The score of the best hit, without a unit. Null when nothing was found. */
   readonly max_score: number | null;
   readonly hits: readonly DocHit[];
-  readonly [unknownField: string]: unknown;
+  readonly extra: Extra;
 }
 
 export interface DocHit {
@@ -20,11 +21,11 @@ export interface DocHit {
     readonly project: readonly string[];
     readonly title: readonly string[];
     readonly version: readonly string[];
-    readonly [unknownField: string]: unknown;
+    readonly extra: Extra;
   };
   /** `content` holds snippets of HTML in which the words stand in `em`. */
-  readonly highlight: { readonly content: readonly string[]; readonly [unknownField: string]: unknown };
-  readonly [unknownField: string]: unknown;
+  readonly highlight: { readonly content: readonly string[]; readonly extra: Extra };
+  readonly extra: Extra;
 }
 
 /**
@@ -37,10 +38,10 @@ export function parseDocHits(value: unknown, url: string): DocHits {
   if (!isJsonObject(found) || !Array.isArray(found.hits))
     throw unexpectedShape(url, 'it has no hits ({"results": {"hits": {"hits": […]}}})');
   return {
-    ...found,
     total: finite(found.total),
     max_score: finite(found.max_score),
     hits: found.hits.map((hit) => parseHit(hit, url)),
+    extra: extraOf(found, ["total", "max_score", "hits"]),
   };
 }
 
@@ -51,16 +52,19 @@ function parseHit(hit: unknown, url: string): DocHit {
     throw unexpectedShape(url, "the highlight of a hit is no object");
   const texts = (name: string) => parseTexts(fields[name], `${name} of a hit`, url);
   return {
-    ...hit,
     fields: {
-      ...fields,
       link: texts("link")[0] ?? null,
       path: texts("path"),
       project: texts("project"),
       title: texts("title"),
       version: texts("version"),
+      extra: extraOf(fields, ["link", "path", "project", "title", "version"]),
     },
-    highlight: { ...highlight, content: parseTexts(highlight?.content, "the highlight of a hit", url) },
+    highlight: {
+      content: parseTexts(highlight?.content, "the highlight of a hit", url),
+      extra: extraOf(highlight ?? {}, ["content"]),
+    },
+    extra: extraOf(hit, ["fields", "highlight"]),
   };
 }
 

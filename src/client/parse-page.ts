@@ -1,5 +1,7 @@
+import type { Reply } from "../base/errors.ts";
 import { readEnvelope } from "../resources/envelope.ts";
 import { isJsonObject } from "../resources/json-object.ts";
+import { type Extra, extraOf } from "./extra.ts";
 import { unexpectedShape } from "./unexpected-shape.ts";
 
 /** The place of a page in its list (`docs/interface.md`, "Lists"). What is no whole number from 0 on is null. */
@@ -13,28 +15,36 @@ export interface PageMeta {
   readonly previous: string | null;
   /** How many records the list has. Each page has its own count. */
   readonly total_count: number | null;
-  readonly [unknownField: string]: unknown;
+  readonly extra: Extra;
 }
 
-/** One page of a list, in the words of the service (`docs/interface.md`, "Lists"). */
-export interface ListPage<T> {
+/** The two parts of a page, in the words of the service (`docs/interface.md`, "Lists"). */
+export interface PageParts<T> {
   readonly meta: PageMeta;
   readonly objects: readonly T[];
 }
 
+/** One page of a list, with the reply that brought it. */
+export interface ListPage<T> extends PageParts<T> {
+  readonly reply: Reply;
+}
+
+const META = ["limit", "offset", "next", "previous", "total_count"];
+
 /** Reads a page. Throws `UnexpectedShapeError` when it has no `meta.next` or no `objects`. */
-export function parsePage<T>(value: unknown, url: string, parseObject: (object: unknown) => T): ListPage<T> {
+export function parsePage<T>(value: unknown, url: string, parseObject: (object: unknown) => T): PageParts<T> {
   const envelope = readEnvelope(value);
   if ("fault" in envelope)
     throw unexpectedShape(url, `it is no page of a list ({"meta": …, "objects": […]}): ${envelope.fault}`);
   const { meta, objects } = envelope;
   return {
     meta: {
-      ...meta,
       limit: wholeNumber(meta.limit),
       offset: wholeNumber(meta.offset),
+      next: meta.next,
       previous: typeof meta.previous === "string" ? meta.previous : null,
       total_count: wholeNumber(meta.total_count),
+      extra: extraOf(meta, META),
     },
     objects: objects.map(parseObject),
   };

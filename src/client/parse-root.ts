@@ -1,5 +1,5 @@
 import { isJsonObject } from "../resources/json-object.ts";
-import { RESOURCES } from "../resources/resources.ts";
+import { isResource, RESOURCES, type Resource } from "../resources/resources.ts";
 import { unexpectedShape } from "./unexpected-shape.ts";
 
 /** The two endpoints of a resource, as paths. */
@@ -9,8 +9,10 @@ export interface ResourceEndpoints {
   readonly schema: string | null;
 }
 
-/** The resources of a service by name, those that are not documented too. */
-export type RootListing = Readonly<Partial<Record<string, ResourceEndpoints>>>;
+/** The resources of a service by name. In `extra` are those that are not documented. */
+export type RootListing = { readonly [R in Resource]?: ResourceEndpoints } & {
+  readonly extra: Readonly<Partial<Record<string, ResourceEndpoints>>>;
+};
 
 /** Reads the root listing. Throws `UnexpectedShapeError` when it names none of the documented resources. */
 export function parseRoot(value: unknown, url: string): RootListing {
@@ -20,12 +22,14 @@ export function parseRoot(value: unknown, url: string): RootListing {
     const { list_endpoint, schema } = endpoints;
     return [[name, { list_endpoint, schema: typeof schema === "string" ? schema : null }]];
   });
-  if (!found.some(([name]) => (RESOURCES as readonly string[]).includes(name))) {
+  const documented = found.filter(([name]) => isResource(name));
+  if (documented.length === 0) {
     throw unexpectedShape(
       url,
       `it lists none of the resources ${RESOURCES.join(", ")}`,
       "the base URL is the part before /api/v1/",
     );
   }
-  return Object.fromEntries(found);
+  const others = found.filter(([name]) => !isResource(name));
+  return { ...Object.fromEntries(documented), extra: Object.fromEntries(others) };
 }

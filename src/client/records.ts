@@ -1,34 +1,41 @@
 import type { FileHitRecord } from "../resources/file.ts";
 import type { ProjectRecord } from "../resources/project.ts";
-import type { RecordTypes, Resource } from "../resources/resources.ts";
+import type { RecordTypes } from "../resources/resources.ts";
+import type { Extra } from "./extra.ts";
 
 /**
  * A record as it was received (`docs/interface.md`, "Records"). Only `id` is sure. Any other documented field
  * may be null or absent, because releases of the service drop fields and leave them empty. If it is there, it
- * has the documented type. Fields that are not documented are kept, as `unknown`.
+ * has the documented type. What else came is in `extra`, which is empty otherwise.
  */
-export type Received<R> = { readonly id: string } & {
+export type Received<R> = {
   readonly [Field in Exclude<keyof R, "id">]?: ReceivedValue<R[Field]> | null;
-} & { readonly [unknownField: string]: unknown };
+} & { readonly id: string; readonly extra: Extra };
 
-type ReceivedValue<V> = V extends ProjectRecord ? Received<ProjectRecord> : V;
-
-/** The record of each resource. */
-export type RecordOf = { readonly [R in Resource]: Received<RecordTypes[R]> };
+type ReceivedValue<V> = V extends ProjectRecord ? Project : V;
 
 /** Follows `docs/interface.md`, "User". `last_login` is a date without a zone. */
-export type User = RecordOf["user"];
+export interface User extends Received<RecordTypes["user"]> {}
 /** Follows `docs/interface.md`, "Project". Dates have no zone; `users` are paths. */
-export type Project = RecordOf["project"];
+export interface Project extends Received<ProjectRecord> {}
 /** Follows `docs/interface.md`, "Version". `project` is the whole project. */
-export type Version = RecordOf["version"];
+export interface Version extends Received<RecordTypes["version"]> {}
 /** Follows `docs/interface.md`, "File". `project` is the whole project; `absolute_url` is the page itself. */
-export type File = RecordOf["file"];
+export interface File extends Received<RecordTypes["file"]> {}
 /**
  * Follows `docs/interface.md`, "Build". `date` has no zone; `project` and `version` are paths. Before `state`
  * is `finished`, `success` means nothing.
  */
-export type Build = RecordOf["build"];
+export interface Build extends Received<RecordTypes["build"]> {}
 
 /** A file with `text`, a snippet of HTML in which the words stand in spans of class `highlighted`. */
-export type FileHit = Received<FileHitRecord>;
+export interface FileHit extends Received<FileHitRecord> {}
+
+/** The record of each resource. */
+export interface RecordOf {
+  readonly user: User;
+  readonly project: Project;
+  readonly version: Version;
+  readonly file: File;
+  readonly build: Build;
+}

@@ -7,13 +7,17 @@ import { defaultsOf } from "../base/config/setting.ts";
 import { type Parsed, whole } from "../base/config/setting-values.ts";
 import { ConfigError } from "../base/errors.ts";
 import type { ClientOptions } from "../mirror/api/client.ts";
+import type { Wording } from "../mirror/api/wording.ts";
 import type { ServiceClientOptions } from "./client-options.ts";
+import { headerFaults, lowerCased } from "./request-headers.ts";
 
 const LIMITS = ["ratePerSecond", "concurrency", "timeoutMs", "retries"] as const;
 
+const WORDING: Wording = { nameOf: (key) => key, whenLost: "try again later, with a new client" };
+
 /** Checks the options and adds the defaults. Throws one ConfigError that names every fault. */
 export function resolveOptions(options: ServiceClientOptions): ClientOptions {
-  const { onRetry, onWarning, signal, useProxies = true } = options;
+  const { onRetry, onWarning, signal, fetch, userAgent = "docmirror", useProxies = true } = options;
   const faults: string[] = [];
   function settle<T>(name: string, given: unknown, parsed: Parsed<T>, fallback: T): T {
     if ("value" in parsed) return parsed.value;
@@ -38,7 +42,8 @@ export function resolveOptions(options: ServiceClientOptions): ClientOptions {
   }
   const givenBytes = options.maxBodyBytes ?? defaults.maxBodyBytes;
   const maxBodyBytes = settle("maxBodyBytes", givenBytes, whole(1, 511 * 1024 * 1024)(String(givenBytes)), 0);
-  const proxies = useProxies ? environmentProxies() : undefined;
+  faults.push(...headerFaults(options.headers), ...headerFaults({ "user-agent": userAgent }));
+  const proxies = useProxies && fetch === undefined ? environmentProxies() : undefined;
   const route = findProxyRoute(baseUrl, proxies);
   if (route.proxy === null && route.isFault)
     faults.push(`${route.because}: its value is not a proxy's address`);
@@ -51,10 +56,14 @@ export function resolveOptions(options: ServiceClientOptions): ClientOptions {
     concurrency,
     timeoutMs,
     retries,
+    mostRetries: 100,
     maxBodyBytes,
+    headers: { "user-agent": userAgent, ...lowerCased(options.headers ?? {}) },
+    wording: WORDING,
     proxies,
     clock: systemClock,
     log: { warn: ({ wait_ms: waitMs, ...facts }) => onRetry?.({ ...facts, waitMs }) },
+    ...(fetch && { fetch }),
     ...(signal && { signal }),
     ...(onWarning && { onWarning }),
   };

@@ -1,38 +1,19 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { Fields, Filtering } from "../resources/declare.ts";
-import type { DeclarationOf, Resource } from "../resources/resources.ts";
+import type { Resource } from "../resources/resources.ts";
+import type { Call } from "./answer.ts";
+import type { CallOptions } from "./call-options.ts";
 import type { DocSearch } from "./endpoint-path.ts";
+import type { Filters, OtherFilters } from "./filters.ts";
 import type { DocHits } from "./parse-doc-hits.ts";
 import type { ListPage } from "./parse-page.ts";
 import type { RootListing } from "./parse-root.ts";
 import type { ResourceSchema } from "./parse-schema.ts";
+import type { RecordList } from "./record-list.ts";
 import type { FileHit, RecordOf, Version } from "./records.ts";
-
-/** How a call may differ from the client's options. */
-export interface CallOptions {
-  /** Aborts this call alone. It rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
-}
-
-type FilterValue = string | number | boolean | undefined;
-type Filtered<F extends Fields> = {
-  [Name in keyof F]: F[Name] extends { filter: Filtering } ? Name : never;
-}[keyof F];
-/** The filters that the schema of the service has; where it has `project`, the slug of a project is one too. */
-type SchemaFilters<Name> = { readonly [Field in Name & string]?: FilterValue } & ("project" extends Name
-  ? { readonly project__slug?: FilterValue }
-  : unknown);
-
-/**
- * Conditions on a list, by field (`docs/interface.md`, "Lists"). All of them apply. A service ignores a field
- * that it does not know, and then gives the whole list; it answers 400 for a field that is no filter.
- */
-export type Filters<R extends Resource> = SchemaFilters<Filtered<DeclarationOf<R>["fields"]>> & {
-  readonly [field: string]: FilterValue;
-};
 
 export interface PageQuery<R extends Resource> extends CallOptions {
   filters?: Filters<R> | undefined;
+  otherFilters?: OtherFilters | undefined;
   /** Records a page. The service cuts a larger one, usually to 1000; 0 asks for its maximum. @default 20 */
   limit?: number | undefined;
   /** How many records come before the page. @default 0 */
@@ -41,6 +22,7 @@ export interface PageQuery<R extends Resource> extends CallOptions {
 
 export interface ListQuery<R extends Resource> extends CallOptions {
   filters?: Filters<R> | undefined;
+  otherFilters?: OtherFilters | undefined;
   /** Records a page, 1 to 1000. @default 100 */
   pageSize?: number | undefined;
   /** How many records of the list to leave out at its start, to go on with an earlier reading. @default 0 */
@@ -61,7 +43,8 @@ export interface FileSearchOptions extends CallOptions {
  *
  * Each call may reject with `HttpStatusError` (a status that is no success), `NetworkError` (no reply),
  * `TimeoutError` (no whole reply in time), all three after the retries that may help, `UnexpectedShapeError`
- * (a reply that does not follow the interface), and with the reason of its `signal`. When even the root of
+ * (a reply that does not follow the interface), and with the reason of its `signal`. Where a reply came, the error
+ * has it as `reply`, and its `body`. Options that cannot be used are a `ConfigError`. When even the root of
  * the service stays unreachable, the client gives the service up: every later call rejects at once. A program
  * that lives longer makes a new client.
  */
@@ -70,9 +53,9 @@ export interface ServiceClient extends AsyncDisposable {
   readonly baseUrl: string;
 
   /** The resources of the service and their endpoints. Follows `docs/interface.md`, "Root listing". */
-  fetchRoot(options?: CallOptions): Promise<RootListing>;
+  fetchRoot(options?: CallOptions): Call<RootListing>;
 
-  /** One page of a list, with its `meta`. Follows `docs/interface.md`, "Lists". */
+  /** One page of a list, with its `meta` and its reply. Follows `docs/interface.md`, "Lists". */
   fetchPage<R extends Resource>(resource: R, query?: PageQuery<R>): Promise<ListPage<RecordOf[R]>>;
 
   /**
@@ -85,9 +68,9 @@ export interface ServiceClient extends AsyncDisposable {
    * or no other record follows, whatever `total_count` says. Throws `UnexpectedShapeError` for a `next` that
    * leads elsewhere or nowhere.
    */
-  list<R extends Resource>(resource: R, query?: ListQuery<R>): AsyncGenerator<RecordOf[R], void, undefined>;
+  list<R extends Resource>(resource: R, query?: ListQuery<R>): RecordList<RecordOf[R]>;
 
-  /** The same, by pages, for programs that keep `meta`. */
+  /** The same, by pages, for programs that keep `meta` or the replies. */
   listPages<R extends Resource>(
     resource: R,
     query?: ListQuery<R>,
@@ -98,7 +81,7 @@ export interface ServiceClient extends AsyncDisposable {
    * always an id. Rejects with `NotFoundError` when the service has no such record. For a version, the slug
    * of a project gives a list: use `versionsOf`.
    */
-  fetchRecord<R extends Resource>(resource: R, idOrSlug: string, options?: CallOptions): Promise<RecordOf[R]>;
+  fetchRecord<R extends Resource>(resource: R, idOrSlug: string, options?: CallOptions): Call<RecordOf[R]>;
 
   /**
    * The versions of a project, by its slug, as `/api/v1/version/SLUG/` lists them. Follows
@@ -106,29 +89,29 @@ export interface ServiceClient extends AsyncDisposable {
    */
   versionsOf(
     projectSlug: string,
-    query?: Omit<ListQuery<"version">, "filters">,
-  ): AsyncGenerator<Version, void, undefined>;
+    query?: Omit<ListQuery<"version">, "filters" | "otherFilters">,
+  ): RecordList<Version>;
 
   /** The fields of a resource as the service describes them. Follows `docs/interface.md`, "Endpoints". */
-  fetchSchema(resource: Resource, options?: CallOptions): Promise<ResourceSchema>;
+  fetchSchema(resource: Resource, options?: CallOptions): Call<ResourceSchema>;
 
   /**
    * Files whose text has the words, each with a snippet. Follows `docs/interface.md`, "Searches". The snippet
    * is HTML that users wrote: escape it before it is shown.
    */
-  searchFiles(q: string, options?: FileSearchOptions): Promise<FileHit[]>;
+  searchFiles(q: string, options?: FileSearchOptions): Call<FileHit[]>;
 
   /**
    * Addresses of pages with an anchor of that text. Follows `docs/interface.md`, "Searches". Some services
    * leave out the colon of `http://`; the addresses are given as they came.
    */
-  searchAnchors(q: string, options?: CallOptions): Promise<string[]>;
+  searchAnchors(q: string, options?: CallOptions): Call<string[]>;
 
   /**
    * Pages of one version of a project, the best first. Follows `docs/interface.md`, "Searches". Rejects with
    * `NotFoundError` when the service does not know the project.
    */
-  searchDocs(search: DocSearch, options?: CallOptions): Promise<DocHits>;
+  searchDocs(search: DocSearch, options?: CallOptions): Call<DocHits>;
 
   /** Requests sent, retries included, and body bytes received, since the client was made. */
   stats(): { requests: number; bytes: number };

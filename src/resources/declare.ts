@@ -66,8 +66,11 @@ export function declare<const Name extends string, const F extends Fields>(
   return declaration;
 }
 
-/** `declare` expects any field, so without NoInfer a field without traits would have the type of any field. */
-type Made<Kind extends FieldKind, T> = { readonly kind: Kind } & NoInfer<T>;
+/**
+ * `declare` expects any field. Were its expectation inferred here, a field without traits would have the type of any field.
+ * TypeScript 5.2, which reads these types with those of the client, does not know NoInfer.
+ */
+type Made<Kind extends FieldKind, T> = { readonly kind: Kind } & [T][T extends unknown ? 0 : never];
 
 export const text = <const T extends TextTraits>(traits?: T) =>
   ({ kind: "string", ...traits }) as Made<"string", T>;

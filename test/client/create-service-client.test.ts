@@ -1,10 +1,23 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { inspect } from "node:util";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { HttpStatusError, UnexpectedShapeError } from "../../src/base/errors.ts";
+import {
+  ConfigError,
+  HttpStatusError,
+  type MirrorError,
+  UnexpectedShapeError,
+} from "../../src/base/errors.ts";
 import type { RetryNotice } from "../../src/client/client-options.ts";
 import { createServiceClient } from "../../src/client/create-service-client.ts";
-import { startScriptedServer } from "../support/scripted-server.ts";
+import type { Fetch } from "../../src/mirror/api/connections/fetch.ts";
+import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { wireUser } from "../support/wire-records.ts";
 
+const emptyPage = {
+  meta: { limit: 3, offset: 9, next: null, previous: null, total_count: 9 },
+  objects: [],
+};
 const FAULT = { status: 500, headers: { "retry-after": "0" } };
 
 describe("createServiceClient", () => {
@@ -13,7 +26,7 @@ describe("createServiceClient", () => {
     const notices: RetryNotice[] = [];
     const onRetry = (notice: RetryNotice) => void notices.push(notice);
     await using service = createServiceClient({ baseUrl: server.url, ratePerSecond: 0, onRetry });
-    expect(await service.fetchRecord("user", "7")).toEqual(wireUser("7"));
+    expect(await service.fetchRecord("user", "7")).toEqual({ ...wireUser("7"), extra: {} });
     expect(notices).toMatchObject([
       { attempt: 1, waitMs: 0, error: expect.stringContaining("answered 500") },
       { attempt: 2, waitMs: 0 },
@@ -64,5 +77,245 @@ describe("createServiceClient", () => {
     await using service = createServiceClient({ baseUrl: server.url, ratePerSecond: 0 });
     await expect(service.fetchRecord("user", "7")).rejects.toThrow(/has moved to/);
     expect(other.requests).toEqual([]);
+  });
+});
+
+describe("a call", () => {
+  const fast = { ratePerSecond: 0, retries: 0 };
+
+  it("has its own time limit, and its own number of retries, also more than the client's", async () => {
+    await using server = await startScriptedServer([{ instead: "say nothing" }, FAULT, FAULT, {}]);
+    await using service = createServiceClient({ baseUrl: server.url, ...fast });
+    await expect(service.fetchRoot({ timeoutMs: 100 })).rejects.toThrow("within 100 ms");
+    await expect(service.fetchRecord("user", "7", { retries: 1 })).rejects.toThrow(HttpStatusError);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it("sends its headers and those of the client, of one name its own, and not to another call", async () => {
+    await using server = await startScriptedServer([{ body: wireUser("7") }]);
+    const headers = { From: "us", "X-Team": "docs" };
+    const baseUrl = new URL(server.url);
+    baseUrl.username = "me";
+    await using service = createServiceClient({ baseUrl, ...fast, userAgent: "ours/1.2", headers });
+    await service.fetchRecord("user", "7", { headers: { from: "me", Authorization: "Token abcdef" } });
+    await service.fetchRecord("user", "7");
+    expect(server.requests.map((request) => request.headers)).toMatchObject(
+      [
+        { "user-agent": "ours/1.2", from: "me", "x-team": "docs", authorization: "Token abcdef" },
+        { "user-agent": "ours/1.2", from: "us", "x-team": "docs", authorization: /^Basic / },
+      ].map((one) => ({ ...one, authorization: expect.stringMatching(one.authorization) })),
+    );
+  });
+
+  it.each([
+    [{ timeoutMs: 0 }, "timeoutMs: 0 is not a whole number from 1"],
+    [{ retries: 101 }, "retries: 101 is not a whole number from 0 to 100"],
+    [{ headers: { "a b": "x" } }, 'headers: "a b" is no name of a header'],
+    [{ headers: { Host: "x" } }, "headers: Host cannot be set"],
+    [{ headers: { "Accept-Encoding": "zstd" } }, "headers: Accept-Encoding cannot be set"],
+    [{ headers: { authorization: "se\ncret" } }, "headers: the value of authorization is no text"],
+  ])("with %j is not made", async (options, message) => {
+    await using server = await startScriptedServer([]);
+    await using service = createServiceClient({ baseUrl: server.url, ...fast });
+    for (const making of [
+      service.fetchRoot(options),
+      service.fetchPage("user", options),
+      service.list("user", options).next(),
+    ]) {
+      const error = await making.then(String, (reason: unknown) => reason);
+      expect(error).toBeInstanceOf(ConfigError);
+      expect(String(error)).toContain(message);
+      expect(String(error)).not.toContain("cret");
+    }
+    expect(server.requests).toEqual([]);
+  });
+
+  it("gives status, headers and request id of its reply, as each page does", async () => {
+    const headers = { "X-Request-Id": "r-1", "x-served-by": "a" };
+    const meta = { limit: 20, offset: 0, next: null, previous: null, total_count: 1 };
+    await using server = await startScriptedServer((_, { pathname }) =>
+      pathname.endsWith("/user/7/")
+        ? { body: wireUser("7"), headers }
+        : { body: { meta, objects: [wireUser("7")] }, headers },
+    );
+    await using service = createServiceClient({ baseUrl: server.url, ...fast });
+    const { value, reply } = await service.fetchRecord("user", "7").withReply();
+    expect(value.id).toBe("7");
+    const described = { status: 200, requestId: "r-1", headers: { "x-served-by": "a" } };
+    expect(reply).toMatchObject({ ...described, url: `${server.url.href}api/v1/user/7/?format=json` });
+    expect((await service.fetchPage("user")).reply).toMatchObject(described);
+    for await (const page of service.listPages("user")) expect(page.reply).toMatchObject(described);
+  });
+
+  it("that fails rejects once where its reply was asked for", async () => {
+    await using server = await startScriptedServer([{ status: 400 }]);
+    await using service = createServiceClient({ baseUrl: server.url, ...fast });
+    // Vitest fails for a rejection that nobody handles.
+    await expect(service.fetchRoot().withReply()).rejects.toThrow(HttpStatusError);
+  });
+
+  it.each([
+    ["JSON", 400, { error: "no" }, { error: "no" }],
+    ["text", 502, "<h1>no</h1>", "<h1>no</h1>"],
+    ["nothing", 503, "", ""],
+    ["what is no JSON, with success", 200, "<h1>yes</h1>", "<h1>yes</h1>"],
+    ["what is no record, with success", 200, { a: 1 }, { a: 1 }],
+    ["more than is kept", 400, "x".repeat(100_000), "x".repeat(65_536)],
+  ])("that is answered with %s has the reply and its body in its error", async (_, status, body, kept) => {
+    await using server = await startScriptedServer([{ status, body, headers: { "x-request-id": "r-2" } }]);
+    await using service = createServiceClient({ baseUrl: server.url, ...fast });
+    const error = await service.searchDocs({ project: "pip", q: "x" }).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ reply: { status, requestId: "r-2" } });
+    expect((error as HttpStatusError).body).toEqual(kept);
+    // A log and a console print what is enumerable.
+    expect(Object.keys(error as object)).not.toContain("body");
+  });
+
+  it("that is answered with its own login shows it nowhere", async () => {
+    await using server = await startScriptedServer(({ headers }) => ({ status: 400, body: headers }));
+    await using service = createServiceClient({ baseUrl: server.url, ...fast });
+    const headers = { authorization: "Token abcdef" };
+    const error = await service.fetchRoot({ headers }).catch((reason: HttpStatusError) => reason);
+    expect(error).toMatchObject({ status: 400, body: { authorization: "***" } });
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("abcdef");
+  });
+});
+
+describe("toArray", () => {
+  /** Nine users, on pages of three. */
+  const users: Script = (_, { searchParams }) => {
+    const offset = Number(searchParams.get("offset") ?? 0);
+    if (offset === 9) return { body: emptyPage };
+    const objects = [0, 1, 2].map((place) => wireUser(String(offset + place)));
+    const next = offset === 6 ? null : `/api/v1/user/?limit=3&offset=${offset + 3}`;
+    return { body: { meta: { limit: 3, offset, next, previous: null, total_count: 9 }, objects } };
+  };
+
+  it.each([
+    [4, 4, 2],
+    [100, 9, 4],
+  ])("with %i at most gives %i records in %i requests", async (max, count, requests) => {
+    await using server = await startScriptedServer(users);
+    await using service = createServiceClient({ baseUrl: server.url, ratePerSecond: 0 });
+    const found = await service.list("user", { pageSize: 3 }).toArray({ max });
+    expect(found.map(({ id }) => id)).toEqual(Array.from({ length: count }, (_, at) => String(at)));
+    expect(server.requests).toHaveLength(requests);
+  });
+
+  it("asks for nothing without a bound", async () => {
+    await using server = await startScriptedServer([]);
+    await using service = createServiceClient({ baseUrl: server.url });
+    const unbound = service.list("user") as unknown as { toArray(): Promise<unknown> };
+    await expect(unbound.toArray()).rejects.toThrow(ConfigError);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe("filters", () => {
+  it("that are none are refused for programs without types, and go unchecked where it is said", async () => {
+    await using server = await startScriptedServer([{ body: emptyPage }]);
+    await using service = createServiceClient({ baseUrl: server.url, ratePerSecond: 0 });
+    const wrong = { project_slug: "pip" } as object;
+    const error = await service.fetchPage("build", { filters: wrong }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect(error).toMatchObject({
+      message: "a build has no documented filter project_slug",
+      hint: "it has project, state, type, project__slug; others go into otherFilters, unchecked",
+    });
+    expect(server.requests).toEqual([]);
+    await service.fetchPage("build", {
+      filters: { state: "finished" },
+      otherFilters: wrong as { a?: string },
+    });
+    expect(server.requests[0]?.path).toBe("/api/v1/build/?state=finished&project_slug=pip&format=json");
+  });
+});
+
+describe("fetch", () => {
+  it("carries the requests, packed or not, within the client's limits and redirects", async () => {
+    const packed = { headers: { "content-encoding": "gzip" }, body: gzipSync(JSON.stringify(wireUser("7"))) };
+    await using server = await startScriptedServer((_, { pathname }) =>
+      pathname === "/api/v1/user/7/" ? { status: 302, headers: { location: "/api/v1/user/8/" } } : packed,
+    );
+    const asked: string[] = [];
+    const fetch: Fetch = (url, init) => {
+      asked.push(url);
+      return globalThis.fetch(url, init);
+    };
+    await using service = createServiceClient({
+      baseUrl: server.url,
+      ratePerSecond: 0,
+      fetch,
+      userAgent: "ours",
+    });
+    const { value, reply } = await service.fetchRecord("user", "7").withReply();
+    expect([value.id, reply.status]).toEqual(["7", 200]);
+    expect(asked).toEqual([7, 8].map((id) => `${server.url.href}api/v1/user/${id}/?format=json`));
+    expect(server.requests[1]?.headers["user-agent"]).toBe("ours");
+  });
+
+  it.each([
+    ["no answer", { instead: "say nothing" }, /not answered within 200 ms/],
+    ["a connection that ends", { instead: "hang up" }, /got no answer: (?!fetch failed)/],
+    ["a long body", { body: "x".repeat(2000), chunked: true }, /longer than 1000 bytes/],
+    [
+      "a redirect elsewhere",
+      { status: 302, headers: { location: "http://other.invalid/api/v1/" } },
+      /has moved to/,
+    ],
+  ] as const)("that brings %s leads to the same error as without it", async (_, script, message) => {
+    await using server = await startScriptedServer([script]);
+    const limits = { ratePerSecond: 0, retries: 0, timeoutMs: 200, maxBodyBytes: 1000 };
+    for (const own of [{}, { fetch: globalThis.fetch }]) {
+      await using service = createServiceClient({ baseUrl: server.url, ...limits, ...own });
+      await expect(service.fetchRoot()).rejects.toThrow(message);
+    }
+  });
+
+  it("may be made for tests, without a network and whatever proxies are set", async () => {
+    const fetch: Fetch = async () => Response.json(wireUser("7"), { headers: { "x-request-id": "r-3" } });
+    await using service = createServiceClient({ baseUrl: "http://none.invalid", fetch });
+    expect((await service.fetchRecord("user", "7").withReply()).reply.requestId).toBe("r-3");
+  });
+});
+
+describe("a message", () => {
+  it.each([
+    ["a refused login", { status: 401 }, "me", /baseUrl/],
+    ["a missing right", { status: 403 }, "me", /baseUrl/],
+    ["a needed login", { status: 401 }, "", /baseUrl/],
+    ["a limit", { status: 429, headers: { "retry-after": "0" } }, "", /ratePerSecond/],
+    ["a page of HTML", { body: "<h1>" }, "", /baseUrl/],
+    ["a long body", { body: "x".repeat(2000) }, "", /raise maxBodyBytes or lower pageSize/],
+    ["no answer", { instead: "hang up" }, "", /baseUrl/],
+    [
+      "another place",
+      { status: 302, headers: { location: "http://other.invalid/api/v1/" } },
+      "",
+      /set baseUrl/,
+    ],
+    ["a wrong scheme", { status: 400, body: "The plain HTTP request was sent to HTTPS port" }, "", /baseUrl/],
+  ] as const)("about %s names options, and no setting of the command", async (_, script, username, named) => {
+    await using server = await startScriptedServer([script]);
+    const baseUrl = new URL(server.url);
+    baseUrl.username = username;
+    await using service = createServiceClient({ baseUrl, ratePerSecond: 0, retries: 0, maxBodyBytes: 1000 });
+    const error: MirrorError = await service.fetchRoot().then(
+      () => expect.fail("it answered"),
+      (reason) => reason,
+    );
+    expect(`${error.message}\n${error.hint}`).toMatch(named);
+    expect(inspect(error, { depth: 9 })).not.toMatch(/DOCMIRROR_/);
+  });
+
+  it("of the requests names no setting by itself", () => {
+    const folder = new URL("../../src/mirror/api/", import.meta.url);
+    const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".ts"),
+    );
+    expect(sources.length).toBeGreaterThan(20);
+    expect(
+      sources.filter((name) => readFileSync(new URL(name, folder), "utf8").includes("DOCMIRROR_")),
+    ).toEqual([]);
   });
 });

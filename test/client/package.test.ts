@@ -44,18 +44,10 @@ async function runProgram(source: string, ...args: string[]): Promise<string> {
 }
 
 /** Type-checks a program of that folder; gives the complaints. */
-async function checkTypes(source: string, ...options: string[]): Promise<string> {
+async function checkTypes(source: string, options: readonly string[], tsc = TSC): Promise<string> {
   writeFileSync(join(folder, "typed.ts"), source);
-  const strict = [
-    "--ignoreConfig",
-    "--noEmit",
-    "--strict",
-    "--module",
-    "nodenext",
-    "--moduleResolution",
-    "nodenext",
-  ];
-  return run(TSC, [...strict, ...options, "typed.ts"], { cwd: folder }).then(
+  const strict = ["--noEmit", "--strict", "--module", "nodenext", "--moduleResolution", "nodenext"];
+  return run(tsc, [...strict, ...options, "typed.ts"], { cwd: folder }).then(
     ({ stdout }) => stdout,
     (error: { stdout: string }) => error.stdout,
   );
@@ -93,15 +85,16 @@ describe("docmirror/client", () => {
     expect(stdout).toMatch(/createServiceClient.*\nERR_MODULE_NOT_FOUND\n$/);
   });
 
-  it("is typed for programs of any target, with and without Node's types", { tags: ["long"] }, async () => {
-    const source = `
+  const TYPED = `
       import { createServiceClient, NotFoundError, type Build } from "docmirror/client";
       const service = createServiceClient({ baseUrl: "https://docs.example.org" });
       for await (const build of service.list("build", { filters: { project__slug: "pip" } })) {
         const known: Build = build;
         const id: string = known.id;
         const state: string | null | undefined = build.state;
-        const extra: unknown = build.commit;
+        const extra: unknown = build.extra.commit;
+        // @ts-expect-error It has another name.
+        console.log(build.sucess);
         // @ts-expect-error It may be null.
         const wrong: string = build.state;
         console.log(id, state, extra, wrong);
@@ -110,11 +103,37 @@ describe("docmirror/client", () => {
       const slug: string | null | undefined = version.project?.slug;
       // @ts-expect-error There is no such resource.
       service.list("builds");
-      console.log(slug, NotFoundError);
+      // @ts-expect-error There is no such filter.
+      service.list("build", { filters: { project_slug: "pip" } });
+      // @ts-expect-error Files have none.
+      service.list("file", { filters: { name: "x" } });
+      const { value, reply } = await service.fetchRecord("build", "7", { timeoutMs: 1000 }).withReply();
+      const success: boolean | null | undefined = value.success;
+      createServiceClient({ baseUrl: "https://docs.example.org", fetch });
+      console.log(slug, NotFoundError, success, reply.headers["x-request-id"]);
     `;
-    expect(await checkTypes(source, "--target", "es2022")).toBe("");
+
+  it("is typed for programs of any target, with and without Node's types", { tags: ["long"] }, async () => {
+    expect(await checkTypes(TYPED, ["--ignoreConfig", "--target", "es2022"])).toBe("");
     const node = ["--types", "node", "--typeRoots", TYPES];
-    expect(await checkTypes(source, "--target", "esnext", "--exactOptionalPropertyTypes", ...node)).toBe("");
+    const exact = ["--ignoreConfig", "--target", "esnext", "--exactOptionalPropertyTypes", ...node];
+    expect(await checkTypes(TYPED, exact)).toBe("");
+  });
+
+  it("is typed for TypeScript 5.2, the oldest that docs/client.md names", {
+    tags: ["long"],
+    timeout: 180_000,
+  }, async ({ skip }) => {
+    expect(readFileSync(here("../../docs/client.md"), "utf8")).toContain("TypeScript 5.2 or newer");
+    const oldest = join(folder, "oldest");
+    const install = ["install", "--prefix", oldest, "--no-save", "--fetch-retries=0", "typescript@5.2.2"];
+    const missing = await run("npm", install, { cwd: folder }).then(
+      () => false,
+      () => true,
+    );
+    skip(missing, "skipped: the registry cannot be reached");
+    const tsc = join(oldest, "node_modules/.bin/tsc");
+    expect(await checkTypes(TYPED, ["--target", "es2022"], tsc)).toBe("");
   });
 
   it("offers no other path of the package than its manifest", async () => {

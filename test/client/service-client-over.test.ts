@@ -8,6 +8,7 @@ import {
 } from "../../src/base/errors.ts";
 import type { ServiceClient } from "../../src/client/service-client.ts";
 import { serviceClientOver } from "../../src/client/service-client-over.ts";
+import { asSent } from "../support/as-sent.ts";
 import { createTestClient } from "../support/client.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../support/wire-records.ts";
@@ -36,14 +37,16 @@ const search = (service: ServiceClient) => service.searchDocs({ project: "pip", 
 const hits = (...found: unknown[]) => [{ body: { results: { hits: { hits: found } } } }];
 
 describe("a record", () => {
-  it("keeps every field as it came, unknown ones too", async () => {
-    const record = wireBuild("7", {
-      setup: null,
-      commit: "abc",
-      date: "2012-08-30T13:36:57",
-      deep: { a: [1, null] },
-    });
-    expect((await call([{ body: record }], fetchBuild)).answer).toEqual(record);
+  it("keeps every field as it came, and those that are not documented in extra", async () => {
+    const documented = wireBuild("7", { setup: null, date: "2012-08-30T13:36:57" });
+    const extra = { commit: "abc", deep: { a: [1, null] }, extra: "own", toString: 1 };
+    const body = `{"__proto__":{"a":1},${JSON.stringify({ ...documented, ...extra }).slice(1)}`;
+    const { answer } = await call([{ body }], fetchBuild);
+    expect(answer).toEqual({ ...documented, extra: expect.objectContaining(extra) });
+    expect(Object.entries(answer?.extra ?? {})).toContainEqual(["__proto__", { a: 1 }]);
+    const file = wireFile("7", { ...wireProject("9"), more: 1 });
+    const found = await call([{ body: file }], (service) => service.fetchRecord("file", "7"));
+    expect(found.answer).toMatchObject({ extra: {}, project: { id: "9", extra: { more: 1 } } });
   });
 
   it("has its digits as id where the service sends integers, in embedded records too", async () => {
@@ -82,10 +85,15 @@ describe("a record", () => {
       wireFile("7", wireProject("9", { slug: [] })),
       "project 9: slug should be a string, and is an array",
     ],
-  ] as const)("with another type in a field of a %s is refused, unless odd fields are allowed", async (resource, record, message) => {
+  ] as const)("with another type in a field of a %s is refused, or has it in extra where odd fields are allowed", async (resource, record, message) => {
     const ask = (service: ServiceClient) => service.fetchRecord(resource, "7");
     expect((await call([{ body: record }], ask)).error?.message).toContain(message);
-    expect((await call([{ body: record }], ask, { allowOddFields: true })).answer).toEqual(record);
+    const { answer } = await call([{ body: record }], ask, { allowOddFields: true });
+    expect(asSent(answer)).toEqual(record);
+    const odd = [answer, (answer as { project?: unknown }).project].map((one) =>
+      Object.keys((one as { extra?: object } | undefined)?.extra ?? {}),
+    );
+    expect(odd.flat()).toEqual([expect.stringMatching(/^(state|success|users|project|slug)$/)]);
   });
 
   it("with a number that JSON does not have is refused, unless odd fields are allowed", async () => {
@@ -94,7 +102,7 @@ describe("a record", () => {
       "build 7 holds NaN, a number that JSON",
     );
     const { answer } = await call([{ body }], fetchBuild, { allowOddFields: true });
-    expect(answer).toMatchObject({ id: "7", shoes: Number.NaN });
+    expect(answer).toMatchObject({ id: "7", extra: { shoes: Number.NaN } });
   });
 
   it("that the service lacks is a NotFoundError, once the root listing answers", async () => {
@@ -149,7 +157,7 @@ describe("a page", () => {
     const meta = { limit: "20", offset: -1, next: null, previous: 3, total_count: 1.5, more: "x" };
     const { answer } = await call([{ body: { meta, objects: [] } }], (service) => service.fetchPage("user"));
     const none = { limit: null, offset: null, next: null, previous: null, total_count: null };
-    expect(answer?.meta).toEqual({ ...none, more: "x" });
+    expect(answer?.meta).toEqual({ ...none, extra: { more: "x" } });
   });
 
   it.each([
@@ -166,7 +174,7 @@ describe("a page", () => {
   it.each([
     [{ limit: -1 }, "limit should be a whole number from 0"],
     [{ offset: 1.5 }, "offset should be a whole number"],
-    [{ filters: { limit: "3", format: "xml" } }, "limit, format cannot be a filter"],
+    [{ otherFilters: { limit: "3", format: "xml" } }, "limit, format cannot be a filter"],
   ])("with %j is not asked for", async (query, message) => {
     const { error, paths } = await call([], (service) => service.fetchPage("user", query));
     expect(error).toBeInstanceOf(ConfigError);
@@ -179,7 +187,7 @@ describe("the root listing", () => {
   it("keeps resources that are not documented, and leaves out what is no endpoint", async () => {
     const more = { page: { list_endpoint: "/p/" }, odd: 3 };
     const { answer } = await call([{ body: { ...ROOT, ...more } }], (service) => service.fetchRoot());
-    expect(answer).toEqual({ ...ROOT, page: { list_endpoint: "/p/", schema: null } });
+    expect(answer).toEqual({ ...ROOT, extra: { page: { list_endpoint: "/p/", schema: null } } });
   });
 
   it.each([
@@ -201,7 +209,9 @@ describe("a schema", () => {
     { fields: { id: { type: "string", more: 1 } }, filtering: { slug: 1 } },
   ])("that is %j is kept as it came", async (body) => {
     const { answer, paths } = await call([{ body }], (service) => service.fetchSchema("build"));
-    expect(answer).toEqual(body);
+    expect(asSent(answer)).toEqual(body);
+    const { fields: _, ...extra } = body as { fields?: unknown };
+    expect(answer?.extra).toEqual(extra);
     expect(paths).toEqual(["/api/v1/build/schema/?format=json"]);
   });
 
@@ -253,11 +263,19 @@ describe("a search", () => {
       max_score: null,
       hits: [
         {
-          fields: { link: "http://x/", path: ["a"], project: [], title: ["t"], version: [], more: 1 },
-          highlight: { content: [] },
-          score: 0.5,
+          fields: {
+            link: "http://x/",
+            path: ["a"],
+            project: [],
+            title: ["t"],
+            version: [],
+            extra: { more: 1 },
+          },
+          highlight: { content: [], extra: {} },
+          extra: { score: 0.5 },
         },
       ],
+      extra: {},
     });
   });
 

@@ -8,6 +8,7 @@ import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
+import { asSent } from "../support/as-sent.ts";
 import { createTestClient } from "../support/client.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { type Exchange, recordedExchanges } from "../support/recorded-exchanges.ts";
@@ -69,7 +70,7 @@ describe.each<[name: string, start: () => Promise<Server>, hasRefusal: (path: st
 
     it("gives the client what it answers", async () => {
       const body = await (await ask(pathOf(server.facts))).json();
-      expect(await call(service, server.facts)).toEqual(gives ? gives(body as never) : body);
+      expect(asSent(await call(service, server.facts))).toEqual(gives ? gives(body as never) : body);
     });
 
     it.each(refuses.filter((refusal) => hasRefusal(refusal.path)))("refuses $path", async ({

@@ -138,7 +138,7 @@ const list = (resource: Resource): Endpoint => ({
       status: 400,
       type: JSON_TYPE,
       body: A_SENTENCE,
-      client: [(service) => service.fetchPage(resource, { filters: { id__gt: "5" } }), HttpStatusError],
+      client: [(service) => service.fetchPage(resource, { otherFilters: { id__gt: "5" } }), HttpStatusError],
     },
   ],
 });

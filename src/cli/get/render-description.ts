@@ -12,7 +12,7 @@ const MAX_FILTERS_LENGTH = 500;
 
 /** A schema as a table, a row for each field, and the filters below where it names them. */
 export function renderSchema(
-  { fields = {}, filtering }: ResourceSchema,
+  { fields = {}, extra: { filtering } }: ResourceSchema,
   { colour, columns }: Output,
 ): string {
   const table = renderTable({
@@ -30,10 +30,14 @@ export function renderSchema(
 }
 
 /** The root listing as a table, a row for each resource. */
-export function renderRoot(root: RootListing, { colour, columns }: Output): string {
+export function renderRoot({ extra, ...documented }: RootListing, { colour, columns }: Output): string {
   return renderTable({
     head: ["resource", "list_endpoint", "schema"],
-    rows: Object.entries(root).map(([name, paths]) => [name, paths?.list_endpoint, paths?.schema]),
+    rows: Object.entries({ ...documented, ...extra }).map(([name, paths]) => [
+      name,
+      paths?.list_endpoint,
+      paths?.schema,
+    ]),
     columns,
     colour,
   });

@@ -1,4 +1,4 @@
-import type { ListPage } from "../../client/parse-page.ts";
+import type { PageParts } from "../../client/parse-page.ts";
 import { isJsonObject } from "../../resources/json-object.ts";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import { DECLARATIONS, type Resource } from "../../resources/resources.ts";
@@ -12,7 +12,7 @@ const MAX_CELL_LENGTH = 60;
 /** A page of a list as a table, a row for each record, with the place of the page below. */
 export function renderList(
   resource: Resource,
-  page: ListPage<unknown>,
+  page: PageParts<unknown>,
   { colour, columns }: Pick<Output, "colour" | "columns">,
 ): string {
   const { meta, objects } = page;

@@ -1,5 +1,6 @@
 import type { DocHits } from "../../client/parse-doc-hits.ts";
 import type { FileHit } from "../../client/records.ts";
+import { isJsonObject } from "../../resources/json-object.ts";
 import { showValue } from "../get/show-value.ts";
 import type { FoundHits } from "./render-hits.ts";
 
@@ -15,7 +16,9 @@ export function describeFileHits(
   page: number,
   project: string | undefined,
 ): FoundHits {
-  const shown = project === undefined ? hits : hits.filter((hit) => isOf(hit, project));
+  // A field of an odd type is shown as it came.
+  const found = hits.map((hit) => ({ ...hit.extra, ...hit }));
+  const shown = project === undefined ? found : found.filter((hit) => isOf(hit.project, project));
   const more = hits.length >= FILE_PAGE ? `; there may be more: --page ${page + 1}` : "";
   const count = countHits(hits.length);
   const note =
@@ -51,9 +54,8 @@ export function describeDocHits({ total, hits }: DocHits): FoundHits {
   };
 }
 
-function isOf({ project }: FileHit, wanted: string): boolean {
-  if (typeof project !== "object" || project === null) return false;
-  return project.slug === wanted || project.id === wanted;
+function isOf(project: unknown, wanted: string): boolean {
+  return isJsonObject(project) && (project.slug === wanted || project.id === wanted);
 }
 
 function countHits(count: number): string {

@@ -13,8 +13,9 @@ const fileHit = (slug: string, text: string): FileHit => ({
   id: "1",
   path: "guide/a.html",
   absolute_url: `/docs/${slug}/en/latest/guide/a.html`,
-  project: { id: "9", slug },
+  project: { id: "9", slug, extra: {} },
   text,
+  extra: {},
 });
 
 describe("renderHits", () => {
@@ -55,9 +56,11 @@ describe("renderHits", () => {
   });
 
   it("shows documents with all their snippets, and how many hits there are", () => {
-    const fields = { link: "http://x/", path: ["a"], project: ["pip"], title: ["One", "Two"], version: [] };
-    const hit = { fields, highlight: { content: ["<em>a</em> b", "c"] } };
-    const text = renderHits(describeDocHits({ total: 57, max_score: 1, hits: [hit] }), PLAIN);
+    const names = { link: "http://x/", path: ["a"], project: ["pip"], title: ["One", "Two"], version: [] };
+    const highlight = { content: ["<em>a</em> b", "c"], extra: {} };
+    const hit = { fields: { ...names, extra: {} }, highlight, extra: {} };
+    const found = describeDocHits({ total: 57, max_score: 1, hits: [hit], extra: {} });
+    const text = renderHits(found, PLAIN);
     expect(text).toBe("title     path\nOne, Two  a\n    http://x/\n    *a* b\n    c\n\n1 of 57 hits\n");
   });
 
@@ -72,7 +75,7 @@ describe("renderHits", () => {
       ...fileHit("pip", `<em>${evil}</em>`),
       path: evil,
       absolute_url: evil,
-      project: { id: "9", slug: evil },
+      project: { id: "9", slug: evil, extra: {} },
     };
     const found = describeFileHits([hit], 1, evil);
     for (const columns of [undefined, 40]) {
