@@ -21,6 +21,8 @@ export function describeInterface(): Record<string, unknown> {
       ].join(" "),
     },
     servers: [{ url: "/" }],
+    // There is no login, and a reader should not look for one.
+    security: [],
     paths: describePaths(),
     components: { schemas: describeSchemas(), parameters: PARAMETERS, headers: HEADERS, responses: REPLIES },
   };
