@@ -60,8 +60,11 @@ export function resolvePeriod(
   const whole = dayOf(Number.isNaN(asOf) ? at.getTime() : Math.min(asOf, at.getTime())) - 1;
   // A mirror that knows one day shows that.
   const usualLast = whole < known ? today : whole;
-  const last = before === null ? usualLast : Math.min(today, Math.ceil(Date.parse(before) / DAY_MS) - 1);
-  const first = Math.max(known, from === null ? last - USUAL_DAYS + 1 : dayOf(Date.parse(from)));
+  const since = from === null ? null : dayOf(Date.parse(from));
+  // So does a reader who asks for what is not over.
+  const usual = since !== null && since > usualLast ? today : usualLast;
+  const last = before === null ? usual : Math.min(today, Math.ceil(Date.parse(before) / DAY_MS) - 1);
+  const first = Math.max(known, since ?? last - USUAL_DAYS + 1);
   if (first > last) return null;
   const days = last - first + 1;
   const isKnownBefore = first - days >= known;

@@ -47,6 +47,14 @@ describe("the period of a page", () => {
       first: "2026-11-21",
       last: "2026-11-22",
     });
+    // A day that is not over is shown where it alone is asked for.
+    expect(periodOf("since=2026-11-22")).toEqual({
+      first: "2026-11-22",
+      last: "2026-11-22",
+      before: "2026-11-21",
+      days: 1,
+    });
+    expect(periodOf("since=2026-11-23")).toBeNull();
     expect(() => periodOf("since=2026-02-30")).toThrow(/give a day/);
   });
 
