@@ -126,5 +126,5 @@ function endWords({ status, error, troubled, runs }: Row): Markup {
   const kind = (Object.hasOwn(STATES, word) ? STATES[word] : undefined) ?? "idle";
   const some = Number(troubled) > 0 && Number(runs) > 1 ? `, ${grouped(Number(troubled))} not` : "";
   return html`<span class="state">${mark(kind, word)}
-    <span>${word}${some}${error === null ? "" : html`<small>${foreign(String(error), 200)}</small>`}</span></span>`;
+    <span>${word}${some}${error === null ? "" : html` <small>${foreign(String(error), 200)}</small>`}</span></span>`;
 }

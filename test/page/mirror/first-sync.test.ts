@@ -156,6 +156,7 @@ describe("before the builds are read, the page", () => {
     expect(textOf(blockOf(page, "state"))).toMatch(
       /Run 1 ended at .*, failed: no answer\. It had read 10,000 records/,
     );
+    expect(textOf(blockOf(await pages.page("/mirror"), "runs"))).toContain("failed no answer");
     expect(page).toContain('class="verdict warn"');
   });
 
