@@ -16,6 +16,7 @@ describe("the files in deploy", () => {
         ".json",
         ".md",
         ".mjs",
+        ".py",
         ".service",
         ".sh",
         ".sql",
