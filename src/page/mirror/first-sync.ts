@@ -12,8 +12,12 @@ export const RENEW_SECONDS = 15;
 /** A page comes every few seconds. A service that asks for a longer pause is worth a look. */
 const SILENT_MS = 120_000;
 
-/** What every page of figures shows while the first sync reads the builds: how far it is. */
-export function drawFirstSync(sync: SyncProgress, address: Pick<Address, "path" | "renews">): Draft {
+/** What every page of figures shows while the first sync reads the builds: how far it is, and the names of the projects where there are some. */
+export function drawFirstSync(
+  sync: SyncProgress,
+  address: Pick<Address, "path" | "renews">,
+  names: Markup | "",
+): Draft {
   const share = shareOf(sync);
   const isSilent = sync.silentMs > SILENT_MS;
   const sentence = isSilent
@@ -40,6 +44,7 @@ ${renderBlock({
   title: sync.lists.length < 2 ? "The lists" : `The ${countWord(sync.lists.length)} lists`,
   body: html`${renderLists(sync)}${renderRenewal(address)}`,
 })}
+${names}
 </div>
 <aside class="col rail" aria-label="More about the first sync">
 ${renderBlock({ id: "soon", title: "What appears when", body: renderSoon(sync) })}
@@ -135,7 +140,12 @@ function renderRenewal({ path, renews }: Pick<Address, "path" | "renews">): Mark
       <a href="${path}">Renew every ${RENEW_SECONDS}\u00a0s</a></p>`;
 }
 
-function renderSoon({ lists, secondsLeft }: SyncProgress): Markup {
+/** Whether the names of all projects are stored. */
+export const hasProjects = ({ lists }: SyncProgress): boolean =>
+  lists.some(({ resource, walk }) => resource === "project" && walk === "whole");
+
+function renderSoon(sync: SyncProgress): Markup {
+  const { lists, secondsLeft } = sync;
   const left = secondsLeft === null ? "" : shortSpan(secondsLeft);
   const readsBuilds = lists.length === 0 || lists.some(({ resource }) => resource === "build");
   const rows: { what: Markup | string; at: string; note: string; isThere?: true }[] = [
@@ -145,7 +155,14 @@ function renderSoon({ lists, secondsLeft }: SyncProgress): Markup {
       note: "the run, its pages and its faults",
       isThere: true,
     },
-    { what: "Projects", at: left, note: "when the run has ended" },
+    hasProjects(sync)
+      ? {
+          what: html`<a href="/projects">Projects</a>`,
+          at: "now",
+          note: "their names; their states are not known yet",
+          isThere: true,
+        }
+      : { what: "Projects", at: left, note: "when their list is read" },
     {
       what: "Now, Trends, Errors",
       at: readsBuilds ? left : "",

@@ -8,7 +8,8 @@ import { html } from "../parts/html.ts";
 import type { Freshness } from "../parts/page-moment.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
 import { grouped, type Markup, shorten } from "../parts/words.ts";
-import { drawFirstSync, RENEW_SECONDS } from "./first-sync.ts";
+import { renderFirstNames } from "./first-names.ts";
+import { drawFirstSync, hasProjects, RENEW_SECONDS } from "./first-sync.ts";
 import { findSyncProgress, type SyncProgress } from "./first-sync-facts.ts";
 import { drawPartialMirror } from "./partial-mirror.ts";
 
@@ -36,7 +37,10 @@ export async function drawNeverSynced(
 
 async function drawReason(tx: TransactionSql, freshness: Freshness, address: Address): Promise<Draft> {
   const sync = await findSyncProgress(tx);
-  if (sync?.status === "running") return drawFirstSync(sync, address);
+  if (sync?.status === "running") {
+    const isNames = address.path === "/projects" && hasProjects(sync);
+    return drawFirstSync(sync, address, isNames ? await renderFirstNames(tx) : "");
+  }
   if (freshness.asOf !== null) return drawComputing(sync, address);
   const readsBuilds = sync?.lists.some(({ resource }) => resource === "build") ?? true;
   if (!readsBuilds && freshness.unread.length < RESOURCES.length) return drawPartialMirror(freshness);

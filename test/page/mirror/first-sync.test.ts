@@ -10,7 +10,7 @@ beforeAll(async () => {
   pages = await openMirrorPages();
   return () => pages[Symbol.asyncDispose]();
 });
-afterEach(() => run("truncate sync.runs, sync.walks restart identity cascade"));
+afterEach(() => run("truncate sync.runs, sync.walks, mirror.projects restart identity cascade"));
 
 const headingOf = (page: string) => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
 const run = (text: string) => pages.asOwner((sql) => sql.unsafe(text));
@@ -111,6 +111,20 @@ describe("while the first sync runs, the page", () => {
     await run("update sync.walks set records = 900 where resource = 'file'");
     expect(headingOf(await pages.page("/"))).not.toBe(headingOf(before));
     await run("delete from rollup.state");
+  });
+
+  it("lists the projects by name as soon as their list is read", async () => {
+    await run(`insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+      values ('1', 'pip', '<b>Pip</b>', 'list', true, now(), now(), ''), ('2', 'tox', 'tox', 'list', true, now(), now(), '')`);
+    await beginSync(HALF.replace("('project', 'whole', 600, 600)", "('project', null, 2, 600)"));
+    expect(textOf(blockOf(await pages.page("/"), "soon"))).toContain("Projectswhen their list is read");
+    expect(await pages.page("/projects")).not.toContain('id="names"');
+    await run("update sync.walks set walk = 'whole', finished_at = now() where resource = 'project'");
+    const page = await pages.page("/projects");
+    expect(textOf(blockOf(page, "names"))).toMatch(/2 names\. .*pip<b>Pip<\/b>\s+tox\s*$/s);
+    expect(blockOf(page, "soon")).toContain('<a href="/projects">Projects</a>');
+    expect(await pages.page("/")).not.toContain('id="names"');
+    expectHarmless(page, "first names");
   });
 
   it("says so when no page has come for two minutes, with the command", async () => {
