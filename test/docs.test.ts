@@ -91,7 +91,7 @@ describe("docs/reports.md", () => {
 
   test("every example of SQL runs on the schema", async () => {
     const statements = statementsOf(text);
-    expect(statements).toHaveLength(6);
+    expect(statements).toHaveLength(5);
     await runAll(statements);
   });
 
