@@ -28,7 +28,7 @@ export async function startPooler(serverUrl: string, settings: Record<string, st
   const folder = mkdtempSync(join(tmpdir(), "docmirror-pooler-"));
   const file = join(folder, "pgbouncer.ini");
   const { hostname, port: serverPort, username, password } = new URL(serverUrl);
-  const port = await freePort();
+  const port = Number(settings.listen_port ?? (await freePort()));
   const login = `user=${decodeURIComponent(username)} password='${decodeURIComponent(password)}'`;
   const lines = {
     listen_addr: "127.0.0.1",

@@ -47,8 +47,8 @@ export async function awaitLeader(sql: Sql, notPid = 0): Promise<Leader> {
 }
 
 /**
- * Notes each page that a run stores, and each run of a process that does not lead, as they happen: with it `findLedgerFaults` sees who did what,
- * whatever the ledger says.
+ * Notes each page that a run stores, each run of a process that does not lead, and when each run began and ended by the clock of Postgres, as they
+ * happen: with it `findLedgerFaults` sees who did what, whatever the ledger and the workers' clocks say.
  */
 export function noteWrites(sql: Sql): Promise<unknown> {
   return sql.unsafe(`
@@ -64,69 +64,94 @@ export function noteWrites(sql: Sql): Promise<unknown> {
         select new.id, new.pid, max(pid) from sync.leader having max(pid) is distinct from new.pid;
         return null;
       end';
-    create trigger note_stranger after insert on sync.runs for each row execute function watched.note_stranger()`);
+    create trigger note_stranger after insert on sync.runs for each row execute function watched.note_stranger();
+    create table watched.runs (
+      run_id bigint primary key, kind text, status text, pid int, is_astray boolean, began_at timestamptz, ended_at timestamptz
+    );
+    create function watched.note_run() returns trigger language plpgsql as
+      'begin
+        if tg_op = ''INSERT'' then
+          insert into watched.runs values (new.id, new.kind, new.status, new.pid,
+            abs(extract(epoch from new.started_at - clock_timestamp())) > 300, clock_timestamp(), null);
+        else
+          update watched.runs set status = new.status, ended_at = clock_timestamp() where run_id = new.id;
+        end if;
+        return null;
+      end';
+    create trigger note_run_began after insert on sync.runs for each row execute function watched.note_run();
+    create trigger note_run_ended after update of status on sync.runs for each row when (old.status <> new.status)
+      execute function watched.note_run()`);
 }
 
 interface NotedRun {
   id: number;
   kind: string;
   status: string;
-  startedAt: string;
-  finishedAt: string | null;
+  began: string;
+  ended: string | null;
+  /** Its process' clock was wrong. */
+  isAstray: boolean;
   /** When the first of its lists was begun: it may have resumed an earlier run's. Null unless it read all lists well. */
   goodFrom: string | null;
+}
+
+interface DueTimes {
+  everyMs: number;
+  from: number;
+  until: number;
+  withinMs: number;
+  brokenAt?: readonly number[];
 }
 
 /**
  * What is wrong with the ledger of a sync that was due each `everyMs` since `from`: a due time that was done twice, or not within `withinMs`,
  * two runs at a time, or a write of a run after a later one wrote. A leader that breaks meanwhile, at one of `brokenAt`, begins that time anew.
- * Dates are in milliseconds.
+ * By a clock that was wrong a run is due again. Dates are in milliseconds, and by the clock of Postgres.
  */
-export async function findLedgerFaults(
-  sql: Sql,
-  {
-    everyMs,
-    from,
-    until,
-    withinMs,
-    brokenAt = [],
-  }: { everyMs: number; from: number; until: number; withinMs: number; brokenAt?: readonly number[] },
-): Promise<string[]> {
+export async function findLedgerFaults(sql: Sql, due: DueTimes): Promise<string[]> {
   const runs = await sql<NotedRun[]>`
-    select id, kind, status, runs.started_at as "startedAt", runs.finished_at as "finishedAt", (
-      select case when count(*) = 5 then min(walks.started_at) end from sync.walks where run_id = id and is_good
+    select run_id as id, kind, status, began_at as began, ended_at as ended, is_astray as "isAstray", (
+      select case when count(*) = 5 then min(first.began_at) end
+      from sync.walks join watched.runs as first on first.run_id = walks.began_run_id
+      where walks.run_id = runs.run_id and is_good
     ) as "goodFrom"
-    from sync.runs order by id`;
+    from watched.runs order by run_id`;
   const late = await sql<{ runId: number; newest: number }[]>`
     select distinct run_id as "runId", newest from (
       select run_id, max(run_id) over (order by id) as newest from watched.writes
     ) as writes where run_id < newest`;
-  const faults = late.map(({ runId, newest }) => `run ${runId} wrote after run ${newest} did`);
   const strangers = await sql<{ runId: number; pid: number; leaderPid: number | null }[]>`
     select run_id as "runId", pid, leader_pid as "leaderPid" from watched.strangers order by run_id`;
-  faults.push(
+  return [
+    ...late.map(({ runId, newest }) => `run ${runId} wrote after run ${newest} did`),
     ...strangers.map(
       ({ runId, pid, leaderPid }) => `run ${runId} is of process ${pid}, but ${leaderPid} led`,
     ),
-  );
-  for (const [index, run] of runs.entries()) {
-    const next = runs[index + 1];
-    if (next && (run.finishedAt === null || Date.parse(run.finishedAt) > Date.parse(next.startedAt)))
-      faults.push(`run ${run.id} was under way when run ${next.id} began`);
-  }
+    ...runs.flatMap((run, index) => {
+      const next = runs[index + 1];
+      const overlaps = next && (run.ended === null || Date.parse(run.ended) > Date.parse(next.began));
+      return overlaps ? [`run ${run.id} was under way when run ${next.id} began`] : [];
+    }),
+    ...findDueFaults(runs, due),
+  ];
+}
+
+function findDueFaults(
+  runs: readonly NotedRun[],
+  { everyMs, from, until, withinMs, brokenAt = [] }: DueTimes,
+): string[] {
+  const faults: string[] = [];
   const good = runs
     .filter(({ kind, status, goodFrom }) => kind !== "watch" && status === "succeeded" && goodFrom !== null)
-    .map(({ id, startedAt, goodFrom }) => ({
-      id,
-      startedAt: Date.parse(startedAt),
-      goodFrom: Date.parse(goodFrom ?? ""),
-    }));
+    .map((run) => ({ ...run, began: Date.parse(run.began), goodFrom: Date.parse(run.goodFrom ?? "") }));
   let done = 0;
-  for (const { id, startedAt, goodFrom } of good) {
-    const due = Math.floor(startedAt / everyMs) * everyMs;
-    if (done >= due)
+  let wasAstray = false;
+  for (const { id, began, goodFrom, isAstray } of good) {
+    const due = Math.floor(began / everyMs) * everyMs;
+    if (done >= due && !isAstray && !wasAstray)
       faults.push(`run ${id} did what was due at ${new Date(due).toISOString()} a second time`);
     done = Math.max(done, goodFrom);
+    wasAstray = isAstray;
   }
   for (let due = Math.ceil(from / everyMs) * everyMs; due < until; due += everyMs) {
     const doneBy = brokenAt.reduce((by, at) => (at > due && at < by ? at + withinMs : by), due + withinMs);

@@ -42,6 +42,8 @@ export interface SystemPostgres {
   /** Starts a cluster, and waits until it answers. */
   start(cluster: string, port: number, settings?: Record<string, string | number>): Promise<SystemServer>;
   url(port: number): string;
+  /** Its server must have been stopped. */
+  removeCluster(cluster: string): void;
   /** Removes everything. The servers must have been stopped. */
   remove(): void;
 }
@@ -111,6 +113,7 @@ export function createSystemPostgres(password: string): SystemPostgres {
         },
       };
     },
+    removeCluster: (cluster) => rmSync(pathOf(cluster), { recursive: true, force: true }),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -1,0 +1,189 @@
+/** The faults of `workers.ts`: what happens to three workers, their servers and their clocks. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Random } from "../../src/simulate/random.ts";
+import { startCli } from "../../test/support/cli.ts";
+import type { KeptWorker } from "./kept-workers.ts";
+import type { MirrorServers } from "./mirror-servers.ts";
+
+/** A short one keeps the lead, a long one loses it. */
+const FROZEN_MS = [5000, 40_000, 50_000] as const;
+/** In whole cron lines, so that due times stay where they are. */
+const TWENTY_YEARS_S = 20 * 365 * 86_400;
+const SHARED_SESSIONS = /ended by itself with 4:.*a pooler in transaction mode gives one session to several/s;
+const MIRROR_TABLES = ["builds", "files", "projects", "users", "versions", "build_transitions"] as const;
+
+export interface WorkerFaultsDeps {
+  workers: readonly KeptWorker[];
+  servers: MirrorServers;
+  random: Random;
+  /** Asks the primary. */
+  ask<T extends object[]>(statement: string): Promise<T[number][]>;
+  print(line: string): void;
+  fail(line: string): void;
+}
+
+type Happen = () => Promise<string>;
+
+export function createWorkerFaults({ workers, servers, random, ask, print, fail }: WorkerFaultsDeps) {
+  const counts: Record<string, number> = {};
+  const brokenAt: number[] = [];
+  let rows: Record<string, number> = {};
+  /** What happens to the servers takes turns. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const seenEndings = new Set<string>();
+
+  const secondsFrom = (least: number, most: number) => (least + random.next() * (most - least)) * 1000;
+
+  /** The leader, three times of four, else another one. */
+  async function chooseWorker(): Promise<[KeptWorker, string]> {
+    const wantsLeader = random.chance(0.75);
+    const any = random.int(workers.length);
+    const [row] = await ask<{ pid: number }[]>("select pid from sync.leader where resigned_at is null").catch(
+      () => [],
+    );
+    const leader = workers.find((worker) => worker.pid() !== undefined && worker.pid() === row?.pid);
+    const others = workers.filter((worker) => worker !== leader);
+    const chosen = (wantsLeader && leader) || others[any % others.length] || workers[0];
+    if (!chosen) throw new Error("there is no worker");
+    return [chosen, `${chosen === leader ? "the leader" : "another"}, ${chosen.name},`];
+  }
+
+  const KINDS: Record<string, Happen> = {
+    async kill() {
+      const [worker, who] = await chooseWorker();
+      await worker.end("SIGKILL");
+      return `${who} was killed`;
+    },
+    async stop() {
+      const [worker, who] = await chooseWorker();
+      await worker.end("SIGTERM");
+      return `${who} was stopped`;
+    },
+    async freeze() {
+      const ms = FROZEN_MS[random.int(FROZEN_MS.length)] ?? 5000;
+      const [worker, who] = await chooseWorker();
+      await worker.freeze(ms);
+      return `${who} was frozen for ${ms / 1000} s`;
+    },
+    async clock() {
+      const years = random.chance(0.5) ? 20 : -20;
+      const ms = secondsFrom(10, 50);
+      const all = random.chance(0.3);
+      const [one, who] = await chooseWorker();
+      const jumps = all ? workers : [one];
+      for (const worker of jumps) worker.setAhead((years / 20) * TWENTY_YEARS_S);
+      await delay(ms);
+      for (const worker of jumps) worker.setAhead(0);
+      return `the clock of ${all ? "all" : who} was wrong by ${years} years for ${Math.round(ms / 1000)} s`;
+    },
+    rotate: () => {
+      const ms = secondsFrom(2, 40);
+      return inTurn(async () => {
+        await servers.rotate();
+        await delay(ms);
+        await servers.tellPassword();
+        return `the password changed, and its file ${Math.round(ms / 1000)} s later`;
+      });
+    },
+    restart: () => {
+      const ms = secondsFrom(0, 20);
+      return inTurn(async () => {
+        await servers.restart(ms);
+        return `Postgres was down for ${Math.round(ms / 1000)} s`;
+      });
+    },
+    promote: () => {
+      const ms = secondsFrom(0, 20);
+      return inTurn(async () => {
+        await servers.promote(ms);
+        return `the primary died, and the standby took over after ${Math.round(ms / 1000)} s`;
+      });
+    },
+    pooler: () => {
+      const isShared = random.chance(0.5);
+      const ms = secondsFrom(5, 30);
+      return inTurn(async () => {
+        if (isShared) {
+          await servers.restartPooler("transaction");
+          await delay(ms);
+          await readOverPooler();
+        }
+        await servers.restartPooler("session");
+        return isShared
+          ? `the pooler shared sessions for ${Math.round(ms / 1000)} s`
+          : "the pooler restarted";
+      });
+    },
+  };
+
+  /** Commands that only read take any pooler. */
+  async function readOverPooler(): Promise<void> {
+    const { passwordFile } = servers;
+    const env = { DATABASE_URL: servers.pooledUrl(), DOCMIRROR_DATABASE_PASSWORD_FILE: passwordFile };
+    const { code, stderr } = await startCli(["status", "--json"], { env }).ended;
+    if (code !== 0) fail(`status over a pooler that shares sessions ended with ${code}: ${stderr}`);
+  }
+
+  function inTurn(happen: Happen): Promise<string> {
+    const mine = turn.then(happen);
+    turn = mine.catch(() => {});
+    return mine;
+  }
+
+  async function breakOne(): Promise<void> {
+    const kinds = Object.keys(KINDS);
+    const kind = kinds[random.int(kinds.length)] ?? "kill";
+    counts[kind] = (counts[kind] ?? 0) + 1;
+    brokenAt.push(Date.now());
+    const what = await KINDS[kind]?.();
+    brokenAt.push(Date.now());
+    print(what ?? "");
+  }
+
+  /** A worker ends by itself where a pooler shares sessions, and nowhere else. */
+  function lookAtEndings(): void {
+    for (const ending of workers.flatMap((worker) => worker.endedByItself())) {
+      if (!seenEndings.has(ending) && !SHARED_SESSIONS.test(ending)) fail(ending);
+      seenEndings.add(ending);
+    }
+  }
+
+  async function untilSync(): Promise<void> {
+    const running = "select from sync.runs where status = 'running' and kind <> 'watch'";
+    for (let tries = 0; tries < 300 && (await ask(running)).length === 0; tries++) await delay(50);
+  }
+
+  async function countRows(): Promise<Record<string, number>> {
+    const each = MIRROR_TABLES.map((table) => `(select count(*)::int from mirror.${table}) as ${table}`);
+    const [row] = await ask<Record<string, number>[]>(`select ${each.join(", ")}`);
+    return row ?? {};
+  }
+
+  return {
+    counts: () => counts,
+    brokenAt: () => brokenAt.toSorted((one, other) => one - other),
+    /** One fault, or two at once. Returns when they are over. */
+    async breakSome(): Promise<void> {
+      rows = await countRows();
+      if (random.chance(0.6)) await untilSync();
+      await delay(random.int(3000));
+      const happening = [breakOne()];
+      if (random.chance(0.3)) {
+        await delay(random.int(3000));
+        happening.push(breakOne());
+      }
+      await Promise.all(happening);
+    },
+    /** Of what was committed before the last faults. */
+    async assertNothingLost(): Promise<void> {
+      const now = await countRows();
+      for (const [table, count] of Object.entries(rows))
+        if ((now[table] ?? 0) < count) fail(`${table} had ${count} rows and has ${now[table]}`);
+      lookAtEndings();
+    },
+    /** Waits for what happens to the servers. */
+    async close(): Promise<void> {
+      await turn;
+    },
+  };
+}
