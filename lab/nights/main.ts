@@ -15,13 +15,19 @@ import { parseArgs } from "node:util";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import {
+  type Firing,
+  findFirings,
+  hasPrometheus,
+  namesIn,
+  readRules,
+} from "../../test/support/alert-firings.ts";
 import { startDatabaseServer } from "../../test/support/database-server.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { syncOnce } from "../../test/support/sync.ts";
 import { judgeMemory } from "../judge/memory.ts";
 import { judgeNights } from "../judge/nights.ts";
 import { findDifferences } from "../judge/records.ts";
-import { type Firing, findFirings, hasPrometheus, namesIn, readRules } from "./alerts.ts";
 import {
   EXPECTED_ALERTS,
   EXPECTED_NOTICES,

@@ -1,6 +1,7 @@
 /** Scrapes workers as Prometheus does, and keeps the samples with their virtual times. */
 import { appendFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
+import { labelSamples } from "../../test/support/alert-firings.ts";
 import type { WorkerPlace } from "./workers.ts";
 
 /** In virtual time. Rules look back a quarter of an hour. */
@@ -25,14 +26,10 @@ export function startRecorder(
     const labels = `job="docmirror",instance="${name}"`;
     try {
       const reply = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(2000) });
-      const lines = (await reply.text()).split("\n");
-      const samples = lines.filter((line) => names.has(/^[a-zA-Z_:]+/.exec(line)?.[0] ?? ""));
-      const memory = lines.find((line) => line.startsWith("process_resident_memory_bytes"));
-      if (memory) lastOf(name).push(Number(memory.split(" ").at(-1)) / 1e6);
-      return [
-        `up{${labels}} 1 ${seconds}`,
-        ...samples.map((line) => `${withLabels(line, labels)} ${seconds}`),
-      ];
+      const text = await reply.text();
+      const memory = /^process_resident_memory_bytes (.*)$/m.exec(text)?.[1];
+      if (memory) lastOf(name).push(Number(memory) / 1e6);
+      return [`up{${labels}} 1 ${seconds}`, ...labelSamples(text, { names, labels, second: seconds })];
     } catch {
       resident.set(name, [...(resident.get(name) ?? []), []]);
       return [`up{${labels}} 0 ${seconds}`];
@@ -61,9 +58,4 @@ export function startRecorder(
       await recording;
     },
   };
-}
-
-function withLabels(line: string, labels: string): string {
-  const [, name = "", own, rest = ""] = /^([a-zA-Z_:]+)(?:\{(.*)\})?( .*)$/.exec(line) ?? [];
-  return `${name}{${labels}${own ? `,${own}` : ""}}${rest}`;
 }

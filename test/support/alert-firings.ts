@@ -35,7 +35,9 @@ export function readRules(): AlertRule[] {
 
 /** The metrics that the rules read. */
 export function namesIn(rules: readonly AlertRule[]): Set<string> {
-  return new Set(rules.flatMap(({ expr }) => expr.match(/\b(?:docmirror_\w+|up)\b/g) ?? []));
+  return new Set(
+    rules.flatMap(({ expr }) => expr.match(/\b(?:docmirror_\w+|node_textfile_mtime_seconds|up)\b/g) ?? []),
+  );
 }
 
 /** Whether Prometheus is on this machine. */
@@ -49,6 +51,20 @@ export function hasPrometheus(): boolean {
   }
 }
 
+/** The samples of a scrape that rules read, with the labels that Prometheus adds, as of a second. */
+export function labelSamples(
+  text: string,
+  { names, labels, second }: { names: ReadonlySet<string>; labels: string; second: number },
+): string[] {
+  return text.split("\n").flatMap((line) => {
+    const [, name = "", own, value = ""] = /^([a-zA-Z_:]+)(?:\{(.*)\})?( .*)$/.exec(line) ?? [];
+    return names.has(name) ? [`${name}{${labels}${own ? `,${own}` : ""}}${value} ${second}`] : [];
+  });
+}
+
+/**
+ * When the rules fired by the samples of a file: lines as `labelSamples` makes them. `folder` is for what Prometheus keeps.
+ */
 export async function findFirings(
   samplesPath: string,
   rules: readonly AlertRule[],

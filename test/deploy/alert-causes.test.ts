@@ -1,0 +1,305 @@
+/** @module-tag long */
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startSimulation } from "../../src/simulate/service.ts";
+import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
+import { createWorld, type World } from "../../src/simulate/world.ts";
+import { findFirings, hasPrometheus, labelSamples, namesIn, readRules } from "../support/alert-firings.ts";
+import { runCli, startCli } from "../support/cli.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { linkDatabase } from "../support/database-link.ts";
+import { freePort } from "../support/free-port.ts";
+import { WEBHOOK_SECRET } from "../support/webhook-receiver.ts";
+
+const HOUR_S = 3600;
+/** As often as Prometheus scrapes here. */
+const STEP_S = 300;
+/** The deficit has to last for 26 hours, and a list is stale after 30. */
+const HELD_S = 32 * HOUR_S;
+const SMALL: WorldOptions = { users: 30, projects: 10, versions: 15, files: 10, builds: 40 };
+
+/** What a process showed before and after the cause; null where none answers. */
+interface Course {
+  before: string | null;
+  after: string | null;
+}
+
+type Answer = (request: Request, next: () => Promise<Response>) => Promise<Response>;
+
+/** A mirror and the processes on it. */
+interface Mirror {
+  world: World;
+  folder: string;
+  databaseUrl: string;
+  /** From now on the service answers so. */
+  answer(how: Answer): void;
+  /** One command to its end. */
+  run(...args: string[]): Promise<number | null>;
+  /** A command that stays. */
+  start(...args: string[]): ReturnType<typeof startCli>;
+  /** The metrics of a new `docmirror serve`. */
+  scrape(): Promise<string>;
+}
+
+interface Cause {
+  alert: string;
+  cause: string;
+  world?: WorldOptions;
+  env?: Record<string, string>;
+  happen(mirror: Mirror): Promise<Course>;
+}
+
+const refused: Answer = async () => new Response("", { status: 503 });
+
+/** Changes the pages of a list. */
+const onPages =
+  (resource: string, change: (page: { meta: Record<string, number>; objects: object[] }) => object): Answer =>
+  async (request, next) => {
+    const reply = await next();
+    if (!new URL(request.url).pathname.endsWith(`/api/v1/${resource}/`) || !reply.ok) return reply;
+    return Response.json(change((await reply.json()) as Parameters<typeof change>[0]));
+  };
+
+/** Metrics before and after a sync of all lists, from a service that has changed. */
+async function syncAgain(mirror: Mirror, change: () => void): Promise<Course> {
+  expect(await mirror.run("sync")).toBe(0);
+  const before = await mirror.scrape();
+  change();
+  await mirror.run("sync", "--full");
+  return { before, after: await mirror.scrape() };
+}
+
+/** What it shows once it has found its database, or lost it. */
+async function metricsOf(cli: ReturnType<typeof startCli>, isUp = true): Promise<string> {
+  const [url = ""] = await cli.waitFor("stderr", /http:\/\/[\d.]+:\d+/);
+  let text = "";
+  const read = async () => (text = await (await fetch(`${url}/metrics`)).text());
+  await expect.poll(read).toMatch(new RegExp(`^docmirror_database_up ${Number(isUp)}$`, "m"));
+  return text;
+}
+
+const CAUSES: Cause[] = [
+  {
+    alert: "DocmirrorListStale",
+    cause: "no sync comes after the first",
+    async happen(mirror) {
+      await mirror.run("sync");
+      const text = await mirror.scrape();
+      return { before: text, after: text };
+    },
+  },
+  {
+    alert: "DocmirrorSyncFailing",
+    cause: "the service answers 503 to three syncs",
+    async happen(mirror) {
+      await mirror.run("sync");
+      const before = await mirror.scrape();
+      mirror.answer(refused);
+      for (let nth = 0; nth < 3; nth++) expect(await mirror.run("sync")).toBe(5);
+      return { before, after: await mirror.scrape() };
+    },
+  },
+  {
+    alert: "DocmirrorWatchFailing",
+    cause: "the service answers 503 to thirty rounds",
+    async happen(mirror) {
+      await mirror.run("sync");
+      const before = await mirror.scrape();
+      mirror.answer(refused);
+      for (let nth = 0; nth < 30; nth++) expect(await mirror.run("watch", "--once")).toBe(5);
+      return { before, after: await mirror.scrape() };
+    },
+  },
+  {
+    alert: "DocmirrorContractChanged",
+    cause: "users get one field more",
+    happen: (mirror) =>
+      syncAgain(mirror, () =>
+        mirror.answer(
+          onPages("user", ({ meta, objects }) => ({
+            meta,
+            objects: objects.map((user) => ({ ...user, pronouns: "they" })),
+          })),
+        ),
+      ),
+  },
+  {
+    alert: "DocmirrorDeficit",
+    cause: "the service counts three builds more than it shows",
+    happen: (mirror) =>
+      syncAgain(mirror, () =>
+        mirror.answer(
+          onPages("build", ({ meta, objects }) => ({
+            meta: { ...meta, total_count: (meta.total_count ?? 0) + 3 },
+            objects,
+          })),
+        ),
+      ),
+  },
+  {
+    alert: "DocmirrorDeletionsHeldBack",
+    cause: "25 of 30 users are gone at once",
+    happen: (mirror) =>
+      syncAgain(mirror, () => {
+        const users = [...mirror.world.truth().records("user")];
+        for (const { record } of users.slice(0, 25)) mirror.world.deleteRecord("user", record.id);
+      }),
+  },
+  {
+    alert: "DocmirrorBuildsQuiet",
+    cause: "the last of ten builds an hour came six hours ago",
+    world: { ...SMALL, builds: 7000, outputBytes: 20, startAt: new Date(Date.now() - 6 * 3_600_000) },
+    async happen(mirror) {
+      await mirror.run("sync");
+      return { before: null, after: await mirror.scrape() };
+    },
+  },
+  {
+    alert: "DocmirrorBuildsStuck",
+    cause: "six builds do not finish",
+    world: { ...SMALL, stuckShare: 1 },
+    env: { DOCMIRROR_STUCK_AFTER: "1s" },
+    happen: (mirror) => syncAgain(mirror, () => void mirror.world.triggerBuilds(6)),
+  },
+  {
+    alert: "DocmirrorQuarantineGrowing",
+    cause: "a user without an id comes",
+    happen: (mirror) =>
+      syncAgain(mirror, () =>
+        mirror.answer(
+          onPages("user", ({ meta, objects }) => ({
+            meta,
+            objects: objects.map((user, place) => (place === 0 ? { ...user, id: null } : user)),
+          })),
+        ),
+      ),
+  },
+  {
+    alert: "DocmirrorNoLeader",
+    cause: "the only worker stops",
+    async happen(mirror) {
+      const worker = mirror.start("worker", "--http-port", "0", "--sync-cron", "0 0 29 2 *");
+      await worker.waitFor("stderr", /sync succeeded/);
+      const before = await metricsOf(worker);
+      worker.signal("SIGTERM");
+      await worker.ended;
+      return { before, after: await mirror.scrape() };
+    },
+  },
+  {
+    alert: "DocmirrorNoticesNotDelivered",
+    cause: "nobody listens at the webhook when a sync fails",
+    env: { DOCMIRROR_WEBHOOK_URL: "http://127.0.0.1:1/", DOCMIRROR_WEBHOOK_SECRET: WEBHOOK_SECRET },
+    happen: (mirror) => syncAgain(mirror, () => mirror.answer(refused)),
+  },
+  {
+    alert: "DocmirrorDatabaseDown",
+    cause: "Postgres refuses connections",
+    async happen(mirror) {
+      await mirror.run("sync");
+      await using link = await linkDatabase(mirror.databaseUrl);
+      await using server = mirror.start("serve", "--http-port", "0", "--database-url", link.url);
+      const before = await metricsOf(server);
+      await link.cut();
+      return { before, after: await metricsOf(server, false) };
+    },
+  },
+  ...["DocmirrorDown", "DocmirrorInstanceDown"].map((alert) => ({
+    alert,
+    cause: "the process is killed",
+    async happen(mirror: Mirror) {
+      await mirror.run("sync");
+      const server = mirror.start("serve", "--http-port", "0");
+      const before = await metricsOf(server);
+      const [url = ""] = await server.waitFor("stderr", /http:\/\/[\d.]+:\d+/);
+      server.signal("SIGKILL");
+      await server.ended;
+      await expect(fetch(`${url}/metrics`)).rejects.toThrow();
+      return { before, after: null };
+    },
+  })),
+  {
+    alert: "DocmirrorFileOld",
+    cause: "no run writes its metrics file again",
+    async happen(mirror) {
+      const file = join(mirror.folder, "docmirror.prom");
+      expect(await mirror.run("sync", "--metrics-file", file)).toBe(0);
+      // As node_exporter shows it.
+      const seconds = Math.floor((await stat(file)).mtimeMs / 1000);
+      const text = `node_textfile_mtime_seconds{file="${file}"} ${seconds}`;
+      return { before: text, after: text };
+    },
+  },
+];
+
+async function withMirror({ world: options, env = {}, happen }: Cause): Promise<Course> {
+  await using database = await createTestDatabase();
+  const folder = await mkdtemp(join(tmpdir(), "docmirror-alert-"));
+  const world = createWorld({ rates: QUIET, startAt: new Date(), ...(options ?? SMALL) });
+  let answer: Answer = (_request, next) => next();
+  const service = await startSimulation({ world, intercept: (request, next) => answer(request, next) });
+  const all = {
+    ...{ DATABASE_URL: database.url, DOCMIRROR_BASE_URL: service.url, DOCMIRROR_RATE: "0", ...env },
+    ...{ DOCMIRROR_RETRIES: "0", DOCMIRROR_REPLICA_LAG: "0s" },
+  };
+  const start = (...args: string[]) => startCli(args, { env: all });
+  try {
+    return await happen({
+      ...{ world, folder, start, databaseUrl: database.url },
+      answer(how) {
+        answer = how;
+      },
+      run: async (...args) => (await runCli(args, { env: all })).code,
+      async scrape() {
+        await using server = start("serve", "--http-port", "0");
+        return await metricsOf(server);
+      },
+    });
+  } finally {
+    await service.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** When each alert fired, in seconds after the cause, where what was shown lasts for a day before it and for more than a day after it. */
+async function fire({ before, after }: Course): Promise<Map<string, number>> {
+  const rules = readRules();
+  const names = namesIn(rules);
+  const now = Math.floor(Date.now() / 1000 / STEP_S) * STEP_S;
+  const [first, last] = [now - 25 * HOUR_S, now + HELD_S];
+  const labels = 'job="docmirror",instance="one"';
+  const lines: string[] = [];
+  for (let second = first; second <= last; second += STEP_S) {
+    const text = second <= now ? before : after;
+    lines.push(`up{${labels}} ${text === null && before !== null ? 0 : 1} ${second}`);
+    if (text !== null) lines.push(...labelSamples(text, { names, labels, second }));
+  }
+  const folder = await mkdtemp(join(tmpdir(), "docmirror-prometheus-"));
+  try {
+    const samples = join(folder, "samples.txt");
+    await writeFile(samples, lines.join("\n"));
+    const span = { fromMs: first * 1000, toMs: last * 1000, folder, port: await freePort() };
+    const firings = await findFirings(samples, rules, span);
+    return new Map(firings.toReversed().map(({ alert, fromMs }) => [alert, fromMs / 1000 - now]));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+describe.skipIf(!hasPrometheus())(
+  "in a real Prometheus, by what real processes show",
+  { timeout: 120_000 },
+  () => {
+    it("there is a cause for each alert", () => {
+      expect(CAUSES.map(({ alert }) => alert)).toEqual(readRules().map(({ alert }) => alert));
+    });
+
+    it.each(CAUSES)("$alert fires when $cause, and not before", async (cause) => {
+      const fired = await fire(await withMirror(cause));
+      expect(fired.get(cause.alert)).toBeGreaterThanOrEqual(0);
+      expect([...fired].filter(([, second]) => second < 0)).toEqual([]);
+    });
+  },
+);
