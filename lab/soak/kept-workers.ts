@@ -1,4 +1,4 @@
-/** Worker processes as a supervisor keeps them: each starts again when it ended. Their clocks can be put ahead, and somebody looks at each of them every second. */
+/** Workers as a supervisor keeps them: each starts again when it ended. Their clocks can be put ahead, and each is looked at every second. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -26,7 +26,7 @@ export interface KeptWorker {
   end(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
   /** By how much its clock is ahead from now on. */
   setAhead(seconds: number): void;
-  /** How often it ended by itself. */
+  /** How it ended by itself, each time, and its last lines. */
   endedByItself(): readonly string[];
   /** The longest time without an answer and a line of its log, while it ran and was not frozen, in milliseconds. */
   longestSilence(): { ms: number; at: string };
@@ -82,7 +82,6 @@ export function keepWorker(name: string, { args, env, folder, print }: KeptWorke
           LD_PRELOAD: FAKETIME ?? "",
           FAKETIME_TIMESTAMP_FILE: clockFile,
           FAKETIME_NO_CACHE: "1",
-          FAKETIME_DONT_FAKE_MONOTONIC: "1",
           DONT_FAKE_MONOTONIC: "1",
           NO_FAKE_STAT: "1",
         },
@@ -96,7 +95,11 @@ export function keepWorker(name: string, { args, env, folder, print }: KeptWorke
         },
         () => {},
       );
-      const { code, signal, stderr } = await own.ended;
+      const { code, signal, stderr } = await own.ended.catch((error: Error) => {
+        // It has printed what no process may print.
+        endings.push(`worker ${name}: ${error.message}`);
+        return { code: null, signal: null, stderr: "" };
+      });
       note();
       cli = null;
       page = null;

@@ -65,14 +65,7 @@ export async function startMirrorServers(folder: string): Promise<MirrorServers>
   async function makeStandby(): Promise<void> {
     const nth = 1 - primary;
     postgres.removeCluster(nameOf(nth));
-    const from = [
-      "--host=127.0.0.1",
-      `--port=${portOf(primary)}`,
-      "--username=docmirror",
-      "--checkpoint=fast",
-    ];
-    const to = [`--pgdata=${postgres.pathOf(nameOf(nth))}`, "--write-recovery-conf", "--no-sync"];
-    postgres.run("pg_basebackup", ...from, ...to);
+    postgres.copy(portOf(primary), nameOf(nth));
     await start(nth);
     await setSynchronous(primary, "*");
     for (;;) {

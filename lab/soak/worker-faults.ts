@@ -22,8 +22,10 @@ export interface WorkerFaultsDeps {
   fail(line: string): void;
 }
 
+/** Makes a fault, and returns when it is over, with what it was. */
 type Happen = () => Promise<string>;
 
+/** Faults at random, which `workers.ts` lets happen. */
 export function createWorkerFaults({ workers, servers, random, ask, print, fail }: WorkerFaultsDeps) {
   const counts: Record<string, number> = {};
   const brokenAt: number[] = [];
@@ -160,7 +162,9 @@ export function createWorkerFaults({ workers, servers, random, ask, print, fail 
   }
 
   return {
+    /** How many there were, by kind. */
     counts: () => counts,
+    /** When each began, and when it was over, in milliseconds, ascending. */
     brokenAt: () => brokenAt.toSorted((one, other) => one - other),
     /** One fault, or two at once. Returns when they are over. */
     async breakSome(): Promise<void> {

@@ -182,5 +182,7 @@ function environment({ env }: CliOptions): Record<string, string | undefined> {
 
 function checked(result: CliResult, args: readonly string[], { showsSecret }: CliOptions): CliResult {
   if (!showsSecret) assertNoSecret(`docmirror ${args.join(" ")}`, result.stdout + result.stderr);
+  // Node's warning of a leak: one signal that many wait for, and that nobody lets go.
+  if (result.stderr.includes("MaxListenersExceededWarning")) throw new Error(result.stderr);
   return result;
 }

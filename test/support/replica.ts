@@ -52,9 +52,7 @@ export async function startReplicated(): Promise<Replicated> {
   try {
     postgres.init("primary");
     await start("primary");
-    const from = ["--host=127.0.0.1", `--port=${ports.primary}`, "--username=docmirror", "--checkpoint=fast"];
-    const to = [`--pgdata=${postgres.pathOf("replica")}`, "--write-recovery-conf", "--no-sync"];
-    postgres.run("pg_basebackup", ...from, ...to);
+    postgres.copy(ports.primary, "replica");
     await start("replica");
   } catch (error) {
     await end();

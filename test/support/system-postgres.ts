@@ -39,6 +39,8 @@ export interface SystemPostgres {
   pathOf(cluster: string): string;
   /** Makes an empty cluster, in which `docmirror` is the superuser with this password. */
   init(cluster: string): void;
+  /** Makes a cluster that follows the server at this port, once it is started. */
+  copy(fromPort: number, cluster: string): void;
   /** Starts a cluster, and waits until it answers. */
   start(cluster: string, port: number, settings?: Record<string, string | number>): Promise<SystemServer>;
   url(port: number): string;
@@ -81,6 +83,10 @@ export function createSystemPostgres(password: string): SystemPostgres {
       give(secret);
       const login = ["--username=docmirror", `--pwfile=${secret}`, "--auth=scram-sha-256"];
       run("initdb", `--pgdata=${pathOf(cluster)}`, ...login, "--encoding=UTF8", "--locale=C", "--no-sync");
+    },
+    copy(fromPort, cluster) {
+      const from = ["--host=127.0.0.1", `--port=${fromPort}`, "--username=docmirror", "--checkpoint=fast"];
+      run("pg_basebackup", ...from, `--pgdata=${pathOf(cluster)}`, "--write-recovery-conf", "--no-sync");
     },
     async start(cluster, port, settings = {}) {
       const all = { port, listen_addresses: "127.0.0.1", unix_socket_directories: "", ...settings };
