@@ -106,8 +106,10 @@ export function keepWorker(name: string, { args, env, folder, print }: KeptWorke
       lastCode = code;
       up = untilCalled();
       if (isAsked) continue;
-      endings.push(`worker ${name} ended by itself with ${signal ?? code}: ${stderr.slice(-600)}`);
-      print(`  worker ${name} ended by itself with ${signal ?? code}`);
+      const when = stderr.includes("the worker is up") ? "" : " before it was up";
+      const ending = `worker ${name} ended by itself with ${signal ?? code}${when}`;
+      endings.push(`${ending}: ${stderr.slice(-600)}`);
+      print(`  ${ending}`);
       await delay(START_AGAIN_MS);
     }
   }

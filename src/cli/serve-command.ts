@@ -67,6 +67,7 @@ async function serve(context: CommandContext, isJson: boolean): Promise<never> {
         await assertSessionPooling(sql, url);
         await assertMirror(sql, readDefinitions(), mirrorPlace(place));
       }),
+    isLoginFixed: false,
     clock,
     log,
   });

@@ -61,6 +61,12 @@ it("the worker is started anew when it tells nothing any more, and its helper ma
   ]);
 });
 
+it("the worker is started anew for as long as it takes, also while its new password is not in its file yet", () => {
+  const worker = services.find(({ name }) => name === "docmirror.service")?.text ?? "";
+  expect(valuesOf(worker, "StartLimitIntervalSec")).toEqual(["0"]);
+  expect(valuesOf(worker, "RestartPreventExitStatus")).toEqual(["2 7"]);
+});
+
 it("each timer has its service, which no schedule starts otherwise", () => {
   const timed = timers.map(({ name }) => name.replace(".timer", ".service"));
   expect(services.filter(({ name }) => timed.includes(name))).toHaveLength(timers.length);

@@ -1,3 +1,4 @@
+import { dirname, resolve } from "node:path";
 import type { Environment } from "./find-given.ts";
 
 /** What systemd asks of a process with `WatchdogSec`. */
@@ -14,4 +15,16 @@ export function findWatchdog(env: Environment = process.env, pid = process.pid):
   const withinMs = Number(WATCHDOG_USEC) / 1000;
   if (NOTIFY_SOCKET === "" || !(withinMs > 0) || WATCHDOG_PID !== String(pid)) return null;
   return { withinMs, env: { NOTIFY_SOCKET, PATH } };
+}
+
+/**
+ * Whether systemd gave this process its database password (`LoadCredential`). That is a copy of the moment of its start: a
+ * rotated password comes with the next start alone.
+ */
+export function isPasswordCopied(env: Environment = process.env): boolean {
+  const { CREDENTIALS_DIRECTORY = "", DOCMIRROR_DATABASE_PASSWORD_FILE = "", DATABASE_URL_FILE = "" } = env;
+  const files = [DOCMIRROR_DATABASE_PASSWORD_FILE, DATABASE_URL_FILE].filter((file) => file !== "");
+  return (
+    CREDENTIALS_DIRECTORY !== "" && files.some((file) => dirname(file) === resolve(CREDENTIALS_DIRECTORY))
+  );
 }

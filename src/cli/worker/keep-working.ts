@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { findWatchdog } from "../../base/config/supervisor.ts";
+import { findWatchdog, isPasswordCopied } from "../../base/config/supervisor.ts";
 import { SchemaVersionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createHostPace, type HostPace } from "../../mirror/api/host-pace.ts";
@@ -59,6 +59,7 @@ export async function keepWorking(
       const connection = { applicationName: "docmirror", max: 1 };
       await withSql(opened.url, connection, (sql) => assertService(sql, baseUrl));
     },
+    isLoginFixed: isPasswordCopied(),
     clock,
     log,
   });

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { isAway, isDown, toStoreError } from "../../store/connection/store-errors.ts";
+import { isAway, isDown, isLoginRefused, toStoreError } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-database.ts";
 
 const FIRST_WAIT_MS = 1000;
@@ -12,6 +12,11 @@ export interface KeptDatabaseDeps {
   open(signal: AbortSignal): Promise<OpenDatabase>;
   /** Brings the schema up to date, or throws. */
   prepare(database: OpenDatabase, signal: AbortSignal): Promise<void>;
+  /**
+   * Whether another login comes with the next start of this process alone. Then a refused one is not waited for, since a
+   * supervisor does that.
+   */
+  isLoginFixed: boolean;
   clock: Clock;
   log: Logger;
 }
@@ -29,7 +34,13 @@ export interface KeptDatabase {
   close(): Promise<void>;
 }
 
-export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDeps): KeptDatabase {
+export function createKeptDatabase({
+  open,
+  prepare,
+  isLoginFixed,
+  clock,
+  log,
+}: KeptDatabaseDeps): KeptDatabase {
   let database: OpenDatabase | null = null;
   let hasWorked = false;
   let turn: Promise<unknown> = Promise.resolve();
@@ -56,7 +67,7 @@ export function createKeptDatabase({ open, prepare, clock, log }: KeptDatabaseDe
         return url;
       } catch (error) {
         signal.throwIfAborted();
-        const waits = hasWorked ? isAway : isDown;
+        const waits = hasWorked && !(isLoginFixed && isLoginRefused(error)) ? isAway : isDown;
         if (!waits(error)) throw error;
         // The embedded one can change its port only when it is opened again.
         await leave().catch(() => {});

@@ -221,6 +221,11 @@ export function isAway(error: unknown): boolean {
   return isDown(error) || REFUSALS.test(sqlstateOf(error) ?? "");
 }
 
+/** The user or the password is wrong, so that no new session can begin. */
+export function isLoginRefused(error: unknown): boolean {
+  return /^28/.test(sqlstateOf(error) ?? "");
+}
+
 /** The SQLSTATE, or the code of the socket or the driver, from anywhere in the chain of causes. */
 export function sqlstateOf(error: unknown): string | undefined {
   if (error instanceof StoreError && error.sqlstate !== undefined) return error.sqlstate;

@@ -7,7 +7,7 @@ import { createHandClock, settle } from "../../support/hand-clock.ts";
 
 const never = new AbortController().signal;
 
-function setup(prepare: (nth: number) => Promise<void>) {
+function setup(prepare: (nth: number) => Promise<void>, isLoginFixed = false) {
   const clock = createHandClock("2026-03-10T12:00:00Z");
   const counts = { opened: 0, prepared: 0, closed: 0 };
   const database = createKeptDatabase({
@@ -19,6 +19,7 @@ function setup(prepare: (nth: number) => Promise<void>) {
       return { url: `postgres://opened-${counts.opened}`, describe: "", embedded: null, close };
     },
     prepare: () => prepare(++counts.prepared),
+    isLoginFixed,
   });
   return { clock, database, counts };
 }
@@ -73,6 +74,14 @@ describe("a kept database", () => {
     await clock.advance(1000);
     expect(await ready).toBe("postgres://opened-2");
     expect(counts).toEqual({ opened: 2, prepared: 3, closed: 1 });
+  });
+
+  it("does not wait for a password that only the next process can get", async () => {
+    const { database } = setup(async (nth) => {
+      if (nth === 2) throw new StoreError("wrong password", { sqlstate: "28P01" });
+    }, true);
+    await database.ready(never);
+    await expect(database.ready(never)).rejects.toThrow("wrong password");
   });
 
   it("ends its waiting when it is told to stop", async () => {

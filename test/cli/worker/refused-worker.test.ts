@@ -8,7 +8,7 @@ import { createWorld } from "../../../src/simulate/world.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { startCli } from "../../support/cli.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
 const REFUSES = /the database cannot be used now; waiting until it can/;
@@ -56,9 +56,19 @@ const REFUSALS: Refusal[] = [
   },
 ];
 
-test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", {
-  tags: ["long"],
-}, async (refusal) => {
+interface OwnRole {
+  names: { role: string; database: string };
+  /** Of its database, without the password, which is `first` and in the file. */
+  url: string;
+  database: TestDatabase;
+  folder: string;
+  passwordFile: string;
+  serviceUrl: string;
+  asAdmin(fn: (sql: Sql) => Promise<unknown>): Promise<unknown>;
+}
+
+/** A database of a role of its own, and a service. */
+async function withOwnRole(work: (own: OwnRole) => Promise<void>): Promise<void> {
   await using database = await createTestDatabase({ migrated: false });
   const folder = await mkdtemp(join(tmpdir(), "docmirror-refused-"));
   const passwordFile = join(folder, "password");
@@ -76,33 +86,52 @@ test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", {
     });
     url.username = role;
     url.password = "";
-    await using cli = startCli(
-      [
-        ...[
-          "worker",
-          "--rate",
-          "0",
-          "--http-port",
-          "0",
-          "--sync-cron",
-          "0 0 29 2 *",
-          "--watch-cron",
-          "* * * * * *",
-        ],
-        ...["--base-url", service.url, "--database-url", url.href],
-      ],
-      { env: { DOCMIRROR_DATABASE_PASSWORD_FILE: passwordFile } },
-    );
+    const serviceUrl = service.url;
+    await work({ names, url: url.href, database, folder, passwordFile, serviceUrl, asAdmin });
+  } finally {
+    await service.close();
+    await database.dispose();
+    await asAdmin((sql) => sql`drop role if exists ${sql(role)}`);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const WATCHING = [
+  "--rate",
+  "0",
+  "--http-port",
+  "0",
+  "--sync-cron",
+  "0 0 29 2 *",
+  "--watch-cron",
+  "* * * * * *",
+];
+
+function startWorker({ url, serviceUrl, passwordFile }: OwnRole, env: Record<string, string> = {}) {
+  return startCli(["worker", ...WATCHING, "--base-url", serviceUrl, "--database-url", url], {
+    env: { DOCMIRROR_DATABASE_PASSWORD_FILE: passwordFile, ...env },
+  });
+}
+
+/** Makes the refusal, and ends the sessions of the role. */
+function refuse({ asAdmin, names }: OwnRole, refusal: Pick<Refusal, "refuse">): Promise<unknown> {
+  return asAdmin(async (sql) => {
+    await refusal.refuse(sql, names);
+    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = ${names.role}`;
+  });
+}
+
+test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", { tags: ["long"] }, (refusal) =>
+  withOwnRole(async (own) => {
+    const { database, passwordFile, asAdmin, names } = own;
+    await using cli = startWorker(own);
     const [, page = ""] = await cli.waitFor(
       "stderr",
       /"url":"([^"]+)","msg":"the report page and the API are up"/,
     );
     await cli.waitFor("stderr", /sync succeeded/);
 
-    await asAdmin(async (sql) => {
-      await refusal.refuse(sql, names);
-      await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = ${role}`;
-    });
+    await refuse(own, refusal);
     await cli.waitFor("stderr", refusal.says ?? REFUSES);
     expect(cli.stderr()).toContain(refusal.code);
     const readyStatus = async () => (await fetch(`${page}/readyz`)).status;
@@ -124,10 +153,21 @@ test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", {
     expect(cli.stderr()).not.toContain("first");
     cli.signal("SIGTERM");
     expect((await cli.ended).code).toBe(143);
-  } finally {
-    await service.close();
-    await database.dispose();
-    await asAdmin((sql) => sql`drop role if exists ${sql(role)}`);
-    await rm(folder, { recursive: true, force: true });
-  }
-});
+  }),
+);
+
+test(
+  "a worker whose password is systemd's copy ends when it is rotated, since the next start has the new one",
+  {
+    tags: ["long"],
+  },
+  () =>
+    withOwnRole(async (own) => {
+      await using cli = startWorker(own, { CREDENTIALS_DIRECTORY: own.folder });
+      await cli.waitFor("stderr", /sync succeeded/);
+      await refuse(own, { refuse: (sql, { role }) => sql`alter role ${sql(role)} password 'second'` });
+      const { code, stderr } = await cli.ended;
+      expect({ code, stderr }).toMatchObject({ code: 4 });
+      expect(stderr).toMatch(/Postgres refuses the user or the password/);
+    }),
+);

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findWatchdog } from "../../../src/base/config/supervisor.ts";
+import { findWatchdog, isPasswordCopied } from "../../../src/base/config/supervisor.ts";
 import { startCli } from "../../support/cli.ts";
 
 const hasPrograms = [
@@ -88,5 +88,18 @@ describe("findWatchdog", () => {
     { WATCHDOG_USEC: "soon" },
   ])("is null with %o", (other) => {
     expect(findWatchdog({ ...asked, ...other })).toBeNull();
+  });
+});
+
+describe("isPasswordCopied", () => {
+  const copies = "/run/credentials/docmirror.service";
+  it.each([
+    [true, { DOCMIRROR_DATABASE_PASSWORD_FILE: `${copies}/database_password` }],
+    [true, { DATABASE_URL_FILE: `${copies}/database_url` }],
+    [false, { DOCMIRROR_DATABASE_PASSWORD_FILE: "/run/secrets/database_password" }],
+    [false, { DOCMIRROR_WEBHOOK_SECRET_FILE: `${copies}/webhook_secret` }],
+  ])("is %s with %o under systemd's LoadCredential, and never elsewhere", (isCopied, files) => {
+    expect(isPasswordCopied({ CREDENTIALS_DIRECTORY: copies, ...files })).toBe(isCopied);
+    expect(isPasswordCopied(files)).toBe(false);
   });
 });
