@@ -10,6 +10,7 @@ import { RESOURCES } from "../../src/resources/resources.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
+import { findLedgerFaults, noteWrites } from "../support/several-workers.ts";
 
 let quick: QuickWorld;
 let synced: SyncResult;
@@ -171,5 +172,50 @@ describe("nights", () => {
       judgeNights(url, DUE, []),
     );
     expect(verdict.faults).toEqual(faults);
+  });
+});
+
+describe("the ledger of several workers", () => {
+  /** A sync each ten seconds, six of them, which take two. */
+  const SIX = `
+    insert into sync.leader (term, instance, pid, host, backend_pid, since, heartbeat_at) values (1, 'one', 1, 'one', 1, now(), now());
+    insert into sync.runs (id, kind, status, started_at, heartbeat_at, pid, host) overriding system value
+      select nth, 'full', 'running', now(), now(), 1, 'one' from generate_series(1, 6) as nth order by nth;
+    update sync.runs set status = 'succeeded';
+    insert into sync.walks (run_id, began_run_id, resource, walk, started_at, finished_at)
+      select id, id, unnest(array['user', 'project', 'version', 'file', 'build']), 'whole', now(), now() from sync.runs;
+    update watched.runs set began_at = '2026-03-10T12:00:00Z'::timestamptz + (run_id - 1) * interval '10 seconds';
+    update watched.runs set ended_at = began_at + interval '2 seconds';`;
+  const from = Date.parse("2026-03-10T12:00:00Z");
+
+  test.each([
+    ["", []],
+    [
+      "update watched.runs set ended_at = began_at + interval '11 seconds' where run_id = 2",
+      ["run 2 was under way when run 3 began"],
+    ],
+    ["update watched.runs set ended_at = null where run_id = 5", ["run 5 was under way when run 6 began"]],
+    ["insert into watched.writes (run_id) values (2), (3), (2)", ["run 2 wrote after run 3 did"]],
+    ["insert into watched.strangers values (4, 7, 1)", ["run 4 is of process 7, but 1 led"]],
+    [
+      "update watched.runs set status = 'partial' where run_id in (3, 4)",
+      ["what was due at 2026-03-10T12:00:20.000Z was not done"],
+    ],
+    [
+      "update watched.runs set began_at = '2026-03-10T12:00:13Z', ended_at = '2026-03-10T12:00:15Z' where run_id = 3",
+      ["run 3 did what was due at 2026-03-10T12:00:10.000Z a second time"],
+    ],
+    [
+      "update watched.runs set began_at = '2026-03-10T12:00:13Z', ended_at = '2026-03-10T12:00:15Z', is_astray = true where run_id = 3",
+      [],
+    ],
+  ])("%s: %j", async (fault, faults) => {
+    await using database = await createTestDatabase();
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      await noteWrites(sql);
+      await sql.unsafe(SIX + fault);
+      const due = { everyMs: 10_000, from, until: from + 60_000, withinMs: 15_000 };
+      expect(await findLedgerFaults(sql, due)).toEqual(faults);
+    });
   });
 });
