@@ -50,6 +50,23 @@ describe("createServiceClient", () => {
     expect(performance.now() - startedAt).toBeGreaterThan(90);
   });
 
+  it("takes one signal for many calls at once, and its own one, without a warning of Node", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => void warnings.push(warning);
+    process.on("warning", note);
+    try {
+      await using server = await startScriptedServer([{ body: wireUser("7") }]);
+      const [all, each] = [new AbortController(), new AbortController()];
+      const options = { baseUrl: server.url.href, ratePerSecond: 0, signal: all.signal };
+      await using service = createServiceClient(options);
+      const ask = () => service.fetchRecord("user", "7", { signal: each.signal });
+      await Promise.all(Array.from({ length: 12 }, ask));
+      expect(warnings).toEqual([]);
+    } finally {
+      process.off("warning", note);
+    }
+  });
+
   it("refuses a body that is longer than allowed", async () => {
     await using server = await startScriptedServer([{ body: wireUser("7") }]);
     const options = { baseUrl: server.url, ratePerSecond: 0, maxBodyBytes: 10 };

@@ -1,3 +1,5 @@
+import { setMaxListeners } from "node:events";
+
 /** A signal that aborts with the first of several. AbortSignal.any leaks memory on signals that live long. */
 export function linkSignals(outer: readonly (AbortSignal | undefined)[]): {
   signal: AbortSignal;
@@ -10,6 +12,8 @@ export function linkSignals(outer: readonly (AbortSignal | undefined)[]): {
     if (!signal) continue;
     if (signal.aborted) controller.abort(signal.reason);
     const abort = () => controller.abort(signal.reason);
+    // Each of many requests listens to the caller's signal, and lets it go. Node would warn of a leak from eleven on.
+    if (signal instanceof EventTarget) setMaxListeners(0, signal);
     signal.addEventListener("abort", abort, { once: true });
     releases.push(() => signal.removeEventListener("abort", abort));
   }
