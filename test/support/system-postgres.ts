@@ -108,13 +108,13 @@ export function createSystemPostgres(password: string): SystemPostgres {
           server.kill("SIGSTOP");
           const children = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" }).stdout;
           frozen = [pid, ...children.split("\n").filter(Boolean).map(Number)];
-          for (const one of frozen) process.kill(one, "SIGSTOP");
+          for (const one of frozen) signalIfThere(one, "SIGSTOP");
         },
         async stop() {
           if (server.exitCode !== null || server.signalCode !== null) return;
           const ended = once(server, "exit");
           server.kill("SIGQUIT");
-          for (const one of frozen) process.kill(one, "SIGCONT");
+          for (const one of frozen) signalIfThere(one, "SIGCONT");
           await ended;
         },
       };
@@ -122,6 +122,15 @@ export function createSystemPostgres(password: string): SystemPostgres {
     removeCluster: (cluster) => rmSync(pathOf(cluster), { recursive: true, force: true }),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** A session's process may end at any moment. */
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
 }
 
 async function untilUp(url: string): Promise<void> {
