@@ -40,7 +40,7 @@ async function syncSomethingElse(options: CliOptions, args: string[] = []): Prom
 }
 
 // Each demo takes seconds of both cores, and the other test files want them too.
-describe("demo", { timeout: 240_000 }, () => {
+describe("demo", { timeout: 600_000 }, () => {
   it("begins anew after Ctrl-C, mirrors a world, and can be run again in the same folder", async () => {
     const cwd = createFolder();
     await using cli = startCli(["demo"], { cwd });

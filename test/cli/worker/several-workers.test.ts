@@ -106,7 +106,7 @@ async function expectGoodLedger(): Promise<void> {
   expect(await findLedgerFaults(sql, options)).toEqual([]);
 }
 
-describe("three workers on one database", { timeout: 240_000 }, () => {
+describe("three workers on one database", { timeout: 600_000 }, () => {
   it("serve all, and one of them leads", async () => {
     const { leader, others } = await roles();
     expect(leader).toBe(workers[0]);
