@@ -169,7 +169,8 @@ process.exitCode = faults.length === 0 ? 0 : 1;
 async function printLedger(): Promise<void> {
   const runs = await ask<{ line: string }[]>(`
     select concat_ws(' ', run_id, noted.kind, noted.status, noted.pid, case when is_astray then 'astray' end,
-      to_char(began_at, 'HH24:MI:SS'), to_char(ended_at, 'HH24:MI:SS'), error) as line
+      to_char(began_at, 'HH24:MI:SS'), to_char(ended_at, 'HH24:MI:SS'), error,
+      case when noted.status = 'partial' then unfinished::text end) as line
     from watched.runs as noted left join sync.runs on id = run_id where noted.kind <> 'watch' order by run_id`);
   for (const { line } of runs) print(`  run ${line}`);
 }
