@@ -74,8 +74,9 @@ export function createDatedList(options: DatedListOptions) {
     /** Reads pages from the start until one shows nothing new, as a head does, and returns that one. */
     readHead(limit: number): DatedPage {
       const shown = new Set<number>();
+      // What this reading stored may lie above a gap, to which it steps back.
+      const known = new Set(stored.keys());
       for (let offset = 0; ; ) {
-        const known = stored.size;
         const { page, ids } = reply(offset, limit);
         // A page that shows none of those before it may leave a gap: records went in front of it.
         if (offset > 0 && ![...ids].some((id) => shown.has(id))) {
@@ -83,7 +84,7 @@ export function createDatedList(options: DatedListOptions) {
           continue;
         }
         for (const id of ids) shown.add(id);
-        if (stored.size > known && page.dates.length === limit) {
+        if ([...ids].some((id) => !known.has(id)) && page.dates.length === limit) {
           offset += limit - 2;
           continue;
         }
