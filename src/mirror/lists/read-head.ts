@@ -66,9 +66,7 @@ export async function readHead(run: RunParts, options: WalkResourceOptions): Pro
   let isShareDue = shareDays !== null;
   for (let readings = 1; ; readings++) {
     const head = await readOnce(run, options, {
-      ...{ counts, seen, unshown: explained - unstored },
-      // The first reading joined, so the records of this run have no gap either.
-      gapFreeRunId: readings === 1 && isShareDue === (shareDays !== null) ? joinedRunId : runId,
+      ...{ counts, seen, unshown: explained - unstored, joinedRunId },
     });
     const { outcome, top, newer } = head;
     counts = head.counts;
@@ -140,8 +138,8 @@ interface OnceFacts {
   seen: IdSet;
   /** The records that the service counts and never shows. */
   unshown: number;
-  /** The records stored up to this run have no gap at the head. */
-  gapFreeRunId: number;
+  /** See `Earlier`. */
+  joinedRunId: number;
 }
 
 /** One reading of the head. */
@@ -169,6 +167,8 @@ async function readOnce(run: RunParts, options: WalkResourceOptions, facts: Once
   const walk = createWalk({ resource, course, source, signal });
   const join = createHeadJoin();
   const ids: string[] = [];
+  /** What no reading or search of this run met before this reading. */
+  const own = createIdSet();
   let counted: number | null | undefined;
   let newer: string | null = null;
   /** The last page, while all of them show their order. */
@@ -180,7 +180,7 @@ async function readOnce(run: RunParts, options: WalkResourceOptions, facts: Once
     if (page.seq === 0)
       newer = await patience("find a newer build", () => findNewerBuild(sql, { runId, replicaLagMs }, page));
     const isKnown = await patience("look up records", () =>
-      areKnown(sql, resource, page, facts.gapFreeRunId),
+      areKnown(sql, resource, page, { joinedRunId: facts.joinedRunId, isNew: own.has }),
     );
     join.add({ ids: page.ids, isKnown });
     ids.push(...page.ids);
@@ -190,9 +190,19 @@ async function readOnce(run: RunParts, options: WalkResourceOptions, facts: Once
     course.resize(Math.max(course.limit, Math.min(largest, 2 * course.limit)));
     if (join.isJoined()) walk.stop();
   };
-  const { counts, seen } = facts;
   const settled = settlePages(run, {
-    ...{ resource, room, meters, onProgress, counts, seen, memory: null, onSettled },
+    ...{ resource, room, meters, onProgress, counts: facts.counts, memory: null, onSettled },
+    seen: {
+      ...facts.seen,
+      get size() {
+        return facts.seen.size;
+      },
+      add(id) {
+        const isNew = facts.seen.add(id);
+        if (isNew) own.add(id);
+        return isNew;
+      },
+    },
   });
   const read = await readPages(walk, settled, log);
   const top = last ? lastBorder(last) : null;
@@ -220,16 +230,25 @@ async function findEarlier(sql: Sql, resource: Resource): Promise<Earlier> {
   return { unstored, explained, known, joinedRunId };
 }
 
-/** Whether a page counts, and all its records are live and were stored by this run or an earlier one. */
-async function areKnown(sql: Sql, resource: Resource, page: Page, runId: number): Promise<boolean> {
+/**
+ * Whether a page counts, and all its records are live and of what has no gap: stored up to the last run that joined, or met
+ * by this run before this reading, which joined then. What this reading stored itself has a gap behind it where the
+ * course steps back.
+ */
+async function areKnown(
+  sql: Sql,
+  resource: Resource,
+  page: Page,
+  { joinedRunId, isNew }: { joinedRunId: number; isNew(id: string): boolean },
+): Promise<boolean> {
   if (!page.isAnchored || page.holes.length > 0 || page.meta.count !== page.ids.length) return false;
   const { table } = RECORD_TABLES[resource];
   const [row] = await runStatement<{ known: number }>(
     sql,
     compose`
       select count(*) as known from ${table}
-      where ${table.id} = any (${compose.param(page.ids)}::text[]) and ${table.first_seen_run_id} <= ${runId}
-        and ${table.deleted_at} is null`,
+      where ${table.id} = any (${compose.param(page.ids)}::text[]) and ${table.deleted_at} is null
+        and (${table.first_seen_run_id} <= ${joinedRunId} or ${table.id} = any (${compose.param(page.ids.filter((id) => !isNew(id)))}::text[]))`,
   );
   return row?.known === new Set(page.ids).size;
 }
