@@ -147,8 +147,12 @@ describe("the records that writers note", () => {
     expect([...(await sql`select from sync.touched_records where record_id is null`)]).toHaveLength(2);
     expect(await refresh()).toMatchObject({ changed: 2, isFull: false, repaired: null });
     expect(await facts()).toEqual(["1", "2", "3"]);
-    const [left] = await sql`select pg_relation_size('sync.touched_records') as bytes`;
-    expect(left).toEqual({ bytes: 0 });
+    // An autovacuum at the same moment has the lock; the next refresh takes it.
+    const bytes = async () => {
+      await refresh();
+      return (await sql`select pg_relation_size('sync.touched_records') as bytes`)[0]?.bytes;
+    };
+    await expect.poll(bytes).toBe(0);
   });
 });
 
