@@ -10,7 +10,9 @@ beforeAll(async () => {
   pages = await openMirrorPages();
   return () => pages[Symbol.asyncDispose]();
 });
-afterEach(() => run("truncate sync.runs, sync.walks, mirror.projects restart identity cascade"));
+afterEach(() =>
+  run("truncate sync.runs, sync.walks, mirror.projects restart identity cascade; delete from rollup.state"),
+);
 
 const headingOf = (page: string) => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
 const run = (text: string) => pages.asOwner((sql) => sql.unsafe(text));
@@ -96,7 +98,6 @@ describe("while the first sync runs, the page", () => {
     expect(looks).toContain("In the last 24 hours: 1 sync, 1 of them under way, and 0 rounds");
     expect(looks).not.toContain("sync that succeeded");
     expect(textOf(looks)).toContain("sync under way");
-    await run("delete from rollup.state");
   });
 
   it("goes on to say so when the builds are read and the run is not over, also where `docmirror migrate` came first", async () => {
@@ -110,7 +111,6 @@ describe("while the first sync runs, the page", () => {
     const before = await pages.page("/");
     await run("update sync.walks set records = 900 where resource = 'file'");
     expect(headingOf(await pages.page("/"))).not.toBe(headingOf(before));
-    await run("delete from rollup.state");
   });
 
   it("lists the projects by name as soon as their list is read", async () => {
