@@ -36,7 +36,10 @@ class Refused(Exception):
 def read_manifest(spark: SparkSession, folder: str) -> dict:
     # By Hadoop, which reads each address that Spark reads. Spark itself takes a name that begins with _ for hidden.
     path = spark._jvm.org.apache.hadoop.fs.Path(f"{folder}/_docmirror.json")
-    stream = path.getFileSystem(spark._jsc.hadoopConfiguration()).open(path)
+    files = path.getFileSystem(spark._jsc.hadoopConfiguration())
+    if not files.exists(path):
+        raise Refused(f"{path} is not there: name the folder of an export")
+    stream = files.open(path)
     try:
         manifest = json.loads(spark._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
     except ValueError as error:
@@ -115,8 +118,8 @@ def merge(spark: SparkSession, folder: str, namespace: str) -> None:
     for name in names:
         table, files = f"{namespace}.{name}", relations[name]["files"]
         last = last_merge(spark, table) if spark.catalog.tableExists(table) else {}
-        # ISO times of one length, in UTC.
-        if last.get("exported_at", "") > about["exported_at"]:
+        # Times in UTC, whose fractions of a second have as many digits as they need.
+        if last.get("exported_at", "").rstrip("Z") > about["exported_at"].rstrip("Z"):
             raise Refused(f"{table} has an export of {last['exported_at']}, and this one is of {about['exported_at']}")
         if last.get("exported_at") == about["exported_at"]:
             print(f"{table}: has it already")

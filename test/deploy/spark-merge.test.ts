@@ -17,11 +17,14 @@ import type { Sql } from "../../src/store/connection/sql.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { installPackages, whyNoJava } from "../support/python-packages.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
-import { SHORT_LIVED_JAVA } from "../support/spark.ts";
+import { SHORT_LIVED_JAVA, SMALL_SPARK } from "../support/spark.ts";
 
 const MERGE = fileURLToPath(new URL("../../deploy/spark/merge.py", import.meta.url));
 const MERGED_NIGHTS = fileURLToPath(new URL("merged_nights.py", import.meta.url));
 const NAMESPACE = "lake.docmirror";
+
+/** In their order, as Postgres writes them: without zeros at the end. */
+const TIMES = [":00Z", ":00.2Z", ":00.21Z", ":00.3Z", ":01Z"].map((end) => `2026-11-20T02:20${end}`);
 
 type Month = Record<"month" | "builds" | "finished" | "succeeded" | "name", unknown>;
 interface Answer {
@@ -63,7 +66,9 @@ describe("merge.py", { tags: ["long"] }, () => {
     const out = join(folder, String(nights.length + 1));
     if (nights.length > 0) await cp(join(folder, String(nights.length)), out, { recursive: true });
     const { signal } = new AbortController();
-    const facts = await exportReport({ sql, folder: out, format: "parquet", incremental: true, signal });
+    const made = await exportReport({ sql, folder: out, format: "parquet", incremental: true, signal });
+    const facts = { ...made, exported_at: TIMES[nights.length] ?? "" };
+    await writeFile(join(out, "_docmirror.json"), JSON.stringify(facts));
     const months = await sql<Month[]>`
       select coalesce(triggered_month, 'undated') as month, count(*)::int as builds, count(succeeded)::int as finished,
         sum(succeeded)::int as succeeded, max(project_name collate "C") as name
@@ -138,6 +143,11 @@ describe("merge.py", { tags: ["long"] }, () => {
     });
     expect(answer.columns).toContain("pages");
 
+    const absent = await run([MERGE, join(folder, "6"), NAMESPACE]);
+    expect(absent.code).toBe(2);
+    expect(absent.errors).toMatch(
+      /merge\.py: .*6\/_docmirror\.json is not there: name the folder of an export$/m,
+    );
     const older = await run([MERGE, join(folder, "4"), NAMESPACE]);
     expect(older.code).toBe(2);
     expect(older.errors).toContain("has an export of");
@@ -165,13 +175,8 @@ describe("merge.py", { tags: ["long"] }, () => {
 
 const confOf = (folder: string): string =>
   Object.entries({
+    ...SMALL_SPARK,
     "spark.master": "local[2]",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.ui.enabled": "false",
-    "spark.log.level": "ERROR",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "false",
     "spark.jars.packages": "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",

@@ -1,20 +1,25 @@
 import { mkdir, readdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 
+/** How any Spark of a test runs. */
+export const SMALL_SPARK = {
+  "spark.driver.host": "127.0.0.1",
+  "spark.driver.bindAddress": "127.0.0.1",
+  "spark.ui.enabled": "false",
+  "spark.log.level": "ERROR",
+  "spark.sql.shuffle.partitions": "2",
+  // To compile a statement takes longer than to run it over so few rows.
+  "spark.sql.codegen.wholeStage": "false",
+};
+
 /**
  * A cluster of Spark on this machine: a master and two workers with one core each, in processes of their own, all on the loopback. `folder` gets
  * its tables and logs.
  */
 export function clusterConf(folder: string): Record<string, string> {
   return {
+    ...SMALL_SPARK,
     "spark.master": "local-cluster[2,1,1024]",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.ui.enabled": "false",
-    "spark.log.level": "ERROR",
-    "spark.sql.shuffle.partitions": "2",
-    // To compile a statement takes longer than to run it over so few rows.
-    "spark.sql.codegen.wholeStage": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.warehouse.dir": join(folder, "warehouse"),
     "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:metastore;create=true",
