@@ -66,7 +66,10 @@ export async function readHead(run: RunParts, options: WalkResourceOptions): Pro
   let isShareDue = shareDays !== null;
   for (let readings = 1; ; readings++) {
     const head = await readOnce(run, options, {
-      ...{ counts, seen, unshown: explained - unstored, joinedRunId },
+      counts,
+      seen,
+      unshown: explained - unstored,
+      joinedRunId,
     });
     const { outcome, top, newer } = head;
     counts = head.counts;
