@@ -80,6 +80,7 @@ export const DICTIONARY = {
       error_line_id:
         "16 hex digits, the same for builds with the same error: their lines differ at most in paths, numbers, hashes " +
         "and dates. See error_lines. Null for builds that did not fail.",
+      fact_updated_at: "When this row last changed, names aside.",
     },
   },
   fact_months: {
