@@ -21,8 +21,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, lit
 from pyspark.sql.types import StructType
 
-LAYOUT = 2
+LAYOUT = 3
 FACTS = "fact_builds"
+REVISIONS = "fact_months"
 MONTH = "triggered_month"
 LAST = "as_of"
 # What a snapshot says of the export that it came from.
@@ -113,8 +114,9 @@ def merge(spark: SparkSession, folder: str, namespace: str) -> None:
     spark.sql(f"create namespace if not exists {namespace}")
     about = {"exported_at": manifest["exported_at"], "run_id": str(manifest["run_id"]), "form": form_of(manifest)}
     relations = manifest["relations"]
-    # Facts after dimensions, so that a build whose project is new has it. `as_of` says that all are there.
-    names = [*(name for name in relations if name not in (FACTS, LAST)), FACTS, LAST]
+    # Facts after dimensions, so that a build whose project is new has it. A revision comes when its facts are there; `as_of` says that all are.
+    last_ones = [FACTS, REVISIONS, LAST]
+    names = [*(name for name in relations if name not in last_ones), *last_ones]
     for name in names:
         table, files = f"{namespace}.{name}", relations[name]["files"]
         last = last_merge(spark, table) if spark.catalog.tableExists(table) else {}

@@ -2,7 +2,7 @@ import { is, SQL, sql } from "drizzle-orm";
 import { ConfigError } from "../base/errors.ts";
 import { printableJson } from "../base/printable.ts";
 import { type WrittenStatement, writeStatement } from "../store/connection/run-statement.ts";
-import { columnsOf, type Relation } from "./dictionary.ts";
+import { type ColumnOf, columnsOf, type Relation } from "./dictionary.ts";
 import type { AnswerFilters, FilterName, Question } from "./question.ts";
 import { relation as relationSql, where } from "./relation.ts";
 import { RELATION_FACTS } from "./relations.ts";
@@ -45,16 +45,16 @@ export function onPage(text: TemplateStringsArray, ...values: unknown[]): SQL {
 
 /**
  * The statement that reads a relation of schema `report`: its columns by name, narrowed by the filters and by `also`, in
- * the relation's order; `part` is what `onPage` adds. Throws ConfigError for a filter that the relation does not accept,
- * or an invalid value. Does not check whether a slug exists.
+ * the relation's order; `part` is what `onPage` adds, `columns` those that are wanted. Throws ConfigError for a filter that
+ * the relation does not accept, or an invalid value. Does not check whether a slug exists.
  */
-export function askFor(
-  relation: Relation,
+export function askFor<R extends Relation>(
+  relation: R,
   filters: AnswerFilters = {},
   also: readonly SQL[] = [],
   part?: SQL,
+  columns: readonly ColumnOf<R>[] = columnsOf(relation),
 ): Question {
-  const columns = columnsOf(relation);
   const { order } = RELATION_FACTS[relation];
   const { limit } = filters;
   const statement = sql`select ${sql.raw(wrap(columns))}

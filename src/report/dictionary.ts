@@ -80,6 +80,7 @@ export const DICTIONARY = {
       error_line_id:
         "16 hex digits, the same for builds with the same error: their lines differ at most in paths, numbers, hashes " +
         "and dates. See error_lines. Null for builds that did not fail.",
+      fact_updated_at: "When this row last changed, names aside.",
     },
   },
   fact_months: {
@@ -88,7 +89,7 @@ export const DICTIONARY = {
     columns: {
       month: "As triggered_month of fact_builds; null for builds without a date.",
       revision:
-        "A number that changes with each change of a row of this month, or of a name in it. Equal revisions mean equal rows.",
+        "A number that changes with each change of a row of this month, names aside: these are in the dimensions. Equal revisions mean equal facts.",
     },
   },
   success_rate_daily: {

@@ -16,7 +16,7 @@ snapshots = spark.sql(f"select snapshot_id, summary from {facts}.snapshots order
 answers = []
 for snapshot in snapshots:
     months = spark.sql(
-        f"""select triggered_month as month, count(*) as builds, count(succeeded) as finished, sum(succeeded) as succeeded, max(project_name) as name
+        f"""select triggered_month as month, count(*) as builds, count(succeeded) as finished, sum(succeeded) as succeeded, max(project_id) as project
         from {facts} version as of {snapshot.snapshot_id} group by triggered_month order by triggered_month"""
     )
     answers.append({
@@ -28,7 +28,7 @@ for snapshot in snapshots:
 
 last = f"{exports}/{nights[-1]}"
 differences = {}
-for name in ("fact_builds", "dim_projects", "dim_versions", "dim_dates", "as_of"):
+for name in ("fact_builds", "dim_projects", "dim_versions", "dim_dates", "fact_months", "as_of"):
     written = spark.read.parquet(f"{last}/{name}")
     merged = spark.table(f"{namespace}.{name}").select(written.columns)
     differences[name] = written.exceptAll(merged).count() + merged.exceptAll(written).count()

@@ -26,7 +26,7 @@ const NAMESPACE = "lake.docmirror";
 /** In their order, as Postgres writes them: without zeros at the end. */
 const TIMES = [":00Z", ":00.2Z", ":00.21Z", ":00.3Z", ":01Z"].map((end) => `2026-11-20T02:20${end}`);
 
-type Month = Record<"month" | "builds" | "finished" | "succeeded" | "name", unknown>;
+type Month = Record<"month" | "builds" | "finished" | "succeeded" | "project", unknown>;
 interface Answer {
   snapshots: { exported_at: string; run_id: string; files: number; months: Month[] }[];
   differences: Record<string, number>;
@@ -71,7 +71,7 @@ describe("merge.py", { tags: ["long"] }, () => {
     await writeFile(join(out, "_docmirror.json"), JSON.stringify(facts));
     const months = await sql<Month[]>`
       select coalesce(triggered_month, 'undated') as month, count(*)::int as builds, count(succeeded)::int as finished,
-        sum(succeeded)::int as succeeded, max(project_name collate "C") as name
+        sum(succeeded)::int as succeeded, max(project_id collate "C") as project
       from report.fact_builds group by 1 order by 1`;
     nights.push({ facts, months: [...months] });
   }
@@ -136,10 +136,10 @@ describe("merge.py", { tags: ["long"] }, () => {
     );
     expect(answer.snapshots.map(({ run_id }) => run_id)).toEqual(nights.map(() => "1"));
     expect(answer.snapshots.map(({ months }) => months)).toEqual(nights.map(({ months }) => months));
-    // All; one; the month of what was deleted and the one where a build moved; all with the name; all for the column.
-    expect(answer.snapshots.map(({ files }) => files)).toEqual([4, 1, 2, 4, 4]);
+    // All; one; the month of what was deleted and the one where a build moved; that of a build, none for a name; all for the column.
+    expect(answer.snapshots.map(({ files }) => files)).toEqual([4, 1, 2, 1, 4]);
     expect(answer.differences).toEqual({
-      ...{ fact_builds: 0, dim_projects: 0, dim_versions: 0, dim_dates: 0, as_of: 0 },
+      ...{ fact_builds: 0, dim_projects: 0, dim_versions: 0, dim_dates: 0, fact_months: 0, as_of: 0 },
     });
     expect(answer.columns).toContain("pages");
 

@@ -37,11 +37,13 @@ const BY_TYPE = `
 const BY_MONTH = `
   select triggered_month, count(succeeded)::float8 as finished, avg(succeeded)::float8 as success_rate
   from report.fact_builds where triggered_month >= '2025-07' group by triggered_month order by 1`;
+const NAMED = "build_id, project_slug, project_name, version_slug, version_name";
 
 type Row = Record<string, string | number | null>;
 let folder: string;
 let byType: Row[];
 let byMonth: Row[];
+let names: Row[];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "docmirror-scale-"));
@@ -51,6 +53,9 @@ beforeAll(async () => {
     await refreshReport(mirror.url, REPORT_SETTINGS);
     byType = [...(await sql.unsafe<Row[]>(BY_TYPE))];
     byMonth = [...(await sql.unsafe<Row[]>(BY_MONTH))];
+    names = [
+      ...(await sql.unsafe<Row[]>(`select ${NAMED} from report.fact_builds order by build_id collate "C"`)),
+    ];
     await exportReport({ sql, folder, format: "parquet", signal: new AbortController().signal });
   });
   expect(byType.map((row) => row.documentation_type)).toEqual(["mkdocs", "sphinx", null]);
@@ -72,7 +77,7 @@ const comparable = (rows: readonly Row[]) =>
 
 describe("docs/scale.md", () => {
   it("has statements for DuckDB that give what schema report gives", async () => {
-    const statements = sectionOf("DuckDB").code.split(/;\s*$/m).slice(0, 3);
+    const statements = sectionOf("DuckDB").code.split(/;\s*$/m).slice(0, 4);
     const instance = await DuckDBInstance.create(":memory:");
     const connection = await instance.connect();
     try {
@@ -84,6 +89,8 @@ describe("docs/scale.md", () => {
       expect(answers[2]).toEqual([
         { run_id: "1", current_through: "2025-08-15 02:17:00", exported_at: expect.anything() },
       ]);
+      const named = await connection.runAndReadAll(`select ${NAMED} from builds order by build_id`);
+      expect(named.getRowObjectsJson()).toEqual(names);
     } finally {
       connection.closeSync();
       instance.closeSync();
@@ -113,6 +120,7 @@ rows = answer.to_dicts()`,
       rows: `from pyspark.sql import SparkSession
 spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.log.level", "ERROR").getOrCreate()
 exec(code)
+assert spark.sql("select count(*), count(project_slug) from builds").first() == (204, 204)
 rows = [row.asDict() for row in answer.collect()]`,
     },
     ClickHouse: {

@@ -10,7 +10,7 @@ export type Compared = (typeof COMPARED)[number];
 
 /** When a row was written is no answer, and who hits as many projects as often may stand in either order. */
 const NOT_COMPARED: Partial<Record<Compared, readonly string[]>> = {
-  fact_builds: ["updated_at"],
+  fact_builds: ["updated_at", "fact_updated_at"],
   dim_projects: ["updated_at", "renamed_at"],
   dim_versions: ["updated_at", "renamed_at"],
   error_classes: ["rank"],

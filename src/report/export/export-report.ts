@@ -6,21 +6,22 @@ import { readVersion } from "../../base/version.ts";
 import { abortable } from "../../store/connection/abortable.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { askFor } from "../ask.ts";
-import { columnsOf, type Relation } from "../dictionary.ts";
+import { type ColumnOf, columnsOf, type Relation } from "../dictionary.ts";
 import { readAnswer, withSnapshot } from "../read-answer.ts";
 import { AS_OF, AS_OF_COLUMNS, type AsOf, asOfRow, findAsOf } from "./as-of.ts";
 import { type ExportForm, LAYOUT, type LastExport, readLastExport } from "./last-export.ts";
+import { findRevisions, MONTHS, MONTHS_COLUMNS, monthsRows } from "./months.ts";
 import { createParquetWriter, type TypedColumn } from "./parquet.ts";
 import type { Target } from "./part-files.ts";
 import { MARKER, withStagingFolder } from "./staging-folder.ts";
-import { FACT, writeMonths } from "./write-months.ts";
+import { FACT, FACT_COLUMNS, writeMonths } from "./write-months.ts";
 import { type ExportedRelation, writeTable } from "./write-table.ts";
 
 export const EXPORT_FORMATS = ["parquet", "csv"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 const DIMENSIONS = ["dim_projects", "dim_versions", "dim_dates"] as const satisfies Relation[];
-const RELATIONS = [FACT, ...DIMENSIONS, AS_OF];
+const RELATIONS = [FACT, MONTHS, ...DIMENSIONS, AS_OF];
 /** What older versions wrote beside the folder of the facts. It is replaced with the rest. */
 const OLD_FILES = [...DIMENSIONS, AS_OF].flatMap((name) =>
   EXPORT_FORMATS.map((ending) => `${name}.${ending}`),
@@ -51,8 +52,8 @@ export interface ExportFacts extends AsOf, ExportForm {
 }
 
 /**
- * Writes the builds, a folder for each month, the dimensions, a folder each, and as of when that is, as they
- * are at one moment. Memory does not grow with the rows. The disk also needs room for the CSV of the largest
+ * Writes the builds, a folder for each month, the revisions of the months, the dimensions with all names, a folder each,
+ * and as of when that is, as they are at one moment. Memory does not grow with the rows. The disk also needs room for the CSV of the largest
  * month. Throws ConfigError, StoreError, or the signal's reason.
  */
 export async function exportReport(options: ExportOptions): Promise<ExportFacts> {
@@ -78,10 +79,12 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
           const rows = readAnswer(tx, askFor(relation), { signal, batchRows: BATCH_ROWS });
           return writeTable(target, relation, await findColumns(tx, relation), rows);
         };
+        const revisions = await findRevisions(tx);
         const builds = await writeMonths({
           tx,
           target,
-          columns: await findColumns(tx, FACT),
+          columns: await findColumns(tx, FACT, FACT_COLUMNS),
+          revisions,
           filters: { since, until },
           last: last !== null && "find" in last ? last : null,
           ending: format,
@@ -98,6 +101,7 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
           full_because: last !== null && "reason" in last ? last.reason : null,
           relations: {
             [FACT]: builds,
+            [MONTHS]: await writeTable(target, MONTHS, MONTHS_COLUMNS, [monthsRows(revisions)]),
             dim_projects: await dimension("dim_projects"),
             dim_versions: await dimension("dim_versions"),
             dim_dates: await dimension("dim_dates"),
@@ -121,8 +125,11 @@ function findDefinition(tx: TransactionSql) {
 }
 
 /** Those that a question asks for, in its order: a table may have more. */
-function findColumns(tx: TransactionSql, relation: Relation): Promise<TypedColumn[]> {
-  const names = columnsOf(relation);
+function findColumns<R extends Relation>(
+  tx: TransactionSql,
+  relation: R,
+  names: ColumnOf<R>[] = columnsOf(relation),
+): Promise<TypedColumn[]> {
   return tx<TypedColumn[]>`
     select column_name as name, data_type as type from report.data_dictionary
     where relation = ${relation} and column_name = any(${names}) order by array_position(${names}, column_name)`;

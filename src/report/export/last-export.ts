@@ -4,8 +4,8 @@ import { isJsonObject } from "../../resources/json-object.ts";
 import type { PartFile } from "./part-files.ts";
 import { MARKER } from "./staging-folder.ts";
 
-/** How the files are laid out and named. Layout 1 was not named in its manifest. */
-export const LAYOUT = 2;
+/** How the files are laid out and named. Layout 1 was not named in its manifest; up to 2 facts had names. */
+export const LAYOUT = 3;
 
 /** All on which the rows of a file depend besides the facts. A file of another form is not kept. */
 export interface ExportForm {

@@ -1,14 +1,14 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type SQL, sql } from "drizzle-orm";
-import { runText } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askFor } from "../ask.ts";
-import type { Relation } from "../dictionary.ts";
+import { type ColumnOf, columnsOf, type Relation } from "../dictionary.ts";
 import type { AnswerFilters } from "../question.ts";
 import { type AnswerRow, readAnswer } from "../read-answer.ts";
 import { relation } from "../relation.ts";
 import type { KeptFiles } from "./last-export.ts";
+import { nameOfMonth, type Revisions } from "./months.ts";
 import type { TypedColumn } from "./parquet.ts";
 import { createPartFiles, PART, type Target } from "./part-files.ts";
 import type { ExportedRelation } from "./write-table.ts";
@@ -16,14 +16,19 @@ import type { ExportedRelation } from "./write-table.ts";
 export const FACT = "fact_builds" satisfies Relation;
 const fact = relation(FACT);
 const PARTITION = "triggered_month";
-/** Hive's own name for the partition of null is an error to some readers, and a text like any other to more. */
-const UNDATED = "undated";
+/** What a new name changes. Files have it in the dimensions alone, so that they stay. */
+const NAMES: readonly ColumnOf<typeof FACT>[] = [
+  ...(["project_slug", "project_name", "version_slug", "version_name"] as const),
+  "updated_at",
+];
+export const FACT_COLUMNS = columnsOf(FACT).filter((column) => !NAMES.includes(column));
 
 export interface MonthsOptions {
   tx: TransactionSql;
   target: Target;
-  /** All columns of the relation. */
+  /** Those of `FACT_COLUMNS`. */
   columns: readonly TypedColumn[];
+  revisions: Revisions;
   filters: AnswerFilters;
   /** The export whose files of unchanged months are kept; null: every month is written. */
   last: KeptFiles | null;
@@ -35,14 +40,15 @@ export interface MonthsOptions {
 
 /** Writes the builds, a folder for each month. */
 export async function writeMonths(options: MonthsOptions): Promise<ExportedRelation> {
-  const { tx, target, filters, last, ending, batchRows, signal } = options;
-  const columns = options.columns.filter(({ name }) => name !== PARTITION);
-  const revisions = await findRevisions(tx);
+  const { tx, target, revisions, filters, last, ending, batchRows, signal } = options;
+  const columns = options.columns
+    .filter(({ name }) => name !== PARTITION)
+    .map(({ name, type }) => ({ name: name === "fact_updated_at" ? "updated_at" : name, type }));
   const parts = createPartFiles(target, columns);
   let kept = 0;
 
   async function write(month?: string | null): Promise<void> {
-    const question = askFor(FACT, filters, month === undefined ? [] : within(month));
+    const question = askFor(FACT, filters, month === undefined ? [] : within(month), undefined, FACT_COLUMNS);
     const place = question.columns.indexOf(PARTITION);
     for await (const rows of readAnswer(tx, question, { signal, batchRows })) {
       // Rows come by time, so those of a month are together.
@@ -76,15 +82,7 @@ export async function writeMonths(options: MonthsOptions): Promise<ExportedRelat
   }
 }
 
-/** Newest first, as the builds come. */
-async function findRevisions(tx: TransactionSql): Promise<Map<string | null, string>> {
-  const { text, params } = askFor("fact_months");
-  // Text of `askFor`.
-  const rows = await runText<{ month: string | null; revision: string }>(tx, text, params);
-  return new Map(rows.map(({ month, revision }) => [month, revision]));
-}
-
-const nameOf = (month: string | null): string => `${FACT}/${PARTITION}=${month ?? UNDATED}/${PART}`;
+const nameOf = (month: string | null): string => `${FACT}/${PARTITION}=${nameOfMonth(month)}/${PART}`;
 
 /** By the day, which has an index. */
 function within(month: string | null): SQL[] {

@@ -137,10 +137,7 @@ export const rollupBuilds = rollup.table(
   ],
 );
 
-/**
- * One row for each month that ever had a build. Triggers of the migration keep it: on the facts, and on the
- * names that `report.fact_builds` shows with them.
- */
+/** One row for each month that ever had a build. Triggers of the migration on the facts keep it. */
 export const factMonths = rollup.table("fact_months", {
   /** As in `report.dim_dates`; empty for builds without a date. */
   month: text().primaryKey(),

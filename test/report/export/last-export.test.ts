@@ -45,7 +45,11 @@ describe("the manifest of the last export", () => {
     expect(await last.find("other.csv")).toBeNull();
   });
 
-  it.each([{ layout: 1 }, { layout: undefined }])("is of another layout: %j", async (fault) => {
+  it.each([
+    { layout: 2 },
+    { layout: 1 },
+    { layout: undefined },
+  ])("is of another layout: %j", async (fault) => {
     expect(await readManifest(JSON.stringify({ ...MANIFEST, ...fault }))).toEqual({
       reason: "its files have another layout",
     });
@@ -55,7 +59,7 @@ describe("the manifest of the last export", () => {
     ...["", "[]", "{", "null", "5", "{}"],
     ...[
       { layout: 1.5 },
-      { layout: "2" },
+      { layout: "3" },
       { format: null },
       { since: 5 },
       { until: undefined },

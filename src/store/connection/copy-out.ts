@@ -1,0 +1,52 @@
+import { Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { abortable, cancelUntilEnded, type Statement } from "./abortable.ts";
+import { runText } from "./run-statement.ts";
+import type { TransactionSql } from "./sql.ts";
+
+/** So many bytes of rows are held at a time, unless a row is longer. */
+const BUFFER_BYTES = 1 << 20;
+
+/**
+ * Runs a `copy … to stdout` and gives its rows to `write`, as many at a time as have come: the server sends a message for
+ * each row, and the driver's stream keeps them apart while it flows. A slow `write` slows the server. When `write` fails or the
+ * signal is aborted, the server cancels the statement, and what it still sends is thrown away, because the driver takes no other
+ * statement before the end of this one.
+ */
+export async function copyOut(
+  tx: TransactionSql,
+  text: string,
+  write: (rows: readonly Buffer[]) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const statement = runText(tx, text);
+  const running = statement as unknown as Statement<unknown>;
+  const stream = await abortable(statement.readable(), signal);
+  let isRunning = true;
+  let failure: { reason: unknown } | undefined;
+  let cancelled: Promise<void> | undefined;
+  const fail = (reason: unknown) => {
+    failure ??= { reason };
+    cancelled ??= cancelUntilEnded(() => (isRunning ? running : undefined));
+  };
+  const take = async (rows: readonly Buffer[]) => {
+    if (failure === undefined) await write(rows).catch(fail);
+  };
+  const abort = () => fail(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  const sink = new Writable({
+    highWaterMark: BUFFER_BYTES,
+    write: (row: Buffer, _encoding, done) => void take([row]).then(() => done()),
+    writev: (rows, done) => void take(rows.map(({ chunk }) => chunk)).then(() => done()),
+  });
+  try {
+    await pipeline(stream, sink);
+  } catch (error) {
+    failure ??= { reason: error };
+  } finally {
+    isRunning = false;
+    signal.removeEventListener("abort", abort);
+    await cancelled;
+  }
+  if (failure !== undefined) throw failure.reason;
+}
