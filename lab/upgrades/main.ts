@@ -30,6 +30,8 @@ const FIRST_RELEASE = "75cb7209";
 const MINUTE_MS = 60_000;
 /** How long before now the mirrored time begins. */
 const AGO_MS = 120 * MINUTE_MS;
+/** What a user must do first. For three hours a program of part 9 made this table itself, and a migration made it from then on. */
+const PREPARED: Record<string, string> = { "6c76ff6f": "drop table sync.places" };
 /** Of a fault, this much is printed. */
 const TOLD = 3;
 
@@ -97,7 +99,7 @@ function createLife(startAt: Date) {
     rates: {
       ...{
         builds: 700,
-        buildDeletions: 40,
+        buildDeletions: 300,
         projectChanges: 60,
         administratorChanges: 12,
         hides: 0,
@@ -113,8 +115,9 @@ function createLife(startAt: Date) {
 const folder = values.folder ?? mkdtempSync(join(tmpdir(), "docmirror-upgrades-"));
 mkdirSync(folder, { recursive: true });
 const server = await startDatabaseServer(process.env.TEST_DATABASE_URL);
-const admin = (statement: string) =>
-  withSql(server.adminUrl, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(statement));
+const runStatement = (url: string, statement: string) =>
+  withSql(url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(statement));
+const admin = (statement: string) => runStatement(server.adminUrl, statement);
 const urlOf = (name: string) => replaceDatabase(server.adminUrl, name);
 const createDatabase = (name: string, template = "template0") =>
   admin(`create database ${name} template ${template}`);
@@ -154,11 +157,13 @@ async function upgrade(state: State, startAt: Date, fresh: string): Promise<stri
     await run(mirror, simulation.url, ["sync", "--full"], program, [0, 3]);
     advance();
     const before = await readHistory(urlOf(mirror));
+    await runStatement(urlOf(mirror), PREPARED[state.commit] ?? "");
     await run(mirror, simulation.url, ["migrate"]);
     await run(mirror, simulation.url, ["sync", "--full"]);
     await createDatabase(copy, mirror);
     await forgetDeleted(urlOf(copy));
-    await run(copy, simulation.url, ["report", "freshness"]);
+    // Builds become stuck as time goes by, so both are computed now.
+    for (const name of [copy, fresh]) await run(name, simulation.url, ["report", "freshness"]);
     const lost = Object.entries(findLost(before, await readHistory(urlOf(mirror))));
     const faults = [
       ...(before.changes.length > 0 && before.transitions.length > 0
