@@ -112,7 +112,7 @@ export const STATUS: StatusDocument = {
   },
   next_runs: [{ job: "sync", cron: "17 2 * * *", timezone: "Etc/UTC", due_at: "…Z" }],
   schema: { state: "current", migrations: 17, missing: 0, unknown: 0, outdated: 0 },
-  version: "0.1.0",
+  version: "1.0.0",
   generated_at: "…Z",
 };
 
@@ -147,8 +147,8 @@ export const PATHS: Readonly<Record<string, string>> = {
 export async function contractPage(): Promise<string> {
   return `# The contract
 
-For authors of scripts, monitors and dashboards: the names that a new version keeps. Everything else may change. \`npm run docs:contract\` writes
-this page from the code.
+For authors of scripts, monitors and dashboards: the names that a new version keeps. Everything else may change. What a page calls an older name goes
+with version 2.0.0. \`npm run docs:contract\` writes this page from the code.
 
 ## Commands
 

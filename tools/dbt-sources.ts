@@ -73,9 +73,12 @@ export const COMPUTED = [
   "project_activity",
 ] as const satisfies readonly Relation[];
 
-/** The columns of a computed relation. The engines have no function for masks. */
+/** Of these columns masks need a function that the engines lack, and the other is an older name that files do not have. */
+const NOT_COMPUTED = ["mask", "output_excerpt"];
+
+/** The columns of a computed relation. */
 export const computedColumnsOf = (name: (typeof COMPUTED)[number]): string[] =>
-  Object.keys(DICTIONARY[name].columns).filter((column) => column !== "mask");
+  Object.keys(DICTIONARY[name].columns).filter((column) => !NOT_COMPUTED.includes(column));
 
 /** `deploy/dbt/models/files/properties.yml`, from the dictionary. */
 export function dbtModels(): string {

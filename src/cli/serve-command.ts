@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { messageOf } from "../base/errors.ts";
-import { createMeters } from "./../base/metrics/meters.ts";
+import { createMeters } from "../base/metrics/meters.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { tryRefresh } from "../report/refresh/after-run.ts";
 import { isReportBehind, mayRefresh } from "../report/refresh/refresh.ts";

@@ -66,8 +66,7 @@ export const DICTIONARY = {
       error_fingerprint:
         "16 hex digits, the same for error lines that differ only in quoted names, packages, modules, " +
         "files, versions, hashes, numbers, dates and URLs; null for builds that did not fail.",
-      output_excerpt:
-        "The error line of a failed build, with the next line where it ends in a colon, at most 400 characters; null where there is none.",
+      output_excerpt: "The same as error_line, by its older name.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
       updated_at: "When this row last changed, its project's and its version's names included.",
@@ -81,6 +80,8 @@ export const DICTIONARY = {
         "16 hex digits, the same for builds with the same error: their lines differ at most in paths, numbers, hashes " +
         "and dates. See error_lines. Null for builds that did not fail.",
       fact_updated_at: "When this row last changed, names aside.",
+      error_line:
+        "The error line of a failed build, with the next line where it ends in a colon, at most 400 characters; null where there is none.",
     },
   },
   fact_months: {

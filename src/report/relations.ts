@@ -151,21 +151,13 @@ export const RELATION_FACTS: { readonly [R in Relation]: RelationFacts<ColumnOf<
       "failures",
       "failing_since",
       "error_class",
-      "output_excerpt",
+      "error_line",
     ],
   },
   failing_projects: {
     time: { column: "failing_since", span: "moment" },
     order: "failing_since desc nulls last, project_slug, project_id",
-    answer: [
-      "project_slug",
-      "version_slug",
-      "type",
-      "failing_since",
-      "failing",
-      "error_class",
-      "output_excerpt",
-    ],
+    answer: ["project_slug", "version_slug", "type", "failing_since", "failing", "error_class", "error_line"],
   },
   project_states: {
     order: "project_slug, project_id",

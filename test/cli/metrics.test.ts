@@ -18,10 +18,10 @@ async function scrape(cli: RunningCli): Promise<string> {
 const figuresOf = (text: string) =>
   text
     .slice(text.indexOf("# HELP docmirror_database_up"), text.indexOf("# HELP docmirror_build_info"))
-    .replace(/^.*docmirror_(?:leader|has_leader)\b.*\n\n?/gm, "");
+    .replace(/^.*docmirror_(?:is_|has_)?leader\b.*\n\n?/gm, "");
 
 const leadOf = (text: string) => ({
-  leader: seriesOf(text, "docmirror_leader"),
+  leader: seriesOf(text, "docmirror_is_leader"),
   hasLeader: seriesOf(text, "docmirror_has_leader"),
 });
 

@@ -232,6 +232,7 @@ function factRow(fact: Fact): Row {
     reference: fact.reference === null ? "(none)" : fact.reference || null,
     is_dated_ahead: fact.isAhead,
     error_line_id: fact.error?.lineId ?? null,
+    error_line: fact.error?.line ?? null,
   };
 }
 

@@ -188,7 +188,7 @@ test("failures that differ only in paths, hashes, numbers, dates and URLs have o
   await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
   const facts = await readRelation(sql, "fact_builds");
   const found = FAILURES.map(({ mark }) => {
-    const alike = facts.filter(({ output_excerpt: line }) => typeof line === "string" && line.includes(mark));
+    const alike = facts.filter(({ error_line: line }) => typeof line === "string" && line.includes(mark));
     expect(alike.length).toBeGreaterThan(10);
     return [...new Set(alike.map(({ error_fingerprint }) => error_fingerprint))];
   });

@@ -108,7 +108,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      13       | 2024-11-03 07:50:00+00 | 2024-11-03 08:00:00+00 | 600            | 5400           | ·
      15       | 2025-01-06 12:03:00+00 | 2025-01-06 12:04:00+00 | 120            | 330            | ·
      16       | 2025-01-06 12:12:00+00 | 2025-01-06 12:12:30+00 | 100            | 150            | 125`,
-    `build_id | error_class  | output_excerpt                                          | first_seen_at          | deleted_at
+    `build_id | error_class  | error_line                                              | first_seen_at          | deleted_at
      1        | ·            | ·                                                       | 2024-12-30 06:00:20+00 | ·
      2        | dependency   | ERROR: No matching distribution found for sphinx==1.2.3 | 2024-12-31 01:30:00+00 | ·
      3        | memory       | Killed                                                  | 2025-01-01 00:01:00+00 | ·
@@ -301,7 +301,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
   ],
   // The version of builds 23 and 28 is gone, and so is the project of build 22; builds 9 and 10 have one date, and 10 is the later one.
   failing_now: [
-    `project_id | project_slug | version_id | version_slug | type   | failures | failing_since          | first_failed_build_id | last_failed_at         | last_failed_build_id | last_succeeded_at      | last_succeeded_build_id | error_class  | output_excerpt
+    `project_id | project_slug | version_id | version_slug | type   | failures | failing_since          | first_failed_build_id | last_failed_at         | last_failed_build_id | last_succeeded_at      | last_succeeded_build_id | error_class  | error_line
      1          | pip          | 11         | latest       | html   | 2        | 2025-01-08 02:00:00+00 | 7                     | 2025-01-09 03:00:00+00 | 8                    | 2025-01-02 06:10:00+00 | 6                       | unclassified | ·
      -1         | (unknown)    | -1         | (unknown)    | (none) | 1        | 2025-01-03 00:00:00+00 | 12                    | 2025-01-03 00:00:00+00 | 12                   | ·                      | ·                       | memory       | killed`,
     // pip's default version is stable, which is gone; latest was last built by build 8.
@@ -313,7 +313,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
     `project_id | project_slug | version_id | version_slug | type   | is_main | failures | failing_since          | first_failed_build_id | last_failed_at         | last_failed_build_id
      1          | pip          | 11         | latest       | html   | false   | 2        | 2025-01-08 02:00:00+00 | 7                     | 2025-01-09 03:00:00+00 | 8
      -1         | (unknown)    | -1         | (unknown)    | (none) | false   | 1        | 2025-01-03 00:00:00+00 | 12                    | 2025-01-03 00:00:00+00 | 12`,
-    `project_id | last_succeeded_at      | last_succeeded_build_id | error_class  | output_excerpt | failing | is_main_failing | main_failing_since | worked_before
+    `project_id | last_succeeded_at      | last_succeeded_build_id | error_class  | error_line | failing | is_main_failing | main_failing_since | worked_before
      1          | 2025-01-02 06:10:00+00 | 6                       | unclassified | ·              | 1       | false           | ·                  | true
      -1         | ·                      | ·                       | memory       | killed         | 1       | false           | ·                  | false`,
   ],

@@ -1,7 +1,7 @@
 {#- The failures that have a column in common, as CTEs that end with `alike`: a row for each of its values. -#}
 {% macro alike_failures(key) -%}
 with failure as (
-  select project_id, build_id, error_class, error_fingerprint, triggered_at, output_excerpt,
+  select project_id, build_id, error_class, error_fingerprint, triggered_at, error_line,
     -- Spans end with the day up to which the build list was read.
     case when triggered_on > as_of.last_day then null when triggered_on + 7 > as_of.last_day then 0
       when triggered_on + 14 > as_of.last_day then 1 end as spans_ago,
@@ -14,7 +14,7 @@ with failure as (
   where failed = 1
 ), counted as (
   select {{ key }} as key, max(error_class) filter (where nth_last = 1) as last_error_class,
-    max(output_excerpt) filter (where nth_last = 1) as example, count(*) as failures,
+    max(error_line) filter (where nth_last = 1) as example, count(*) as failures,
     count(distinct project_id) filter (where project_id <> '-1') as projects,
     min(triggered_at) as first_triggered_at, max(triggered_at) as last_triggered_at,
     max(build_id) filter (where nth_last = 1) as last_build_id,

@@ -14,7 +14,7 @@ export interface FeedEvent {
   readonly failures: number;
   readonly failed_at: string | null;
   /** The error line of a build that failed. */
-  readonly output_excerpt: string | null;
+  readonly error_line: string | null;
 }
 
 const MOST_EVENTS = 50;
@@ -30,7 +30,7 @@ export async function findFeedEvents(tx: TransactionSql, project?: string): Prom
       select from report.dim_projects as gone where gone.project_id = streak.project_id and gone.is_deleted
     )`;
   return tx<FeedEvent[]>`
-    select event.*, failed.output_excerpt
+    select event.*, failed.error_line
     from (
       (select 'broke' as kind, first_failed_build_id as build_id, failed_at as at,
          project_slug, version_slug, type, failures, failed_at

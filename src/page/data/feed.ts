@@ -51,7 +51,7 @@ function renderEntry(event: FeedEvent, origin: string): Markup {
 `;
 }
 
-function breakWords({ output_excerpt: line }: FeedEvent): string {
+function breakWords({ error_line: line }: FeedEvent): string {
   return line === null
     ? "The build failed without an error line."
     : `The build failed: ${xmlText(line, 400)}`;

@@ -6,8 +6,7 @@ import { foreign, grouped, kindLabel, type Markup } from "./words.ts";
 
 /** Why something fails: the kind of error and its line. The row is one of `report.failing_now`, or has its columns. */
 export function renderWhy(row: Row): Markup {
-  const line =
-    row.output_excerpt === null ? "" : html`<code>${foreign(String(row.output_excerpt), 180)}</code>`;
+  const line = row.error_line === null ? "" : html`<code>${foreign(String(row.error_line), 180)}</code>`;
   return html`<p class="why"><b>${kindLabel(row.error_class)}</b>${line}</p>`;
 }
 

@@ -113,7 +113,7 @@ limit ${inline(MOST_FAILING)}`}`,
     causes: ask("fact_builds")`
 select ${pick(build, "error_class", "error_line_id")}, count(*) as failures, max(${build.triggered_at}) as last_triggered_at,
   ${newestOf(build.build_id)} as last_build_id,
-  ${newestOf(build.output_excerpt)} as example, count(distinct ${build.output_excerpt}) as places,
+  ${newestOf(build.error_line)} as example, count(distinct ${build.error_line}) as places,
   sum(count(*)) over (partition by ${build.error_class}) as class_failures${onPage`,
   count(*) over (partition by ${build.error_class}) as class_lines,
   sum(count(*)) over () as all_failures`}

@@ -116,7 +116,7 @@ function evidenceOf({ project, subject, answers, moment: { now } }: ProjectVerdi
   if (worst !== undefined) {
     const which = worst.is_main === true ? "" : html`${targetTag(worst)} `;
     return html`<span class="why">${which}<b>${kindLabel(worst.error_class)}</b>
-      ${worst.output_excerpt === null ? "" : html`<code>${foreign(String(worst.output_excerpt), 240)}</code>`}</span>`;
+      ${worst.error_line === null ? "" : html`<code>${foreign(String(worst.error_line), 240)}</code>`}</span>`;
   }
   if (main !== undefined)
     return html`The last finished build of each version and format succeeded; that of the main docs,

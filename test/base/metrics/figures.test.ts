@@ -45,12 +45,12 @@ describe("figures", () => {
       'state="other"': 7,
     });
     expect(seriesOf(text, "docmirror_builds_stuck")).toEqual({ "": 3 });
-    expect(seriesOf(text, "docmirror_leader")).toEqual({});
+    expect(seriesOf(text, "docmirror_is_leader")).toEqual({});
   });
 
   it("show a standby and a leader", async () => {
     const text = await textOf({ ...EMPTY, hasLeader: true, isLeader: false });
     expect(seriesOf(text, "docmirror_has_leader")).toEqual({ "": 1 });
-    expect(seriesOf(text, "docmirror_leader")).toEqual({ "": 0 });
+    expect(seriesOf(text, "docmirror_is_leader")).toEqual({ "": 0 });
   });
 });

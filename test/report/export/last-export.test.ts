@@ -9,7 +9,7 @@ const FORM: ExportForm = {
   format: "csv",
   since: null,
   until: "2025-01-01",
-  version: "0.1.0",
+  version: "1.0.0",
   definition: "hash",
 };
 const FILE = { path: "part-0.csv", rows: 1, bytes: 3, revision: "7" };

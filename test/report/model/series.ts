@@ -108,6 +108,7 @@ export function failingNow(facts: readonly Fact[]): Row[] {
       is_active: last.version.isActive,
       last_built_at: textOf(lastOf(last)),
       reference: last.reference || null,
+      error_line: last.error?.line ?? null,
     };
   });
 }

@@ -2,8 +2,8 @@
 select streak.project_id, project.project_slug, streak.version_id, version.version_slug, streak.type, streak.failures,
   streak.failed_at as failing_since, streak.first_failed_build_id, last.triggered_at as last_failed_at,
   streak.last_failed_build_id, streak.last_succeeded_at, streak.last_succeeded_build_id, last.error_class,
-  last.error_fingerprint, last.output_excerpt, {{ is_default }} as is_default_version, {{ is_default }} and streak.type = 'html' as is_main,
-  version.is_active, series.last_triggered_at as last_built_at, streak.reference
+  last.error_fingerprint, {{ is_default }} as is_default_version, {{ is_default }} and streak.type = 'html' as is_main,
+  version.is_active, series.last_triggered_at as last_built_at, streak.reference, last.error_line
 from {{ ref('streaks') }} as streak
 inner join {{ ref('builds') }} as last on last.build_id = streak.last_failed_build_id
 inner join {{ ref('series') }} as series

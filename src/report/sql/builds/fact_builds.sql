@@ -8,7 +8,8 @@ SELECT build.build_id, build.project_id, project.project_slug, project.project_n
   CASE WHEN build.duration_s_max - build.duration_s_min <= greatest(60, build.duration_s_max / 4)
     THEN (build.duration_s_min + build.duration_s_max) / 2 END AS duration_s,
   build.error_class, build.error_fingerprint, build.output_excerpt, build.first_seen_at, build.deleted_at, greatest(build.updated_at, project.renamed_at, version.renamed_at) AS updated_at,
-  build.is_settled, nullif(build.reference, '') AS reference, build.ahead_until IS NOT NULL AS is_dated_ahead, build.error_line_id, build.updated_at AS fact_updated_at
+  build.is_settled, nullif(build.reference, '') AS reference, build.ahead_until IS NOT NULL AS is_dated_ahead, build.error_line_id, build.updated_at AS fact_updated_at,
+  build.output_excerpt AS error_line
 FROM rollup.builds AS build
 LEFT JOIN report.dim_projects AS project ON project.project_id = build.project_id
 LEFT JOIN report.dim_versions AS version ON version.version_id = build.version_id

@@ -3,7 +3,7 @@ SELECT streak.project_id, project.project_slug, streak.version_id, version.versi
   streak.failed_at AS failing_since, streak.first_failed_build_id, last.triggered_at AS last_failed_at, streak.last_failed_build_id,
   streak.last_succeeded_at, streak.last_succeeded_build_id, last.error_class, last.error_fingerprint, last.output_excerpt,
   main.is_default_version, main.is_default_version AND streak.type = 'html' AS is_main, version.is_active,
-  series.last_triggered_at AS last_built_at, nullif(streak.reference, '') AS reference
+  series.last_triggered_at AS last_built_at, nullif(streak.reference, '') AS reference, last.output_excerpt AS error_line
 FROM rollup.streaks AS streak
 JOIN rollup.builds AS last ON last.build_id = streak.last_failed_build_id
 LEFT JOIN rollup.series ON series.project_id = streak.project_id AND series.version_id = streak.version_id AND series.type = streak.type
