@@ -88,7 +88,6 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
           filters: { since, until },
           last: last !== null && "find" in last ? last : null,
           ending: format,
-          batchRows: BATCH_ROWS,
           signal,
         });
         if (incremental && since === undefined && until === undefined)

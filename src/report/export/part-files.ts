@@ -5,6 +5,8 @@ import { toCsv } from "../csv.ts";
 import type { AnswerRow } from "../read-answer.ts";
 import type { ParquetWriter, TypedColumn } from "./parquet.ts";
 
+const CRLF = Buffer.from("\r\n");
+
 /** The name of a file in its folder, without its ending: some readers take folders only. */
 export const PART = "part-0";
 
@@ -26,31 +28,38 @@ export interface Target {
 }
 
 /**
- * Writes the files of one relation, one after the other. Rows go to a CSV file as they come; a complete file
- * is converted to Parquet. `open` takes a path without its ending; opening the current file again changes
- * nothing. `keep` takes over a file of an earlier export.
+ * Writes the files of one relation, one after the other. Rows go to a CSV file as they come; a complete file is converted to
+ * Parquet, while the next one is written. `open` takes a path without its ending; opening the current file again
+ * changes nothing. `keep` takes over a file of an earlier export.
  */
 export function createPartFiles({ folder, parquet, place }: Target, columns: readonly TypedColumn[]) {
   const files: PartFile[] = [];
-  let current: { name: string; revision: string | undefined; file: FileHandle; rows: number } | null = null;
+  let current: { part: PartFile; name: string; file: FileHandle } | null = null;
+  let converted: Promise<void> = Promise.resolve();
 
   async function finish(): Promise<void> {
     if (current === null) return;
-    const { name, revision, file, rows } = current;
+    const { part, name, file } = current;
     current = null;
     if (parquet === null) await file.sync();
     await file.close();
-    let path = `${name}.csv`;
+    await converted;
+    converted = complete(part, name);
+    // Its failure is thrown where it is awaited.
+    converted.catch(() => {});
+  }
+
+  async function complete(part: PartFile, name: string): Promise<void> {
+    const path = join(folder, part.path);
     if (parquet !== null) {
-      const csvFile = join(folder, path);
-      path = `${name}.parquet`;
-      const written = await parquet.convert(csvFile, join(folder, path), columns);
-      if (written !== rows) throw new Error(`${path} has ${written} rows, though ${rows} were given`);
+      const csvFile = join(folder, `${name}.csv`);
+      const written = await parquet.convert(csvFile, path, columns);
+      if (written !== part.rows)
+        throw new Error(`${part.path} has ${written} rows, though ${part.rows} were given`);
       await rm(csvFile);
-      await syncFile(join(folder, path));
+      await syncFile(path);
     }
-    const { size: bytes } = await stat(join(folder, path));
-    files.push({ path, rows, bytes, ...(revision !== undefined && { revision }) });
+    part.bytes = (await stat(path)).size;
   }
 
   async function begin(name: string, revision: string | undefined): Promise<void> {
@@ -58,8 +67,18 @@ export function createPartFiles({ folder, parquet, place }: Target, columns: rea
     const path = join(folder, `${name}.csv`);
     await mkdir(dirname(path), { recursive: true });
     const file = await open(path, "wx");
-    current = { name, revision, file, rows: 0 };
+    const part: PartFile = { path: `${name}.${parquet === null ? "csv" : "parquet"}`, rows: 0, bytes: 0 };
+    if (revision !== undefined) part.revision = revision;
+    files.push(part);
+    current = { part, name, file };
     await file.writeFile(toCsv([columns.map((column) => column.name)], { isExact: true }));
+  }
+
+  async function append(rows: number, bytes: string | Buffer): Promise<void> {
+    if (current === null) throw new Error("no file is open to be written");
+    current.part.rows += rows;
+    // Not `write`, which may write a part: a full disk would be told by nobody.
+    await current.file.writeFile(bytes);
   }
 
   async function takeOver(file: PartFile, from: string): Promise<void> {
@@ -76,16 +95,15 @@ export function createPartFiles({ folder, parquet, place }: Target, columns: rea
     async open(name: string, revision?: string): Promise<void> {
       if (current?.name !== name) await explained(() => begin(name, revision));
     },
-    async write(rows: readonly AnswerRow[]): Promise<void> {
-      if (current === null) throw new Error("no file is open to be written");
-      const { file } = current;
-      current.rows += rows.length;
-      // Not `write`, which may write a part: a full disk would be told by nobody.
-      await explained(() => file.writeFile(toCsv(rows, { isExact: true })));
-    },
+    write: (rows: readonly AnswerRow[]): Promise<void> =>
+      explained(() => append(rows.length, toCsv(rows, { isExact: true }))),
+    /** Rows as Postgres writes them for `copy … (format csv)`, each with its end of line. */
+    writeCopied: (rows: readonly Buffer[]): Promise<void> =>
+      explained(() => append(rows.length, Buffer.concat(rows.flatMap((row) => [row.subarray(0, -1), CRLF])))),
     keep: (file: PartFile, from: string): Promise<void> => explained(() => takeOver(file, from)),
     async end(): Promise<PartFile[]> {
       await explained(finish);
+      await explained(() => converted);
       return files;
     },
     /** Closes the current file after a failure. May be called twice. */
@@ -93,6 +111,7 @@ export function createPartFiles({ folder, parquet, place }: Target, columns: rea
       const { file } = current ?? {};
       current = null;
       await file?.close();
+      await converted.catch(() => {});
     },
   };
 }

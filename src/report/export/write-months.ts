@@ -1,11 +1,12 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type SQL, sql } from "drizzle-orm";
+import { abortable } from "../../store/connection/abortable.ts";
+import { copyOut } from "../../store/connection/copy-out.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askFor } from "../ask.ts";
 import { type ColumnOf, columnsOf, type Relation } from "../dictionary.ts";
 import type { AnswerFilters } from "../question.ts";
-import { type AnswerRow, readAnswer } from "../read-answer.ts";
 import { relation } from "../relation.ts";
 import type { KeptFiles } from "./last-export.ts";
 import { nameOfMonth, type Revisions } from "./months.ts";
@@ -34,46 +35,46 @@ export interface MonthsOptions {
   last: KeptFiles | null;
   /** Of the files' names. */
   ending: string;
-  batchRows: number;
   signal: AbortSignal;
 }
 
 /** Writes the builds, a folder for each month. */
 export async function writeMonths(options: MonthsOptions): Promise<ExportedRelation> {
-  const { tx, target, revisions, filters, last, ending, batchRows, signal } = options;
-  const columns = options.columns
-    .filter(({ name }) => name !== PARTITION)
-    .map(({ name, type }) => ({ name: name === "fact_updated_at" ? "updated_at" : name, type }));
+  const { tx, target, revisions, filters, last, ending, signal } = options;
+  const stored = options.columns.filter(({ name }) => name !== PARTITION);
+  const columns = stored.map(({ name, type }) => ({
+    name: name === "fact_updated_at" ? "updated_at" : name,
+    type,
+  }));
   const parts = createPartFiles(target, columns);
   let kept = 0;
 
-  async function write(month?: string | null): Promise<void> {
-    const question = askFor(FACT, filters, month === undefined ? [] : within(month), undefined, FACT_COLUMNS);
-    const place = question.columns.indexOf(PARTITION);
-    for await (const rows of readAnswer(tx, question, { signal, batchRows })) {
-      // Rows come by time, so those of a month are together.
-      for (const part of byMonth(rows, place)) {
-        const found = part[0]?.[place] as string | null;
-        await parts.open(nameOf(found), revisions.get(found));
-        await parts.write(part.map((row) => row.filter((_, index) => index !== place)));
-      }
-    }
+  async function write(month: string | null): Promise<void> {
+    const { readable } = askFor(FACT, filters, within(month), undefined, FACT_COLUMNS);
+    // What `copy` calls a boolean and a moment DuckDB reads too; a CSV that stays has them as all our CSV.
+    const list = stored.map((column) => (target.parquet === null ? asCsv(column) : column.name)).join(", ");
+    // `copy` takes no values beside its text, and keeps the order of its query.
+    const copy = `copy (select ${list} from (${readable.slice(0, -2)}) as build) to stdout (format csv)`;
+    await copyOut(
+      tx,
+      copy,
+      async (rows) => {
+        await parts.open(nameOf(month), revisions.get(month));
+        await parts.writeCopied(rows);
+      },
+      signal,
+    );
   }
 
   try {
     await mkdir(join(target.folder, FACT));
-    if (last === null) await write();
-    else {
-      for (const [month, revision] of revisions) {
-        signal.throwIfAborted();
-        const file = await last.find(`${nameOf(month)}.${ending}`);
-        if (file?.revision !== revision) {
-          await write(month);
-          continue;
-        }
+    for (const month of last === null ? await findMonths(tx, signal) : revisions.keys()) {
+      signal.throwIfAborted();
+      const file = await last?.find(`${nameOf(month)}.${ending}`);
+      if (last && file && file.revision === revisions.get(month)) {
         await parts.keep(file, last.folder);
         kept++;
-      }
+      } else await write(month);
     }
     const files = await parts.end();
     return { rows: files.reduce((sum, { rows }) => sum + rows, 0), columns, kept, files };
@@ -82,7 +83,25 @@ export async function writeMonths(options: MonthsOptions): Promise<ExportedRelat
   }
 }
 
+/** From the facts themselves, newest first: a full export does not count on what the triggers noted. */
+async function findMonths(tx: TransactionSql, signal: AbortSignal): Promise<(string | null)[]> {
+  const rows = await abortable(
+    tx<{ month: string | null }[]>`
+      select distinct triggered_month as month from report.fact_builds order by month desc nulls last`,
+    signal,
+  );
+  return rows.map(({ month }) => month);
+}
+
 const nameOf = (month: string | null): string => `${FACT}/${PARTITION}=${nameOfMonth(month)}/${PART}`;
+
+/** The text of a column as `toCsv` writes its values, for a session in UTC. */
+function asCsv({ name, type }: TypedColumn): string {
+  if (type === "boolean") return `${name}::text`;
+  return type.startsWith("timestamp")
+    ? `regexp_replace(${name}::text, '^(\\S+) (\\S+)\\+00$', '\\1T\\2Z')`
+    : name;
+}
 
 /** By the day, which has an index. */
 function within(month: string | null): SQL[] {
@@ -92,14 +111,4 @@ function within(month: string | null): SQL[] {
     sql`${fact.triggered_on} >= ${first}`,
     sql`${fact.triggered_on} < (${first} + interval '1 month')::date`,
   ];
-}
-
-function byMonth(rows: readonly AnswerRow[], place: number): AnswerRow[][] {
-  const parts: AnswerRow[][] = [];
-  for (const row of rows) {
-    const last = parts.at(-1);
-    if (last?.[0]?.[place] === row[place]) last?.push(row);
-    else parts.push([row]);
-  }
-  return parts;
 }
