@@ -10,6 +10,7 @@ import { constants, createGzip } from "node:zlib";
 import { toOutputError } from "../../base/output-error.ts";
 import { abortable } from "../connection/abortable.ts";
 import { renewConnections } from "../connection/connect.ts";
+import { startCopyOut } from "../connection/copy-out.ts";
 import { runText } from "../connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
@@ -125,8 +126,8 @@ async function* frames(
   for (const { name, columns } of header.tables) {
     let rows = 0;
     const text = `copy ${quoteTable(name)} (${columns.map(quoteName).join(", ")}) to stdout`;
-    const data: AsyncIterable<Buffer> = await abortable(runText(tx, text).readable(), signal);
-    for await (const bytes of inFrames(data)) {
+    const data = await startCopyOut(tx, text, signal);
+    for await (const bytes of inFrames(data.rows)) {
       const added = countRows(bytes);
       rows += added;
       done += added;

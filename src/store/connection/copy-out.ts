@@ -1,4 +1,4 @@
-import { Writable } from "node:stream";
+import { type Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { abortable, cancelUntilEnded, type Statement } from "./abortable.ts";
 import { runText } from "./run-statement.ts";
@@ -6,6 +6,33 @@ import type { TransactionSql } from "./sql.ts";
 
 /** So many bytes of rows are held at a time, unless a row is longer. */
 const BUFFER_BYTES = 1 << 20;
+
+/** A `copy … to stdout` that has begun, and its rows. */
+interface Copying extends Statement<unknown> {
+  active: boolean;
+  resolve(rows: Readable): void;
+}
+
+/**
+ * Begins a `copy … to stdout`; its rows come as bytes, each with its end of line. The driver has a statement for done when its rows
+ * begin to come, so that it cancels none from then on, and a failure behind the first rows may find nobody who listens.
+ */
+export async function startCopyOut(
+  tx: TransactionSql,
+  text: string,
+  signal: AbortSignal,
+): Promise<{ rows: Readable; running: Statement<unknown> }> {
+  const statement = runText(tx, text);
+  const running = statement as unknown as Copying;
+  const { resolve } = running;
+  running.resolve = (rows) => {
+    running.resolve = resolve;
+    rows.on("error", () => {});
+    resolve(rows);
+    running.active = true;
+  };
+  return { rows: await abortable(statement.readable(), signal), running };
+}
 
 /**
  * Runs a `copy … to stdout` and gives its rows to `write`, as many at a time as have come: the server sends a message for
@@ -19,9 +46,7 @@ export async function copyOut(
   write: (rows: readonly Buffer[]) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const statement = runText(tx, text);
-  const running = statement as unknown as Statement<unknown>;
-  const stream = await abortable(statement.readable(), signal);
+  const { rows: stream, running } = await startCopyOut(tx, text, signal);
   let isRunning = true;
   let failure: { reason: unknown } | undefined;
   let cancelled: Promise<void> | undefined;

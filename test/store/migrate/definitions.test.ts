@@ -240,8 +240,8 @@ test("an older program leaves what a later version defined, a later one asks for
     ),
     hint: "run `docmirror migrate`",
   });
-  await migrate(database.url, { ...FEWER, version: "0.10.0" });
-  const older = { ...definitions, version: "0.9.1" };
+  await migrate(database.url, { ...FEWER, version: "1.10.0" });
+  const older = { ...definitions, version: "1.9.1" };
   expect(await migrationStatus(sql, older)).toMatchObject({ state: "newer", usable: true, outdated: OPEN });
   await assertSchemaUsable(sql, older);
   const leave = async () =>
