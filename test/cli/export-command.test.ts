@@ -191,6 +191,16 @@ describe("export", () => {
       `select count(*), count(distinct project_id), min(triggered_at) from ${builds(out, "csv")}`,
     );
     expect(read).toEqual([["89", "4", "2025-06-01T09:00:00.001001Z"]]);
+    // The other months have builds that this export leaves out, so no month has a revision that a later export may have.
+    const revisions = await readFile(join(out, "fact_months/part-0.csv"), "utf8");
+    expect(revisions.split("\r\n")).toEqual([
+      "month,revision",
+      "2025-08,",
+      "2025-07,",
+      "2025-06,",
+      "undated,",
+      "",
+    ]);
   });
 
   it("leaves nothing behind but the old one when it is stopped", async () => {

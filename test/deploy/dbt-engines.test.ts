@@ -1,11 +1,12 @@
 /**
- * The package of deploy/dbt computes the reports from the files of an export, on DuckDB and on a cluster of Spark. Every figure is that of schema
- * `report`. The engines are installed from the package index; REPORT_SEED=… makes the same mirror again.
+ * The package of deploy/dbt computes the reports from the files of two exports, on DuckDB and on a cluster of Spark. Of the second one it computes the
+ * months that changed, and every figure is that of schema `report`. The engines are installed from the package index; REPORT_SEED=… makes the same
+ * mirror again.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -26,6 +27,7 @@ import { KEYS } from "../support/relation-keys.ts";
 import { clusterConf, clusterEnv, listExecutors } from "../support/spark.ts";
 
 const PROJECT = fileURLToPath(new URL("../../deploy/dbt", import.meta.url));
+const CALLS = fileURLToPath(new URL("dbt_calls.py", import.meta.url));
 const SEED = Number(process.env.REPORT_SEED ?? randomInt(1_000_000));
 const BUILDS = 4000;
 const INSTALL_MS = 1_000_000;
@@ -47,9 +49,10 @@ describe("the package of dbt", { tags: ["long"] }, () => {
   let missing: string | null = null;
   let noJava: string | null = null;
   let environment: Record<string, string>;
-  let bin: string;
   let python: string;
   let expected: Map<Relation, Answer>;
+  /** Those of the first export, and those that are others in the second. */
+  let months: { first: string[]; changed: string[] };
   const children = new Set<ChildProcess>();
 
   beforeAll(async () => {
@@ -58,7 +61,7 @@ describe("the package of dbt", { tags: ["long"] }, () => {
       missing = installed.missing;
       return;
     }
-    ({ bin, python } = installed);
+    ({ python } = installed);
     noJava = await whyNoJava();
     // With what a path may have in it.
     folder = await mkdtemp(join(tmpdir(), "docmirror-it's-dbt-"));
@@ -67,12 +70,15 @@ describe("the package of dbt", { tags: ["long"] }, () => {
     database = await createTestDatabase();
     sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
     await fill();
+    await exportNight("first");
+    const before = await readRevisions();
+    await change();
+    const after = [...(await readRevisions())];
+    const changed = after.filter(([month, revision]) => before.get(month) !== revision);
+    months = { first: [...before.keys()], changed: changed.map(([month]) => month) };
     // Days that have not come are not shown, so both must answer on one day.
     for (let isOneDay = false; !isOneDay; ) {
-      const { exported_on } = await exportReport({
-        ...{ sql, folder: join(folder, "export"), format: "parquet" },
-        signal: new AbortController().signal,
-      });
+      const { exported_on } = await exportNight("second");
       expected = new Map();
       for (const relation of COMPUTED) expected.set(relation, await readStored(relation));
       const [row] = await sql<{ today: string }[]>`select (now() at time zone 'UTC')::date::text as today`;
@@ -101,6 +107,29 @@ describe("the package of dbt", { tags: ["long"] }, () => {
     await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: 7_200_000 });
   }
 
+  /** A build more, a month that loses all of its builds to another one, and other names. */
+  async function change(): Promise<void> {
+    await sql.unsafe(`
+      insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+      values ('newest', now() at time zone 'UTC' - interval '1 hour', 'finished', false, 'html', '1', '1', now(), now(), '');
+      update mirror.builds set date = now() at time zone 'UTC' - interval '1 hour', record_hash = '\\x01' where id in (
+        select build_id from report.fact_builds where triggered_month = (select min(triggered_month) from report.fact_builds));
+      update mirror.projects set slug = 'renamed-' || slug, record_hash = '\\x01'`);
+    await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: 7_200_000 });
+  }
+
+  const exportNight = (name: string) =>
+    exportReport({
+      ...{ sql, folder: join(folder, name), format: "parquet" },
+      signal: new AbortController().signal,
+    });
+
+  async function readRevisions(): Promise<Map<string, string>> {
+    const rows = await sql<{ month: string; revision: string }[]>`
+      select coalesce(month, 'undated') as month, revision from report.fact_months order by 1`;
+    return new Map(rows.map(({ month, revision }) => [month, revision]));
+  }
+
   async function writeProfile(): Promise<void> {
     const outputs = {
       duckdb: {
@@ -116,8 +145,8 @@ describe("the package of dbt", { tags: ["long"] }, () => {
   }
 
   /** Runs a program to its end; fails with what it wrote. */
-  async function run(file: string, args: string[]): Promise<void> {
-    const child = spawn(file, args, {
+  async function runPython(args: string[]): Promise<void> {
+    const child = spawn(python, args, {
       cwd: folder,
       stdio: ["ignore", "pipe", "pipe"],
       env: {
@@ -139,13 +168,30 @@ describe("the package of dbt", { tags: ["long"] }, () => {
     expect(code, `seed ${SEED}: ${output}`).toBe(0);
   }
 
-  const runDbt = (target: string, args: string[] = []) =>
-    run(join(bin, "dbt"), [
-      ...["build", "--no-use-colors", "--target", target, "--project-dir", PROJECT, "--profiles-dir", folder],
+  /** The tables by month of the first export; one of them of the second, as if killed then; and all of the second. */
+  async function computeTwice(target: string, args: string[] = []): Promise<void> {
+    const place = join(folder, "export");
+    const given = [
+      ...["--no-use-colors", "--target", target, "--project-dir", PROJECT, "--profiles-dir", folder],
       ...["--target-path", join(folder, `target-${target}`), "--log-path", join(folder, `logs-${target}`)],
-      ...["--vars", JSON.stringify({ export_folder: join(folder, "export") })],
-      ...args,
+      ...["--vars", JSON.stringify({ export_folder: place })],
+    ];
+    const call = (night: string, ...command: string[]) => [join(folder, night), [...command, ...given]];
+    const calls = [
+      call("first", "run", "--select", "project_days", "stretches"),
+      call("second", "run", "--select", "project_days"),
+      call("second", "build", ...args),
+    ];
+    await runPython([CALLS, place, JSON.stringify(calls)]);
+    const { first, changed } = months;
+    expect(JSON.parse(await readFile(`${place}.json`, "utf8"))).toEqual([
+      { project_days: first, stretches: first },
+      { project_days: changed },
+      { project_days: [], stretches: changed },
     ]);
+    expect(changed).toHaveLength(2);
+    expect(first.length).toBeGreaterThan(2);
+  }
 
   /** As text what is a moment or a day; every number as the nearest double, which it is. */
   function readable(columns: ReadonlyMap<string, string>, epoch: (column: string) => string): string {
@@ -222,29 +268,29 @@ describe("the package of dbt", { tags: ["long"] }, () => {
   }
 
   it(
-    "answers on DuckDB as schema report does, to the last figure",
+    "computes on DuckDB the months that changed, and answers as schema report does, to the last figure",
     async (context) => {
       if (missing !== null) return context.skip(missing);
-      await runDbt("duckdb");
+      await computeTwice("duckdb");
       await mkdir(join(folder, "duckdb"));
       const copy = `import duckdb, sys
 connection = duckdb.connect(sys.argv[1])
 connection.execute("set TimeZone = 'UTC'")
 for name in sys.argv[3:]:
     connection.table("answers." + name).write_parquet(sys.argv[2] + "/" + name + ".parquet")`;
-      await run(python, ["-c", copy, join(folder, "lake.duckdb"), join(folder, "duckdb"), ...COMPUTED]);
+      await runPython(["-c", copy, join(folder, "lake.duckdb"), join(folder, "duckdb"), ...COMPUTED]);
       await assertEqual((relation) => join(folder, "duckdb", `${relation}.parquet`));
     },
     RUN_MS,
   );
 
   it(
-    "answers on a cluster of Spark with two workers as schema report does, to the last figure",
+    "does so on a cluster of Spark with two workers",
     async (context) => {
       if (missing !== null) return context.skip(missing);
       if (noJava !== null) return context.skip(noJava);
       // dbt's own tests of columns look at the rows, which are compared below; those of keys are this package's own.
-      await runDbt("spark", ["--exclude", "test_name:not_null", "test_name:unique"]);
+      await computeTwice("spark", ["--exclude", "test_name:not_null", "test_name:unique"]);
       expect(await listExecutors(folder)).toEqual(expect.arrayContaining(["0", "1"]));
       await assertEqual((relation) => join(folder, "warehouse", "answers.db", relation, "*.parquet"));
     },

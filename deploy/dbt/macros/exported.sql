@@ -10,7 +10,7 @@
 
 {% macro duckdb__exported(relation) -%}
   {%- set files = 'fact_builds/*/*.parquet' if relation == 'fact_builds' else relation ~ '/*.parquet' -%}
-  read_parquet('{{ var('export_folder') | replace("'", "''") }}/{{ files }}', hive_partitioning = false)
+  read_parquet('{{ var('export_folder') | replace("'", "''") }}/{{ files }}', hive_partitioning = true, hive_types_autocast = false)
 {%- endmacro %}
 
 {% macro spark__exported(relation) -%}

@@ -90,8 +90,8 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
           ending: format,
           signal,
         });
-        if (incremental && since === undefined && until === undefined)
-          await assertWhole(tx, builds.rows, signal);
+        const isWhole = since === undefined && until === undefined;
+        if (incremental && isWhole) await assertWhole(tx, builds.rows, signal);
         const facts: ExportFacts = {
           made_by: "docmirror export",
           ...form,
@@ -100,7 +100,7 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
           full_because: last !== null && "reason" in last ? last.reason : null,
           relations: {
             [FACT]: builds,
-            [MONTHS]: await writeTable(target, MONTHS, MONTHS_COLUMNS, [monthsRows(revisions)]),
+            [MONTHS]: await writeTable(target, MONTHS, MONTHS_COLUMNS, [monthsRows(revisions, isWhole)]),
             dim_projects: await dimension("dim_projects"),
             dim_versions: await dimension("dim_versions"),
             dim_dates: await dimension("dim_dates"),

@@ -16,9 +16,9 @@ export const MONTHS_COLUMNS: TypedColumn[] = [
   { name: "revision", type: "text" },
 ];
 
-/** The values of `MONTHS_COLUMNS`. */
-export function monthsRows(revisions: Revisions): AnswerCell[][] {
-  return [...revisions].map(([month, revision]) => [nameOfMonth(month), revision]);
+/** The values of `MONTHS_COLUMNS`. An export of some days has other facts than the revision stands for, so it names none. */
+export function monthsRows(revisions: Revisions, isWhole: boolean): AnswerCell[][] {
+  return [...revisions].map(([month, revision]) => [nameOfMonth(month), isWhole ? revision : null]);
 }
 
 /** The name of a month's folder. Hive's own for null is an error to some readers, and a text like any other to more. */

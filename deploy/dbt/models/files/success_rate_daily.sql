@@ -3,6 +3,7 @@ with counted as (
     cast(sum(stuck) as bigint) as stuck,
     {{ docmirror_reports.project_mean() }}
   from {{ ref('project_days') }}
+  where day is not null
   group by day
 ), span as (
   select calendar.day

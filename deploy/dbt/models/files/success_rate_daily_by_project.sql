@@ -5,3 +5,4 @@ select day, counted.project_id, project.project_slug, builds, finished, succeede
 from {{ ref('project_days') }} as counted
 cross join {{ ref('as_of') }} as as_of
 left join {{ ref('projects') }} as project on project.project_id = counted.project_id
+where day is not null

@@ -1,31 +1,37 @@
 -- One row for each streak of failures of a series: failures between the same two successes.
-select streak.*, failed.triggered_at as failed_at, failed.finished_after as failed_after,
-  failed.finished_before as failed_before, failed.error_class, succeeded.triggered_at as last_succeeded_at,
-  recovered.triggered_at as recovered_at, recovered.finished_after as recovered_after,
-  recovered.finished_before as recovered_before
+select project_id, version_id, type, reference, cast(sum(builds) as bigint) as failures,
+  max(first_build_id) filter (where is_first) as first_failed_build_id,
+  max(first_triggered_at) filter (where is_first) as failed_at,
+  max(first_finished_after) filter (where is_first) as failed_after,
+  max(first_finished_before) filter (where is_first) as failed_before,
+  max(first_error_class) filter (where is_first) as error_class,
+  max(last_build_id) filter (where is_last) as last_failed_build_id,
+  max(last_triggered_at) filter (where is_last) as last_failed_at,
+  max(last_error_class) filter (where is_last) as last_error_class,
+  max(last_error_fingerprint) filter (where is_last) as last_error_fingerprint,
+  max(last_error_line) filter (where is_last) as last_error_line,
+  max(succeeded_build_id) filter (where is_first) as last_succeeded_build_id,
+  max(succeeded_at) filter (where is_first) as last_succeeded_at,
+  max(recovered_build_id) filter (where is_last) as recovered_build_id,
+  max(recovered_at) filter (where is_last) as recovered_at,
+  max(recovered_after) filter (where is_last) as recovered_after,
+  max(recovered_before) filter (where is_last) as recovered_before
 from (
-  select project_id, version_id, type, reference, count(*) as failures,
-    max(build_id) filter (where coalesce(result_before, 1) = 1) as first_failed_build_id,
-    max(build_id) filter (where coalesce(result_after, 1) = 1) as last_failed_build_id,
-    max(build_before) filter (where result_before = 1) as last_succeeded_build_id,
-    max(build_after) filter (where result_after = 1) as recovered_build_id
-  from (
-    select project_id, version_id, type, reference, build_id, failed,
-      lag(succeeded) over oldest as result_before, lag(build_id) over oldest as build_before,
-      lead(succeeded) over oldest as result_after, lead(build_id) over oldest as build_after,
-      sum(succeeded) over (
-        partition by project_id, version_id, type, reference order by triggered_at nulls first, length(build_id), build_id
-        rows between unbounded preceding and current row
-      ) as successes_before
-    from {{ ref('builds') }}
-    where succeeded is not null and coalesce(reference, '') <> '(none)'
-    window oldest as (
-      partition by project_id, version_id, type, reference order by triggered_at nulls first, length(build_id), build_id
-    )
-  ) as build
-  where failed = 1
-  group by project_id, version_id, type, reference, successes_before
-) as streak
-inner join {{ ref('builds') }} as failed on failed.build_id = streak.first_failed_build_id
-left join {{ ref('builds') }} as succeeded on succeeded.build_id = streak.last_succeeded_build_id
-left join {{ ref('builds') }} as recovered on recovered.build_id = streak.recovered_build_id
+  -- What is before the first stretch of a streak and after its last one is a success, or nothing.
+  select *, coalesce(lag(succeeded) over oldest, 1) = 1 as is_first, coalesce(lead(succeeded) over oldest, 1) = 1 as is_last,
+    lag(last_build_id) over oldest as succeeded_build_id, lag(last_triggered_at) over oldest as succeeded_at,
+    lead(first_build_id) over oldest as recovered_build_id, lead(first_triggered_at) over oldest as recovered_at,
+    lead(first_finished_after) over oldest as recovered_after, lead(first_finished_before) over oldest as recovered_before,
+    sum(succeeded) over (
+      partition by project_id, version_id, type, reference
+      order by first_triggered_at nulls first, length(first_build_id), first_build_id rows between unbounded preceding and current row
+    ) as successes_before
+  from {{ ref('stretches') }}
+  where succeeded is not null and coalesce(reference, '') <> '(none)'
+  window oldest as (
+    partition by project_id, version_id, type, reference
+    order by first_triggered_at nulls first, length(first_build_id), first_build_id
+  )
+) as stretch
+where succeeded = 0
+group by project_id, version_id, type, reference, successes_before
