@@ -38,8 +38,7 @@ export function serviceClientOver(
     const request = requestOptions(options);
     return async <T>(path: string, parse: FetchOptions<T>["parse"]) => {
       const { value, reply } = await client.fetchJson(path, { ...request, parse });
-      // No hash is known here, so every body was parsed.
-      return { value: value as T, reply };
+      return { value, reply };
     };
   }
 

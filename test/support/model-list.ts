@@ -229,21 +229,21 @@ export function createModelList(options: ModelOptions): ModelList {
       if (reply instanceof HttpStatusError) throw reply;
       return reply;
     },
-    askAhead(from, _seq, step, end) {
+    lookAhead,
+    askAhead(offsets, like) {
       for (const text of ahead.keys()) {
-        const { limit = 0, offset = 0 } = parsePageRequest(text) ?? {};
-        const isOnTheWay = offset >= from.offset && (offset - from.offset) % step === 0;
-        if (limit !== from.limit || !isOnTheWay) ahead.delete(text);
+        const { limit, offset = 0 } = parsePageRequest(text) ?? {};
+        if (limit !== like.limit || !offsets.includes(offset)) ahead.delete(text);
       }
       const asked: PageRequest[] = [];
-      for (let count = 0; count < lookAhead && from.offset + count * step < end; count++) {
-        const request = { ...from, offset: from.offset + count * step };
+      for (const offset of offsets.slice(0, lookAhead)) {
+        const request = { ...like, offset };
         if (!ahead.has(requestText(request))) asked.splice(below(asked.length + 1), 0, request);
       }
       for (const request of asked) ahead.set(requestText(request), serve(request));
     },
     get pending() {
-      return ahead.size;
+      return [...ahead.keys()].map((text) => parsePageRequest(text)?.offset ?? 0);
     },
     isServiceUp: async () => true,
     close: () => ahead.clear(),

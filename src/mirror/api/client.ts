@@ -14,6 +14,7 @@ import {
   type HostSettings,
 } from "./host.ts";
 import { refuseRedirect } from "./refuse-redirect.ts";
+import { type SplitReply, splitReply } from "./split-reply.ts";
 import { excerpt, shownBody, showUrl } from "./upstream-errors.ts";
 import { COMMAND_WORDING, type NameOf } from "./wording.ts";
 
@@ -27,15 +28,22 @@ export interface FetchOptions<T>
   extends Pick<HostRequest<T>, "retries" | "priority" | "signal" | "log" | "headers" | "timeoutMs"> {
   /** Turns JSON into the value. Throws `UnexpectedShapeError` for a bad reply, which is then retried. */
   parse(value: unknown, url: string): T;
-  /** A body with this hash is known and not parsed. It may be looked up during the request. */
-  knownHash?: string | Promise<string | undefined>;
+  /**
+   * Looks up a body by its hash. One that is known is not parsed: what is returned here makes the value of its `meta`,
+   * in an envelope without objects. That is null for a body of another form than a page, which is known as a whole.
+   */
+  recall?(hash: string): Promise<Known<T> | null>;
 }
+
+export type Known<T> = (envelope: unknown, url: string) => T;
 
 export interface JsonReply<T> extends Pick<HostReply, "sentAt" | "receivedAt" | "serverDate" | "reply"> {
   url: string;
-  /** Null when the body has the known hash. */
-  value: T | null;
-  /** SHA-256 of the body, hex; of another charset than UTF-8, with its name in front. */
+  value: T;
+  /**
+   * SHA-256, hex: where bodies are recalled, of the `objects` of a page that `splitReply` can split; else of the body.
+   * What was hashed is in front: `objects:`, or the charset and a colon.
+   */
   hash: string;
   bytes: number;
 }
@@ -80,7 +88,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...host,
     baseUrl,
-    async fetchJson<T>(path: string, { parse, knownHash, ...request }: FetchOptions<T>) {
+    async fetchJson<T>(path: string, { parse, recall, ...request }: FetchOptions<T>) {
       const url = apiUrl(path, baseUrl);
       if (!url) {
         const shown = path.slice(0, 200);
@@ -93,18 +101,24 @@ export function createClient(options: ClientOptions): Client {
         async read({ body: pieces, header, reply, hide, sentAt, receivedAt, serverDate }) {
           const charset = charsetOf(header("content-type"));
           if (charset.unknown !== null) warnOfCharset(charset.unknown);
-          const hash = hashOf(pieces, charset.name);
-          const known = hash === (await knownHash);
-          if (!known) await parseTurn();
           const shown = showUrl(url);
           const bytes = byteLengthOf(pieces);
-          const facts = { url: shown, hash, bytes, reply, sentAt, receivedAt, serverDate };
-          if (known) return { ...facts, value: null };
-          const body = Buffer.concat(pieces);
+          const facts = { url: shown, bytes, reply, sentAt, receivedAt, serverDate };
+          const parts = recall && charset.name === "utf-8" ? splitReply(pieces) : null;
+          const wholeHash = () => hashOf(pieces, charset.name);
+          const hash = parts ? hashOf(parts.objects, "objects") : wholeHash();
           try {
-            return { ...facts, value: parse(readJson(body, charset.name, shown, { hide, nameOf }), shown) };
+            const known = await recall?.(hash);
+            if (known)
+              return { ...facts, hash, value: known(parts && { meta: parts.meta, objects: [] }, shown) };
+            await parseTurn();
+            const page = parts && readParts(parts);
+            if (page) return { ...facts, hash, value: parse(page, shown) };
+            const body = readJson(Buffer.concat(pieces), charset.name, shown, { hide, nameOf });
+            return { ...facts, hash: parts ? wholeHash() : hash, value: parse(body, shown) };
           } catch (error) {
-            if (error instanceof UnexpectedShapeError) attachReply(error, reply, shownBody(body, hide));
+            if (error instanceof UnexpectedShapeError)
+              attachReply(error, reply, shownBody(Buffer.concat(pieces), hide));
             throw error;
           }
         },
@@ -125,12 +139,20 @@ function createTurnstile(): () => Promise<void> {
   };
 }
 
-/** Bytes of another charset are other characters. */
-function hashOf(pieces: readonly Buffer[], charset: string): string {
-  const hash = createHash("sha256");
-  if (charset !== "utf-8") hash.update(`${charset}:`);
+/** The kind is hashed too, because equal bytes in another charset, or of a part, mean something else. */
+function hashOf(pieces: readonly Buffer[], kind: string): string {
+  const hash = createHash("sha256").update(`${kind}:`);
   for (const piece of pieces) hash.update(piece);
   return hash.digest("hex");
+}
+
+/** The page of a split reply; null when its objects are no JSON by themselves, so that it has another form. */
+function readParts({ meta, objects }: SplitReply): unknown {
+  try {
+    return decodeJson(Buffer.concat(objects), "utf-8", (records) => ({ meta, objects: records }));
+  } catch {
+    return null;
+  }
 }
 
 function readJson(
@@ -140,10 +162,7 @@ function readJson(
   { hide, nameOf }: { hide: HostReply["hide"]; nameOf: NameOf },
 ): unknown {
   try {
-    const { text, damaged } = decodeReply(body, charset);
-    const value = parseJson(text);
-    if (damaged !== null) markDamaged(value, parseJson(damaged));
-    return value;
+    return decodeJson(body, charset, (value) => value);
   } catch (cause) {
     throw new UnexpectedShapeError(`GET ${url} answered with no JSON${excerpt(body, hide)}`, {
       url,
@@ -151,4 +170,12 @@ function readJson(
       hint: `check ${nameOf("baseUrl")}: it is the part before /api/v1/`,
     });
   }
+}
+
+/** @param asReply makes the reply of the value that the bytes are */
+function decodeJson(bytes: Buffer, charset: string, asReply: (value: unknown) => unknown): unknown {
+  const { text, damaged } = decodeReply(bytes, charset);
+  const reply = asReply(parseJson(text));
+  if (damaged !== null) markDamaged(reply, asReply(parseJson(damaged)));
+  return reply;
 }

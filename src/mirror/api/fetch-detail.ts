@@ -49,7 +49,7 @@ export async function fetchDetail(
       throw new UnexpectedShapeError(message, { url });
     },
   });
-  return { record: reply.value?.record, request, askedAt: reply.sentAt, observedAt: reply.receivedAt };
+  return { record: reply.value.record, request, askedAt: reply.sentAt, observedAt: reply.receivedAt };
 }
 
 /** The answer of the detail endpoint about one record. */

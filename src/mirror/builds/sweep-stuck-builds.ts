@@ -67,7 +67,7 @@ async function sweep(run: RunParts, pageSize: number, state: string, open: numbe
     const reply = await client.fetchJson<ParsedPage>(request, {
       parse: (value, url) => parseListPage(value, "build", url, client.baseUrl),
     });
-    const records = reply.value?.records ?? [];
+    const records = reply.value.records;
     if (records.some((record) => (record as { state?: unknown } | null)?.state !== state)) {
       log.warn(
         { state },
@@ -78,7 +78,7 @@ async function sweep(run: RunParts, pageSize: number, state: string, open: numbe
     const page = { records, request, askedAt: reply.sentAt, observedAt: reply.receivedAt };
     if (records.length > 0) await loader.load({ resource: "build", pages: [page], source: "list" });
     offset += records.length;
-    if (records.length === 0 || reply.value?.meta.next === null) break;
+    if (records.length === 0 || reply.value.meta.next === null) break;
   }
   return offset;
 }

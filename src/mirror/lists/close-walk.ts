@@ -36,7 +36,7 @@ export async function closeWalk(
       let whyHeld: string | null = null;
       let { unstored, deficit } = reading;
       if (outcome.walk === "whole") {
-        if (isFull) await createPageMemory(sql, resource, runId).forgetFrom(tx, reading.memorized);
+        if (isFull) await createPageMemory(sql, resource).forgetFrom(tx, reading.memorized);
         await resolveHoles(tx, resource, finishedAt);
         const { maxDeleteRatio, allowMassDelete } = options;
         const { beganRunId } = start;

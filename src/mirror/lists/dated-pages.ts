@@ -68,12 +68,12 @@ export async function withDatedPages<T>(
     async read(offset, limit, ahead = 0) {
       if (missing.held !== null) return null;
       const request = { ...first, offset, limit };
-      const fetched = await source.take(request, 0, RETRIES);
+      const fetched = await source.take(request, RETRIES);
       const page = toDatedPage(fetched, unshown);
       const step = page ? behind(page) - offset : 0;
       if (ahead > 0 && step > 0) {
-        const from = { ...request, offset: offset + step };
-        source.askAhead(from, 0, step, from.offset + ahead * step, fetched.bytes, RETRIES);
+        const offsets = Array.from({ length: ahead }, (_, place) => offset + (place + 1) * step);
+        source.askAhead(offsets, request, fetched.bytes, RETRIES);
       }
       // One after another: the counts of ranges follow from what is stored.
       latest = latest.then(() => settle(fetched, page));

@@ -20,10 +20,10 @@ export async function probeBuilds(client: Client, listPath: string): Promise<Bui
   const reply = await client.fetchJson<ParsedPage>(requestText(firstRequest(listPath, 1)), {
     parse: (value, url) => parseListPage(value, "build", url, client.baseUrl),
   });
-  const records = reply.value?.records.slice(0, 1) ?? [];
+  const records = reply.value.records.slice(0, 1);
   const page = normalizePage("build", records, client.baseUrl);
   return {
-    totalCount: reply.value?.meta.totalCount ?? null,
+    totalCount: reply.value.meta.totalCount,
     id: page.records[0]?.id ?? null,
     rejected: page.rejected[0]?.reason ?? null,
     drift: findDrift("build", page.records),

@@ -3,6 +3,7 @@ import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { startWalk, type WalkCounts, type WalkStart } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
+import { createEarlierPages } from "../load/earlier-pages.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
@@ -16,8 +17,8 @@ import { settlePages } from "./settle-pages.ts";
 import type { WalkResourceOptions } from "./walk-options.ts";
 
 /**
- * Reads every page of a list, from its start or from the checkpoint of an interrupted run. A page that did
- * not change since the last full walk is neither parsed nor loaded. `counts` are those of this run's earlier
+ * Reads every page of a list, from its start or from the checkpoint of an interrupted run. A page with the
+ * same records as one of the last full walk is neither parsed nor loaded. `counts` are those of this run's earlier
  * reading of the list.
  */
 export async function readList(
@@ -28,7 +29,7 @@ export async function readList(
   const { sql, client, clock, log, runId, patience, signal } = run;
   const { resume, lookAhead, room, meters, onProgress } = options;
   const { resource, listPath } = options.plan;
-  const memory = createPageMemory(sql, resource, runId);
+  const memory = createPageMemory(sql, resource);
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
   const size = await patience("find the page size", () => findSizing(sql, options.pageSize, resource));
   const pageSize = firstPageSize(options.pageSize);
@@ -47,12 +48,19 @@ export async function readList(
   forgotten.catch(() => {});
   await patience("open a walk", () => startWalk(sql, runId, resource, start, before, from));
 
-  const recall = (place: number) => patience("recall a page", () => memory.recall(place));
-  const remember = (place: number) => forgotten.then(() => recall(place));
-  const source = createPageSource({ client, resource, lookAhead, room, signal, remember });
+  const earlier = createEarlierPages(sql, resource, seq);
+  const recall = async (bodyHash: string) => {
+    await forgotten;
+    return patience("recall a page", () => earlier.recall(bodyHash));
+  };
+  const source = createPageSource({ client, resource, lookAhead, room, signal, recall });
   const findHighest = () =>
     patience("find the highest id", () => findHighestId(sql, resource, start.beganRunId));
-  const walk = createWalk({ resource, course, source, size, seq, signal, findHighestId: findHighest });
+  const walk = createWalk({
+    ...{ resource, course, source, size, seq, signal },
+    earlier: earlier.sections,
+    findHighestId: findHighest,
+  });
   const keepSize = keepPageSize(resource, size);
   const settled = settlePages(run, {
     ...{ resource, room, meters, onProgress, counts: before, seen: course.seen, memory, keepSize },

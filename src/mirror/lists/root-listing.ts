@@ -26,7 +26,7 @@ export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
     const reply = await client.fetchJson("/api/v1/", {
       parse: (value, url) => parseRoot(value, url, client),
     });
-    return reply.value ?? { resources: {}, unknown: [] };
+    return reply.value;
   } catch (error) {
     if (!(error instanceof HttpStatusError)) throw error;
     const { status, url, message } = error;

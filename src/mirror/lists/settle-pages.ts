@@ -1,5 +1,6 @@
 /** Brings the pages of a walk into the tables, in order and in batches, with counts and checkpoints. */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
@@ -12,7 +13,7 @@ import { quarantineHole } from "../load/quarantine.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { LookAheadRoom } from "../walk/look-ahead.ts";
-import type { Page } from "../walk/page.ts";
+import type { Page, RememberedPage } from "../walk/page.ts";
 import { createBatches } from "./batches.ts";
 import { createPageOrder, type OrderedPage } from "./page-order.ts";
 
@@ -68,12 +69,13 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
     const changed = pages.flatMap((page) =>
       page.records === null ? [] : [{ ...page, records: page.records }],
     );
+    const moved = memory ? pages.flatMap(movedPage) : [];
     const behind = memory ? checkpointAfter(last) : null;
     const at = last.observedAt.toISOString();
     let settled: WalkCounts | undefined;
     try {
       // The loader keeps the order of its calls. Pages that need no loading wait for those before them.
-      if (changed.length === 0) {
+      if (changed.length + moved.length === 0) {
         await earlier;
         if (pages.some(({ holes }) => holes.length > 0))
           await patience("store a hole", () => withTransaction(sql, (tx) => storeHoles(tx, pages)));
@@ -87,10 +89,11 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
             // A page with a refused, stale or damaged record is never skipped: each night tries it again.
             bodyHash: loaded.quarantined + loaded.stale + loaded.damaged.length > 0 ? "" : page.bodyHash,
             loadedAt: page.loadedAt.toISOString(),
+            runId,
           }));
           await Promise.all([
             storeHoles(tx, pages),
-            memory?.store(tx, memorized),
+            memory?.store(tx, [...memorized, ...moved]),
             options.keepSize?.(tx),
             saveProgress(tx, runId, resource, settled, behind, at, last.meta.totalCount),
           ]);
@@ -108,7 +111,7 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
     countRecords?.(counts, false);
     options.onProgress(counts, last.meta.totalCount);
     await options.onSettled?.(last);
-    if (changed.length === 0 && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
+    if (changed.length + moved.length === 0 && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
       savedAt = clock.now().getTime();
       const idle = counts;
       const { totalCount } = last.meta;
@@ -159,6 +162,14 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
       return checkpoint;
     },
   };
+}
+
+/** A known page as it is to be remembered now: at another place, or with another `meta`. */
+function movedPage({ known, seq, request, meta }: OrderedPage): RememberedPage[] {
+  if (!known) return [];
+  const { bodyHash, ids, loadedAt, runId } = known;
+  const isSame = known.seq === seq && known.request === request && isDeepStrictEqual(known.meta, meta);
+  return isSame ? [] : [{ seq, request, meta, bodyHash, ids, loadedAt, runId }];
 }
 
 /** The checkpoint after a page; null after the last one. */

@@ -272,6 +272,12 @@ export function createCourse(options: CourseOptions) {
     if (!isNarrowed || request.limit > pass.limit) request = { ...request, limit: pass.limit };
   }
 
+  /** Begins the next request earlier, so that it reads more of the page before again. That is as good a proof. */
+  function beginEarlier(offset: number): void {
+    if (!request || passes > 1 || offset <= Math.max(pass.barrier, request.offset - step)) return;
+    if (offset < request.offset) request = { ...request, offset };
+  }
+
   function beginNextPass(): void {
     beginPass(Math.max(pass.limit, Math.min(LARGEST_SIZE, pass.limit * LIMIT_GROWTH)));
   }
@@ -318,7 +324,7 @@ export function createCourse(options: CourseOptions) {
     get verdict() {
       return verdict;
     },
-    /** The distance from the page just read to the next one; 0 when the next one does not follow it. */
+    /** The longest distance from the page just read to the next one; 0 when the next one does not follow it. */
     get step() {
       return step;
     },
@@ -349,6 +355,7 @@ export function createCourse(options: CourseOptions) {
      */
     knowHighestId: highest.know,
     resize,
+    beginEarlier,
     read,
     narrow,
     /**
@@ -369,6 +376,7 @@ export function createCourse(options: CourseOptions) {
     if (!remembered || remembered.limit < 1) return false;
     // Further on means that the records before it were holes.
     while (request && request.offset < remembered.offset) if (!narrow()) return false;
+    beginEarlier(remembered.offset);
     if (!request || requestText({ ...request, limit: remembered.limit }) !== text) return false;
     if (remembered.limit > pass.limit) pass.limit = remembered.limit;
     request = remembered;

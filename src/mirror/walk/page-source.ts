@@ -2,7 +2,13 @@ import { type PageRequest, requestText } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Client } from "../api/client.ts";
 import { createLookAheadRoom, type LookAheadRoom } from "./look-ahead.ts";
-import { type FetchedPage, type ParsedPage, parseListPage, type RememberedPage } from "./page.ts";
+import {
+  type FetchedPage,
+  type ParsedPage,
+  parseKnownMeta,
+  parseListPage,
+  type RememberedPage,
+} from "./page.ts";
 
 /** The number of wrong guesses allowed: a list that changes or is narrowed causes some. */
 const FORGIVEN_MISSES = 3;
@@ -20,15 +26,17 @@ export interface PageSourceOptions {
   lookAhead: number;
   /** @default room of its own */
   room?: LookAheadRoom;
-  /** Returns what is remembered of the page at a place of the walk. */
-  remember?: (seq: number) => Promise<RememberedPage | null>;
+  /** Finds an earlier page with this `bodyHash`. @default there is none */
+  recall?: (bodyHash: string) => Promise<RememberedPage | null>;
   signal?: AbortSignal;
 }
+
+/** A page whose records are those of an earlier one. */
+type KnownPage = Pick<FetchedPage, "meta" | "ids"> & { records: null; known: RememberedPage };
 
 /** A page asked for ahead. */
 interface Guess {
   request: PageRequest;
-  seq: number;
   page: Promise<FetchedPage>;
   /** The room that it takes. */
   bytes: number;
@@ -41,7 +49,7 @@ interface Guess {
  * exactly its own request. When too many guesses are wrong, asking ahead ends.
  */
 export function createPageSource(options: PageSourceOptions) {
-  const { client, resource, signal, room = createLookAheadRoom() } = options;
+  const { client, resource, lookAhead, recall, signal, room = createLookAheadRoom() } = options;
   const ahead = new Map<string, Guess>();
   let hits = 0;
   let misses = 0;
@@ -52,30 +60,30 @@ export function createPageSource(options: PageSourceOptions) {
 
   async function fetchPage(
     request: string,
-    seq: number,
     until: AbortSignal | undefined,
     priority: number,
     retries?: number,
   ): Promise<FetchedPage> {
-    // Looked up during the request. A page without ids would look empty, so it is parsed again.
-    const recalled = Promise.resolve(options.remember?.(seq)).then((page) =>
-      page?.request === request && page.ids.length > 0 ? page : null,
-    );
-    const knownHash = recalled.then((page) => page?.bodyHash);
-    // A failed look-up is thrown where it is awaited, unless the request failed before.
-    for (const promise of [recalled, knownHash]) promise.catch(() => {});
-    const reply = await client.fetchJson<ParsedPage>(request, {
+    const reply = await client.fetchJson<ParsedPage | KnownPage>(request, {
       parse: (value, url) => parseListPage(value, resource, url, client.baseUrl),
-      knownHash,
+      ...(recall && { recall: (hash) => recallPage(hash, recall) }),
       priority,
       ...(retries !== undefined && { retries }),
       ...(until && { signal: until }),
     });
-    const known = await recalled;
-    const parsed = reply.value ?? (known && { meta: known.meta, ids: known.ids, records: null });
-    if (!parsed) throw new Error("a body was left unparsed though no page is remembered");
-    const { hash, bytes, sentAt, receivedAt } = reply;
-    return { ...parsed, request, bodyHash: hash, bytes, askedAt: sentAt, observedAt: receivedAt };
+    const { value, hash, bytes, sentAt, receivedAt } = reply;
+    return { ...value, request, bodyHash: hash, bytes, askedAt: sentAt, observedAt: receivedAt };
+  }
+
+  async function recallPage(hash: string, find: NonNullable<typeof recall>) {
+    const known = await find(hash);
+    return (
+      known &&
+      ((envelope: unknown, url: string): KnownPage => {
+        const meta = envelope === null ? known.meta : parseKnownMeta(envelope, known, resource, url);
+        return { meta, ids: known.ids, records: null, known };
+      })
+    );
   }
 
   /** Drops the pages that were asked for in vain. */
@@ -94,13 +102,10 @@ export function createPageSource(options: PageSourceOptions) {
     room.give(bytes);
   }
 
-  async function takeGuess(guess: Guess, text: string, seq: number, retries?: number): Promise<FetchedPage> {
+  async function takeGuess(guess: Guess): Promise<FetchedPage> {
     const giveUpThis = () => guess.abort.abort(signal?.reason);
     signal?.addEventListener("abort", giveUpThis, { once: true });
-    const page = await guess.page.finally(() => signal?.removeEventListener("abort", giveUpThis));
-    // A page was read in between, so this one has another place than the one under which it is remembered.
-    const isMisplaced = page.records === null && guess.seq !== seq;
-    return isMisplaced ? fetchPage(text, seq, signal, NEEDED_NOW, retries) : page;
+    return guess.page.finally(() => signal?.removeEventListener("abort", giveUpThis));
   }
 
   return {
@@ -108,49 +113,42 @@ export function createPageSource(options: PageSourceOptions) {
      * Throws what the client throws. `retries` is for this request only. Pages asked for ahead wait until the
      * walk is back at them, unless the size of a page has changed.
      */
-    async take(request: PageRequest, seq: number, retries?: number): Promise<FetchedPage> {
+    async take(request: PageRequest, retries?: number): Promise<FetchedPage> {
       const text = requestText(request);
       const guess = ahead.get(text);
       if (guess) {
         hits += 1;
         remove(text, guess);
-        return takeGuess(guess, text, seq, retries);
+        return takeGuess(guess);
       }
       drop(({ limit, offset }) => limit !== request.limit || offset < request.offset);
-      return fetchPage(text, seq, signal, NEEDED_NOW, retries);
+      return fetchPage(text, signal, NEEDED_NOW, retries);
     },
+    /** The most pages that `askAhead` asks for. */
+    lookAhead,
     /**
-     * Asks for pages that will probably be needed: `from` and the following ones, `step` apart, up to `end`.
-     * Drops those asked for earlier that are not among them or behind them.
+     * Asks for the pages at these offsets, which will probably be needed in this order, with the rest of the request
+     * as in `like`. Drops those asked for earlier that are not among them.
      */
-    askAhead(
-      from: PageRequest,
-      seq: number,
-      step: number,
-      end: number,
-      pageBytes: number,
-      retries?: number,
-    ): void {
-      const isOnTheWay = ({ limit, offset }: PageRequest) =>
-        limit === from.limit && offset >= from.offset && (offset - from.offset) % step === 0;
-      drop((request) => !isOnTheWay(request));
+    askAhead(offsets: readonly number[], like: PageRequest, pageBytes: number, retries?: number): void {
+      const wanted = new Set(offsets);
+      drop(({ limit, offset }) => limit !== like.limit || !wanted.has(offset));
       if (misses > FORGIVEN_MISSES + hits / HITS_PER_MISS || signal?.aborted) return;
-      for (let count = 0; count < options.lookAhead; count++) {
-        const request = { ...from, offset: from.offset + count * step };
-        if (request.offset >= end) return;
+      for (const offset of offsets.slice(0, lookAhead)) {
+        const request = { ...like, offset };
         const text = requestText(request);
         if (ahead.has(text)) continue;
         if (!room.take(pageBytes)) return;
         const abort = new AbortController();
-        const page = fetchPage(text, seq + count, abort.signal, 0, retries);
+        const page = fetchPage(text, abort.signal, 0, retries);
         // A failure matters only when the page is needed. `take` then throws it.
         page.catch(() => {});
-        ahead.set(text, { request, seq: seq + count, page, bytes: pageBytes, abort });
+        ahead.set(text, { request, page, bytes: pageBytes, abort });
       }
     },
-    /** The number of pages that were asked for ahead and not taken yet. */
-    get pending() {
-      return ahead.size;
+    /** The offsets of the pages that were asked for ahead and not taken yet. */
+    get pending(): number[] {
+      return [...ahead.values()].map(({ request }) => request.offset);
     },
     /** Whether the service answers at all. For a page that keeps failing. */
     isServiceUp: () => client.isUp(signal),

@@ -1,6 +1,6 @@
 import { UnexpectedShapeError } from "../../base/errors.ts";
 import { jsonText } from "../../base/json-text.ts";
-import { readEnvelope } from "../../resources/envelope.ts";
+import { type Envelope, readEnvelope } from "../../resources/envelope.ts";
 import { recordId } from "../../resources/record-id.ts";
 import { otherResource } from "../../resources/resource-uri.ts";
 import type { Resource } from "../../resources/resources.ts";
@@ -33,8 +33,11 @@ export interface FetchedPage {
   meta: ParsedMeta;
   /** The ids on the page in its order; records without one are left out. That of another resource's record has its name in front. */
   ids: string[];
-  /** Null when the body equals the remembered one: its records are stored already. */
+  /** Null when the page is `known`: its records are stored already. */
   records: unknown[] | null;
+  /** The page of an earlier walk with the same records. */
+  known?: RememberedPage;
+  /** See `JsonReply`. */
   bodyHash: string;
   bytes: number;
   /** When the request was sent. The content of the page is not older than that. */
@@ -57,12 +60,37 @@ export interface Page extends FetchedPage {
 }
 
 /** A page of an earlier walk, or of an earlier part of this one, as it is remembered. */
-export type RememberedPage = Pick<FetchedPage, "request" | "bodyHash" | "meta" | "ids">;
+export interface RememberedPage extends Pick<FetchedPage, "request" | "bodyHash" | "meta" | "ids"> {
+  seq: number;
+  /** When its reply arrived, as in `changed_at` of its records, and in which run. */
+  loadedAt: string;
+  runId: number;
+}
 
 export type ParsedPage = Pick<FetchedPage, "meta" | "ids"> & { records: unknown[] };
 
 /** Reads a reply as a page of a list. Throws `UnexpectedShapeError` when it has no `meta` or no `objects`. */
 export function parseListPage(value: unknown, resource: Resource, url: string, baseUrl: URL): ParsedPage {
+  const { meta, objects } = parseEnvelope(value, resource, url);
+  return {
+    meta: { ...readMeta(meta), count: objects.length, ...readOrder(resource, objects) },
+    ids: objects.map((record) => placeId(record, resource, baseUrl)).filter((id) => id !== null),
+    records: objects,
+  };
+}
+
+/** The facts of a known page, with the `meta` of a new reply. */
+export function parseKnownMeta(
+  envelope: unknown,
+  { meta: { count, showsOrder, ties } }: RememberedPage,
+  resource: Resource,
+  url: string,
+): ParsedMeta {
+  const { meta } = parseEnvelope(envelope, resource, url);
+  return { ...readMeta(meta), count, showsOrder, ...(ties && { ties }) };
+}
+
+function parseEnvelope(value: unknown, resource: Resource, url: string): Envelope {
   const envelope = readEnvelope(value);
   if ("fault" in envelope) {
     throw new UnexpectedShapeError(
@@ -73,20 +101,17 @@ export function parseListPage(value: unknown, resource: Resource, url: string, b
       },
     );
   }
-  const { meta, objects } = envelope;
+  return envelope;
+}
+
+function readMeta(meta: Envelope["meta"]) {
   const totalCount = count(meta.total_count);
   return {
-    meta: {
-      limit: count(meta.limit),
-      offset: count(meta.offset),
-      next: meta.next,
-      totalCount,
-      ...(totalCount === null && { badTotal: describe(meta.total_count) }),
-      count: objects.length,
-      ...readOrder(resource, objects),
-    },
-    ids: objects.map((record) => placeId(record, resource, baseUrl)).filter((id) => id !== null),
-    records: objects,
+    limit: count(meta.limit),
+    offset: count(meta.offset),
+    next: meta.next,
+    totalCount,
+    ...(totalCount === null && { badTotal: describe(meta.total_count) }),
   };
 }
 

@@ -9,6 +9,7 @@ import type { Course, WalkOutcome } from "./course.ts";
 import type { FetchedPage, Hole, Page } from "./page.ts";
 import type { PageSize } from "./page-size.ts";
 import type { PageSource } from "./page-source.ts";
+import { createSections, type Section } from "./sections.ts";
 
 /** The retries of an enlarged page, and of a part of a page that failed, because the page has had its own. */
 const NARROWED_RETRIES = 1;
@@ -19,6 +20,8 @@ export interface WalkOptions {
   source: PageSource;
   /** Finds the size of the pages. @default the course's own, which stays */
   size?: PageSize | null;
+  /** The pages of an earlier walk, around the place that this one has reached. @default none */
+  earlier?(): readonly Section[];
   /** Finds the highest number that was an id before the walk began. Called when a second pass begins. */
   findHighestId?(): Promise<number | null>;
   /** The place of the first page. For a resumed walk, the number of pages read before. @default 0 */
@@ -30,6 +33,8 @@ export type Walk = ReturnType<typeof createWalk>;
 
 export function createWalk(options: WalkOptions) {
   const { resource, course, source, signal } = options;
+  // A later pass reads at other places, for the sake of the proof.
+  const sections = createSections(() => (course.passes === 1 ? (options.earlier?.() ?? []) : []));
   let isStopped = false;
   /** A first page that was light enough to try a larger one. */
   let tried: FetchedPage | null = null;
@@ -53,17 +58,13 @@ export function createWalk(options: WalkOptions) {
       for (let seq = options.seq ?? 0; course.request !== null; seq++) {
         signal?.throwIfAborted();
         await knowHighestId();
-        const { page, holes } = await fetchFirst(seq);
+        const { page, holes } = await fetchFirst();
         const at = course.request;
         course.read(page);
         tried = null;
         const isEven = fitSize(at);
-        const { request, step, isAnchored } = course;
-        if (request && step > 0 && isEven) {
-          const end = sizing()?.regionEnd(request.offset) ?? Number.POSITIVE_INFINITY;
-          const last = Math.min(end, page.meta.totalCount ?? 0);
-          source.askAhead(request, seq + 1, step, last, page.bytes, retriesFor(course));
-        }
+        if (isEven) goOnFrom(at, page);
+        const { request, isAnchored } = course;
         const following = request && requestText(request);
         yield { ...page, seq, resource, holes, isAnchored, following };
         if (isStopped && isAnchored && request) {
@@ -78,10 +79,24 @@ export function createWalk(options: WalkOptions) {
     }
   }
 
+  /** Begins the next request where a section of the walk before does, and asks for the pages behind it ahead. */
+  function goOnFrom(at: PageRequest, page: FetchedPage): void {
+    const { step, request } = course;
+    if (!request || step === 0) return;
+    const { pending, lookAhead } = source;
+    const way = { at, next: request.offset, step, pending, count: Math.max(1, lookAhead) };
+    const offsets = sections.behind(page, way);
+    course.beginEarlier(offsets[0] ?? request.offset);
+    const end = sizing()?.regionEnd(request.offset) ?? Number.POSITIVE_INFINITY;
+    const last = Math.min(end, page.meta.totalCount ?? 0);
+    const likely = offsets.filter((offset) => offset < last);
+    source.askAhead(likely, request, page.bytes, retriesFor(course));
+  }
+
   /** Fetches the next page. The first page of a list is asked for again as long as its size grows. */
-  async function fetchFirst(seq: number): Promise<{ page: FetchedPage; holes: Hole[] }> {
+  async function fetchFirst(): Promise<{ page: FetchedPage; holes: Hole[] }> {
     for (;;) {
-      const fetched = await fetchRenderable(seq);
+      const fetched = await fetchRenderable();
       const size = sizing();
       if (!size || !course.request) return fetched;
       const { page } = fetched;
@@ -103,12 +118,12 @@ export function createWalk(options: WalkOptions) {
     const size = sizing();
     if (!request) return false;
     const limit = size ? size.limitAt(request.offset) : course.limit;
-    if (limit !== course.limit && source.pending === 0) course.resize(limit);
+    if (limit !== course.limit && source.pending.length === 0) course.resize(limit);
     return at.limit === course.request?.limit && at.limit === limit;
   }
 
   /** Fetches the next page, or as much of it as the service can render. */
-  async function fetchRenderable(seq: number): Promise<{ page: FetchedPage; holes: Hole[] }> {
+  async function fetchRenderable(): Promise<{ page: FetchedPage; holes: Hole[] }> {
     const holes: Hole[] = [];
     let retries = retriesFor(course);
     for (;;) {
@@ -116,7 +131,7 @@ export function createWalk(options: WalkOptions) {
       if (!request) throw new Error("the walk is at its end");
       try {
         if (tried?.request === requestText(request)) return { page: tried, holes };
-        return { page: await source.take(request, seq, retries), holes };
+        return { page: await source.take(request, retries), holes };
       } catch (error) {
         signal?.throwIfAborted();
         if (!(error instanceof UpstreamError)) throw error;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
+import { QUIET } from "../../../src/simulate/settings.ts";
 import type { World } from "../../../src/simulate/world.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
@@ -142,6 +143,53 @@ describe("a mirror of the simulated service", () => {
         expect(walk).toMatchObject({ walk: "whole", inserted: 0, updated: 0, unchanged: walk.records });
     });
     expect(quick.simulation.requests().total).toBeLessThanOrEqual(first);
+  });
+
+  test("is parsed only where builds are new, deleted or edited, in a request or two more", {
+    tags: ["long"],
+  }, async () => {
+    let edited: unknown;
+    const few = { users: 5, projects: 5, versions: 10, files: 5, builds: 600 };
+    await using quick = await startQuickWorld({ ...few, rates: QUIET }, async (request, next) => {
+      const reply = await next();
+      if (edited === undefined || !request.url.includes("/build/?")) return reply;
+      const text = await reply.text();
+      const edit = text.replace(new RegExp(`"id": ?"?${edited}"?,`), '$&"mood":"good",');
+      return new Response(edit, { headers: { "content-type": "application/json" } });
+    });
+    const { world } = quick;
+    const builds = () => [...world.truth().records("build")].filter(({ listed }) => listed);
+    const night = (happens: () => void) =>
+      open(quick.databaseUrl, async (sql) => {
+        happens();
+        world.advance(HOUR_MS);
+        const { summary } = await quick.sync({ kind: "full", settings: { concurrency: 1 } });
+        expect(summary).toMatchObject({ status: "succeeded", resources: { build: { walk: "whole" } } });
+        // A page that was not parsed was loaded by an earlier run.
+        const [parsed] = await sql<{ pages: number }[]>`
+          select count(*)::int as pages from sync.pages
+          where resource = 'build' and run_id = (select max(id) from sync.runs)`;
+        if (edited === undefined) await expectTruth(sql, world);
+        return { requests: summary.resources.build?.pages ?? 0, parsed: parsed?.pages ?? 0 };
+      });
+    const first = await night(() => {});
+    expect(first.parsed).toBe(first.requests);
+    const more = await night(() => world.triggerBuilds(25));
+    expect(more.parsed).toBeLessThanOrEqual(3);
+    const fewer = await night(() => {
+      world.triggerBuilds(5);
+      world.deleteRecord("build", String(builds()[300]?.record.id));
+    });
+    expect(fewer.parsed).toBeLessThanOrEqual(6);
+    edited = builds()[200]?.record.id;
+    const last = await night(() => world.triggerBuilds(1));
+    expect(last.parsed).toBeGreaterThan(1);
+    const [build] = await open(
+      quick.databaseUrl,
+      (sql) => sql`select extra from mirror.builds where id = ${String(edited)}`,
+    );
+    expect(build).toEqual({ extra: { values: { mood: "good" } } });
+    for (const { requests } of [more, fewer, last]) expect(requests).toBeLessThanOrEqual(first.requests + 3);
   });
 
   test("is read in pages of any size, and of the size that the service allows", {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { HttpStatusError, StoppedError } from "../../../src/base/errors.ts";
 import type { ClientOptions } from "../../../src/mirror/api/client.ts";
 import { createLookAheadRoom } from "../../../src/mirror/walk/look-ahead.ts";
+import type { RememberedPage } from "../../../src/mirror/walk/page.ts";
 import { createPageSource, type PageSourceOptions } from "../../../src/mirror/walk/page-source.ts";
 import { type PageRequest, parsePageRequest, requestText } from "../../../src/resources/page-request.ts";
 import { createTestClient } from "../../support/client.ts";
@@ -16,6 +17,9 @@ const at = (offset: number, limit = 10): PageRequest => ({
   limit,
   offset,
 });
+/** So many as are ever asked for ahead here. */
+const offsetsFrom = (from: number, step: number, end: number) =>
+  [0, 1, 2, 3].map((place) => from + place * step).filter((offset) => offset < end);
 const offsetOf = (link: string) => parsePageRequest(link)?.offset;
 
 /** A page whose one record is named for its offset. */
@@ -51,7 +55,7 @@ async function setUp(script: Script, { client: clientOptions, ...options }: SetU
 describe("a page source", () => {
   it("gives the page that was asked for", async () => {
     await using it = await setUp(answer);
-    expect(await it.source.take(at(20), 0)).toMatchObject({
+    expect(await it.source.take(at(20))).toMatchObject({
       request: requestText(at(20)),
       ids: ["at20"],
       records: [{ id: "at20" }],
@@ -65,24 +69,24 @@ describe("a page source", () => {
   it("dates a page asked for ahead by when it was asked for, not by when it is taken", async () => {
     const clock = createFakeClock();
     await using it = await setUp(answer, { client: { clock } });
-    it.source.askAhead(at(10), 1, 10, 20, 1);
+    it.source.askAhead(offsetsFrom(10, 10, 20), at(0), 1);
     await it.server.arrived(1);
     await clock.sleep(1000);
-    expect(await it.source.take(at(10), 1)).toMatchObject({ askedAt: new Date("2024-05-15T12:00:00Z") });
+    expect(await it.source.take(at(10))).toMatchObject({ askedAt: new Date("2024-05-15T12:00:00Z") });
   });
 
   it("tries a page as often as the client does, or as often as it is told", async () => {
     await using it = await setUp([{ status: 500 }], { client: { retries: 2 } });
-    await expect(it.source.take(at(0), 0)).rejects.toBeInstanceOf(HttpStatusError);
+    await expect(it.source.take(at(0))).rejects.toBeInstanceOf(HttpStatusError);
     expect(it.server.requests).toHaveLength(3);
-    await expect(it.source.take(at(0), 0, 1)).rejects.toBeInstanceOf(HttpStatusError);
+    await expect(it.source.take(at(0), 1)).rejects.toBeInstanceOf(HttpStatusError);
     expect(it.server.requests).toHaveLength(5);
   });
 
   it("fails with the reason of an abort, also for the page that is under way", async () => {
     const stop = new AbortController();
     await using it = await setUp([{ instead: "say nothing" }], { signal: stop.signal });
-    const taking = it.source.take(at(0), 0);
+    const taking = it.source.take(at(0));
     taking.catch(() => {});
     await it.server.arrived(1);
     stop.abort(new StoppedError("SIGINT"));
@@ -93,12 +97,12 @@ describe("a page source", () => {
 describe("asking ahead", () => {
   it("asks for each page once, a step apart, and never beyond the end", async () => {
     await using it = await setUp(answer);
-    await it.source.take(at(0), 0);
-    it.source.askAhead(at(8), 1, 8, 30, 1);
+    await it.source.take(at(0));
+    it.source.askAhead(offsetsFrom(8, 8, 30), at(0), 1);
     await it.server.arrived(4);
-    for (const [place, offset] of [8, 16, 24].entries()) {
-      expect((await it.source.take(at(offset), place + 1)).ids).toEqual([`at${offset}`]);
-      it.source.askAhead(at(offset + 8), place + 2, 8, 30, 1);
+    for (const offset of [8, 16, 24]) {
+      expect((await it.source.take(at(offset))).ids).toEqual([`at${offset}`]);
+      it.source.askAhead(offsetsFrom(offset + 8, 8, 30), at(0), 1);
     }
     expect(it.offsets().sort((one = 0, other = 0) => one - other)).toEqual([0, 8, 16, 24]);
   });
@@ -112,10 +116,10 @@ describe("asking ahead", () => {
       await released;
       return reply(url);
     });
-    it.source.askAhead(at(10), 0, 10, 1000, 1);
+    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 1);
     await it.server.arrived(4);
-    const taking = it.source.take(at(10), 0);
-    it.source.askAhead(at(20), 1, 10, 1000, 1);
+    const taking = it.source.take(at(10));
+    it.source.askAhead(offsetsFrom(20, 10, 1000), at(0), 1);
     await it.server.arrived(5);
     release();
     await taking;
@@ -126,9 +130,9 @@ describe("asking ahead", () => {
     await using it = await setUp((_, url) =>
       url.searchParams.get("offset") === "15" ? reply(url) : { instead: "say nothing" },
     );
-    it.source.askAhead(at(10), 0, 10, 1000, 1);
+    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 1);
     await it.server.arrived(4);
-    expect((await it.source.take(at(15), 0)).ids).toEqual(["at15"]);
+    expect((await it.source.take(at(15))).ids).toEqual(["at15"]);
     expect(it.server.requests).toHaveLength(5);
     expect(it.offsets()).toContain(15);
   });
@@ -138,9 +142,9 @@ describe("asking ahead", () => {
       (_, url) => (url.searchParams.get("offset") === "15" ? reply(url) : { instead: "say nothing" }),
       { client: { concurrency: 4 } },
     );
-    it.source.askAhead(at(10), 0, 10, 1000, 1);
+    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 1);
     await it.server.arrived(4);
-    expect((await it.source.take(at(15), 0)).ids).toEqual(["at15"]);
+    expect((await it.source.take(at(15))).ids).toEqual(["at15"]);
   });
 
   it("ends where guesses keep failing", async () => {
@@ -148,36 +152,36 @@ describe("asking ahead", () => {
     let guessed = 0;
     for (let place = 0; place < 10; place++) {
       const before = it.server.requests.length;
-      await it.source.take(at(place * 100), place);
-      it.source.askAhead(at(place * 100 + 50), place + 1, 50, 1000, 1);
+      await it.source.take(at(place * 100));
+      it.source.askAhead(offsetsFrom(place * 100 + 50, 50, 1000), at(0), 1);
       const own = at(place * 100 + 70);
-      await it.source.take(own, place);
+      await it.source.take(own);
       guessed = it.server.requests.length - before - 2;
     }
     expect(guessed).toBe(0);
-    it.source.askAhead(at(10), 10, 10, 1000, 1);
-    expect((await it.source.take(at(500), 10)).ids).toEqual(["at500"]);
+    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 1);
+    expect((await it.source.take(at(500))).ids).toEqual(["at500"]);
     expect(it.offsets()).not.toContain(10);
   });
 
   it("does not ask ahead where pages are large", async () => {
     await using it = await setUp(answer);
-    it.source.askAhead(at(10), 0, 10, 1000, 5 * 1024 * 1024);
-    expect((await it.source.take(at(20), 0)).ids).toEqual(["at20"]);
+    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 5 * 1024 * 1024);
+    expect((await it.source.take(at(20))).ids).toEqual(["at20"]);
     expect(it.offsets()).toEqual([20]);
   });
 
   it("keeps its guesses while the walk steps back", async () => {
     await using it = await setUp(answer);
-    it.source.askAhead(at(20), 1, 10, 1000, 1);
-    expect(it.source.pending).toBe(4);
-    expect((await it.source.take(at(13), 1)).ids).toEqual(["at13"]);
-    expect(it.source.pending).toBe(4);
-    it.source.askAhead(at(30), 2, 10, 1000, 1);
-    expect((await it.source.take(at(30), 2)).ids).toEqual(["at30"]);
+    it.source.askAhead(offsetsFrom(20, 10, 1000), at(0), 1);
+    expect(it.source.pending).toHaveLength(4);
+    expect((await it.source.take(at(13))).ids).toEqual(["at13"]);
+    expect(it.source.pending).toHaveLength(4);
+    it.source.askAhead(offsetsFrom(30, 10, 1000), at(0), 1);
+    expect((await it.source.take(at(30))).ids).toEqual(["at30"]);
     // What lies before the new start is dropped, what lies behind it is asked for once.
-    expect(it.source.pending).toBe(3);
-    await it.source.take(at(60), 5);
+    expect(it.source.pending).toHaveLength(3);
+    await it.source.take(at(60));
     expect(it.offsets().filter((offset) => offset === 60)).toHaveLength(1);
   });
 
@@ -186,26 +190,26 @@ describe("asking ahead", () => {
     const pageBytes = 1400 * 1024;
     await using one = await setUp(answer, { room });
     await using other = await setUp(answer, { room });
-    one.source.askAhead(at(10), 1, 10, 1000, pageBytes);
-    other.source.askAhead(at(10), 1, 10, 1000, pageBytes);
-    expect([one.source.pending, other.source.pending]).toEqual([3, 0]);
-    await one.source.take(at(10), 1);
-    other.source.askAhead(at(10), 1, 10, 1000, pageBytes);
-    expect(other.source.pending).toBe(1);
+    one.source.askAhead(offsetsFrom(10, 10, 1000), at(0), pageBytes);
+    other.source.askAhead(offsetsFrom(10, 10, 1000), at(0), pageBytes);
+    expect([one.source.pending.length, other.source.pending.length]).toEqual([3, 0]);
+    await one.source.take(at(10));
+    other.source.askAhead(offsetsFrom(10, 10, 1000), at(0), pageBytes);
+    expect(other.source.pending).toHaveLength(1);
     one.source.close();
-    other.source.askAhead(at(10), 1, 10, 1000, pageBytes);
-    expect(other.source.pending).toBe(3);
+    other.source.askAhead(offsetsFrom(10, 10, 1000), at(0), pageBytes);
+    expect(other.source.pending).toHaveLength(3);
   });
 
   it("lets a failure count only when its page is needed", async () => {
     await using it = await setUp((_, url) =>
       url.searchParams.get("offset") === "20" ? { status: 500 } : reply(url),
     );
-    it.source.askAhead(at(10), 0, 10, 1000, 1);
+    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 1);
     await it.server.arrived(4);
-    expect((await it.source.take(at(10), 0)).ids).toEqual(["at10"]);
-    await expect(it.source.take(at(20), 1)).rejects.toBeInstanceOf(HttpStatusError);
-    expect((await it.source.take(at(30), 2)).ids).toEqual(["at30"]);
+    expect((await it.source.take(at(10))).ids).toEqual(["at10"]);
+    await expect(it.source.take(at(20))).rejects.toBeInstanceOf(HttpStatusError);
+    expect((await it.source.take(at(30))).ids).toEqual(["at30"]);
   });
 
   it("leaves no request behind when it is closed", async () => {
@@ -213,7 +217,7 @@ describe("asking ahead", () => {
       (request, url) => (request.path.startsWith(LIST) ? { instead: "say nothing" } : reply(url)),
       { client: { concurrency: 4 } },
     );
-    it.source.askAhead(at(10), 0, 10, 1000, 1);
+    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 1);
     await it.server.arrived(4);
     it.source.close();
     // All four places are free again: a request that waits for one gets through.
@@ -222,57 +226,71 @@ describe("asking ahead", () => {
   });
 });
 
-describe("a remembered page", () => {
+describe("a page with the records of an earlier one", () => {
   const url = new URL(requestText(at(0)), "http://scripted.invalid");
-  const body = JSON.stringify(reply(url).body);
-  const remembered = {
-    request: requestText(at(0)),
-    bodyHash: createHash("sha256").update(body).digest("hex"),
-    meta: { limit: 10, offset: 0, next: null, totalCount: 1000, count: 1, showsOrder: false },
+  const { body } = reply(url) as { body: { objects: object[] } };
+  const objects = JSON.stringify(body.objects);
+  const remembered: RememberedPage = {
+    seq: 7,
+    request: requestText(at(30)),
+    bodyHash: createHash("sha256").update(`objects:${objects}`).digest("hex"),
+    meta: {
+      limit: 10,
+      offset: 30,
+      next: "/api/v1/user/?limit=10&offset=40",
+      totalCount: 40,
+      count: 1,
+      showsOrder: false,
+    },
     ids: ["kept"],
+    loadedAt: "2024-05-15 12:00:00+00",
+    runId: 3,
   };
-  const recall = (page: typeof remembered) => async (seq: number) => (seq === 0 ? page : null);
+  const recallOf = (page: RememberedPage) => async (hash: string) => (hash === page.bodyHash ? page : null);
 
-  it("that comes again is not parsed: its ids count and its records stay out", async () => {
-    await using it = await setUp(answer, { remember: recall(remembered) });
-    expect(await it.source.take(at(0), 0)).toMatchObject({
+  it("is not parsed: its ids count, its records stay out, and its meta is that of the reply", async () => {
+    await using it = await setUp(answer, { recall: recallOf(remembered) });
+    expect(await it.source.take(at(0))).toMatchObject({
       ids: ["kept"],
-      meta: remembered.meta,
+      meta: { limit: 10, offset: null, next: null, totalCount: 1000, count: 1, showsOrder: false },
       records: null,
-      bytes: body.length,
+      known: remembered,
+      bodyHash: remembered.bodyHash,
     });
   });
 
-  it("is found by its place in the walk also when it is asked for ahead", async () => {
-    const second = { ...remembered, request: requestText(at(10)) };
-    const bodyHash = createHash("sha256").update(body.replace("at0", "at10")).digest("hex");
-    await using it = await setUp(answer, {
-      remember: async (seq) => (seq === 1 ? { ...second, bodyHash } : null),
+  it("is known at any place, also when it was asked for ahead", async () => {
+    await using it = await setUp(() => ({ body }), { recall: recallOf(remembered) });
+    it.source.askAhead(offsetsFrom(0, 10, 1000), at(0), 1);
+    for (const offset of [0, 10, 20]) expect((await it.source.take(at(offset))).records).toBeNull();
+  });
+
+  it("is read when one byte of its records differs", async () => {
+    await using it = await setUp(answer, { recall: recallOf(remembered) });
+    expect(await it.source.take(at(10))).toMatchObject({ ids: ["at10"], records: [{ id: "at10" }] });
+  });
+
+  it("is none when a whole reply has the bytes of its records", async () => {
+    await using it = await setUp([{ body: objects }], { recall: recallOf(remembered) });
+    await expect(it.source.take(at(0))).rejects.toThrow("should answer with a page");
+  });
+
+  it("must have a next that is a link or null, as every page", async () => {
+    await using it = await setUp([{ body: { meta: { next: 5 }, objects: body.objects } }], {
+      recall: recallOf(remembered),
     });
-    it.source.askAhead(at(0), 0, 10, 1000, 1);
-    expect((await it.source.take(at(0), 0)).records).toHaveLength(1);
-    expect(await it.source.take(at(10), 1)).toMatchObject({ ids: ["kept"], records: null });
+    await expect(it.source.take(at(0))).rejects.toThrow("meta.next");
   });
 
-  it("that was asked for ahead under another place is asked for again, because it is remembered by its place", async () => {
-    await using it = await setUp(answer, { remember: recall(remembered) });
-    it.source.askAhead(at(0), 0, 10, 10, 1);
-    expect(await it.source.take(at(0), 1)).toMatchObject({ ids: ["at0"], records: [{ id: "at0" }] });
-    expect(it.offsets()).toEqual([0, 0]);
-  });
-
-  it.each([
-    ["of another body", { ...remembered, bodyHash: "0".repeat(64) }],
-    ["of another request", { ...remembered, request: requestText(at(0, 3)) }],
-    ["without ids", { ...remembered, ids: [] }],
-  ])("%s is read anew", async (_, page) => {
-    await using it = await setUp(answer, { remember: recall(page) });
-    expect(await it.source.take(at(0), 0)).toMatchObject({ ids: ["at0"], records: [{ id: "at0" }] });
+  it("has the meta of the earlier one where the whole reply is the same, in a form that cannot be split", async () => {
+    const odd = JSON.stringify({ objects: body.objects, meta: { next: null } });
+    const page = { ...remembered, bodyHash: createHash("sha256").update(`utf-8:${odd}`).digest("hex") };
+    await using it = await setUp([{ body: odd }], { recall: recallOf(page) });
+    expect(await it.source.take(at(0))).toMatchObject({ meta: page.meta, records: null });
   });
 
   it("that cannot be recalled fails the page that needs it", async () => {
-    const failure = new Error("the database is away");
-    await using it = await setUp(answer, { remember: () => Promise.reject(failure) });
-    await expect(it.source.take(at(0), 0)).rejects.toThrow("the database is away");
+    await using it = await setUp(answer, { recall: () => Promise.reject(new Error("the database is away")) });
+    await expect(it.source.take(at(0))).rejects.toThrow("the database is away");
   });
 });

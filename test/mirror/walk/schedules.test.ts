@@ -7,9 +7,10 @@ import { describe, expect, it } from "vitest";
 import { type Course, createCourse, type WalkOutcome } from "../../../src/mirror/walk/course.ts";
 import type { Page } from "../../../src/mirror/walk/page.ts";
 import { BASE_SIZE, createPageSize } from "../../../src/mirror/walk/page-size.ts";
+import type { Section } from "../../../src/mirror/walk/sections.ts";
 import type { VerdictName } from "../../../src/mirror/walk/verdicts.ts";
 import { createWalk } from "../../../src/mirror/walk/walk.ts";
-import { parsePageRequest } from "../../../src/resources/page-request.ts";
+import { firstRequest, parsePageRequest, requestText } from "../../../src/resources/page-request.ts";
 import {
   createModelList,
   createRandom,
@@ -29,6 +30,8 @@ interface Schedule extends Omit<ModelOptions, "order"> {
   resizes?: number;
   /** Whether the size is found from the replies. @default it is `pageSize` */
   isSized?: boolean;
+  /** Sections of an earlier walk, so far apart, of a list that had so many records fewer in front. @default none */
+  earlier?: { distance: number; moved: number } | null;
   /** The highest id that the mirror had before the walk. @default none, as on a first walk */
   highestKnownId?: number | null;
 }
@@ -56,6 +59,20 @@ interface Walked {
 
 const SPARE_PAGES = 3;
 
+/** The sections that an earlier walk would have remembered. The ids of the model count from its head. */
+function sectionsOf({ size: records, pageSize, earlier }: Schedule): Section[] {
+  if (!earlier) return [];
+  const { distance, moved } = earlier;
+  const totalCount = records - moved;
+  return Array.from({ length: Math.max(0, Math.ceil(totalCount / distance)) }, (_, seq) => {
+    const offset = seq * distance;
+    const at = { ...firstRequest(LIST, Math.max(2, pageSize)), offset };
+    const meta = { limit: at.limit, offset, next: null, totalCount, count: 1, showsOrder: true };
+    const ids = [String(offset + moved)];
+    return { seq, at, request: requestText(at), bodyHash: "", meta, ids, loadedAt: "", runId: 1 };
+  });
+}
+
 /** Walks a list to its end; where `pagesBefore` is given, the walk is interrupted behind so many pages and brought back from them. */
 async function walkModel(schedule: Schedule & { order: ModelOrder }, pagesBefore = Number.POSITIVE_INFINITY) {
   const model = createModelList(schedule);
@@ -66,9 +83,11 @@ async function walkModel(schedule: Schedule & { order: ModelOrder }, pagesBefore
   let isInterrupted = false;
   const random = createRandom(schedule.seed + 1);
   const sizing = schedule.isSized ? createPageSize(null) : null;
+  const sections = sectionsOf(schedule);
   while (outcome === null) {
     const walk = createWalk({
       ...{ resource: "user", course, source: model, size: sizing, seq: pages.length },
+      earlier: () => sections,
       findHighestId: async () => schedule.highestKnownId ?? null,
     });
     const steps = walk.pages();
@@ -114,7 +133,13 @@ const lookAhead = fc.nat(4);
 const seed = fc.integer();
 /** In half of the schedules the size stays. */
 const resizes = fc.oneof(fc.constant(0), fc.constantFrom(0.1, 0.3, 1));
+/** Half of the walks follow one before. */
+const earlier = fc.option(
+  fc.record({ distance: fc.integer({ min: 1, max: 60 }), moved: fc.integer({ min: -5, max: 30 }) }),
+  { freq: 1 },
+);
 const anySchedule: fc.Arbitrary<Schedule> = fc.record({
+  earlier,
   seed,
   size,
   pageSize,
@@ -375,6 +400,7 @@ function inFixedOrder(share: number): void {
           pageSize: fc.integer({ min: 10, max: 100 }),
           lookAhead,
           showsOrder: fc.boolean(),
+          earlier,
         }),
         async (quiet) => {
           const { size: records, pageSize: limit } = quiet;

@@ -1,0 +1,105 @@
+/**
+ * The sections of the list that an earlier walk read. When records came in front, they begin further down by as many.
+ * A request that begins where a section does shows the same bytes, so its page need not be parsed. A walk may begin any
+ * request earlier than it must: then its page overlaps more of the one before, and has more anchors.
+ *
+ * The shift is known from a page that is known, or shows the first record of a section. Before one does, it is what
+ * the count grew by. A record that went from within a section brings the ones behind it nearer, which its page shows.
+ *
+ * In front of the first old section the new ones have the same distances, counted from it, so that the part that is
+ * read twice is at the head. The next walk leaves it out: where something is new, a section with a smaller distance to the next one
+ * is not used, nor what is in front of it. Else each night would add one.
+ */
+import type { PageRequest } from "../../resources/page-request.ts";
+import type { FetchedPage, RememberedPage } from "./page.ts";
+
+/** A page of an earlier walk, and its request. */
+export interface Section extends RememberedPage {
+  at: PageRequest;
+}
+
+/** The pages that a walk may read beyond those that it must. */
+const SPARE_PAGES = 2;
+/** A smaller part of the usual distance between two sections is too small. */
+const LEAST_DISTANCE = 0.9;
+/** The sections in front that are looked at for a small distance. */
+const MOST_LEFT_OUT = 32;
+
+/** What comes behind a page. */
+export interface WayOn {
+  /** The request for the page just read. */
+  at: PageRequest;
+  /** The offset of the next one as the course has it, and the distance to it. */
+  next: number;
+  step: number;
+  /** The offsets that were asked for ahead. They are used up, whatever the page shows. */
+  pending: readonly number[];
+  /** The number of offsets that are wanted. */
+  count: number;
+}
+
+export type Sections = ReturnType<typeof createSections>;
+
+/** @param earlier returns the sections around the place of the walk, in their order */
+export function createSections(earlier: () => readonly Section[]) {
+  let shift: number | null = null;
+  let spare = SPARE_PAGES;
+
+  function learn({ known, ids, meta }: FetchedPage, { offset }: PageRequest, sections: readonly Section[]) {
+    const same = known && sections.find(({ seq }) => seq === known.seq);
+    if (same) {
+      shift = offset - same.at.offset;
+      return;
+    }
+    const places = new Map(ids.map((id, place) => [id, place]));
+    const shown = sections.findLast((section) => places.has(section.ids[0] ?? ""));
+    if (shown) shift = offset + (places.get(shown.ids[0] ?? "") ?? 0) - shown.at.offset;
+    const counted = sections[0]?.meta.totalCount ?? null;
+    if (shift === null && counted !== null && meta.totalCount !== null) shift = meta.totalCount - counted;
+  }
+
+  /** Where the sections behind a page begin now. */
+  function startsBehind(page: FetchedPage, { at, next, step }: WayOn): number[] {
+    const sections = earlier().filter((section) => section.at.limit === at.limit);
+    learn(page, at, sections);
+    if (shift === null) return [];
+    const moved = shift;
+    const starts = sections
+      .map((section) => section.at.offset + moved)
+      .filter((start) => start > next - step);
+    if (page.known) return starts;
+    const last = starts
+      .slice(0, MOST_LEFT_OUT)
+      .findLastIndex((start, place) => (starts[place + 1] ?? start + step) - start < LEAST_DISTANCE * step);
+    return starts.slice(last + 1);
+  }
+
+  return {
+    /** The offset of the request behind a page, and of those that will probably follow it. */
+    behind(page: FetchedPage, way: WayOn): number[] {
+      const { next, step, pending, count } = way;
+      const { showsOrder, count: records } = page.meta;
+      const isUsable = showsOrder && records === page.ids.length;
+      const starts = isUsable ? startsBehind(page, way) : [];
+      const offsets: number[] = [];
+      for (let offset = next - step; offsets.length < count; offsets.push(offset)) {
+        const most = offset + step;
+        const least = offset;
+        const asked = pending.filter((one) => one > least && one <= most);
+        offset = asked.length > 0 ? Math.max(...asked) : startWithin(starts, most, step);
+        if (most - offset > spare * step) offset = most;
+      }
+      spare -= (next - (offsets[0] ?? next)) / step;
+      return offsets;
+    },
+  };
+}
+
+/** The last start up to `most`, or a place in front of the next one in steps from it; `most` when none is left. */
+function startWithin(starts: readonly number[], most: number, step: number): number {
+  const next = starts.findIndex((start) => start > most);
+  const before = starts[(next === -1 ? starts.length : next) - 1] ?? Number.NEGATIVE_INFINITY;
+  if (before > most - step) return before;
+  const start = starts[next];
+  return start === undefined ? most : start - step * Math.ceil((start - most) / step);
+}
