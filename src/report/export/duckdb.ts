@@ -65,9 +65,9 @@ async function loadDuckDb() {
     return await import("@duckdb/node-api");
   } catch (cause) {
     const [reason = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
-    throw new ConfigError(`Parquet files are written through DuckDB, which cannot be loaded: ${reason}`, {
+    throw new ConfigError(`Parquet files need DuckDB, which cannot be loaded: ${reason}`, {
       cause,
-      hint: `install it (\`${installLine("@duckdb/node-api")}\`), or use --format csv, which does not need it`,
+      hint: `install it (\`${installLine("@duckdb/node-api")}\`), or export with --format csv, which does not need it`,
     });
   }
 }
