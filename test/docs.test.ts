@@ -61,7 +61,7 @@ describe("docs/tables.md", () => {
     tables.map((table) => [getTableName(table), table] as const),
   )("names every column of %s in its section", (name, table) => {
     const section = all.find((part) => part.startsWith(`${name}\n`));
-    const named = [...(section ?? "").matchAll(/`([a-z_]+)`/g)].map(([, word]) => word);
+    const named = [...(section ?? "").matchAll(/`([a-z0-9_]+)`/g)].map(([, word]) => word);
     const isMirrored = "record_hash" in getTableColumns(table);
     const columns = Object.values(getTableColumns(table))
       .map((column) => column.name)
@@ -164,7 +164,7 @@ describe("docs/interface.md", () => {
     const section = read("docs/interface.md")
       .split(/^#+ /m)
       .find((part) => part.startsWith(heading));
-    const named = [...(section ?? "").matchAll(/`([a-z_]+)`/g)].map(([, word]) => word);
+    const named = [...(section ?? "").matchAll(/`([a-z0-9_]+)`/g)].map(([, word]) => word);
     const fields = Object.keys(DECLARATIONS[resource].fields).filter((field) => field !== "resource_uri");
     expect(named).toEqual(expect.arrayContaining(fields));
   });

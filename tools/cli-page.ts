@@ -22,6 +22,8 @@ const OWN: Readonly<Record<string, readonly ExitKey[]>> = {
   search: ["notFound"],
   quarantine: ["partial", "locked"],
   notify: ["upstream"],
+  export: ["partial"],
+  prune: ["partial"],
   migrate: ["locked"],
   restore: ["locked"],
 };

@@ -6,10 +6,12 @@ import {
   type ExportFormat,
   exportReport,
 } from "../report/export/export-report.ts";
+import { exportLogs, type LogExport } from "../report/logs/export-logs.ts";
 import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
 import { repeatAfterConflict } from "../store/connection/recovery-conflict.ts";
 import { runCommand } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
+import { counted } from "./output/counted.ts";
 import type { Output } from "./output/output.ts";
 import { renderTable } from "./output/table.ts";
 import { createCommand } from "./usage/create-command.ts";
@@ -19,6 +21,7 @@ interface Options extends TimeOptions {
   out: string;
   format: ExportFormat;
   incremental?: true;
+  logs?: true;
   json?: true;
 }
 
@@ -30,6 +33,10 @@ export function exportCommand(summary: string): Command {
     examples: [
       ["export --out /data/builds", "all builds as Parquet, a folder a month; replaces the last export"],
       ["export --out /data/builds --incremental", "the same, and writes only months that changed since"],
+      [
+        "export --logs --out /data/logs",
+        "adds the logs of finished builds that the folder does not hold yet",
+      ],
       ["export --out /data/recent --since 2026-01-01 --format csv", "builds of this year, as CSV"],
     ],
   })
@@ -39,11 +46,29 @@ export function exportCommand(summary: string): Command {
     )
     .option("--incremental", "keep the files of months that have not changed since the last export");
   return addTimeOptions(command)
+    .addOption(
+      new Option("--logs", "the logs of finished builds instead; only adds files, as Parquet").conflicts([
+        "format",
+        "incremental",
+        "since",
+        "until",
+      ]),
+    )
     .option("--json", "print one JSON document")
     .action(
       runCommand<Options>(async (context, { options }) => {
-        const { clock, out, signal } = context;
+        const { clock, config, out, signal } = context;
         const { out: folder, format, incremental } = options;
+        if (options.logs) {
+          const done = await withReports(context, "export", (sql) =>
+            repeatAfterConflict(() =>
+              exportLogs({ sql, folder, sourceTimezone: config.sourceTimezone, signal }),
+            ),
+          );
+          if (options.json) await out.json({ folder, ...done });
+          else await out.write(renderLogs(done));
+          return done.damaged.length > 0 ? EXIT.partial : EXIT.done;
+        }
         const { since, until } = readTimes(options, clock.now());
         const facts = await withReports(context, "export", (sql) =>
           repeatAfterConflict(() => exportReport({ sql, folder, format, since, until, incremental, signal })),
@@ -53,6 +78,17 @@ export function exportCommand(summary: string): Command {
         return EXIT.done;
       }),
     );
+}
+
+function renderLogs({ added, too_long, damaged, files }: LogExport): string {
+  const lines = [
+    `${counted(added.rows, "log")} added in ${counted(added.files, "file")}; the folder has ${counted(files.length, "file")}`,
+    ...(too_long > 0 ? [`${counted(too_long, "log")} too long for a file`] : []),
+    ...damaged.map(
+      (path) => `${path} is missing or damaged; what the mirror has of its logs is in another file now`,
+    ),
+  ];
+  return `${lines.join("\n")}\n`;
 }
 
 function render({ relations, full_because }: ExportFacts, { columns, colour }: Output): string {

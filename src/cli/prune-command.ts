@@ -1,14 +1,20 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { duration } from "../base/config/setting-values.ts";
+import { ConfigError, EXIT } from "../base/errors.ts";
 import { countPrunable, type PruneCounts } from "../mirror/run/prunable.ts";
 import { findHistoryBegin, prune } from "../mirror/run/prune.ts";
-import { runCommand } from "./context/run-command.ts";
+import { type LogPruneCounts, pruneLogs } from "../report/logs/prune-logs.ts";
+import type { Sql } from "../store/connection/sql.ts";
+import { type CommandContext, runCommand } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
+import { counted } from "./output/counted.ts";
 import { createCommand } from "./usage/create-command.ts";
 import { parsedBy } from "./usage/parsed-by.ts";
 
 interface Options {
-  olderThan: number;
+  olderThan?: number;
+  logsOlderThan?: number;
+  logsExport?: string;
   dryRun?: true;
   json?: true;
 }
@@ -20,38 +26,65 @@ export function pruneCommand(summary: string): Command {
   return createCommand({
     name: "prune",
     summary,
-    settings: ["databaseUrl", "dataDir"],
+    settings: ["databaseUrl", "dataDir", "sourceTimezone"],
     examples: [
       ["prune --older-than 400d --dry-run", "counts the changes and runs that would be removed"],
       ["prune --older-than 400d", "removes them; the history then begins 400 days ago"],
+      [
+        "prune --logs-older-than 400d --logs-export /data/logs",
+        "removes the logs of builds of before that the export holds",
+      ],
     ],
   })
-    .requiredOption(
-      "--older-than <duration>",
-      "remove changes and runs that are older than this, such as 400d; required",
-      parseAge,
+    .addOption(
+      new Option(
+        "--older-than <duration>",
+        "remove changes and runs that are older than this, such as 400d",
+      ).argParser(parseAge),
     )
+    .addOption(
+      new Option(
+        "--logs-older-than <duration>",
+        "remove logs of finished builds that are older than this",
+      ).argParser(parseAge),
+    )
+    .option("--logs-export <folder>", "the folder of `export --logs`; only logs that it holds are removed")
     .option("--dry-run", "count what would be removed, remove nothing")
     .option("--json", "print one JSON document")
     .action(
-      runCommand<Options>((context, { options }) =>
-        withMirror(context, "prune", async (sql, { describe }) => {
-          const { clock, out, signal } = context;
-          const now = clock.now();
-          const horizon = new Date(now.getTime() - options.olderThan).toISOString();
+      runCommand<Options>(async (context, { options }) => {
+        assertWhole(options);
+        return withMirror(context, "prune", async (sql, { describe }) => {
+          const now = context.clock.now();
+          const { out } = context;
+          const horizon = horizonOf(now, options.olderThan);
           const isDry = options.dryRun === true;
-          const counts = isDry
-            ? await countPrunable(sql, horizon)
-            : await prune({ sql, horizon, prunedAt: now.toISOString(), signal });
+          // First, because a folder that is no export leaves everything as it was.
+          const logs = await pruneOldLogs(context, sql, now, options);
+          const counts = await pruneHistory(context, sql, now, horizon, isDry);
           const begin = await findHistoryBegin(sql);
           if (options.json) {
-            const facts = { horizon, dry_run: isDry, ...counts, history_begins_at: begin };
+            const facts = { horizon, dry_run: isDry, ...counts, history_begins_at: begin, logs };
             await out.json({ database: describe, ...facts });
-          } else await out.write(render(counts, horizon, isDry, begin));
-          return 0;
-        }),
-      ),
+          } else {
+            if (horizon !== null) await out.write(render(counts, horizon, isDry, begin));
+            if (logs !== null) await out.write(renderLogs(logs, isDry));
+          }
+          return logs !== null && logs.damaged.length > 0 ? EXIT.partial : EXIT.done;
+        });
+      }),
     );
+}
+
+function assertWhole({ olderThan, logsOlderThan, logsExport }: Options): void {
+  if (olderThan === undefined && logsOlderThan === undefined)
+    throw new ConfigError("nothing to prune: --older-than and --logs-older-than are both missing", {
+      hint: "as in: `docmirror prune --older-than 400d`",
+    });
+  if ((logsOlderThan === undefined) !== (logsExport === undefined))
+    throw new ConfigError("--logs-older-than and --logs-export need each other", {
+      hint: "only logs that an export holds are removed: `docmirror export --logs --out FOLDER`",
+    });
 }
 
 function parseAge(text: string): number {
@@ -60,12 +93,54 @@ function parseAge(text: string): number {
   return ageMs;
 }
 
+const horizonOf = (now: Date, age: number | undefined): string | null =>
+  age === undefined ? null : new Date(now.getTime() - age).toISOString();
+
+async function pruneHistory(
+  { signal }: CommandContext,
+  sql: Sql,
+  now: Date,
+  horizon: string | null,
+  isDry: boolean,
+): Promise<PruneCounts> {
+  if (horizon === null) return { changes: 0, runs: 0 };
+  if (isDry) return countPrunable(sql, horizon);
+  return prune({ sql, horizon, prunedAt: now.toISOString(), signal });
+}
+
+type LogFacts = LogPruneCounts & { horizon: string };
+
+async function pruneOldLogs(
+  { config, signal }: CommandContext,
+  sql: Sql,
+  now: Date,
+  { logsOlderThan, logsExport, dryRun }: Options,
+): Promise<LogFacts | null> {
+  const horizon = horizonOf(now, logsOlderThan);
+  if (horizon === null || logsExport === undefined) return null;
+  const { sourceTimezone } = config;
+  const isDry = dryRun === true;
+  return {
+    horizon,
+    ...(await pruneLogs({ sql, folder: logsExport, horizon, sourceTimezone, isDry, signal })),
+  };
+}
+
 function render({ changes, runs }: PruneCounts, horizon: string, isDry: boolean, begin: string | null) {
-  const what = `${count(changes, "change")} and ${count(runs, "run")} from before ${horizon}`;
+  const what = `${counted(changes, "change")} and ${counted(runs, "run")} from before ${horizon}`;
   if (isDry) return `${what} would be removed\n`;
   const past = begin === null ? "" : `the mirror's history begins at ${begin}\n`;
   return `${what} removed\n${past}`;
 }
 
-const count = (number: number, what: string): string =>
-  `${number.toLocaleString("en-US")} ${what}${number === 1 ? "" : "s"}`;
+function renderLogs({ removed, bytes, not_exported, damaged, horizon }: LogFacts, isDry: boolean): string {
+  const size = `${(bytes / 1e6).toFixed(1)} MB`;
+  const lines = [
+    `${counted(removed, "log")} (${size}) of builds from before ${horizon} ${isDry ? "would be removed" : "removed"}`,
+    ...(not_exported > 0
+      ? [`${counted(not_exported, "log")} not removed: the export does not hold them as they are`]
+      : []),
+    ...damaged.map((path) => `${path} is missing or damaged, so none of its logs was removed`),
+  ];
+  return `${lines.join("\n")}\n`;
+}

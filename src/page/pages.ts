@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
+import { findArchivedLog } from "../mirror/builds/archived-log.ts";
 import { isStorableId } from "../resources/record-id.ts";
 import type { MirrorReader } from "../store/connection/mirror-reader.ts";
 import { buildPage } from "./build/build-page.ts";
@@ -22,6 +23,7 @@ import { nowPage } from "./now/now-page.ts";
 import { askEach } from "./parts/ask-all.ts";
 import { type DocumentFacts, renderDocument } from "./parts/document.ts";
 import type { PageFunction } from "./parts/drawing.ts";
+import { html } from "./parts/html.ts";
 import { buildHref, projectHref, segmentAfter } from "./parts/links.ts";
 import { eitherLinks, faultNotice, notice } from "./parts/notice.ts";
 import { originOf } from "./parts/origin.ts";
@@ -110,7 +112,12 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
   async function showLog(c: Context): Promise<Response> {
     const id = c.req.param("id") ?? "";
     const log = isStorableId(id) ? await readLog(mirror, id) : null;
-    return log ?? show(c, notice("No log", "The mirror has no log of a build with this id."), 404);
+    if (log !== null) return log;
+    const archived = isStorableId(id) ? await mirror.read((sql) => findArchivedLog(sql, id)) : null;
+    if (archived === null)
+      return show(c, notice("No log", "The mirror has no log of a build with this id."), 404);
+    const { folder, path } = archived;
+    return show(c, notice("Its log was removed", html`It is in <code>${folder}/${path}</code>.`), 410);
   }
 
   /** The target of a search: the project, the build, or a choice when both exist. */

@@ -33,11 +33,13 @@ export interface ReaderOptions {
  */
 const INTERFACE_RELATIONS = [
   ...RESOURCES.map((resource) => `mirror.${resource}s`),
+  "mirror.archived_logs",
   "mirror.build_logs",
   "mirror.build_transitions",
   "mirror.changes",
   "mirror.file_anchors",
   "mirror.file_contents",
+  "mirror.log_files",
   "mirror.project_users",
   "mirror.unresolved_references",
   "sync.definitions",

@@ -258,8 +258,11 @@ describe("export", () => {
   it.each([
     ["/proc/x", "its folder is not there, or takes no files"],
     ["/dev/null", "a file is in the way"],
-  ])("to %s says in one sentence that it cannot, exit code 2", async (out, says) => {
-    expect(await exportTo(out)).toMatchObject({ code: 2, stderr: expect.stringContaining(says) });
+    ["/dev/null", "a file is in the way", "--logs"],
+    ["/", "was not made by an export of logs", "--logs"],
+    ["/proc/x", "cannot be used with", "--logs", "--incremental"],
+  ])("to %s says in one sentence that it cannot, exit code 2", async (out, says, ...args) => {
+    expect(await exportTo(out, args)).toMatchObject({ code: 2, stderr: expect.stringContaining(says) });
   });
 
   it("without DuckDB says how to install it, exit 2; CSV needs none", { tags: ["long"] }, async () => {

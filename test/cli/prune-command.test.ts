@@ -52,6 +52,8 @@ describe("prune", () => {
     [["--older-than", "400"], "is not a time with its unit"],
     [["--older-than", "0d"], "is not longer than zero"],
     [["--older-than", "900000w"], "longer than 100 years"],
+    [["--logs-older-than", "400d"], "need each other"],
+    [["--older-than", "400d", "--logs-export", "/logs"], "need each other"],
   ])("%j exits 2 and says what is wrong", async (args, fault) => {
     const { code, stdout, stderr } = await prune("postgres://127.0.0.1:1/x", ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -47,7 +47,8 @@ function describeState({ state, success, type, deleted_at }: ExplainedBuild): st
 }
 
 function describeFacts(build: ExplainedBuild): Entry[] {
-  const { changed_at, first_seen_at, deleted_at, changes_pruned_before: pruned, open, duration } = build;
+  const { changed_at, first_seen_at, deleted_at, archived_log: log, open, duration } = build;
+  const { changes_pruned_before: pruned } = build;
   const entries = [
     ...build.references.map(describeReference),
     describeDate(build),
@@ -57,6 +58,14 @@ function describeFacts(build: ExplainedBuild): Entry[] {
   if (deleted_at !== null)
     entries.push(
       entry("deleted", [momentPiece(deleted_at), ": missing in a whole walk, and its detail is gone"]),
+    );
+  if (log !== null)
+    entries.push(
+      entry(
+        "log",
+        ["removed ", momentPiece(log.removed_at)],
+        ["it is in ", foreignPiece(`${log.folder}/${log.path}`)],
+      ),
     );
   if (pruned !== null) entries.push(entry("pruned", ["changes before ", momentPiece(pruned)]));
   if (open !== null) entries.push(...describeOpen(open));

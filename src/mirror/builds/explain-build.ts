@@ -5,6 +5,7 @@
 import type { AnySql } from "../../store/connection/sql.ts";
 import type { BoundRule } from "../../store/schema/build-states.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
+import { type ArchivedLog, findArchivedLog } from "./archived-log.ts";
 import type { BoundedSpan } from "./format-span.ts";
 
 /** A reply that showed the build. `kind` and `started_at` are null when the run was pruned since. */
@@ -93,6 +94,8 @@ export interface ExplainedBuild {
   changes: ExplainedChange[];
   /** Older changes of this build were pruned; null when all of its changes are here. */
   changes_pruned_before: string | null;
+  /** Where its log is; null unless it was removed here. */
+  archived_log: ArchivedLog | null;
 }
 
 export interface BuildExplanation {
@@ -133,6 +136,7 @@ export async function explainBuild(
       }),
       duration: durationOf(facts.state, transitions),
       open: await findOpen(sql, id),
+      archived_log: await findArchivedLog(sql, id),
       references: await findReferences(sql, id),
       changes: [
         ...(await sql<ExplainedChange[]>`
@@ -146,7 +150,7 @@ export async function explainBuild(
 
 type BuildRow = Omit<
   ExplainedBuild,
-  "date_read" | "transitions" | "duration" | "open" | "references" | "changes"
+  "date_read" | "transitions" | "duration" | "open" | "archived_log" | "references" | "changes"
 > & { earliest: string | null; latest: string | null; hour: "repeated" | "skipped" | null };
 
 type TransitionRow = Omit<ExplainedTransition, "lasted"> & Bounds;

@@ -255,12 +255,33 @@ async function replaceChanged(
   await replaceRows(tx, RECORD_TABLES[resource], rows.filter(differs), kept);
   await replaceRows(tx, RECORD_TABLES[resource], equal, [...kept, "changed_at", "changed_run_id"]);
   const ids = changed.map(({ record }) => record.id);
-  if (resource === "build") await replaceRows(tx, BUILD_LOGS, changed.map(toLog), []);
+  if (resource === "build") {
+    await replaceRows(tx, BUILD_LOGS, changed.map(toLog), []);
+    await takeBackLogs(
+      tx,
+      changed.filter(({ record }) => differing.has(record.id)),
+      facts.method,
+    );
+  }
   if (resource === "project")
     await tx`delete from mirror.project_users where project_id = any (${ids}::text[])`;
   const unresolved = changed.flatMap(({ record }) => unresolvedRows(resource, record, facts.keys));
   await replaceUnresolved(tx, resource, ids, unresolved, facts.method);
   return { changes, equal: equal.length };
+}
+
+/** Stores the logs of changed builds again that were removed. That of a build that only its hash tells stays away. */
+async function takeBackLogs(
+  tx: TransactionSql,
+  changed: readonly ObservedRecord[],
+  method: WriteMethod,
+): Promise<void> {
+  const back = await tx<{ build_id: string }[]>`
+    delete from mirror.archived_logs where build_id = any (${changed.map(({ record }) => record.id)}::text[])
+    returning build_id`;
+  const ids = new Set(back.map((row) => row.build_id));
+  const logs = changed.filter(({ record }) => ids.has(record.id)).map(toLog);
+  await addRows(tx, BUILD_LOGS, logs, method);
 }
 
 async function restoreReturned(

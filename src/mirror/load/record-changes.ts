@@ -1,8 +1,9 @@
+import type { SQL } from "drizzle-orm";
 import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { buildLogs } from "../../store/schema/index.ts";
+import { archivedLogs, buildLogs } from "../../store/schema/index.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import type { ObservedRecord } from "./observed-record.ts";
 import { columnOf, RECORD_TABLES, recordsAs, type TableRow, URI_KEYS } from "./tables.ts";
@@ -65,7 +66,10 @@ export async function findChanges(
   return [...changes.values()];
 }
 
-/** Texts of a build are compared and stored as hashes, so `changes` stays small; `build_logs` has the text. */
+/**
+ * Texts of a build are compared and stored as hashes, so `changes` stays small; `build_logs` has the text. A log that was
+ * removed is known by one hash, so it changes as a whole.
+ */
 async function addLogChanges(
   tx: TransactionSql,
   observed: readonly ObservedRecord[],
@@ -86,7 +90,35 @@ async function addLogChanges(
     );
     for (const row of rows) addField(changes, row.id, field, row.before, row.after);
   }
+  await addArchivedLogChanges(tx, logs, changes);
 }
+
+async function addArchivedLogChanges(
+  tx: TransactionSql,
+  logs: readonly TableRow[],
+  changes: Map<string, Change>,
+): Promise<void> {
+  const ids = compose.param(logs.map(({ build_id }) => build_id));
+  const known = await runStatement<{ build_id: string }>(
+    tx,
+    compose`select build_id from ${archivedLogs} where build_id = any (${ids}::text[])`,
+  );
+  if (known.length === 0) return;
+  const away = new Set<unknown>(known.map(({ build_id }) => build_id));
+  const incoming = logs.filter(({ build_id }) => away.has(build_id));
+  const rows = await runStatement<{ id: string; before: unknown; after: unknown }>(
+    tx,
+    compose`
+      select build_id as id, ${logHash(compose`archived.hash`)} as before, ${logHash(compose`fresh.hash`)} as after
+      from jsonb_populate_recordset(null::${buildLogs}, ${JSON.stringify(incoming)}::text::jsonb) as incoming
+      join ${archivedLogs} as archived using (build_id)
+      cross join lateral mirror.log_hash(output, error, setup, setup_error) as fresh (hash)
+      where fresh.hash <> archived.hash`,
+  );
+  for (const row of rows) addField(changes, row.id, "log", row.before, row.after);
+}
+
+const logHash = (hash: SQL) => compose`jsonb_build_object('sha256', encode(${hash}, 'hex'))`;
 
 const textHash = (column: AnyPgColumn) =>
   compose`case when ${column} is null then null

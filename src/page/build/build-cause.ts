@@ -1,22 +1,34 @@
+import type { ArchivedLog } from "../../mirror/builds/archived-log.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import type { Offer } from "../parts/offers.ts";
-import type { Markup } from "../parts/words.ts";
+import { foreign, type Markup } from "../parts/words.ts";
 import { type CausePart, renderCause } from "./cause.ts";
 import type { ErrorPlace, LogTail } from "./log-tail.ts";
 
 const [BEFORE, AFTER] = [3, 2];
 /** A text this short is read from its first line on. */
 const SHORT = 12;
+const LINE_LENGTH = 400;
 
-/** Why a build failed: the line that says it, and the lines around it. */
+interface CauseFacts {
+  readonly build: { readonly archived_log: ArchivedLog | null };
+  readonly place: ErrorPlace | null;
+  readonly tails: readonly LogTail[];
+}
+
+/** Why a build failed: the line that says it, and the lines around it. That line stayed where the log was removed. */
 export function renderBuildCause(
-  place: ErrorPlace | null,
-  tails: readonly LogTail[],
+  { build: { archived_log: archived }, place, tails }: CauseFacts,
   logHref: string,
   tools: Offer,
 ): Markup {
+  if (archived !== null && archived.error_line !== null) {
+    const body = html`<p><code>${foreign(archived.error_line, LINE_LENGTH)}</code></p>
+<p class="more">The lines around it were removed with <a href="#log">the log</a>.</p>`;
+    return renderBlock({ id: "why", title: "Why", tools, body });
+  }
   const parts = place === null ? [] : findCause(place, tails);
   const hit = place?.lines.at(-1);
   const body =
@@ -24,15 +36,18 @@ export function renderBuildCause(
       ? renderEmpty({
           kind: "unknown",
           strong: "Not known.",
-          say:
-            tails.length === 0
-              ? "The service sent no log with this build."
-              : "No line of its log says what went wrong; the whole log is below.",
+          say: sayUnknown(archived, tails),
         })
       : html`${renderCause(parts)}
 <p class="more"><a href="#${place.part.anchor}-${hit}">Line ${hit} of ${place.part.of}</a>, in the whole log
   below · <a href="${logHref}">the log as a text file</a></p>`;
   return renderBlock({ id: "why", title: "Why", tools, body });
+}
+
+function sayUnknown(archived: ArchivedLog | null, tails: readonly LogTail[]): string {
+  if (archived !== null) return "No line of its log said what went wrong.";
+  if (tails.length === 0) return "The service sent no log with this build.";
+  return "No line of its log says what went wrong; the whole log is below.";
 }
 
 /** The lines around the error line, and the end of the output where the errors begin with them. */

@@ -90,7 +90,8 @@ async function draw(
   ]);
   const description = describeBuild(build, quarantine);
   const facts: BuildFacts = { id, build, description, fact, place, tails, upstream, now };
-  const verdict = judgeBuild(build, fact, errorLineOf(place, tails), now);
+  const line = build.archived_log?.error_line ?? errorLineOf(place, tails);
+  const verdict = judgeBuild(build, fact, line, now);
   const of = fact === undefined ? "" : ` of ${shorten(String(fact.project_slug), 40)}`;
   return {
     status: 200,
@@ -140,7 +141,7 @@ async function findAround(tx: TransactionSql, fact: Row, now: Date): Promise<Aro
 }
 
 function renderMain(facts: BuildFacts, verdict: BuildVerdict, around: Around | null): Markup {
-  const { id, build, description, fact, place, tails, now } = facts;
+  const { id, build, description, fact, now } = facts;
   const logHref = `${buildHref(id)}/log.txt`;
   const isFailed = verdict.mark.kind === "bad";
   const offers = offerFiles("build", { id }, buildBlocks(id, fact), BUILD_FILES);
@@ -149,10 +150,10 @@ function renderMain(facts: BuildFacts, verdict: BuildVerdict, around: Around | n
 ${hasSeries ? renderNeighbours(around.facts) : ""}
 <div class="cols">
 <div class="col">
-${isFailed ? renderBuildCause(place, tails, logHref, offers.why) : ""}
+${isFailed ? renderBuildCause(facts, logHref, offers.why) : ""}
 ${renderStates(build, description.states, offers.states, now)}
 ${hasSeries ? renderSeriesAround(around.facts, offers.series) : ""}
-${renderLog(tails, logHref)}
+${renderLog(facts, logHref)}
 ${renderList("changes", "What changed in its record", description.changes)}
 ${renderList("quarantine", "Replies that could not be stored", description.quarantine)}
 </div>

@@ -1,15 +1,29 @@
+import type { ArchivedLog } from "../../mirror/builds/archived-log.ts";
+import { momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
-import { counted, grouped, type Markup } from "../parts/words.ts";
+import { counted, foreign, grouped, type Markup } from "../parts/words.ts";
 import { renderAnchoredLine } from "./cause.ts";
 import { LOG_PARTS, type LogTail } from "./log-tail.ts";
 
+const LONGEST_PATH = 500;
 const WARNING = /\bwarning\b:?/i;
 
+export interface LogFacts {
+  readonly id: string;
+  readonly build: { readonly archived_log: ArchivedLog | null };
+  readonly tails: readonly LogTail[];
+  readonly now: Date;
+}
+
 /** The whole log, each text folded. Of a long text it has the end, and a link to all of it. */
-export function renderLog(tails: readonly LogTail[], logHref: string): Markup {
+export function renderLog(
+  { id, build: { archived_log: archived }, tails, now }: LogFacts,
+  logHref: string,
+): Markup {
   const total = tails.reduce((sum, tail) => sum + tail.total, 0);
+  if (archived !== null) return renderArchived(id, archived, now);
   if (total === 0) {
     const say = "The service sent no log with this build, or has not sent it yet.";
     return renderBlock({
@@ -32,6 +46,24 @@ export function renderLog(tails: readonly LogTail[], logHref: string): Markup {
     })}</div>`,
   });
 }
+
+/** Where a log is that was removed, and how DuckDB reads it there. */
+function renderArchived(id: string, { folder, path, removed_at }: ArchivedLog, now: Date): Markup {
+  const file = `${folder}/${path}`;
+  const say = html`It was removed from the mirror ${momentTag(removed_at, now)}, and is in the export of logs
+    <code>${foreign(file, LONGEST_PATH)}</code>. DuckDB reads it there:`;
+  const statement = `select ${LOG_PARTS.map(({ column }) => column).join(", ")}
+from read_parquet(${literal(file)})
+where build_id = ${literal(id)}`;
+  return renderBlock({
+    id: "log",
+    title: "The whole log",
+    body: html`${renderEmpty({ kind: "unknown", strong: "Not here.", say })}
+<pre tabindex="0" role="region" aria-label="SQL that reads the log">${statement}</pre>`,
+  });
+}
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 function renderTail({ part, total, lines }: LogTail, logHref: string): Markup {
   const warnings = lines.filter(({ text }) => WARNING.test(text)).length;

@@ -1,5 +1,3 @@
-import { open } from "node:fs/promises";
-import { join } from "node:path";
 import { MirrorError } from "../../base/errors.ts";
 import { withOutputErrors } from "../../base/output-error.ts";
 import { readVersion } from "../../base/version.ts";
@@ -13,7 +11,7 @@ import { type ExportForm, LAYOUT, type LastExport, readLastExport } from "./last
 import { findRevisions, MONTHS, MONTHS_COLUMNS, monthsRows } from "./months.ts";
 import { createParquetWriter, type TypedColumn } from "./parquet.ts";
 import type { Target } from "./part-files.ts";
-import { MARKER, withStagingFolder } from "./staging-folder.ts";
+import { withStagingFolder, writeMarker } from "./staging-folder.ts";
 import { FACT, FACT_COLUMNS, writeMonths } from "./write-months.ts";
 import { type ExportedRelation, writeTable } from "./write-table.ts";
 
@@ -107,7 +105,7 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
             [AS_OF]: await writeTable(target, AS_OF, AS_OF_COLUMNS, [[asOfRow(asOf)]]),
           },
         };
-        await withOutputErrors(folder, () => writeManifest(join(staging, MARKER), facts));
+        await withOutputErrors(folder, () => writeMarker(staging, facts));
         return facts;
       }),
     );
@@ -145,14 +143,4 @@ async function assertWhole(tx: TransactionSql, exported: number, signal: AbortSi
   throw new MirrorError(`the months have ${exported} builds, and the reports count ${row?.builds}`, {
     hint: "export once without --incremental, and report this as a bug",
   });
-}
-
-async function writeManifest(path: string, facts: ExportFacts): Promise<void> {
-  const file = await open(path, "wx");
-  try {
-    await file.writeFile(`${JSON.stringify(facts, null, 2)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }

@@ -1,5 +1,4 @@
-import { installLine } from "../../base/config/program.ts";
-import { ConfigError, MirrorError } from "../../base/errors.ts";
+import { literal, openDuckDb } from "./duckdb.ts";
 
 export interface TypedColumn {
   name: string;
@@ -27,42 +26,18 @@ const DUCKDB_TYPES: Record<string, string> = {
   "timestamp with time zone": "TIMESTAMPTZ",
 };
 
-/** One thread keeps the rows in order; it needs far less memory than this. */
-const SETTINGS = {
-  threads: "1",
-  memory_limit: "512MB",
-  // All used features are built in, so nothing may be downloaded.
-  autoinstall_known_extensions: "false",
-  autoload_known_extensions: "false",
-  // Nothing may be left in the working directory.
-  temp_directory: "",
-};
-/** DuckDB says in words what the system says by a code. */
-const DISK_FAULTS = [
-  { said: /no space left/i, code: "ENOSPC" },
-  { said: /disk quota/i, code: "EDQUOT" },
-  { said: /file too large/i, code: "EFBIG" },
-  { said: /read-only file system/i, code: "EROFS" },
-  { said: /permission denied/i, code: "EACCES" },
-  { said: /input\/output error/i, code: "EIO" },
-];
 /** In bytes. Names come from strangers and may be long; DuckDB's buffer is many times longer. */
 const LONGEST_LINE = 16_000_000;
 
-/** Starts DuckDB, in memory. Throws ConfigError where it is not installed, which is left to those who want Parquet. */
+/** Throws ConfigError where DuckDB is not installed. */
 export async function createParquetWriter(signal: AbortSignal): Promise<ParquetWriter> {
-  const { DuckDBInstance } = await loadDuckDb();
-  const instance = await DuckDBInstance.create(":memory:", SETTINGS);
-  const connection = await instance.connect();
-  const interrupt = () => connection.interrupt();
-  signal.addEventListener("abort", interrupt);
+  const duckDb = await openDuckDb(signal);
   return {
     async convert(csvFile, parquetFile, columns) {
-      signal.throwIfAborted();
       const types = columns
         .map((column) => `${literal(column.name)}: ${literal(duckDbType(column))}`)
         .join(", ");
-      try {
+      return duckDb.run(`write ${parquetFile}`, async (connection) => {
         const done = await connection.runAndReadAll(`
           copy (
             select * from read_csv(${literal(csvFile)}, columns = {${types}}, auto_detect = false, header = true, delim = ',',
@@ -70,33 +45,10 @@ export async function createParquetWriter(signal: AbortSignal): Promise<ParquetW
               max_line_size = ${LONGEST_LINE})
           ) to ${literal(parquetFile)} (format parquet, compression zstd)`);
         return Number(done.getRows()[0]?.[0]);
-      } catch (error) {
-        signal.throwIfAborted();
-        const { code } = DISK_FAULTS.find(({ said }) => said.test((error as Error).message)) ?? {};
-        if (code !== undefined) throw Object.assign(new Error("", { cause: error }), { code });
-        throw new MirrorError(`could not write ${parquetFile}: ${(error as Error).message}`, {
-          cause: error,
-        });
-      }
+      });
     },
-    close() {
-      signal.removeEventListener("abort", interrupt);
-      connection.closeSync();
-      instance.closeSync();
-    },
+    close: duckDb.close,
   };
-}
-
-async function loadDuckDb() {
-  try {
-    return await import("@duckdb/node-api");
-  } catch (cause) {
-    const [reason = ""] = (cause instanceof Error ? cause.message : String(cause)).split("\n");
-    throw new ConfigError(`Parquet files are written through DuckDB, which cannot be loaded: ${reason}`, {
-      cause,
-      hint: `install it (\`${installLine("@duckdb/node-api")}\`), or use --format csv, which does not need it`,
-    });
-  }
 }
 
 function duckDbType({ name, type }: TypedColumn): string {
@@ -105,5 +57,3 @@ function duckDbType({ name, type }: TypedColumn): string {
   if (known === undefined) throw new Error(`no Parquet type is known for ${name}, which is ${type}`);
   return known;
 }
-
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

@@ -117,7 +117,7 @@ export function createPartFiles({ folder, parquet, place }: Target, columns: rea
 }
 
 /** A crash of the machine must not leave a manifest that names files without content. */
-async function syncFile(path: string): Promise<void> {
+export async function syncFile(path: string): Promise<void> {
   const file = await open(path, "r+");
   try {
     await file.sync();
@@ -129,8 +129,11 @@ async function syncFile(path: string): Promise<void> {
 /** File systems that have no second names for a file, or no more of them. */
 const NO_LINKS = ["EPERM", "EXDEV", "EMLINK", "ENOSYS", "ENOTSUP", "EOPNOTSUPP"];
 
-/** Gives a file a second name, which costs no space; copies it where the file system cannot. */
-async function linkFile(from: string, to: string): Promise<void> {
+/**
+ * Gives a file a second name, which costs no space; copies it where the file system cannot. Fails with EEXIST where
+ * there is a file of that name.
+ */
+export async function linkFile(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {

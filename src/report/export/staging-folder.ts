@@ -1,4 +1,4 @@
-import { readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
@@ -8,7 +8,7 @@ import { toOutputError } from "../../base/output-error.ts";
 export const MARKER = "_docmirror.json";
 
 /** A folder of a dead process that was not written for so long is removed. */
-const ABANDONED_AFTER_MS = 86_400_000;
+export const ABANDONED_AFTER_MS = 86_400_000;
 
 /**
  * Lets `fn` fill a hidden folder next to `target`, then moves it into place. Readers see the old folder or
@@ -36,6 +36,19 @@ export async function withStagingFolder<T>(
     await rm(staging, { recursive: true, force: true }).catch(() => {});
     throw toOutputError(error, place);
   }
+}
+
+/** Writes what marks a folder as an export, with what is known of it, and gives its path. */
+export async function writeMarker(folder: string, facts: unknown): Promise<string> {
+  const path = join(folder, MARKER);
+  const file = await open(path, "wx");
+  try {
+    await file.writeFile(`${JSON.stringify(facts, null, 2)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return path;
 }
 
 async function swapIn(staging: string, place: string): Promise<void> {

@@ -1,12 +1,12 @@
 /** The mirrored tables: one for each resource, named as it is with an `s`, and those for values that its row does not hold. */
 import { sql } from "drizzle-orm";
-import { boolean, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
+import { bigint, boolean, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
 import { build } from "../../resources/build.ts";
 import { file } from "../../resources/file.ts";
 import { project } from "../../resources/project.ts";
 import { user } from "../../resources/user.ts";
 import { version } from "../../resources/version.ts";
-import { bookkeeping, idText } from "./columns.ts";
+import { bookkeeping, bytea, idText, moment } from "./columns.ts";
 import { columnsOf, indexesOf, longColumnsOf } from "./record-columns.ts";
 import { mirror } from "./schemas.ts";
 
@@ -85,4 +85,29 @@ export const buildLogs = mirror.table("build_logs", {
     .primaryKey()
     .references(() => builds.id),
   ...longColumnsOf(build),
+});
+
+/** The files of exports that hold logs which were removed here. What is in a file tells it from others. */
+export const logFiles = mirror.table("log_files", {
+  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  sha256: bytea().notNull().unique(),
+  /** The folder of the export, as an absolute path of the machine that removed the logs. */
+  folder: text().notNull(),
+  /** Relative to the folder. */
+  path: text().notNull(),
+});
+
+/** Builds whose log is not in `build_logs` any more. */
+export const archivedLogs = mirror.table("archived_logs", {
+  build_id: idText()
+    .primaryKey()
+    .references(() => builds.id),
+  file_id: bigint({ mode: "number" })
+    .notNull()
+    .references(() => logFiles.id),
+  /** `mirror.log_hash` of the four texts. */
+  hash: bytea().notNull(),
+  /** What `rollup.error_line` found in the log of a failed build. */
+  error_line: text(),
+  removed_at: moment().notNull(),
 });

@@ -2,8 +2,9 @@
 -- different one is classified once. Only failures wait in memory for that, and not all facts.
 CREATE OR REPLACE VIEW rollup.all_builds_source AS
 WITH failure AS MATERIALIZED (
-  SELECT build.id AS build_id, coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), '') AS error_line
+  SELECT build.id AS build_id, coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), archived.error_line, '') AS error_line
   FROM mirror.builds AS build LEFT JOIN mirror.build_logs AS log ON log.build_id = build.id
+  LEFT JOIN mirror.archived_logs AS archived ON archived.build_id = build.id
   WHERE build.state = 'finished' AND NOT build.success
 ), line AS MATERIALIZED (
   SELECT error_line, described.*

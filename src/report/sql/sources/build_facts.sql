@@ -26,8 +26,8 @@ SELECT
     WHEN finish.not_after IS NOT NULL THEN 0
   END::float8 AS duration_s_min,
   CASE WHEN isfinite(first.not_before) THEN extract(epoch FROM finish.not_after - first.not_before) END::float8 AS duration_s_max,
-  -- Only for failed builds; '' where there is no line.
-  CASE WHEN judged.outcome = 'failed' THEN coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), '') END AS error_line,
+  -- Only for failed builds; '' where there is no line. Where the log was removed, its line stayed.
+  CASE WHEN judged.outcome = 'failed' THEN coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), archived.error_line, '') END AS error_line,
   build.first_seen_at,
   build.deleted_at,
   CASE WHEN build.state <> 'finished' AND judged.outcome <> 'vanished' THEN seen.at END AS last_seen_at,
@@ -76,6 +76,7 @@ LEFT JOIN mirror.build_transitions AS work ON work.build_id = build.id AND work.
   )
   AND (finish.seq < work.seq) IS NOT TRUE
 LEFT JOIN mirror.build_logs AS log ON build.state = 'finished' AND NOT build.success AND log.build_id = build.id
+LEFT JOIN mirror.archived_logs AS archived ON build.state = 'finished' AND NOT build.success AND archived.build_id = build.id
 CROSS JOIN LATERAL (SELECT build.date AT TIME ZONE state.source_timezone AS at) AS dated
 -- A date beyond tomorrow is an error. It counts as no date, until its day is tomorrow.
 CROSS JOIN LATERAL (

@@ -1,0 +1,160 @@
+import { resolve } from "node:path";
+import { abortable } from "../../store/connection/abortable.ts";
+import { compose, runStatement, writeStatement } from "../../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { openDuckDb } from "../export/duckdb.ts";
+import { readAnswer, withSnapshot } from "../read-answer.ts";
+import { addLogFiles, isIntact, type LogFile, monthOf } from "./log-folder.ts";
+import { createLogParts, findHeld, type Log, type LogKey, TEXTS } from "./log-parts.ts";
+import { HAS_TEXT, LOG_HASH, storedLogs } from "./stored-logs.ts";
+
+export interface LogExportOptions {
+  sql: Sql;
+  /** An export of logs, to which files are added; created where it is missing. */
+  folder: string;
+  sourceTimezone: string;
+  /** Stops the export soon; the folder then stays as it was. */
+  signal: AbortSignal;
+}
+
+export interface LogExport {
+  /** What this export added. */
+  added: { rows: number; files: number };
+  /** Logs that are too long for a file. They stay in the mirror. */
+  too_long: number;
+  /**
+   * Files of earlier exports that are missing or damaged, in months of which the mirror has logs. Those of their logs that
+   * the mirror still has were added again.
+   */
+  damaged: string[];
+  /** All files of the folder. */
+  files: LogFile[];
+}
+
+/** Bytes of the four texts. DuckDB holds a longer log several times over. */
+const LONGEST_LOG = 100_000_000;
+const ASKED_AT_ONCE = 20_000;
+/** What is read at once from Postgres. */
+const [MOST_ROWS, MOST_BYTES] = [500, 4_000_000];
+
+type StoredLog = LogKey & { month: string; bytes: number };
+
+/**
+ * Adds the logs of finished builds that no file of the folder holds, as they are at one moment. Never changes a file, so
+ * nothing is lost that an earlier export wrote. Memory does not grow with the logs. Throws ConfigError, StoreError, or the
+ * signal's reason.
+ */
+export async function exportLogs(options: LogExportOptions): Promise<LogExport> {
+  const { sql, sourceTimezone, signal } = options;
+  const folder = resolve(options.folder);
+  const duckDb = await openDuckDb(signal);
+  const damaged: string[] = [];
+  let tooLong = 0;
+  let before: readonly LogFile[] = [];
+  try {
+    const files = await addLogFiles(folder, async (staging, known) => {
+      before = known;
+      const parts = createLogParts(duckDb, staging);
+      const held = new Map<string, string[]>();
+      await withSnapshot(sql, async (tx) => {
+        for await (const logs of readMonths(tx, sourceTimezone, signal)) {
+          const { month } = logs[0] as StoredLog;
+          let paths = held.get(month);
+          if (paths === undefined) {
+            const { intact, other } = await findIntact(folder, known, month, signal);
+            damaged.push(...other);
+            held.set(month, intact);
+            paths = intact;
+          }
+          const found = await findHeld(duckDb, paths, logs);
+          const fresh = logs.filter(({ build_id }) => !found.has(build_id));
+          const fitting = fresh.filter(({ bytes }) => bytes <= LONGEST_LOG);
+          tooLong += fresh.length - fitting.length;
+          for (const group of groupsOf(fitting)) {
+            for (const log of await readLogs(tx, group, signal)) await parts.add(month, log);
+          }
+        }
+      });
+      return parts.end();
+    });
+    const added = files.filter(({ path }) => !before.some((file) => file.path === path));
+    const rows = added.reduce((sum, file) => sum + file.rows, 0);
+    return { added: { rows, files: added.length }, too_long: tooLong, damaged, files };
+  } finally {
+    duckDb.close();
+  }
+}
+
+/** The places of the files of a month that are as they were written, and the paths of the others. */
+async function findIntact(
+  folder: string,
+  files: readonly LogFile[],
+  month: string,
+  signal: AbortSignal,
+): Promise<{ intact: string[]; other: string[] }> {
+  const [intact, other]: [string[], string[]] = [[], []];
+  for (const file of files.filter((one) => monthOf(one) === month)) {
+    if (await isIntact(folder, file, signal)) intact.push(resolve(folder, file.path));
+    else other.push(file.path);
+  }
+  return { intact, other };
+}
+
+/** The logs of the mirror without their texts, by month; those of one batch are of one month. */
+async function* readMonths(
+  tx: TransactionSql,
+  sourceTimezone: string,
+  signal: AbortSignal,
+): AsyncGenerator<StoredLog[]> {
+  const question = writeStatement(compose`
+    select month, log.build_id, encode(${LOG_HASH}, 'hex') as sha256, bytes
+    from ${storedLogs(sourceTimezone)} where ${HAS_TEXT} order by month, log.build_id`);
+  for await (const rows of readAnswer(tx, question, { signal, batchRows: ASKED_AT_ONCE })) {
+    const logs = rows.map(
+      ([month, build_id, sha256, bytes]) => ({ month, build_id, sha256, bytes }) as StoredLog,
+    );
+    for (let from = 0; from < logs.length; ) {
+      const month = logs[from]?.month;
+      const next = logs.findIndex((log, place) => place > from && log.month !== month);
+      const to = next === -1 ? logs.length : next;
+      yield logs.slice(from, to);
+      from = to;
+    }
+  }
+}
+
+/** So many that their texts fit into memory; one long log is a group of its own. */
+function* groupsOf(logs: readonly StoredLog[]): Generator<StoredLog[]> {
+  let group: StoredLog[] = [];
+  let bytes = 0;
+  for (const log of logs) {
+    if (group.length > 0 && (group.length === MOST_ROWS || bytes + log.bytes > MOST_BYTES)) {
+      yield group;
+      [group, bytes] = [[], 0];
+    }
+    group.push(log);
+    bytes += log.bytes;
+  }
+  if (group.length > 0) yield group;
+}
+
+async function readLogs(
+  tx: TransactionSql,
+  group: readonly StoredLog[],
+  signal: AbortSignal,
+): Promise<Log[]> {
+  const ids = group.map(({ build_id }) => build_id);
+  const columns = compose.join(
+    TEXTS.map((text) => compose.identifier(text)),
+    compose`, `,
+  );
+  const found = await abortable(
+    runStatement<Omit<Log, "sha256">>(
+      tx,
+      compose`select build_id, ${columns} from mirror.build_logs where build_id = any (${compose.param(ids)}::text[])`,
+    ),
+    signal,
+  );
+  const hashes = new Map(group.map(({ build_id, sha256 }) => [build_id, sha256]));
+  return found.map((log) => ({ ...log, sha256: hashes.get(log.build_id) ?? "" }));
+}

@@ -1,0 +1,137 @@
+import { resolve } from "node:path";
+import { abortable } from "../../store/connection/abortable.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql } from "../../store/connection/sql.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import { openDuckDb } from "../export/duckdb.ts";
+import { isIntact, type LogFile, monthOf, readLogFolder } from "./log-folder.ts";
+import { type LogKey, readHeld } from "./log-parts.ts";
+import { HAS_TEXT, LOG_HASH, storedLogs } from "./stored-logs.ts";
+
+export interface LogPruneOptions {
+  sql: Sql;
+  /** An export of logs. */
+  folder: string;
+  /** Logs of older builds may be removed. An ISO time. */
+  horizon: string;
+  sourceTimezone: string;
+  /** Count, remove nothing. */
+  isDry: boolean;
+  signal: AbortSignal;
+}
+
+export interface LogPruneCounts {
+  removed: number;
+  /** What the texts of these took in the table. */
+  bytes: number;
+  /** Older logs that the export does not hold as they are in the mirror. They stay. */
+  not_exported: number;
+  /** Files of the export that are missing or damaged. No log was removed because of them. */
+  damaged: string[];
+}
+
+/**
+ * Removes the logs of old finished builds that the export holds, and notes where each is (`mirror.archived_logs`). Each
+ * file is read back: a log goes only if the texts that were read are those that the mirror has as it goes. What was
+ * removed is committed, some thousand logs at a time, also when it ends early. Safe to repeat. Throws ConfigError where
+ * there is no export, StoreError, or the signal's reason.
+ */
+export async function pruneLogs(options: LogPruneOptions): Promise<LogPruneCounts> {
+  const { sql, isDry, signal } = options;
+  const folder = resolve(options.folder);
+  const files = await readLogFolder(folder);
+  const duckDb = await openDuckDb(signal);
+  const counts: LogPruneCounts = { removed: 0, bytes: 0, not_exported: 0, damaged: [] };
+  try {
+    await withStoreErrors("prune logs", async () => {
+      const months = await countOld(options);
+      for (const file of files) {
+        if (!months.has(monthOf(file) ?? "")) continue;
+        if (!(await isIntact(folder, file, signal))) {
+          counts.damaged.push(file.path);
+          continue;
+        }
+        for await (const logs of readHeld(duckDb, resolve(folder, file.path))) {
+          const { removed, bytes } = await remove(options, folder, file, logs);
+          counts.removed += removed;
+          counts.bytes += bytes;
+        }
+      }
+      const old = [...months.values()].reduce((sum, logs) => sum + logs, 0);
+      counts.not_exported = Math.max(0, old - counts.removed);
+      // Of a role that may not, Postgres warns. The room is then free when autovacuum comes.
+      if (!isDry && counts.removed > 0) await abortable(sql`vacuum (skip_locked) mirror.build_logs`, signal);
+    });
+    return counts;
+  } finally {
+    duckDb.close();
+  }
+}
+
+/** By its date, and a build without one by when it was first seen. */
+const isOld = ({ horizon, sourceTimezone }: LogPruneOptions) => compose`
+  coalesce(build.date at time zone ${sourceTimezone}::text, build.first_seen_at) < ${horizon}::timestamptz and ${HAS_TEXT}`;
+
+/** How many logs of each month are old. */
+async function countOld(options: LogPruneOptions): Promise<Map<string, number>> {
+  const rows = await abortable(
+    runStatement<{ month: string; logs: number }>(
+      options.sql,
+      compose`
+        select month, count(*)::float8 as logs from ${storedLogs(options.sourceTimezone)}
+        where ${isOld(options)} group by month`,
+    ),
+    options.signal,
+  );
+  return new Map(rows.map(({ month, logs }) => [month, logs]));
+}
+
+/** Removes those of the logs of a file that are old, and the same in the mirror. A log that is being written stays. */
+async function remove(
+  options: LogPruneOptions,
+  folder: string,
+  file: LogFile,
+  logs: readonly LogKey[],
+): Promise<{ removed: number; bytes: number }> {
+  const ids = compose.param(logs.map(({ build_id }) => build_id));
+  const hashes = compose.param(logs.map(({ sha256 }) => sha256));
+  const size = compose.join(
+    ["output", "error", "setup", "setup_error"].map(
+      (text) => compose`coalesce(pg_column_size(log.${compose.identifier(text)}), 0)`,
+    ),
+    compose` + `,
+  );
+  const lock = options.isDry ? undefined : compose`for update of log skip locked`;
+  // With `offset 0` each log is looked up by itself. Else Postgres would read the texts of all logs.
+  const held = compose`
+    select held.sha256, log.* from unnest(${ids}::text[], ${hashes}::text[]) as held (build_id, sha256)
+    cross join lateral (
+      select log.build_id, not build.success as is_failed, (${size})::float8 as size
+      from ${storedLogs(options.sourceTimezone)}
+      where log.build_id = held.build_id and ${isOld(options)} and month = ${monthOf(file) ?? ""}
+        and ${LOG_HASH} = decode(held.sha256, 'hex')
+      offset 0 ${lock}
+    ) as log`;
+  const statement = options.isDry
+    ? compose`select count(*)::float8 as removed, coalesce(sum(size), 0) as bytes from (${held}) as held`
+    : compose`
+        with held as materialized (${held}), gone as (
+          delete from mirror.build_logs as log using held where log.build_id = held.build_id
+          returning log.build_id, held.sha256, held.size,
+            case when held.is_failed then rollup.error_line(log.error, log.setup_error, log.output, log.setup) end as error_line
+        ), file as (
+          insert into mirror.log_files (sha256, folder, path)
+          select decode(${file.sha256}, 'hex'), ${folder}, ${file.path} where exists (select from gone)
+          on conflict (sha256) do update set folder = excluded.folder, path = excluded.path
+          returning id
+        ), noted as (
+          insert into mirror.archived_logs (build_id, file_id, hash, error_line, removed_at)
+          select gone.build_id, file.id, decode(gone.sha256, 'hex'), gone.error_line, now() from gone, file
+        )
+        select count(*)::float8 as removed, coalesce(sum(size), 0) as bytes from gone`;
+  const [row] = await abortable(
+    runStatement<{ removed: number; bytes: number }>(options.sql, statement),
+    options.signal,
+  );
+  return row ?? { removed: 0, bytes: 0 };
+}
