@@ -51,8 +51,8 @@ export interface ExportFacts extends AsOf, ExportForm {
 
 /**
  * Writes the builds, a folder for each month, the revisions of the months, the dimensions with all names, a folder each,
- * and as of when that is, as they are at one moment. Memory does not grow with the rows. The disk also needs room for the CSV of the largest
- * month. Throws ConfigError, StoreError, or the signal's reason.
+ * and as of when that is, as they are at one moment. Memory does not grow with the rows. The disk also needs room for the CSV of two
+ * months. Throws ConfigError, StoreError, or the signal's reason.
  */
 export async function exportReport(options: ExportOptions): Promise<ExportFacts> {
   const { sql, folder, format, since, until, incremental = false, signal } = options;
