@@ -73,7 +73,11 @@ export async function findFirings(
   const data = join(folder, "prometheus");
   const metrics = join(folder, "samples.om");
   writeFileSync(metrics, inOrder(readFileSync(samplesPath, "utf8")));
-  execFileSync("promtool", ["tsdb", "create-blocks-from", "--max-block-duration=720h", "openmetrics", metrics, data], { stdio: "ignore" });
+  execFileSync(
+    "promtool",
+    ["tsdb", "create-blocks-from", "--max-block-duration=720h", "openmetrics", metrics, data],
+    { stdio: "ignore" },
+  );
   const config = join(folder, "prometheus.yml");
   writeFileSync(config, "global: {}\n");
   const server = spawn(
