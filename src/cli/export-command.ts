@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { counted } from "../base/counted.ts";
 import { EXIT } from "../base/errors.ts";
 import {
   EXPORT_FORMATS,
@@ -11,7 +12,6 @@ import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
 import { repeatAfterConflict } from "../store/connection/recovery-conflict.ts";
 import { runCommand } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
-import { counted } from "./output/counted.ts";
 import type { Output } from "./output/output.ts";
 import { renderTable } from "./output/table.ts";
 import { createCommand } from "./usage/create-command.ts";

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { duration } from "../base/config/setting-values.ts";
+import { counted } from "../base/counted.ts";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { countPrunable, type PruneCounts } from "../mirror/run/prunable.ts";
 import { findHistoryBegin, prune } from "../mirror/run/prune.ts";
@@ -7,7 +8,6 @@ import { type LogPruneCounts, pruneLogs } from "../report/logs/prune-logs.ts";
 import type { Sql } from "../store/connection/sql.ts";
 import { type CommandContext, runCommand } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
-import { counted } from "./output/counted.ts";
 import { createCommand } from "./usage/create-command.ts";
 import { parsedBy } from "./usage/parsed-by.ts";
 

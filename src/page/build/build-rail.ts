@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import { age, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
@@ -8,7 +9,7 @@ import type { Offer } from "../parts/offers.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
 import { linesHref } from "../parts/rising-lines.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, grouped, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
+import { foreign, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
 import { renderEntry, renderFact } from "./piece-markup.ts";
 
 const DAYS = 28;

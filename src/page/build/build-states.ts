@@ -1,3 +1,4 @@
+import { counted } from "../../base/counted.ts";
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import type { BoundedSpan } from "../../mirror/builds/format-span.ts";
@@ -10,7 +11,7 @@ import { secondWords, timeAxis } from "../parts/charts/time-axis.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import type { Offer } from "../parts/offers.ts";
-import { counted, type Markup, shorten } from "../parts/words.ts";
+import { type Markup, shorten } from "../parts/words.ts";
 import { readLife, type StateSpan } from "./build-lives.ts";
 import { newest, renderState } from "./piece-markup.ts";
 

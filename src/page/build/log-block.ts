@@ -1,9 +1,11 @@
+import { counted, grouped } from "../../base/counted.ts";
 import type { ArchivedLog } from "../../mirror/builds/archived-log.ts";
+import { literal } from "../../report/export/duckdb.ts";
 import { momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
-import { counted, foreign, grouped, type Markup } from "../parts/words.ts";
+import { foreign, type Markup } from "../parts/words.ts";
 import { renderAnchoredLine } from "./cause.ts";
 import { LOG_PARTS, type LogTail } from "./log-tail.ts";
 
@@ -62,8 +64,6 @@ where build_id = ${literal(id)}`;
 <pre tabindex="0" role="region" aria-label="SQL that reads the log">${statement}</pre>`,
   });
 }
-
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 function renderTail({ part, total, lines }: LogTail, logHref: string): Markup {
   const warnings = lines.filter(({ text }) => WARNING.test(text)).length;

@@ -1,5 +1,6 @@
+import { grouped } from "../../base/counted.ts";
 import { html } from "../parts/html.ts";
-import { grouped, percent } from "../parts/words.ts";
+import { percent } from "../parts/words.ts";
 import type { BadgeFacts } from "./badge-facts.ts";
 import { xmlText } from "./xml-text.ts";
 

@@ -1,10 +1,11 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import type { Offer } from "../parts/offers.ts";
 import { renderPager } from "../parts/pager.ts";
 import { daysName, lengthWords, type Period } from "../parts/period.ts";
-import { counted, grouped, kindLabel, type Markup } from "../parts/words.ts";
+import { kindLabel, type Markup } from "../parts/words.ts";
 import { ERRORS_PATH, type ErrorsHref, keptQuery } from "./errors-query.ts";
 import { type ErrorsChoice, isAllTime, PRINT_SORTS, PRINTS_PER_PAGE } from "./errors-questions.ts";
 import { groupByPrint, type KindFacts, renderKind } from "./kind-lines.ts";

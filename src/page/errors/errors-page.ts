@@ -1,3 +1,4 @@
+import { grouped } from "../../base/counted.ts";
 import { ConfigError } from "../../base/errors.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age } from "../parts/age.ts";
@@ -22,7 +23,7 @@ import { readText } from "../parts/questions/read-query.ts";
 import { readRising } from "../parts/rising-lines.ts";
 import type { Row } from "../parts/row.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
-import { foreign, grouped, kindLabel, kindMeaning, type Markup } from "../parts/words.ts";
+import { foreign, kindLabel, kindMeaning, type Markup } from "../parts/words.ts";
 import { renderErrorLines, renderSorts } from "./error-lines.ts";
 import { ERRORS_PATH, hrefsOf, keptQuery } from "./errors-query.ts";
 import {

@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import type { Kind } from "../parts/charts/trends-facts.ts";
 import { html } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
@@ -6,7 +7,7 @@ import { lengthWords, type Period } from "../parts/period.ts";
 import { beforeWords, linesHref, type RisingLine, risingWords, sayingOf } from "../parts/rising-lines.ts";
 import type { Row } from "../parts/row.ts";
 import type { Verdict } from "../parts/verdict-bar.ts";
-import { counted, foreign, grouped, kindLabel, percent, wholePercent } from "../parts/words.ts";
+import { foreign, kindLabel, percent, wholePercent } from "../parts/words.ts";
 
 const MOST_RISING = 2;
 

@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { age, momentTag } from "../parts/age.ts";
 import { dayAxis } from "../parts/charts/day-axis.ts";
 import { countsBySpan, drawMiniBars, mostADay } from "../parts/charts/mini-bars.ts";
@@ -8,7 +9,7 @@ import { hidesCause, renderMask } from "../parts/mask.ts";
 import { dayNumber, daysName, type Period, type PeriodChoice } from "../parts/period.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, grouped, kindLabel, type Markup } from "../parts/words.ts";
+import { kindLabel, type Markup } from "../parts/words.ts";
 import type { ErrorsHref } from "./errors-query.ts";
 import { type ErrorsChoice, projectsOf } from "./errors-questions.ts";
 

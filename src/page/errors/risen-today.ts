@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { html } from "../parts/html.ts";
@@ -6,7 +7,7 @@ import { renderMask } from "../parts/mask.ts";
 import type { Offer } from "../parts/offers.ts";
 import { buildLink } from "../parts/record-links.ts";
 import { linesHref, type RisingLine, sinceWords } from "../parts/rising-lines.ts";
-import { counted, grouped, type Markup } from "../parts/words.ts";
+import type { Markup } from "../parts/words.ts";
 
 /** The lines that rose in the last 24 hours, those of the most projects first. Nothing where none did. */
 export function renderRisen(

@@ -1,3 +1,4 @@
+import { counted } from "../../base/counted.ts";
 import { askFor } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach } from "../parts/ask-all.ts";
@@ -6,7 +7,6 @@ import type { Address, Draft, Drawing } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
 import { type Column, renderListTable } from "../parts/list-table.ts";
 import { offerFiles } from "../parts/offers.ts";
-import { counted } from "../parts/words.ts";
 
 const TITLE = "What each column means";
 const COLUMNS: readonly Column[] = [

@@ -1,7 +1,8 @@
+import { counted, grouped } from "../../base/counted.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { renderBlock } from "../parts/block.ts";
 import { html } from "../parts/html.ts";
-import { counted, grouped, type Markup } from "../parts/words.ts";
+import type { Markup } from "../parts/words.ts";
 
 const MOST_NAMES = 500;
 

@@ -1,10 +1,11 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { clockWords, momentMs, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import type { Address, Draft } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
 import { mark } from "../parts/mark.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
-import { counted, countWord, grouped, type Markup } from "../parts/words.ts";
+import { countWord, type Markup } from "../parts/words.ts";
 import type { ListProgress, SyncProgress } from "./first-sync-facts.ts";
 
 /** How often a page asks again while a sync or what follows it is under way. */

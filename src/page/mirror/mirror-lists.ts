@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import { age, clockWords, momentMs, momentTag, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
@@ -8,7 +9,7 @@ import { type MarkKind, mark } from "../parts/mark.ts";
 import type { Offer } from "../parts/offers.ts";
 import type { Freshness } from "../parts/page-moment.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, grouped, type Markup } from "../parts/words.ts";
+import { foreign, type Markup } from "../parts/words.ts";
 import { MOST_GROUPS } from "./mirror-questions.ts";
 
 const ORDER: readonly string[] = RESOURCES;

@@ -1,3 +1,4 @@
+import { counted } from "../../base/counted.ts";
 import { clockWords, momentMs, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { keyEntry, renderKey } from "../parts/charts/key.ts";
@@ -6,7 +7,7 @@ import { timeAxis } from "../parts/charts/time-axis.ts";
 import { html } from "../parts/html.ts";
 import type { Offer } from "../parts/offers.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, type Markup } from "../parts/words.ts";
+import type { Markup } from "../parts/words.ts";
 
 const [SYNC_Y, WATCH_Y, HEIGHT] = [20, 56, 72];
 const SPAN_MS = 25 * 3_600_000;

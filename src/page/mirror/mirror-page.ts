@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { agoWords } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
@@ -8,7 +9,7 @@ import { offerFiles } from "../parts/offers.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import type { Row } from "../parts/row.ts";
 import { renderFigures, renderVerdict } from "../parts/verdict-bar.ts";
-import { counted, grouped, type Markup } from "../parts/words.ts";
+import type { Markup } from "../parts/words.ts";
 import { renderLists, renderRuns } from "./mirror-lists.ts";
 import { renderLooks } from "./mirror-looks.ts";
 import { MIRROR_FILES, mirrorBlocks, mirrorQuestions } from "./mirror-questions.ts";

@@ -1,10 +1,11 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { age } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { type EmptyFacts, renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import type { Offer } from "../parts/offers.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, grouped, type Markup } from "../parts/words.ts";
+import { foreign, type Markup } from "../parts/words.ts";
 import { MOST_ROWS } from "./mirror-questions.ts";
 
 /** A short list of what the mirror lacks, or that nothing is lacking. */

@@ -1,8 +1,9 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { agoWords, clockWords, momentMs, span, when } from "../parts/age.ts";
 import type { Tone } from "../parts/icon.ts";
 import type { Freshness } from "../parts/page-moment.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, countWord, grouped, listsOf, shorten } from "../parts/words.ts";
+import { countWord, listsOf, shorten } from "../parts/words.ts";
 
 /** Whether the rest can be trusted, in a sentence, and what speaks against it. */
 export interface MirrorVerdict {

@@ -1,3 +1,4 @@
+import { grouped } from "../../base/counted.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { momentMs, momentTag } from "../parts/age.ts";
@@ -7,7 +8,7 @@ import type { Address, Draft } from "../parts/drawing.ts";
 import { html } from "../parts/html.ts";
 import type { Freshness } from "../parts/page-moment.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
-import { grouped, type Markup, shorten } from "../parts/words.ts";
+import { type Markup, shorten } from "../parts/words.ts";
 import { renderFirstNames } from "./first-names.ts";
 import { drawFirstSync, hasProjects, RENEW_SECONDS } from "./first-sync.ts";
 import { findSyncProgress, type SyncProgress } from "./first-sync-facts.ts";

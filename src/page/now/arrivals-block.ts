@@ -1,3 +1,4 @@
+import { grouped } from "../../base/counted.ts";
 import { clockWords, momentMs } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { keyEntry, renderKey } from "../parts/charts/key.ts";
@@ -6,7 +7,7 @@ import { headCell, numberCell, renderFoldTable } from "../parts/fold-table.ts";
 import { html } from "../parts/html.ts";
 import type { Offer } from "../parts/offers.ts";
 import type { Row } from "../parts/row.ts";
-import { grouped, type Markup } from "../parts/words.ts";
+import type { Markup } from "../parts/words.ts";
 import { type Arrivals, sinceWords } from "./arrivals-verdict.ts";
 
 const HEIGHT = 140;

@@ -1,7 +1,8 @@
 /** What can be said when builds do not arrive as usual. */
+
+import { counted, grouped } from "../../base/counted.ts";
 import { clockWords, momentMs, span, when } from "../parts/age.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, grouped } from "../parts/words.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

@@ -1,6 +1,7 @@
+import { grouped } from "../../base/counted.ts";
 import { keyEntry, renderKey } from "../parts/charts/key.ts";
 import { html } from "../parts/html.ts";
-import { grouped, type Markup } from "../parts/words.ts";
+import type { Markup } from "../parts/words.ts";
 
 export interface Bar {
   readonly label: Markup | string;

@@ -1,3 +1,4 @@
+import { counted } from "../../base/counted.ts";
 import { age, agoWords } from "../parts/age.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";
 import { lastFailed, renderWhy } from "../parts/fail-facts.ts";
@@ -6,7 +7,7 @@ import { projectHref } from "../parts/links.ts";
 import { mark } from "../parts/mark.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
+import { foreign, kindLabel, type Markup, slugWords, targetWords } from "../parts/words.ts";
 
 /** A project that fails, with what stands in its row. */
 export interface FailRow {

@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { momentMs } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
@@ -13,7 +14,7 @@ import { renderPager } from "../parts/pager.ts";
 import { findMaintainers } from "../parts/questions/maintainers.ts";
 import { nearestChoices } from "../parts/questions/nearest-choices.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, grouped, kindLabel, type Markup } from "../parts/words.ts";
+import { kindLabel, type Markup } from "../parts/words.ts";
 import { type FailRow, renderFails } from "./fail-rows.ts";
 import {
   askForOthers,

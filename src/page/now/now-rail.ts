@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { age, agoWords, momentMs, span } from "../parts/age.ts";
 import { type BlockFacts, renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
@@ -7,7 +8,7 @@ import { mark, outcomeMark } from "../parts/mark.ts";
 import type { Offer } from "../parts/offers.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, grouped, kindLabel, type Markup, slugWords } from "../parts/words.ts";
+import { foreign, kindLabel, type Markup, slugWords } from "../parts/words.ts";
 import { renderBars } from "./bars.ts";
 
 const MOST_BARS = 8;

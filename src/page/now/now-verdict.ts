@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { renderPoints } from "../parts/charts/delta.ts";
 import { differenceOf } from "../parts/charts/difference.ts";
 import { html } from "../parts/html.ts";
@@ -5,7 +6,7 @@ import { buildHref, projectHref, withQuery } from "../parts/links.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { linesHref } from "../parts/rising-lines.ts";
 import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict-bar.ts";
-import { counted, foreign, grouped, type Markup, percent, slugWords } from "../parts/words.ts";
+import { foreign, type Markup, percent, slugWords } from "../parts/words.ts";
 import { renderQuietActs, renderQuietFigures } from "./quiet-figures.ts";
 import { drawSpark } from "./spark.ts";
 import type { NowVerdict, NowVerdictFacts, VerdictKind } from "./verdict.ts";

@@ -1,7 +1,8 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { html } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
 import { renderFigures } from "../parts/verdict-bar.ts";
-import { counted, foreign, grouped, type Markup } from "../parts/words.ts";
+import { foreign, type Markup } from "../parts/words.ts";
 import { longSpan, sinceWords } from "./arrivals-verdict.ts";
 import type { NowVerdictFacts } from "./verdict.ts";
 import type { NowAnswers } from "./verdict-facts.ts";

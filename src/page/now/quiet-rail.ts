@@ -1,9 +1,11 @@
 /** What stands beside the list when builds do not arrive as usual: what was looked at, and when that is an alarm. */
+
+import { counted, grouped } from "../../base/counted.ts";
 import { agoWords, span } from "../parts/age.ts";
 import { html } from "../parts/html.ts";
 import { mark } from "../parts/mark.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, grouped, type Markup } from "../parts/words.ts";
+import type { Markup } from "../parts/words.ts";
 import { sinceWords } from "./arrivals-verdict.ts";
 import type { RailPart } from "./now-rail.ts";
 import type { NowVerdictFacts } from "./verdict.ts";

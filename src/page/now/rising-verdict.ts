@@ -1,5 +1,5 @@
+import { counted } from "../../base/counted.ts";
 import { beforeWords, type RisingLine, risingWords, sayingOf } from "../parts/rising-lines.ts";
-import { counted } from "../parts/words.ts";
 
 /** That one error line rose today in many projects: the cause of most of what broke. Null where none did. */
 export function judgeRising(rising: readonly RisingLine[], broke: number, now: Date) {

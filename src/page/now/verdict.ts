@@ -1,9 +1,10 @@
 /** What can be said about the builds in one sentence, and what speaks for it. */
 
+import { counted, grouped } from "../../base/counted.ts";
 import { agoWords, clockWords, span, when } from "../parts/age.ts";
 import type { Tone } from "../parts/icon.ts";
 import type { RisingLine } from "../parts/rising-lines.ts";
-import { counted, grouped, kindLabel, shorten, wholePercent } from "../parts/words.ts";
+import { kindLabel, shorten, wholePercent } from "../parts/words.ts";
 import { type Arrivals, arrivalWords, judgeFew, judgeQuiet } from "./arrivals-verdict.ts";
 import { judgeRising } from "./rising-verdict.ts";
 

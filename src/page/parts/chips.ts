@@ -1,6 +1,7 @@
+import { grouped } from "../../base/counted.ts";
 import { html } from "./html.ts";
 import { type Query, withQuery } from "./links.ts";
-import { grouped, type Markup } from "./words.ts";
+import type { Markup } from "./words.ts";
 
 export interface Chip {
   readonly label: string;

@@ -1,8 +1,9 @@
+import { grouped } from "../../base/counted.ts";
 import { momentMs, momentTag, span } from "./age.ts";
 import { html } from "./html.ts";
 import { buildLink } from "./record-links.ts";
 import type { Row } from "./row.ts";
-import { foreign, grouped, kindLabel, type Markup } from "./words.ts";
+import { foreign, kindLabel, type Markup } from "./words.ts";
 
 /** Why something fails: the kind of error and its line. The row is one of `report.failing_now`, or has its columns. */
 export function renderWhy(row: Row): Markup {

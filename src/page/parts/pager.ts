@@ -1,7 +1,8 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { html } from "./html.ts";
 import { icon } from "./icon.ts";
 import { type Query, withQuery } from "./links.ts";
-import { counted, grouped, type Markup } from "./words.ts";
+import type { Markup } from "./words.ts";
 
 /** The number of the page that a query asks for, from 1. What is no such number is page 1. */
 export function readPageNumber(query: URLSearchParams): number {

@@ -1,8 +1,9 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { clockWords, momentMs, when } from "./age.ts";
 import { withQuery } from "./links.ts";
 import { dayNumber, dayText } from "./period.ts";
 import type { Row } from "./row.ts";
-import { counted, grouped, shorten } from "./words.ts";
+import { shorten } from "./words.ts";
 
 /** An error line that came more often in the last 24 hours than chance explains, in many projects. */
 export interface RisingLine {

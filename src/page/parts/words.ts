@@ -1,3 +1,4 @@
+import { grouped } from "../../base/counted.ts";
 import { printable } from "../../base/printable.ts";
 import { html } from "./html.ts";
 
@@ -41,11 +42,6 @@ export function wholePercent(share: number): string {
   return `${honest}\u00a0%`;
 }
 
-/** A whole number, grouped by thousands. */
-export function grouped(count: number): string {
-  return count.toLocaleString("en-US");
-}
-
 const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
 
 /** A small count as a word: `five`. */
@@ -54,11 +50,6 @@ export const countWord = (count: number): string => NUMBERS[count] ?? grouped(co
 /** Lists of the service by what they hold: `the lists of users, files`. */
 export function listsOf(resources: readonly string[]): string {
   return `the ${resources.length === 1 ? "list" : "lists"} of ${resources.map((name) => `${name}s`).join(", ")}`;
-}
-
-/** A count with its noun: `1 project`, `1,200 projects`. @default plural: the noun with an s */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${grouped(count)} ${count === 1 ? noun : plural}`;
 }
 
 const ERROR_KINDS: Readonly<Record<string, { label: string; meaning: string }>> = {

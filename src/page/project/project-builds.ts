@@ -1,4 +1,5 @@
 import { nearestNames } from "../../base/config/nearest-names.ts";
+import { counted, grouped } from "../../base/counted.ts";
 import { momentMs, momentTag, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { linkStrip, type StripBuild } from "../parts/charts/build-strip.ts";
@@ -8,7 +9,7 @@ import { html } from "../parts/html.ts";
 import type { Query } from "../parts/links.ts";
 import { type MarkKind, mark } from "../parts/mark.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, grouped, kindLabel, type Markup, shorten, targetWords } from "../parts/words.ts";
+import { foreign, kindLabel, type Markup, shorten, targetWords } from "../parts/words.ts";
 import { numberOf, type ProjectAnswers, type ProjectOffers } from "./project-answers.ts";
 import { type Only, type ProjectChoice, STRIP_BUILDS, type Subject } from "./project-questions.ts";
 

@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { age, dayWords, momentMs } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
@@ -5,7 +6,7 @@ import { html } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
 import { buildLink } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, grouped, kindLabel, type Markup } from "../parts/words.ts";
+import { foreign, kindLabel, type Markup } from "../parts/words.ts";
 import { numberOf, type ProjectAnswers, type ProjectOffers } from "./project-answers.ts";
 
 const FEW_LINES = 3;

@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { age } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";
@@ -7,7 +8,7 @@ import { html } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
 import { mark } from "../parts/mark.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, grouped, type Markup, targetWords } from "../parts/words.ts";
+import { foreign, type Markup, targetWords } from "../parts/words.ts";
 import { numberOf, type ProjectAnswers, type ProjectOffers } from "./project-answers.ts";
 import { MOST_FAILING } from "./project-questions.ts";
 import type { SeriesStrips } from "./series-strips.ts";

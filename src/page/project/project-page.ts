@@ -1,3 +1,4 @@
+import { counted } from "../../base/counted.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
@@ -14,7 +15,7 @@ import { readPageNumber } from "../parts/pager.ts";
 import { findMaintainers } from "../parts/questions/maintainers.ts";
 import { findNearestProjects, findProjects } from "../parts/questions/project-names.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, type Markup, shorten } from "../parts/words.ts";
+import { foreign, type Markup, shorten } from "../parts/words.ts";
 import { onlyQuery, renderBuilds } from "./project-builds.ts";
 import { renderCauses } from "./project-causes.ts";
 import { renderProjectFailing } from "./project-failing.ts";

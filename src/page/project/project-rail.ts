@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { formatBetween } from "../../mirror/builds/format-span.ts";
 import { age, momentMs, momentTag, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
@@ -11,7 +12,7 @@ import { KNOWN_WITHIN } from "../parts/questions/known-times.ts";
 import type { Maintainers } from "../parts/questions/maintainers.ts";
 import { buildLink } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, grouped, kindLabel, type Markup, targetWords } from "../parts/words.ts";
+import { foreign, kindLabel, type Markup, targetWords } from "../parts/words.ts";
 import { drawDayCounts } from "./day-counts.ts";
 import { addressText } from "./outside-link.ts";
 import { numberOf, type ProjectAnswers, type ProjectOffers } from "./project-answers.ts";

@@ -1,3 +1,4 @@
+import { grouped } from "../../base/counted.ts";
 import { age } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";
@@ -8,7 +9,7 @@ import type { Query } from "../parts/links.ts";
 import { type Column, renderListTable } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
 import type { Row } from "../parts/row.ts";
-import { foreign, grouped, type Markup, slugWords, targetWords } from "../parts/words.ts";
+import { foreign, type Markup, slugWords, targetWords } from "../parts/words.ts";
 import { numberOf, type ProjectAnswers, type ProjectOffers } from "./project-answers.ts";
 import { onlyQuery } from "./project-builds.ts";
 import { FEW_SERIES, MOST_SERIES, type ProjectChoice } from "./project-questions.ts";

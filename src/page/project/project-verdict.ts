@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { age, agoWords, dayWords, momentMs, momentTag } from "../parts/age.ts";
 import { renderPoints } from "../parts/charts/delta.ts";
@@ -10,16 +11,7 @@ import type { PageMoment } from "../parts/page-moment.ts";
 import { buildLink, targetTag } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
 import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict-bar.ts";
-import {
-  counted,
-  foreign,
-  grouped,
-  kindLabel,
-  type Markup,
-  slugWords,
-  targetWords,
-  wholePercent,
-} from "../parts/words.ts";
+import { foreign, kindLabel, type Markup, slugWords, targetWords, wholePercent } from "../parts/words.ts";
 import { outsideLink } from "./outside-link.ts";
 import { numberOf, type ProjectAnswers } from "./project-answers.ts";
 import { STRIP_BUILDS, type Subject } from "./project-questions.ts";

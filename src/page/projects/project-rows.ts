@@ -1,3 +1,4 @@
+import { counted } from "../../base/counted.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age, agoWords } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";
@@ -8,7 +9,7 @@ import { projectHref, withQuery } from "../parts/links.ts";
 import type { Column } from "../parts/list-table.ts";
 import { mark } from "../parts/mark.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, type Markup, shorten, slugWords, targetWords } from "../parts/words.ts";
+import { foreign, type Markup, shorten, slugWords, targetWords } from "../parts/words.ts";
 import { askForFailing, askForProjectStrips, ROW_STRIP_BUILDS } from "./projects-questions.ts";
 
 /** A project with what stands in its row. */

@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach } from "../parts/ask-all.ts";
@@ -16,7 +17,7 @@ import { nearestChoices } from "../parts/questions/nearest-choices.ts";
 import { findNearestProjects } from "../parts/questions/project-names.ts";
 import { readText } from "../parts/questions/read-query.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, grouped, type Markup, shorten } from "../parts/words.ts";
+import { foreign, type Markup, shorten } from "../parts/words.ts";
 import { findBuildHit, renderBuildHit } from "./build-hit.ts";
 import { renderListKey } from "./list-key.ts";
 import { findProjectRows, type ProjectListRow, projectColumns } from "./project-rows.ts";

@@ -1,11 +1,12 @@
 import { scaleLinear } from "d3-scale";
+import { counted } from "../../base/counted.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { at, type DayAxis } from "../parts/charts/day-axis.ts";
 import { drawPlot, levelLine, uprightLine } from "../parts/charts/plot.ts";
 import { isSurelyLower, type Outcomes, type SpanOutcomes } from "../parts/charts/trends-facts.ts";
 import { html } from "../parts/html.ts";
 import { daysName } from "../parts/period.ts";
-import { counted, type Markup, percent, wholePercent } from "../parts/words.ts";
+import { type Markup, percent, wholePercent } from "../parts/words.ts";
 
 const [TOP, BOTTOM, HEIGHT] = [24, 186, 204];
 

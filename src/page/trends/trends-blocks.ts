@@ -1,3 +1,4 @@
+import { grouped } from "../../base/counted.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderKindRows } from "../parts/charts/kind-rows.ts";
 import { byDay, kindsOf, outcomesBySpan, outcomesOf } from "../parts/charts/trends-facts.ts";
@@ -10,7 +11,7 @@ import type { PageMoment } from "../parts/page-moment.ts";
 import type { Period, PeriodChoice } from "../parts/period.ts";
 import { renderPeriodChips } from "../parts/period-chips.ts";
 import { renderVerdict } from "../parts/verdict-bar.ts";
-import { grouped, type Markup } from "../parts/words.ts";
+import type { Markup } from "../parts/words.ts";
 import { BROKE_WORDS, renderCompare } from "./trends-compare.ts";
 import { renderDays } from "./trends-days.ts";
 import { renderTrendsForm } from "./trends-form.ts";

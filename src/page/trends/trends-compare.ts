@@ -1,3 +1,4 @@
+import { grouped } from "../../base/counted.ts";
 import { renderBlock } from "../parts/block.ts";
 import { countChange, renderCountChange, renderCountStep } from "../parts/charts/count-change.ts";
 import { renderPoints } from "../parts/charts/delta.ts";
@@ -6,7 +7,7 @@ import type { Outcomes } from "../parts/charts/trends-facts.ts";
 import { html } from "../parts/html.ts";
 import type { Offer } from "../parts/offers.ts";
 import { daysName, type Period } from "../parts/period.ts";
-import { grouped, type Markup, percent } from "../parts/words.ts";
+import { type Markup, percent } from "../parts/words.ts";
 
 /** A figure of the period, and of the one before it where that is known. */
 interface Measure {

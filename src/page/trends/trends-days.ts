@@ -1,3 +1,4 @@
+import { grouped } from "../../base/counted.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { renderBlock } from "../parts/block.ts";
 import { dayAxis } from "../parts/charts/day-axis.ts";
@@ -9,7 +10,7 @@ import { headCell, numberCell, renderFoldTable } from "../parts/fold-table.ts";
 import { html } from "../parts/html.ts";
 import type { Offer } from "../parts/offers.ts";
 import { daysName, type Period } from "../parts/period.ts";
-import { grouped, type Markup, percent, wholePercent } from "../parts/words.ts";
+import { type Markup, percent, wholePercent } from "../parts/words.ts";
 import { drawRateChart, rateFloor } from "./rate-chart.ts";
 import { drawTurnsChart, drawVolumeChart } from "./volume-chart.ts";
 

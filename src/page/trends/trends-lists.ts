@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { dayAxis, drawDates } from "../parts/charts/day-axis.ts";
@@ -16,7 +17,7 @@ import type { Offer } from "../parts/offers.ts";
 import { dayNumber, daysName, type Period } from "../parts/period.ts";
 import { buildLink, projectLink, targetTag } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, foreign, grouped, type Markup, percent, wholePercent } from "../parts/words.ts";
+import { foreign, type Markup, percent, wholePercent } from "../parts/words.ts";
 import { points, rateChange } from "./trends-compare.ts";
 import { formatsAbout, LATE_DAYS } from "./trends-questions.ts";
 

@@ -1,3 +1,4 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { renderBlock } from "../parts/block.ts";
 import { type Bound, boundBars, renderBoundKey } from "../parts/charts/bound-bar.ts";
 import { renderEmpty } from "../parts/empty.ts";
@@ -9,7 +10,7 @@ import { dayNumber, daysName, type Period } from "../parts/period.ts";
 import { KNOWN_WITHIN } from "../parts/questions/known-times.ts";
 import { buildLink } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
-import { counted, grouped, type Markup, percent } from "../parts/words.ts";
+import { type Markup, percent } from "../parts/words.ts";
 import { drawDurationChart } from "./duration-chart.ts";
 import { durationWords, lengthOf } from "./duration-words.ts";
 import { lateOf } from "./trends-questions.ts";

@@ -1,9 +1,10 @@
+import { counted, grouped } from "../../base/counted.ts";
 import { countChange } from "../parts/charts/count-change.ts";
 import { differenceOf } from "../parts/charts/difference.ts";
 import { isSurelyLower, type Kind, type Outcomes, type SpanOutcomes } from "../parts/charts/trends-facts.ts";
 import { daysName, lengthWords, type Period } from "../parts/period.ts";
 import type { Verdict } from "../parts/verdict-bar.ts";
-import { counted, grouped, kindLabel, percent, shorten } from "../parts/words.ts";
+import { kindLabel, percent, shorten } from "../parts/words.ts";
 import { points } from "./trends-compare.ts";
 
 export interface TrendsVerdictFacts {

@@ -1,10 +1,11 @@
 import { scaleLinear } from "d3-scale";
+import { grouped } from "../../base/counted.ts";
 import { at, type DayAxis, drawDates } from "../parts/charts/day-axis.ts";
 import { drawBar, drawPlot, levelLine, uprightLine } from "../parts/charts/plot.ts";
 import type { SpanOutcomes } from "../parts/charts/trends-facts.ts";
 import { html } from "../parts/html.ts";
 import { daysName } from "../parts/period.ts";
-import { grouped, type Markup } from "../parts/words.ts";
+import type { Markup } from "../parts/words.ts";
 
 const [TOP, BOTTOM] = [6, 100];
 

@@ -77,7 +77,7 @@ export function createPartFiles({ folder, parquet, place }: Target, columns: rea
   async function append(rows: number, bytes: string | Buffer): Promise<void> {
     if (current === null) throw new Error("no file is open to be written");
     current.part.rows += rows;
-    // Not `write`, which may write a part: a full disk would be told by nobody.
+    // Not `write`, which may write a part: nobody would notice a full disk.
     await current.file.writeFile(bytes);
   }
 

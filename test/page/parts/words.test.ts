@@ -1,13 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { counted } from "../../../src/base/counted.ts";
 import { buildHref, projectHref, segmentAfter, withQuery } from "../../../src/page/parts/links.ts";
-import {
-  counted,
-  kindLabel,
-  percent,
-  shorten,
-  targetWords,
-  wholePercent,
-} from "../../../src/page/parts/words.ts";
+import { kindLabel, percent, shorten, targetWords, wholePercent } from "../../../src/page/parts/words.ts";
 
 describe("percent", () => {
   it.each([

@@ -1,7 +1,8 @@
+import { grouped } from "../../../base/counted.ts";
 import { wilsonInterval } from "../../../report/wilson-interval.ts";
 import { html } from "../html.ts";
 import { icon } from "../icon.ts";
-import { grouped, type Markup } from "../words.ts";
+import type { Markup } from "../words.ts";
 
 /** How a count changed from one period to the next, of the same length. */
 export interface CountChange {

@@ -1,6 +1,7 @@
+import { counted, grouped } from "../../../base/counted.ts";
 import { html } from "../html.ts";
 import { daysName, type Period } from "../period.ts";
-import { counted, grouped, kindLabel, type Markup } from "../words.ts";
+import { kindLabel, type Markup } from "../words.ts";
 import { countChange, renderCountChange } from "./count-change.ts";
 import { dayAxis } from "./day-axis.ts";
 import { countsBySpan, drawMiniBars, mostADay } from "./mini-bars.ts";

@@ -1,6 +1,7 @@
+import { grouped } from "../../../base/counted.ts";
 import { html } from "../html.ts";
 import { daysName } from "../period.ts";
-import { grouped, type Markup } from "../words.ts";
+import type { Markup } from "../words.ts";
 import { at, type DayAxis } from "./day-axis.ts";
 import type { Span } from "./spans.ts";
 

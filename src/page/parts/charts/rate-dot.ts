@@ -1,6 +1,7 @@
+import { grouped } from "../../../base/counted.ts";
 import { wilsonInterval } from "../../../report/wilson-interval.ts";
 import { html } from "../html.ts";
-import { grouped, type Markup, wholePercent } from "../words.ts";
+import { type Markup, wholePercent } from "../words.ts";
 
 const [LEFT, WIDTH] = [4, 64];
 
