@@ -72,9 +72,8 @@ export function createLakeFacts({ connection, folder, builds }: LakeFactsOptions
         make_timestamptz(${first} * 1000 + cast(floor(n * ${(days * DAY_MS * 1000) / builds}) as bigint)) as moment
       from range(${from}, ${before}) as numbers (n)
     )
-    select cast(n as varchar) as build_id, cast(project as varchar) as project_id, 'project-' || project as project_slug,
-      'Project ' || project as project_name, cast((project - 1) * 4 + version as varchar) as version_id,
-      (['latest', 'stable', 'v1', 'v2'])[1 + version] as version_slug, 'v' as version_name,
+    select cast(n as varchar) as build_id, cast(project as varchar) as project_id,
+      cast((project - 1) * 4 + version as varchar) as version_id,
       (['html', 'html', 'html', 'pdf', 'epub'])[1 + n % 5] as type, if(is_open, 'building', 'finished') as state,
       if(is_open, 'open', if(is_good, 'succeeded', 'failed')) as outcome,
       cast(if(is_open, null, is_good::integer) as integer) as succeeded, cast(if(is_open, null, 1 - is_good::integer) as integer) as failed,
@@ -117,7 +116,7 @@ export function createLakeFacts({ connection, folder, builds }: LakeFactsOptions
         const place = join(folder, "fact_builds", `triggered_month=${name}`);
         await mkdir(place, { recursive: true });
         await connection.run(`
-          copy (select * exclude (triggered_month, record_hash) from (${rows(from, before)}))
+          copy (select * exclude (triggered_month, record_hash) rename (output_excerpt as error_line) from (${rows(from, before)}))
           to '${join(place, "part-0.parquet")}' (format parquet, compression zstd)`);
       }
     },

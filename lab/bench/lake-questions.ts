@@ -17,8 +17,8 @@ export const LAKE_QUESTIONS: readonly LakeQuestion[] = [
     name: "projects",
     title: "the 20 projects that fail most",
     text: (builds) => `
-      select project_id, project_slug, count(succeeded) as finished, cast(sum(failed) as bigint) as failures
-      from ${builds} group by project_id, project_slug order by failures desc, project_id limit 20`,
+      select project_id, count(succeeded) as finished, cast(sum(failed) as bigint) as failures
+      from ${builds} group by project_id order by failures desc, project_id limit 20`,
   },
   {
     name: "failing",
