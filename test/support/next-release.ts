@@ -24,8 +24,12 @@ export interface NextReleaseOptions {
 export function makeNextRelease({ migration, definitions = {} }: NextReleaseOptions): NextRelease {
   const folder = mkdtempSync(join(tmpdir(), "docmirror-next-"));
   const at = (path: string) => join(folder, path);
-  const change = (path: string, edit: (text: string) => string) =>
-    writeFileSync(at(path), edit(readFileSync(at(path), "utf8")));
+  const change = (path: string, edit: (text: string) => string) => {
+    const text = readFileSync(at(path), "utf8");
+    const edited = edit(text);
+    if (edited === text) throw new Error(`the edit of ${path} changes nothing`);
+    writeFileSync(at(path), edited);
+  };
   for (const path of ["src", "migrations", "package.json", "tsconfig.json"])
     cpSync(join(ROOT, path), at(path), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), at("node_modules"));
