@@ -24,12 +24,17 @@ export default defineConfig({
     // No test replaces a module. A new process for each file would load the same modules 190 times.
     isolate: false,
     sequence: { shuffle: true, sequencer: LongestFirst },
-    // `npm test` leaves these out; `npm run test:long` runs just them.
+    // `npm test` leaves both out; `npm run test:long` runs just them.
     tags: [
       {
         name: "long",
         description: "Takes seconds, or repeats by many random cases what a short test shows.",
         timeout: 600_000,
+      },
+      {
+        name: "exhaustive",
+        description:
+          "Beside `long`: more cases of what another long test shows, or the same on one more engine. Not in `.ci/run`.",
       },
     ],
   },

@@ -41,17 +41,22 @@ export function findClashes(page: Page): Promise<string[]> {
       } | null;
       return `${place?.id || place?.localName || "?"} > ${node.localName} “${node.textContent.replace(/\s+/g, " ").trim().slice(0, 30)}”`;
     };
+    // The heads of a table that is shown as cards are clipped with all that they hold. Many controls share their ancestors.
+    const clipped = new Map<Control, boolean>();
+    const isClipped = (node: Control | null): boolean => {
+      if (node === null) return false;
+      const known =
+        clipped.get(node) ?? (getComputedStyle(node).clipPath !== "none" || isClipped(node.parentElement));
+      clipped.set(node, known);
+      return known;
+    };
     const boxes: { node: Control; name: string; box: Box }[] = [];
     const faults: string[] = [];
     for (const node of document.querySelectorAll(
       "a[href], button, input:not([type=hidden]), select, summary, textarea",
     )) {
-      // The heads of a table that is shown as cards are clipped with all that they hold.
-      let clipped: Control | null = node;
-      while (clipped !== null && getComputedStyle(clipped).clipPath === "none")
-        clipped = clipped.parentElement;
-      // Nor does a closed fold show what it holds, though it has boxes.
-      if (clipped !== null || !node.checkVisibility({ visibilityProperty: true })) continue;
+      // A closed fold does not show what it holds, though it has boxes.
+      if (isClipped(node) || !node.checkVisibility({ visibilityProperty: true })) continue;
       const name = nameOf(node);
       const rects = [...node.getClientRects()].filter(({ width, height }) => width > 0 && height > 0);
       for (const box of rects) {

@@ -53,7 +53,7 @@ describe.concurrent("each transition lies within its bounds", () => {
     expect(shareOf(seen.building), `LIFE_SEED=${SEED}`).toBeGreaterThan(0.35);
   });
 
-  test("of builds watched hourly", { tags: ["long"] }, () =>
+  test("of builds watched hourly", { tags: ["long", "exhaustive"] }, () =>
     watch({ everyMinutes: 60, days: 0.6, buildsPerDay: 600 }),
   );
 
@@ -61,14 +61,14 @@ describe.concurrent("each transition lies within its bounds", () => {
     watch({ everyMinutes: null, days: 8, buildsPerDay: 150, world: { closeStuckAfterMs: 30 * HOUR_MS } }),
   );
 
-  test("of a service whose clock is ahead by 90 s", { tags: ["long"] }, () =>
+  test("of a service whose clock is ahead by 90 s", { tags: ["long", "exhaustive"] }, () =>
     watch({ everyMinutes: 5, days: 2 / 24, world: { clockOffsetMs: 90_000 } }, { isClockAhead: true }),
   );
 
   test("of a service whose clock is behind by 90 s", () =>
     watch({ everyMinutes: 5, days: 2 / 24, world: { clockOffsetMs: -90_000 } }));
 
-  test("of a service in Chicago in the night that ends summer time", { tags: ["long"] }, () =>
+  test("of a service in Chicago in the night that ends summer time", { tags: ["long", "exhaustive"] }, () =>
     watch(
       {
         everyMinutes: 5,

@@ -97,10 +97,15 @@ describe.concurrent("a run that is killed ends, once it is let be, as if nothing
     });
   };
   const plans = NAMES.flatMap((night) => KILLS.map((kills, place): Plan => [night, place, kills]));
-  const isShort = ([night, place]: Plan) =>
-    night === "a first night" || night === "an incremental night" ? place === 0 : false;
-  test.for(plans.filter(isShort))("%s: plan %i, kills: %i", survive);
-  test.for(plans.filter((plan) => !isShort(plan)))("%s: plan %i, kills: %i", { tags: ["long"] }, survive);
+  /** Short tests kill two kinds of nights, long ones the other two; exhaustive ones kill all of them, again and more often. */
+  const suiteOf = ([night, place]: Plan) => {
+    if (place > 0) return "exhaustive";
+    return night === "a first night" || night === "an incremental night" ? "short" : "long";
+  };
+  const of = (suite: ReturnType<typeof suiteOf>) => plans.filter((plan) => suiteOf(plan) === suite);
+  test.for(of("short"))("%s: plan %i, kills: %i", survive);
+  test.for(of("long"))("%s: plan %i, kills: %i", { tags: ["long"] }, survive);
+  test.for(of("exhaustive"))("%s: plan %i, kills: %i", { tags: ["long", "exhaustive"] }, survive);
 
   test("with the Postgres that it started itself, kills: 3", { tags: ["long"] }, async (context) => {
     await using dataDir = await createDataDir();
