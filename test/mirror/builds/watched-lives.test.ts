@@ -73,6 +73,7 @@ describe.concurrent("each transition lies within its bounds", () => {
       {
         everyMinutes: 5,
         days: 3.5 / 24,
+        mayLack: true,
         world: { timeZone: "America/Chicago", startAt: new Date("2024-11-03T05:00:00Z") },
       },
       { repeatedHour: "2024-11-03 01:" },
