@@ -284,16 +284,15 @@ for name in sys.argv[3:]:
     RUN_MS,
   );
 
-  it(
-    "does so on a cluster of Spark with two workers",
-    async (context) => {
-      if (missing !== null) return context.skip(missing);
-      if (noJava !== null) return context.skip(noJava);
-      // dbt's own tests of columns look at the rows, which are compared below; those of keys are this package's own.
-      await computeTwice("spark", ["--exclude", "test_name:not_null", "test_name:unique"]);
-      expect(await listExecutors(folder)).toEqual(expect.arrayContaining(["0", "1"]));
-      await assertEqual((relation) => join(folder, "warehouse", "answers.db", relation, "*.parquet"));
-    },
-    RUN_MS,
-  );
+  it("does so on a cluster of Spark with two workers", {
+    tags: ["exhaustive"],
+    timeout: RUN_MS,
+  }, async (context) => {
+    if (missing !== null) return context.skip(missing);
+    if (noJava !== null) return context.skip(noJava);
+    // dbt's own tests of columns look at the rows, which are compared below; those of keys are this package's own.
+    await computeTwice("spark", ["--exclude", "test_name:not_null", "test_name:unique"]);
+    expect(await listExecutors(folder)).toEqual(expect.arrayContaining(["0", "1"]));
+    await assertEqual((relation) => join(folder, "warehouse", "answers.db", relation, "*.parquet"));
+  });
 });

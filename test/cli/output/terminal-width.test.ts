@@ -31,7 +31,7 @@ async function printed(args: string[], databaseUrl = mirror.url) {
 const widest = (lines: readonly string[]) => Math.max(...lines.map((line) => line.length));
 
 describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
-  it.each(RELATIONS)("report %s fits, and has a row", { tags: ["long"] }, async (relation) => {
+  it.each(RELATIONS)("report %s fits, and has a row", { tags: ["long", "exhaustive"] }, async (relation) => {
     const { code, lines } = await printed(["report", relation]);
     expect(code).toBe(0);
     expect(lines.length).toBeGreaterThan(1);

@@ -135,7 +135,7 @@ describe("a search by counts", () => {
 
   it("leaves no difference where only one kind of change happens, and takes nothing that is there for missing", () =>
     live(300));
-  it("does so by more schedules", { tags: ["long"] }, () =>
+  it("does so by more schedules", { tags: ["long", "exhaustive"] }, () =>
     live(Number(process.env.DOCMIRROR_TEST_RUNS ?? 20_000)),
   );
 });

@@ -255,7 +255,9 @@ async function assertSound(
 }
 
 describe("a list in a fixed order, by a few hundred schedules", () => inFixedOrder(0.05));
-describe("a list in a fixed order", { tags: ["long"], timeout: 180_000 }, () => inFixedOrder(0.25));
+describe("a list in a fixed order", { tags: ["long", "exhaustive"], timeout: 180_000 }, () =>
+  inFixedOrder(0.25),
+);
 
 /** `share`: how many of the schedules, as a share of 40,000. */
 function inFixedOrder(share: number): void {
@@ -460,7 +462,7 @@ function inFixedOrder(share: number): void {
  * happens between two pages on average, and the server allows pages that hold more than a tie.
  */
 describe("a list whose order is not fixed, by a few hundred schedules", () => inNoFixedOrder(0.05));
-describe("a list whose order is not fixed", { tags: ["long"] }, () => inNoFixedOrder(0.25));
+describe("a list whose order is not fixed", { tags: ["long", "exhaustive"] }, () => inNoFixedOrder(0.25));
 
 function inNoFixedOrder(share: number): void {
   const many = (runs: number) => Math.ceil(runs * share);

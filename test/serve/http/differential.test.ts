@@ -234,7 +234,7 @@ describe("the mirror and the service", () => {
     await compare(200);
   });
 
-  it("answer 1,000 random paths alike, others in each run", { tags: ["long"] }, async () => {
+  it("answer 1,000 random paths alike, others in each run", { tags: ["long", "exhaustive"] }, async () => {
     const statuses = await compare(1000);
     // The paths are of all kinds.
     for (const status of [200, 400, 404]) expect(statuses.get(status)).toBeGreaterThan(50);
