@@ -3,6 +3,8 @@ import { createRandom } from "../../src/simulate/random.ts";
 
 /** Files that take a minute and more with their long tests. Were one of them the last to begin, the others would wait for it alone. */
 const LONGEST = [
+  "deploy/spark-merge",
+  "deploy/alert-causes",
   "deploy/dbt-engines",
   "deploy/dbt-postgres",
   "deploy/compose",
@@ -16,6 +18,7 @@ const LONGEST = [
   "page/page-in-browser",
   "serve/http/differential",
   "docs/backups",
+  "cli/global-install",
 ];
 
 /** The files in random order, behind those that take longest. */
