@@ -15,8 +15,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
-    // Half of the time a test waits for a process or for Postgres; on two cores one worker would leave them idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // A third of the time a test waits for a process or for Postgres; on two cores two workers would leave them idle.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     // None of these says that something is fast: a busy machine must not fail a test.
     testTimeout: 180_000,
     hookTimeout: 300_000,
