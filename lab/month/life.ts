@@ -28,7 +28,10 @@ export interface LifeOptions {
   /** Minutes from one round of the watch to the next; null for syncs alone. */
   everyMinutes: number | null;
   world?: WorldOptions;
-  /** Whether a round may say that it lacks a build: where an hour comes twice, new builds stand below the head. @default false */
+  /**
+   * Whether a run may say that it lacks a build, where the one before did not: where an hour comes twice, builds come below the head
+   * while it is read, in all of its readings now and then. @default false
+   */
   mayLack?: boolean;
   /** How long a request or its reply is under way at most, but for slow ones. @default 150 */
   wayMs?: number;
@@ -53,7 +56,7 @@ export interface Life {
 
 /**
  * Lives through the days, which end with a look at the whole list, and returns what there is to judge; the mirror is in the database. Throws when
- * a run does not succeed, but for a round that lacks a build where it may.
+ * a run does not succeed, but for one that lacks a build where it may.
  */
 export async function live(options: LifeOptions): Promise<Life> {
   const { databaseUrl, seed, days, buildsPerDay, everyMinutes, mayLack = false, wayMs = 150 } = options;
@@ -91,13 +94,15 @@ export async function live(options: LifeOptions): Promise<Life> {
   const settings = { retries: 0, sourceTimezone: world.settings.timeZone };
   const baseUrl = new URL(simulation.url);
   const looks: Look[] = [];
+  let isLacking = false;
   const look = async (run: () => Promise<RunResult>) => {
     const startMs = world.now().getTime();
     const { summary, error } = await run();
     const { status, resources } = summary;
-    const isLacking =
-      mayLack && status === "partial" && /a full walk is due$/.test(resources.build?.reason ?? "");
-    if (error !== null || (status !== "succeeded" && !isLacking))
+    const mayThis = mayLack && !isLacking;
+    isLacking =
+      status === "partial" && /more than are here: a full walk is due$/.test(resources.build?.reason ?? "");
+    if (error !== null || (status !== "succeeded" && !(mayThis && isLacking)))
       throw new Error(`seed ${seed}: run ${summary.run_id} ended as ${status}`, {
         cause: error ?? new Error(resources.build?.reason),
       });
