@@ -15,7 +15,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/global-setup.ts"],
-    // A third of the time a test waits for a process or for Postgres; on two cores two workers would leave them idle.
+    // An eighth of the time of two cores is idle with two workers, because tests wait for processes and for Postgres.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     // None of these says that something is fast: a busy machine must not fail a test.
     testTimeout: 180_000,
@@ -34,7 +34,7 @@ export default defineConfig({
       {
         name: "exhaustive",
         description:
-          "Beside `long`: more cases of what another long test shows, or the same on one more engine. Not in `.ci/run`.",
+          "Beside `long`: more cases of what another test shows, or the same by one more engine or by real processes. Not in `.ci/run`.",
       },
     ],
   },

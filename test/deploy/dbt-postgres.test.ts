@@ -172,22 +172,23 @@ describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
     RUN_MS,
   );
 
-  it("makes its pages, with every relation, its columns and their descriptions", {
-    tags: ["exhaustive"],
-    timeout: RUN_MS,
-  }, async (context) => {
-    if (missing !== null) return context.skip(missing);
-    const { code, output } = await dbt(["docs", "generate"]);
-    expect(code, output).toBe(0);
-    const catalog = JSON.parse(await readFile(join(folder, "target", "catalog.json"), "utf8"));
-    const found = Object.values<{ metadata: { name: string; comment: string } }>(catalog.sources);
-    expect(found.map(({ metadata }) => metadata.name).toSorted()).toEqual(RELATIONS.toSorted());
-    const manifest = JSON.parse(await readFile(join(folder, "target", "manifest.json"), "utf8"));
-    const columns = Object.values<{ columns: Record<string, { description: string }> }>(
-      manifest.sources,
-    ).flatMap((source) => Object.values(source.columns));
-    expect(columns.filter(({ description }) => description === "")).toEqual([]);
-  });
+  it(
+    "makes its pages, with every relation, its columns and their descriptions",
+    async (context) => {
+      if (missing !== null) return context.skip(missing);
+      const { code, output } = await dbt(["docs", "generate"]);
+      expect(code, output).toBe(0);
+      const catalog = JSON.parse(await readFile(join(folder, "target", "catalog.json"), "utf8"));
+      const found = Object.values<{ metadata: { name: string; comment: string } }>(catalog.sources);
+      expect(found.map(({ metadata }) => metadata.name).toSorted()).toEqual(RELATIONS.toSorted());
+      const manifest = JSON.parse(await readFile(join(folder, "target", "manifest.json"), "utf8"));
+      const columns = Object.values<{ columns: Record<string, { description: string }> }>(
+        manifest.sources,
+      ).flatMap((source) => Object.values(source.columns));
+      expect(columns.filter(({ description }) => description === "")).toEqual([]);
+    },
+    RUN_MS,
+  );
 
   it(
     "is a package for other projects, which tests its promises there",

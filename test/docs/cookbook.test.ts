@@ -35,7 +35,7 @@ describe("docs/cookbook.md", () => {
   });
 
   it("has the answers of a demo; `npm run docs:cookbook` writes them", {
-    tags: ["long", "exhaustive"],
+    tags: ["long"],
     timeout: 600_000,
   }, async () => {
     await using database = await createTestDatabase();

@@ -17,7 +17,7 @@ interface Look {
   colorScheme: "light" | "dark";
 }
 
-/** A width does not change colours, nor a colour boxes, and the widths between are those of CONTROL_WIDTHS: two looks see what all six would. */
+/** A width does not change colours, nor a colour boxes, and what is too wide between them shows at CONTROL_WIDTHS: two looks see what all would. */
 const LOOKS: readonly Look[] = [
   { width: 360, colorScheme: "dark" },
   { width: 1440, colorScheme: "light" },
@@ -90,7 +90,7 @@ describe.skipIf(CHROMIUM === null)(
       }
     });
 
-    it("has no control on another, outside the window or too small for a finger, from 320 to 768 px", {
+    it("is not too wide, and has no control on another, outside the window or too small for a finger, from 320 to 768 px", {
       tags: ["long"],
     }, async () => {
       await using visited = await visit(browser, url, lookOf({ width: 768, colorScheme: "light" }));
@@ -103,6 +103,8 @@ describe.skipIf(CHROMIUM === null)(
           for (const width of CONTROL_WIDTHS) {
             await page.setViewportSize({ width, height: 900 });
             for (const fault of await findClashes(page)) faults.add(`${path} at ${width} px: ${fault}`);
+            const wider = await overflow(page);
+            if (wider > 0) faults.add(`${path} at ${width} px: ${wider} px too wide`);
           }
         }
       }

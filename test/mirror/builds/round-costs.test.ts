@@ -54,9 +54,7 @@ describe.concurrent("an hour of rounds", () => {
     expect(said).toHaveLength(31);
   });
 
-  test("asks for nothing but the head of the list where no build is open", {
-    tags: ["exhaustive"],
-  }, async () => {
+  test("asks for nothing but the head of the list where no build is open", async () => {
     await using database = await createTestDatabase();
     const databaseUrl = pool.through(database.url);
     const [hour] = await measureRounds({ databaseUrl, hung: hungFor(0), hours: { from: 0, to: 1 } });

@@ -80,7 +80,7 @@ describe("rounds that saw nothing", () => {
 });
 
 test("nothing that is told of the mirror differs from what all rows of its rounds would tell", {
-  tags: ["long", "exhaustive"],
+  tags: ["long"],
 }, async () => {
   await using quick = await startMirror({
     rates: { ...QUIET, builds: 60, projectChanges: 20 },
