@@ -7,7 +7,7 @@ import { SMALL } from "../support/quick-world.ts";
 
 // `npm run test:backups` does the same with 100,000 builds.
 it("a backup or a restore that is killed at any moment loses nothing, while the worker runs", {
-  tags: ["long", "exhaustive"],
+  tags: ["long"],
   timeout: 300_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "docmirror-killed-"));
