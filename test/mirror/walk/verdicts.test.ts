@@ -169,12 +169,18 @@ const anyFacts: fc.Arbitrary<WalkFacts> = fc
     hasMoved: fc.boolean(),
     holeCount: fc.oneof({ arbitrary: fc.constant(0), weight: 5 }, few),
     holes: fc.array(few, { maxLength: 3 }),
+    /** Whether the counts are those of a list that stood still. By chance alone three in 20,000 would be. */
+    isExact: fc.boolean(),
   })
-  .map(({ idlePages, provenBefore, ...facts }) => ({
-    ...facts,
-    pages: facts.newsPages + idlePages,
-    provenPasses: facts.isProven ? provenBefore + 1 : 0,
-  }));
+  .map(({ idlePages, provenBefore, isExact, ...facts }) => {
+    const places = facts.at.offset + facts.count;
+    return {
+      ...facts,
+      ...(isExact && { countedTo: places, seen: places, hasMoved: false }),
+      pages: facts.newsPages + idlePages,
+      provenPasses: facts.isProven ? provenBefore + 1 : 0,
+    };
+  });
 
 /** The verdict once more, as questions that branch instead of rows in an order. */
 function expectedRow(facts: WalkFacts): VerdictName {
