@@ -254,9 +254,12 @@ async function assertSound(
   return walked;
 }
 
+/** The share of the exhaustive tests, at which each row and size is met. With fewer schedules a rare one may be missing. */
+const MANY = 0.25;
+
 describe("a list in a fixed order, by a few hundred schedules", () => inFixedOrder(0.05));
 describe("a list in a fixed order", { tags: ["long", "exhaustive"], timeout: 180_000 }, () =>
-  inFixedOrder(0.25),
+  inFixedOrder(MANY),
 );
 
 /** `share`: how many of the schedules, as a share of 40,000. */
@@ -276,8 +279,7 @@ function inFixedOrder(share: number): void {
       { numRuns },
     );
     expect(whole / numRuns).toBeGreaterThan(0.8);
-    // Some rows are rare.
-    if (share === 1) expect([...met]).toEqual(expect.arrayContaining(ROWS_OF_LISTS));
+    if (share === MANY) expect([...met]).toEqual(expect.arrayContaining(ROWS_OF_LISTS));
     expect(ROWS_OF_FAULTS.filter((row) => met.has(row))).toEqual([]);
   });
 
@@ -295,8 +297,7 @@ function inFixedOrder(share: number): void {
       { numRuns },
     );
     expect(whole / numRuns).toBeGreaterThan(0.8);
-    // In few schedules a size may be missing.
-    for (const one of share === 1 ? [50, 100, 250, 500, 1000] : [100, 1000]) expect(sizes).toContain(one);
+    for (const one of share === MANY ? [50, 100, 250, 500, 1000] : [100, 1000]) expect(sizes).toContain(one);
   });
 
   it("loses none though counts are wrong, pages are cut and records hidden", async () => {
@@ -312,7 +313,7 @@ function inFixedOrder(share: number): void {
       { numRuns },
     );
     expect(whole / numRuns).toBeGreaterThan(0.8);
-    if (share === 1) expect([...met]).toEqual(expect.arrayContaining(ROWS_OF_ODD_COUNTS));
+    if (share === MANY) expect([...met]).toEqual(expect.arrayContaining(ROWS_OF_ODD_COUNTS));
   });
 
   it("loses none where dates show the order and equal ones come in any, whatever the counts", async () => {
