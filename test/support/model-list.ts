@@ -1,4 +1,5 @@
 import { HttpStatusError } from "../../src/base/errors.ts";
+import { createGuessRecord } from "../../src/mirror/walk/look-ahead.ts";
 import type { FetchedPage } from "../../src/mirror/walk/page.ts";
 import type { PageSource } from "../../src/mirror/walk/page-source.ts";
 import { type PageRequest, parsePageRequest, requestText } from "../../src/resources/page-request.ts";
@@ -111,6 +112,7 @@ export function createModelList(options: ModelOptions): ModelList {
   const gone: ModelRecord[] = [];
   const ahead = new Map<string, FetchedPage | HttpStatusError>();
   let served = 0;
+  const guesses = createGuessRecord();
   const wrongBy = count === "cached" || count === "estimated" ? random() * 2 - 1 : 0;
   const lengths: number[] = [];
   let cached = Math.max(0, records.length + Math.round(wrongBy * 20));
@@ -186,6 +188,15 @@ export function createModelList(options: ModelOptions): ModelList {
     return shuffled.map(({ record }) => record);
   }
 
+  function drop(isVain: (request: PageRequest) => boolean): void {
+    const vain = [...ahead.keys()].filter((text) => {
+      const request = parsePageRequest(text);
+      return request && isVain(request);
+    });
+    if (vain.length > 0) guesses.miss();
+    for (const text of vain) ahead.delete(text);
+  }
+
   function serve(request: PageRequest): FetchedPage | HttpStatusError {
     change();
     served += 1;
@@ -224,17 +235,18 @@ export function createModelList(options: ModelOptions): ModelList {
   return {
     async take(request) {
       const text = requestText(request);
-      const reply = ahead.get(text) ?? serve(request);
+      const guess = ahead.get(text);
+      if (guess) guesses.hit();
+      else drop(({ limit, offset }) => limit !== request.limit || offset < request.offset);
       ahead.delete(text);
+      const reply = guess ?? serve(request);
       if (reply instanceof HttpStatusError) throw reply;
       return reply;
     },
     lookAhead,
     askAhead(offsets, like) {
-      for (const text of ahead.keys()) {
-        const { limit, offset = 0 } = parsePageRequest(text) ?? {};
-        if (limit !== like.limit || !offsets.includes(offset)) ahead.delete(text);
-      }
+      drop(({ limit, offset }) => limit !== like.limit || !offsets.includes(offset));
+      if (!guesses.isGood) return;
       const asked: PageRequest[] = [];
       for (const offset of offsets.slice(0, lookAhead)) {
         const request = { ...like, offset };

@@ -31,3 +31,25 @@ export function createLookAheadRoom() {
 export function lookAheadOf(concurrency: number): number {
   return 2 * concurrency;
 }
+
+/** The number of wrong guesses allowed: a list that changes or is narrowed causes some. */
+const FORGIVEN_MISSES = 3;
+const HITS_PER_MISS = 16;
+
+/** How often pages asked for ahead were wanted, and how often they were dropped. */
+export function createGuessRecord() {
+  let hits = 0;
+  let misses = 0;
+  return {
+    hit(): void {
+      hits += 1;
+    },
+    miss(): void {
+      misses += 1;
+    },
+    /** Whether asking ahead is still worth it. */
+    get isGood(): boolean {
+      return misses <= FORGIVEN_MISSES + hits / HITS_PER_MISS;
+    },
+  };
+}

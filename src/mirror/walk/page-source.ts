@@ -1,7 +1,7 @@
 import { type PageRequest, requestText } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Client } from "../api/client.ts";
-import { createLookAheadRoom, type LookAheadRoom } from "./look-ahead.ts";
+import { createGuessRecord, createLookAheadRoom, type LookAheadRoom } from "./look-ahead.ts";
 import {
   type FetchedPage,
   type ParsedPage,
@@ -9,10 +9,6 @@ import {
   parseListPage,
   type RememberedPage,
 } from "./page.ts";
-
-/** The number of wrong guesses allowed: a list that changes or is narrowed causes some. */
-const FORGIVEN_MISSES = 3;
-const HITS_PER_MISS = 16;
 
 /** The walk waits for this page, while a page asked for ahead may wait for it. */
 const NEEDED_NOW = 1;
@@ -51,8 +47,7 @@ interface Guess {
 export function createPageSource(options: PageSourceOptions) {
   const { client, resource, lookAhead, recall, signal, room = createLookAheadRoom() } = options;
   const ahead = new Map<string, Guess>();
-  let hits = 0;
-  let misses = 0;
+  const guesses = createGuessRecord();
   const giveUp = () => {
     for (const { abort } of ahead.values()) abort.abort(signal?.reason);
   };
@@ -90,7 +85,7 @@ export function createPageSource(options: PageSourceOptions) {
   function drop(isVain: (request: PageRequest) => boolean): void {
     const vain = [...ahead].filter(([, { request }]) => isVain(request));
     if (vain.length === 0) return;
-    misses += 1;
+    guesses.miss();
     for (const [text, guess] of vain) {
       guess.abort.abort(new Error("another page was wanted"));
       remove(text, guess);
@@ -117,7 +112,7 @@ export function createPageSource(options: PageSourceOptions) {
       const text = requestText(request);
       const guess = ahead.get(text);
       if (guess) {
-        hits += 1;
+        guesses.hit();
         remove(text, guess);
         return takeGuess(guess);
       }
@@ -133,7 +128,7 @@ export function createPageSource(options: PageSourceOptions) {
     askAhead(offsets: readonly number[], like: PageRequest, pageBytes: number, retries?: number): void {
       const wanted = new Set(offsets);
       drop(({ limit, offset }) => limit !== like.limit || !wanted.has(offset));
-      if (misses > FORGIVEN_MISSES + hits / HITS_PER_MISS || signal?.aborted) return;
+      if (!guesses.isGood || signal?.aborted) return;
       for (const offset of offsets.slice(0, lookAhead)) {
         const request = { ...like, offset };
         const text = requestText(request);
