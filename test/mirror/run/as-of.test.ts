@@ -43,8 +43,8 @@ async function liveThroughMoments(quick: QuickWorld, kept: Kept, seed: number, s
     forgetDeleted(quick, kept);
     // The clock stands still while a run goes on: its requests must not be of the moment that was copied.
     world.advance(1);
-    // Few builds take so long that a run sees them open by chance.
-    if (n === 1) world.triggerBuilds(1);
+    // Few builds take so long that a run sees them open by chance, and one of them alone can be deleted before it ends.
+    world.triggerBuilds(1);
     // Only a full run notices that a build is missing.
     const isTurn = n === 0 || BACK_AT.includes(n) || BACK_AT.includes(n + 2);
     const kind = !isTurn && random.chance(0.4) ? "incremental" : "full";
