@@ -12,7 +12,8 @@ import { freePort } from "../support/free-port.ts";
 const missing = await whyNoContainers();
 const PROJECT = `docmirror-test-${randomBytes(6).toString("hex")}`;
 const BUILD_MS = 400_000;
-const UP_MS = 120_000;
+/** Far more than an idle machine needs: beside other tests a night took two minutes. */
+const UP_MS = 300_000;
 const PASSWORDS = {
   superuser_password: "sup'er\"user\\",
   database_password: "p@ss:w/o?r#d&x=1%41+%zz '\"\\$HOME`id` ü€😀",
@@ -57,11 +58,18 @@ describe.skipIf(missing)(
       await untilTrue("a restart", async () => (await inspect(container)).RestartCount > RestartCount);
     }
 
+    /** What the containers wrote last, the worker's first, since a report of the failure may be cut. */
+    async function lastLines(): Promise<string> {
+      const lines = [];
+      for (const name of ["worker", "migrate", "db", "simulate"])
+        lines.push(await compose(["logs", "--tail", "30", name]));
+      return lines.join("");
+    }
+
     async function untilTrue(what: string, isTrue: () => Promise<boolean>): Promise<void> {
       const until = performance.now() + UP_MS;
       while (!(await isTrue().catch(() => false))) {
-        if (performance.now() > until)
-          throw new Error(`${what} did not come true:\n${await compose(["logs", "--tail", "30"])}`);
+        if (performance.now() > until) throw new Error(`${what} did not come true:\n${await lastLines()}`);
         await systemClock.sleep(200);
       }
     }
