@@ -68,6 +68,57 @@ async function restoreInto(url: string, from: string): Promise<void> {
   );
 }
 
+/** The rows of each table of the database, null where there is none. What a migration writes by itself is left out. */
+async function rowsByTable(sql: Sql): Promise<[name: string, rows: string | null][]> {
+  const tables = await sql<{ name: string }[]>`
+    select schemaname || '.' || tablename as name from pg_tables
+    where schemaname in ('mirror', 'sync', 'rollup', 'report') and tablename not in ('migrations', 'definitions')
+    order by 1`;
+  const all: [string, string | null][] = [];
+  for (const { name } of tables) {
+    const [found] = await sql.unsafe<{ rows: string | null }[]>(
+      `select string_agg(one::text, E'\n' order by one::text) as rows from ${name} as one`,
+    );
+    all.push([name, found?.rows ?? null]);
+  }
+  return all;
+}
+
+/** What COPY must quote, of each type. */
+const VALUES: Record<string, string> = {
+  text: "E'a\\t\\\\N\\n'",
+  "text[]": `array['a', 'b,"}']`,
+  jsonb: `'{"a": "\\n"}'`,
+  bytea: "'\\x00ff'",
+  tsvector: "to_tsvector('simple', 'it''s a test')",
+  boolean: "true",
+  smallint: "200",
+  integer: "7",
+  bigint: "7",
+  "double precision": "0.1::float8",
+  "timestamp(6) with time zone": "timestamptz '2025-08-15 02:17:00.000001Z'",
+};
+
+/** Where it is empty, adds a row with a value in every column that can be written. A reference is to some row of its table. */
+async function fillTable(sql: Sql, table: string): Promise<void> {
+  if ((await sql.unsafe(`select from ${table} limit 1`)).length > 0) return;
+  const columns = await sql<{ name: string; type: string; parent: string | null; key: string | null }[]>`
+    select attname as name, format_type(atttypid, atttypmod) as type, confrelid::regclass::text as parent, (
+        select attname from pg_attribute as key where key.attrelid = confrelid and key.attnum = confkey[1]
+      ) as key
+    from pg_attribute
+    left join pg_constraint on conrelid = attrelid and contype = 'f' and conkey[1] = attnum
+    where attrelid = ${table}::regclass and attnum > 0 and not attisdropped and attidentity = '' and attgenerated = ''
+    order by attnum`;
+  for (const { parent } of columns) if (parent !== null) await fillTable(sql, parent);
+  const values = columns.map(({ type, parent, key }) =>
+    parent === null ? VALUES[type] : `(select ${key} from ${parent} limit 1)`,
+  );
+  await sql.unsafe(
+    `insert into ${table} (${columns.map(({ name }) => `"${name}"`).join(", ")}) values (${values.join(", ")})`,
+  );
+}
+
 /** Writes another form of the backup. */
 async function alter(name: string, change: (bytes: Buffer) => Buffer): Promise<string> {
   const path = join(folder, name);
@@ -142,6 +193,19 @@ describe("a backup", () => {
         await restored`select count(*)::int as off from pg_trigger where not tgisinternal and tgenabled = 'D'`;
       expect(idle?.off).toBe(0);
     });
+  });
+
+  it("has a row of every table, with a value in every column", async () => {
+    await using mirror = await createReportedMirror();
+    const full = connected(mirror.url);
+    for (const [name] of await rowsByTable(full)) await fillTable(full, name);
+    const wanted = await rowsByTable(full);
+    expect(wanted.filter(([, rows]) => rows === null)).toEqual([]);
+    const place = join(folder, "every-table.backup");
+    await writeBackup({ sql: full, definitions, file: place, signal });
+    await using target = await createTestDatabase({ migrated: false });
+    await restoreInto(target.url, place);
+    expect(await rowsByTable(connected(target.url))).toEqual(wanted);
   });
 
   it("goes into an empty mirror of the same version, and is refused where there are records", async () => {
