@@ -129,6 +129,18 @@ describe("logs that an export holds", () => {
     await using served = await serveInterface(made.url);
     const revision = () => made.sql`select revision from sync.revisions where resource = 'build'`;
     const before = await revision();
+    const countKilled = async () => {
+      const list = await served.json("/api/v1/build/?setup_error=Killed");
+      return (list as { meta: { total_count: number } }).meta.total_count;
+    };
+    await made.sql`
+      with run as (
+        insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+        values ('full', 'succeeded', now(), now(), now(), 1, 'test') returning id
+      )
+      insert into sync.walks (run_id, resource, walk, pages, started_at, finished_at)
+      select id, 'build', 'whole', 1, now(), now() from run`;
+    expect(await countKilled()).toBe(1);
     await made.exportAll();
     await made.prune();
     const page = await (await served.get("/build/2")).text();
@@ -141,6 +153,7 @@ describe("logs that an export holds", () => {
     const nothing = { output: null, error: null, setup: null, setup_error: null };
     expect(await served.json("/api/v1/build/2/")).toMatchObject({ id: "2", ...nothing });
     expect(await revision()).not.toEqual(before);
+    expect(await countKilled()).toBe(0);
   });
 
   it("stay where a file is damaged or gone, and leave after an export that adds them again", async () => {
