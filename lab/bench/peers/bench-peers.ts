@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { median } from "../median.ts";
 import { type Service, startService } from "../start-service.ts";
-import { measureNight, type Night } from "./measure-night.ts";
+import { measureNight, type Night, type NightOptions } from "./measure-night.ts";
 import { idsIn, type PeerPostgres, rowsWritten, startPeerPostgres } from "./peer-postgres.ts";
 import { listPrograms, type Program } from "./programs.ts";
 import { installPackages } from "./python-packages.ts";
@@ -116,6 +116,7 @@ async function runNights({ inTurn, figures, service, postgres, newBuilds, folder
       const place = places.get(program);
       const own = figures.get(program);
       if (place === undefined || own === undefined) throw new Error(`${program.name} has no place`);
+      if (program.choosesPages) await rehearse({ program, service, postgres, ...place });
       const before = await rowsWritten(place.databaseUrl);
       const figure = await measureNight({ program, service, postgres, ...place });
       own.nights[night]?.push(figure);
@@ -133,6 +134,14 @@ async function makePages({ url }: Service): Promise<void> {
   const args = ["--import", "tsx", floor, "download", url, "4"];
   const [code] = await once(spawn(process.execPath, args, { stdio: "ignore" }), "exit");
   if (code !== 0) throw new Error("the pages of the service could not be read");
+}
+
+/** The night once in a copy of the database: what the service has to render for it, it then has. */
+async function rehearse(night: NightOptions): Promise<void> {
+  const { postgres } = night;
+  const databaseUrl = await postgres.copyDatabase(night.databaseUrl);
+  await measureNight({ ...night, databaseUrl });
+  await postgres.dropDatabase(databaseUrl);
 }
 
 /** How many builds were there all the time and are missing after a first night, and how the command ended. */

@@ -13,6 +13,8 @@ export interface PeerPostgres {
   description: string;
   /** Makes an empty database, and gives its URL. */
   createDatabase(): Promise<string>;
+  /** Makes a database that is as another one is now, and gives its URL. Nobody may be connected to that one. */
+  copyDatabase(url: string): Promise<string>;
   dropDatabase(url: string): Promise<void>;
   /** Seconds of CPU of all its processes since the start. Waits until nobody else is connected to the database. */
   cpu(url: string): Promise<number>;
@@ -26,13 +28,15 @@ export async function startPeerPostgres(): Promise<PeerPostgres> {
   const admin = connect(adminUrl, AS_BENCH);
   const [server] = await admin<{ version: string }[]>`select current_setting('server_version') as version`;
   let databases = 0;
+  async function createDatabase(template: string): Promise<string> {
+    const name = `peer_${databases++}`;
+    await admin.unsafe(`create database ${name} template ${template}`);
+    return replaceDatabase(adminUrl, name);
+  }
   return {
     description: `${POSTGRES_BIN === null ? "the embedded " : ""}Postgres ${server?.version.split(" ")[0]}`,
-    async createDatabase() {
-      const name = `peer_${databases++}`;
-      await admin.unsafe(`create database ${name}`);
-      return replaceDatabase(adminUrl, name);
-    },
+    createDatabase: () => createDatabase("template1"),
+    copyDatabase: (url) => createDatabase(new URL(url).pathname.slice(1)),
     async dropDatabase(url) {
       await admin.unsafe(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
     },

@@ -7,6 +7,8 @@ export interface Program {
   /** The command line of a night. `folder` is its own and stays from night to night. */
   command(serviceUrl: string, databaseUrl: string, folder: string): [file: string, ...args: string[]];
   env: Record<string, string>;
+  /** Whether its pages may have other sizes than those of floor.ts, so that only the program itself can have them made. */
+  choosesPages: boolean;
   /** The query for the ids of the builds that it has. */
   builds: string;
 }
@@ -23,6 +25,7 @@ export function listPrograms({ file: python, env }: Python): Program[] {
       ...[here("load-with-dlt.py"), service, database, folder, strategy],
     ],
     env,
+    choosesPages: false,
     builds: "select id from peer.build",
   });
   return [
@@ -34,12 +37,14 @@ export function listPrograms({ file: python, env }: Python): Program[] {
         ...["--base-url", service, "--database-url", database],
       ],
       env: {},
+      choosesPages: true,
       builds: "select id from mirror.builds where deleted_at is null",
     },
     {
       name: "the loop",
       command: (service, database) => [python, here("loop.py"), service, database],
       env,
+      choosesPages: false,
       builds: "select id from builds",
     },
     dlt("delete-insert"),
