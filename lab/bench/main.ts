@@ -101,7 +101,10 @@ async function freshDatabase(): Promise<string> {
 
 /** The night once in a copy of the database, to which nobody may be connected: what the service has to render for it, it then has. */
 async function rehearse(databaseUrl: string, baseUrl: string): Promise<void> {
-  await sync(await createDatabase(new URL(databaseUrl).pathname.slice(1)), baseUrl);
+  const nameOf = (url: string) => new URL(url).pathname.slice(1);
+  const copy = await createDatabase(nameOf(databaseUrl));
+  await sync(copy, baseUrl);
+  await admin.unsafe(`drop database ${nameOf(copy)} with (force)`);
 }
 
 /** WAL that a task writes: everything else that writes is quiet. */

@@ -12,7 +12,7 @@ import { freePort } from "../support/free-port.ts";
 const missing = await whyNoContainers();
 const PROJECT = `docmirror-test-${randomBytes(6).toString("hex")}`;
 const BUILD_MS = 400_000;
-/** Far more than an idle machine needs: beside other tests a night took two minutes. */
+/** For what hangs, and no measure: beside other tests the first night once took more than two minutes. */
 const UP_MS = 300_000;
 const PASSWORDS = {
   superuser_password: "sup'er\"user\\",
