@@ -151,6 +151,8 @@ async function benchNights(): Promise<void> {
       Object.values(summary.resources).reduce((sum, { inserted, updated }) => sum + inserted + updated, 0);
     note("secondChanges", changes(second));
     await service.ask({ trigger: SIZES.builds / 100 });
+    // For the floors of the next round.
+    await run(script("floor.ts", "download", service.url, String(CONCURRENCY)));
     await rehearse(database, service.url);
     const shifted = await sync(database, service.url);
     note("shifted", shifted.commandMs);
