@@ -1,6 +1,5 @@
 import { Writable } from "node:stream";
 import { type Logger, pino } from "pino";
-import pretty from "pino-pretty";
 import { nameSources } from "./log/name-sources.ts";
 import { prettyMessage } from "./log/pretty-message.ts";
 
@@ -20,7 +19,7 @@ const MOST_WAITING = 1024 * 1024;
 const SECRETS = ["password", "databasePassword", "databaseUrl", "readUrl"];
 
 /** The log goes to stderr: stdout is for data. Fields that may hold secrets are masked. */
-export function createLog(options: LogOptions): Logger {
+export async function createLog(options: LogOptions): Promise<Logger> {
   const base = {
     level: options.level,
     base: null,
@@ -32,6 +31,7 @@ export function createLog(options: LogOptions): Logger {
   stderr.on("error", () => {});
   const write = (text: string) => void stderr.write(options.clean(nameSources(text)));
   if (options.format === "json") return pino(base, { write });
+  const { default: pretty } = await import("pino-pretty");
   const destination = new Writable({
     decodeStrings: false,
     write(text: string | Buffer, _encoding, done) {

@@ -29,7 +29,7 @@ it.each([
 /** Writes this often, and then says that it went on. */
 const logs = (times: number) => `
   const { createLog } = await import(${JSON.stringify(new URL("../../src/base/log.ts", import.meta.url))});
-  const log = createLog({ level: "info", format: "json", colour: false, clean: (text) => text });
+  const log = await createLog({ level: "info", format: "json", colour: false, clean: (text) => text });
   for (let count = 0; count < ${times}; count++) log.info({ text: "x".repeat(1000) }, "a line");
   console.log("went on, " + Math.round(process.memoryUsage.rss() / 1e6));`;
 

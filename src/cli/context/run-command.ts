@@ -92,7 +92,7 @@ export function runCommand<Options = Record<string, never>>(
       }
       const { settings } = loaded;
       const config = await fillInPassword(loaded.config);
-      const plainLog = createLog({
+      const plainLog = await createLog({
         level: config.logLevel,
         format: config.logFormat,
         colour,
@@ -118,10 +118,13 @@ export function runCommand<Options = Record<string, never>>(
           const { createProgress } = await import("../output/progress.ts");
           // A terminal that does not know its size (0 by 0) would show no bar at all.
           const { columns = 0, rows = 0 } = process.stderr;
+          const isDrawn = canRedraw({ isTty }) && columns > 0 && rows > 0;
+          // What draws bars takes a tenth of the start of a program.
+          const createBars = isDrawn ? (await import("log-update")).createLogUpdate : null;
           if (progress?.isStopped()) progress = undefined;
           progress ??= createProgress({
             stream: process.stderr,
-            isTty: canRedraw({ isTty }) && columns > 0 && rows > 0,
+            createBars,
             columns,
             colour,
             log: plainLog,

@@ -1,4 +1,4 @@
-import { createLogUpdate } from "log-update";
+import type { createLogUpdate } from "log-update";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { progressLine, type ResourceProgress } from "./progress-line.ts";
@@ -29,7 +29,8 @@ export interface Progress {
 
 export interface ProgressDeps {
   stream: NodeJS.WritableStream & { columns?: number };
-  isTty: boolean;
+  /** Draws the bars. Null where none are drawn. */
+  createBars: typeof createLogUpdate | null;
   /** The width where the stream reports none. */
   columns: number;
   colour: boolean;
@@ -45,7 +46,7 @@ const RATE_WINDOW_MS = 15_000;
 export function createProgress(deps: ProgressDeps): Progress {
   const clock = deps.clock ?? systemClock;
   const resources = new Map<string, ResourceProgress & { samples: [number, number][] }>();
-  const bars = deps.isTty ? createLogUpdate(deps.stream, { showCursor: true }) : undefined;
+  const bars = deps.createBars?.(deps.stream, { showCursor: true });
   let loggedAt = clock.now().getTime();
   let drawnAt = Number.NEGATIVE_INFINITY;
   let isStopped = false;

@@ -3,11 +3,12 @@ import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { breakLines } from "../output/break-lines.ts";
 import type { Output } from "../output/output.ts";
-import { renderTable } from "../output/table.ts";
 
 /** Prints a line for each resource and one for the run. On a terminal, rare counts have lines of their own. */
 export async function printSummary(run: RunSummary, out: Output, options: { json?: true }): Promise<void> {
   if (options.json) return out.json(run);
+  // Loaded here, so that a start does not wait for what draws tables.
+  const { renderTable } = await import("../output/table.ts");
   const { columns, colour, isTty } = out;
   const common = ["resource", "walk", "pages", "records", "new", "updated", "unchanged", "deleted"];
   const head = isTty ? common : [...common, "restored", "quarantined"];

@@ -1,5 +1,6 @@
 import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
+import { createLogUpdate } from "log-update";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
@@ -57,7 +58,7 @@ function setup(options: { isTty: boolean; columns?: number }) {
   const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const progress = createProgress({
     stream,
-    isTty: options.isTty,
+    createBars: options.isTty ? createLogUpdate : null,
     columns: 80,
     colour: false,
     clock: { now: () => new Date(nowMs), sleep: () => Promise.reject(new Error("nobody sleeps here")) },
