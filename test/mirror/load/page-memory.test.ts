@@ -4,7 +4,7 @@ import { createPageMemory } from "../../../src/mirror/load/page-memory.ts";
 import type { RememberedPage } from "../../../src/mirror/walk/page.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";
-import { wireUser } from "../../support/wire-records.ts";
+import { wireBuild, wireUser } from "../../support/wire-records.ts";
 
 const AT = "2024-05-15T12:00:00.000Z";
 const hashOf = (seq: number) => seq.toString(16).padStart(64, "a");
@@ -96,6 +96,22 @@ test("a page is forgotten when a record of it is deleted here", async () => {
   await loading.sql`update mirror.users set deleted_at = '2024-05-15T11:00:00Z' where id = '0a'`;
   await memory.forgetStale(0);
   expect(await places(loading)).toEqual([1]);
+});
+
+test("a page of builds is forgotten when one of them vanishes, and pages before the place stay", async () => {
+  await using loading = await setUpLoading();
+  const { sql, load } = loading;
+  const memory = createPageMemory(sql, "build");
+  for (const [seq, id] of ["1", "2", "3"].entries())
+    await load("build", [wireBuild(id, { state: "building" })], {
+      at: AT,
+      alongside: (tx) => memory.store(tx, [page(seq, [id])]),
+    });
+  await memory.forgetStale(0);
+  expect(await places(loading)).toEqual([0, 1, 2]);
+  await sql`update sync.open_builds set vanished_at = now() where build_id in ('1', '3')`;
+  await memory.forgetStale(1);
+  expect(await places(loading)).toEqual([0, 1]);
 });
 
 test("pagesBefore gives every page before a place in their order, over many windows", async () => {
