@@ -59,7 +59,7 @@ export async function repairReferences(options: RepairOptions): Promise<Repaired
     const at = clock.now().toISOString();
     await patience("store which references were requested", () => recordTargetsAsked(sql, batch, at));
   }
-  resolved += await resolve();
+  if (asked > 0) resolved += await resolve();
   const unresolved = await patience("count unresolved references", () => countUnresolved(sql));
   if (unresolved > 0) log.info({ unresolved }, "some references are still unresolved");
   const after = { ...due, now: clock.now().toISOString() };
