@@ -13,7 +13,7 @@ import { type CommandContext, runCommand } from "./context/run-command.ts";
 import { withDatabase } from "./context/with-database.ts";
 import { exitCodeOrThrow, notifyAfterRun } from "./sync/after-run.ts";
 import { METRICS_FILE_OPTION, withMetricsFile } from "./sync/metrics-file.ts";
-import { printSummary } from "./sync/print-summary.ts";
+import { createSummaryPrinter } from "./sync/print-summary.ts";
 import { createCommand } from "./usage/create-command.ts";
 import { keepWorking } from "./worker/keep-working.ts";
 import { withNotifyJob } from "./worker/notify-job.ts";
@@ -94,8 +94,9 @@ async function watchOnce(
   await assertNotDemo(database.url, baseUrl);
   await prepareDatabase(database, readDefinitions(), log, signal);
   const settings = { ...config, databaseUrl: database.url, baseUrl };
+  const printSummary = await createSummaryPrinter(options);
   const result = await withReport(runWatchRound)({ settings, clock, log, signal });
-  await printSummary(result.summary, context.out, options);
+  await printSummary(result.summary, context.out);
   await notifyAfterRun(context, webhook, database.url);
   return exitCodeOrThrow(result);
 }

@@ -20,11 +20,19 @@ ${RESOURCES.map(
 ).join("\nUNION ALL ")};`,
 ];
 
+let own: Definitions | undefined;
+
 /**
  * The views and functions of schemas `report`, `report_people` and `rollup`, with the sentences of the dictionary. All but
- * `RESOURCE_VIEWS` have a file each below `src/report/sql`, in whatever folder. Each comes after those that it names.
+ * `RESOURCE_VIEWS` have a file each below `src/report/sql`, in whatever folder. Each comes after those that it names. The
+ * files are read once: an upgrade may replace them while this process runs, and then they are another program's.
  */
 export function readDefinitions(): Definitions {
+  own ??= readFiles();
+  return own;
+}
+
+function readFiles(): Definitions {
   const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((path) =>
     path.endsWith(".sql"),
   );

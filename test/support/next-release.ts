@@ -5,12 +5,11 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-export interface NextRelease {
+export interface NextRelease extends Disposable {
   /** Its main script, for `startCli`. */
   script: URL;
   /** The name of its migration. */
   tag: string;
-  [Symbol.dispose](): void;
 }
 
 export interface NextReleaseOptions {
@@ -20,8 +19,17 @@ export interface NextReleaseOptions {
   definitions?: Record<string, (text: string) => string>;
 }
 
+const TAG = "9000_next_release";
+
 /** This program as its next release could be: a later version, with one migration more. */
-export function makeNextRelease({ migration, definitions = {} }: NextReleaseOptions): NextRelease {
+export function makeNextRelease(options: NextReleaseOptions): NextRelease {
+  const { script, upgrade, [Symbol.dispose]: dispose } = installRelease();
+  upgrade(options);
+  return { script, tag: TAG, [Symbol.dispose]: dispose };
+}
+
+/** This program in a folder of its own, where its files can be replaced by those of the next release. */
+export function installRelease() {
   const folder = mkdtempSync(join(tmpdir(), "docmirror-next-"));
   const at = (path: string) => join(folder, path);
   const change = (path: string, edit: (text: string) => string) => {
@@ -33,25 +41,25 @@ export function makeNextRelease({ migration, definitions = {} }: NextReleaseOpti
   for (const path of ["src", "migrations", "package.json", "tsconfig.json"])
     cpSync(join(ROOT, path), at(path), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), at("node_modules"));
-  change("package.json", (text) => text.replace(/"version": "[^"]+"/, '"version": "9.0.0"'));
-  const tag = "9000_next_release";
-  writeFileSync(at(`migrations/${tag}.sql`), migration);
-  change("migrations/meta/_journal.json", (text) => {
-    const journal = JSON.parse(text) as { entries: { idx: number; when: number }[] };
-    const last = journal.entries.at(-1);
-    if (last === undefined) throw new Error("there is no migration");
-    journal.entries.push({ ...last, ...{ idx: last.idx + 1, when: last.when + 1000, tag } });
-    return JSON.stringify(journal);
-  });
-  const sql = readdirSync(at("src/report/sql"), { recursive: true, encoding: "utf8" });
-  for (const [file, edit] of Object.entries(definitions)) {
-    const path = sql.find((one) => basename(one) === file);
-    if (path === undefined) throw new Error(`there is no ${file}`);
-    change(`src/report/sql/${path}`, edit);
-  }
   return {
     script: pathToFileURL(at("src/cli/main.ts")),
-    tag,
+    upgrade({ migration, definitions = {} }: NextReleaseOptions): void {
+      change("package.json", (text) => text.replace(/"version": "[^"]+"/, '"version": "9.0.0"'));
+      writeFileSync(at(`migrations/${TAG}.sql`), migration);
+      change("migrations/meta/_journal.json", (text) => {
+        const journal = JSON.parse(text) as { entries: { idx: number; when: number }[] };
+        const last = journal.entries.at(-1);
+        if (last === undefined) throw new Error("there is no migration");
+        journal.entries.push({ ...last, ...{ idx: last.idx + 1, when: last.when + 1000, tag: TAG } });
+        return JSON.stringify(journal);
+      });
+      const sql = readdirSync(at("src/report/sql"), { recursive: true, encoding: "utf8" });
+      for (const [file, edit] of Object.entries(definitions)) {
+        const path = sql.find((one) => basename(one) === file);
+        if (path === undefined) throw new Error(`there is no ${file}`);
+        change(`src/report/sql/${path}`, edit);
+      }
+    },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -1,9 +1,11 @@
+import { readFileSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { type CliResult, runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { makeNextRelease, type NextRelease } from "../support/next-release.ts";
+import { installRelease, makeNextRelease } from "../support/next-release.ts";
 import { LATER_SERVICE } from "./stored-files.ts";
 import { type StoredServiceOptions, serveStored } from "./stored-service.ts";
 
@@ -26,7 +28,7 @@ const MORE_REPORTS = {
 const WARNING = "a later version has migrated this database";
 
 /** An empty mirror of a service on loopback, and both programs at it. */
-async function setUp(next: NextRelease, options?: StoredServiceOptions) {
+async function setUp(next: { script: URL }, options?: StoredServiceOptions) {
   const service = await serveStored(LATER_SERVICE, options);
   const database = await createTestDatabase();
   const env = {
@@ -134,6 +136,43 @@ describe("a program whose database the next release has migrated", {
     });
     const runs = await mirror.read((sql) => sql<{ status: string }[]>`select distinct status from sync.runs`);
     expect(runs.filter(({ status }) => !["succeeded", "interrupted"].includes(status))).toEqual([]);
+  });
+});
+
+describe("a program whose files the next release has replaced while it runs", {
+  tags: ["long"],
+  timeout: 300_000,
+}, () => {
+  test("is still its own release: its worker ends with exit code 7 where it may not go on", async () => {
+    using release = installRelease();
+    await using mirror = await setUp(release);
+    expect((await mirror.next("sync")).code).toBe(0);
+    await using worker = mirror.startNext("watch", "--watch-cron", "* * * * * *");
+    await worker.waitFor("stderr", /watch round ended/);
+    release.upgrade({ migration: NOT_ADDITIVE });
+    expect((await mirror.next("migrate")).code).toBe(0);
+    expect(await worker.ended).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining("upgrade docmirror to the version that made it"),
+    });
+  });
+
+  test("leaves the reports to the next release, and prints and measures its sync to the end", async () => {
+    using release = installRelease();
+    const metrics = fileURLToPath(new URL("../../docmirror.prom", release.script));
+    await using mirror = await setUp(release, { delayMs: 200, answered: 40 });
+    await using sync = mirror.startNext("sync", "--metrics-file", metrics);
+    await expect.poll(() => mirror.service.requests()).toBeGreaterThan(12);
+    release.upgrade({ migration: ADDITIVE, definitions: MORE_REPORTS });
+    expect((await mirror.next("migrate")).code).toBe(0);
+    // Nothing of its own is there any more.
+    rmSync(new URL("../", release.script), { recursive: true });
+    mirror.service.release();
+    expect(await sync.ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^build +whole /m) });
+    expect(readFileSync(metrics, "utf8")).toMatch(
+      /docmirror_last_run_status\{kind="full",status="succeeded"\} 1/,
+    );
+    expect(await mirror.read((sql) => sql`select run_id from rollup.state`)).toEqual([{ run_id: 0 }]);
   });
 });
 

@@ -30,11 +30,12 @@ export async function withMetricsFile<T>(
   if (path === undefined) return use((_url, work) => work());
   const file = resolve(path);
   await assertWritable(file);
+  const describeMirror = await createDescriber(context);
   let isWritten = false;
   const write = async (databaseUrl: string | null) => {
     isWritten = true;
     try {
-      await replaceFile(file, await describeMirror(context, databaseUrl));
+      await replaceFile(file, await describeMirror(databaseUrl));
     } catch (error) {
       context.log.error({ file, error: messageOf(error) }, "could not write the metrics file");
     }
@@ -66,24 +67,32 @@ async function assertWritable(file: string): Promise<void> {
   });
 }
 
-/** The same text as `/metrics`, without what only a process that stays up can tell. */
-async function describeMirror({ config, clock, log }: CommandContext, databaseUrl: string | null) {
-  // Loaded here, so that the other runs do not wait for them.
+/**
+ * Gives the same text as `/metrics`, without what only a process that stays up can tell. What it needs is loaded before the
+ * run, because an upgrade may replace the program's files meanwhile; runs without a metrics file do not wait for it.
+ */
+async function createDescriber({ config, clock, log }: CommandContext) {
   const { createFigureRegistry } = await import("../../base/metrics/figures.ts");
   const { createBuildInfoRegistry } = await import("../../base/metrics/process-metrics.ts");
   const { createReadFigures } = await import("../../report/status/read-figures.ts");
   const { createBoundedReader } = await import("../../serve/http/bounded-reader.ts");
   const program = createBuildInfoRegistry();
-  const mirror = { url: () => databaseUrl, reopen() {} };
-  const reader = createBoundedReader({ mirror, withinMs: WITHIN_MS, clock });
-  const readFigures = createReadFigures({ read: reader.read, options: { ...config, isWorker: false }, log });
-  try {
-    const { isUp, figures } = databaseUrl === null ? { isUp: false, figures: null } : await readFigures();
-    const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), program.metrics()]);
-    return texts.join("\n");
-  } finally {
-    await reader.close();
-  }
+  return async (databaseUrl: string | null): Promise<string> => {
+    const mirror = { url: () => databaseUrl, reopen() {} };
+    const reader = createBoundedReader({ mirror, withinMs: WITHIN_MS, clock });
+    const readFigures = createReadFigures({
+      read: reader.read,
+      options: { ...config, isWorker: false },
+      log,
+    });
+    try {
+      const { isUp, figures } = databaseUrl === null ? { isUp: false, figures: null } : await readFigures();
+      const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), program.metrics()]);
+      return texts.join("\n");
+    } finally {
+      await reader.close();
+    }
+  };
 }
 
 /** The collector may read at any moment: it must find the old file or the new one, and never a part. */

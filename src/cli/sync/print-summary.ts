@@ -4,12 +4,22 @@ import type { Unfinished } from "../../store/schema/runs.ts";
 import { breakLines } from "../output/break-lines.ts";
 import type { Output } from "../output/output.ts";
 
-/** Prints a line for each resource and one for the run. On a terminal, rare counts have lines of their own. */
-export async function printSummary(run: RunSummary, out: Output, options: { json?: true }): Promise<void> {
-  if (options.json) return out.json(run);
-  // Loaded here, so that a start does not wait for what draws tables.
+/**
+ * Gives the function that prints a summary: a line for each resource and one for the run; on a terminal, rare counts have
+ * lines of their own. Call it before the run: an upgrade may replace the program's files until the run ends, and JSON
+ * needs nothing that draws tables.
+ */
+export async function createSummaryPrinter(options: { json?: true }) {
+  if (options.json) return (run: RunSummary, out: Output) => out.json(run);
   const { renderTable } = await import("../output/table.ts");
-  const { columns, colour, isTty } = out;
+  return (run: RunSummary, out: Output) => out.write(renderSummary(run, out, renderTable));
+}
+
+function renderSummary(
+  run: RunSummary,
+  { columns, colour, isTty }: Output,
+  renderTable: typeof import("../output/table.ts").renderTable,
+): string {
   const common = ["resource", "walk", "pages", "records", "new", "updated", "unchanged", "deleted"];
   const head = isTty ? common : [...common, "restored", "quarantined"];
   const rows = RESOURCES.flatMap((resource) => {
@@ -43,7 +53,7 @@ export async function printSummary(run: RunSummary, out: Output, options: { json
     ...breakLines(summary, width),
     ...notes.flatMap((note) => breakLines(note, width - 2).map((line) => `  ${line}`)),
   ];
-  await out.write(`${table}${lines.map((line) => `${line}\n`).join("")}`);
+  return `${table}${lines.map((line) => `${line}\n`).join("")}`;
 }
 
 /** Counts of a walk that are 0 on most nights; empty where they are 0. */

@@ -22,7 +22,7 @@ import { createCommand } from "../usage/create-command.ts";
 import { parseResources } from "../usage/parse-resource.ts";
 import { exitCodeOrThrow, notifyAfterRun } from "./after-run.ts";
 import { METRICS_FILE_OPTION, withMetricsFile } from "./metrics-file.ts";
-import { printSummary } from "./print-summary.ts";
+import { createSummaryPrinter } from "./print-summary.ts";
 
 interface Options {
   full?: true;
@@ -90,12 +90,14 @@ async function sync(
   options: Options,
   webhook: Webhook | null,
 ): Promise<number> {
-  const run = await syncOptions(context, database.url, baseUrl, options);
+  const progress = await context.progress();
+  const run = syncOptions(context, database.url, baseUrl, options, progress);
   await assertNotDemo(database.url, baseUrl);
   await prepareDatabase(database, readDefinitions(), context.log, context.signal);
+  const printSummary = await createSummaryPrinter(options);
   const result = await withContent(withReport(runSync))(run);
-  (await context.progress()).stop();
-  await printSummary(result.summary, context.out, options);
+  progress.stop();
+  await printSummary(result.summary, context.out);
   await notifyAfterRun(context, webhook, database.url);
   return exitCodeOrThrow(result);
 }
@@ -107,19 +109,21 @@ async function drySync(
   baseUrl: URL,
   options: Options,
 ): Promise<number> {
-  const sync = await syncOptions(context, database?.url ?? "", baseUrl, options);
+  const progress = await context.progress();
+  const sync = syncOptions(context, database?.url ?? "", baseUrl, options, progress);
+  const printSummary = await createSummaryPrinter(options);
   const run = await runDrySync({ ...sync, hasSchema: database !== null && (await hasSchema(database)) });
-  await printSummary(run, context.out, options);
+  await printSummary(run, context.out);
   return run.status === "succeeded" ? EXIT.done : EXIT.partial;
 }
 
-async function syncOptions(
-  context: CommandContext,
+function syncOptions(
+  { config, clock, log, signal }: CommandContext,
   databaseUrl: string,
   baseUrl: URL,
   options: Options,
-): Promise<SyncOptions> {
-  const { config, clock, log, signal } = context;
+  progress: Progress,
+): SyncOptions {
   return {
     settings: { ...config, databaseUrl, baseUrl },
     kind: options.full ? "full" : options.incremental ? "incremental" : null,
@@ -128,7 +132,7 @@ async function syncOptions(
     clock,
     log,
     signal,
-    onProgress: showProgress(await context.progress()),
+    onProgress: showProgress(progress),
   };
 }
 

@@ -18,8 +18,15 @@ export interface Migration {
   statements: string[];
 }
 
-/** The migrations of this program, in order. */
-export function readMigrations(): Migration[] {
+let own: readonly Migration[] | undefined;
+
+/** The migrations of this program, in order. Their files are read once: an upgrade may replace them while it runs. */
+export function readMigrations(): readonly Migration[] {
+  own ??= readFiles();
+  return own;
+}
+
+function readFiles(): Migration[] {
   const journal = JSON.parse(readFileSync(`${FOLDER}/meta/_journal.json`, "utf8")) as {
     entries: { tag: string }[];
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { printSummary } from "../../../src/cli/sync/print-summary.ts";
+import { createSummaryPrinter } from "../../../src/cli/sync/print-summary.ts";
 import { emptyCounts, type RunSummary } from "../../../src/mirror/lists/summary.ts";
 
 const RUN: RunSummary = {
@@ -42,11 +42,11 @@ async function print(columns: number | undefined): Promise<string[]> {
     write: async (text: string) => void written.push(text),
     json: async () => {},
   };
-  await printSummary(RUN, out, {});
+  await (await createSummaryPrinter({}))(RUN, out);
   return written.join("").trimEnd().split("\n");
 }
 
-describe("printSummary", () => {
+describe("createSummaryPrinter", () => {
   it("fits a terminal of 80 columns, with large numbers too, and tells there what is rare below the table", async () => {
     const lines = await print(80);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { printSummary } from "../../../src/cli/sync/print-summary.ts";
+import { createSummaryPrinter } from "../../../src/cli/sync/print-summary.ts";
 import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
+import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/run.ts";
 import { createWarnings } from "../../../src/mirror/run/warnings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
@@ -12,16 +13,13 @@ const SETTINGS = { retries: 5, concurrency: 4 };
 const WARNING = /^paused all requests for 30 s after 6 failures in a row: GET .* got no answer/;
 
 /** What `sync` prints of a run. */
-async function printed(run: Parameters<typeof printSummary>[0]): Promise<string> {
+async function printed(run: RunSummary): Promise<string> {
   let text = "";
   const write = async (more: string) => {
     text += more;
   };
-  await printSummary(
-    run,
-    { isTty: false, colour: false, columns: undefined, write, json: async () => {} },
-    {},
-  );
+  const printSummary = await createSummaryPrinter({});
+  await printSummary(run, { isTty: false, colour: false, columns: undefined, write, json: async () => {} });
   return text;
 }
 
