@@ -157,6 +157,17 @@ describe("a program whose files the next release has replaced while it runs", {
     });
   });
 
+  test("sends its first request after that, as a worker that waits for the night", async () => {
+    using release = installRelease();
+    await using mirror = await setUp(release);
+    expect((await mirror.next("sync")).code).toBe(0);
+    await using worker = mirror.startNext("watch", "--watch-cron", "*/5 * * * * *");
+    await worker.waitFor("stderr", /the watch is up/);
+    rmSync(new URL("../", release.script), { recursive: true });
+    const [said] = await worker.waitFor("stderr", /watch round ended|run failed/);
+    expect(said).toBe("watch round ended");
+  });
+
   test("leaves the reports to the next release, and prints and measures its sync to the end", async () => {
     using release = installRelease();
     const metrics = fileURLToPath(new URL("../../docmirror.prom", release.script));

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { findWatchdog, isPasswordCopied } from "../../base/config/supervisor.ts";
 import { SchemaVersionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import { loadConnections } from "../../mirror/api/connections/connections.ts";
 import { createHostPace, type HostPace } from "../../mirror/api/host-pace.ts";
 import type { SyncSettings } from "../../mirror/lists/sync-settings.ts";
 import { readDefinitions } from "../../report/definitions.ts";
@@ -41,6 +42,7 @@ export async function keepWorking(
   createJobs: (deps: JobDeps) => Job[],
   serve?: (database: KeptDatabase) => Promise<{ close(): Promise<void> }>,
 ): Promise<never> {
+  await loadConnections();
   const lock = createLeaderLock(log);
   const ousted = new AbortController();
   const signal = AbortSignal.any([stop, ousted.signal]);

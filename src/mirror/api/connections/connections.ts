@@ -15,7 +15,18 @@ export function createConnections(options: DispatcherOptions) {
   };
 }
 
+let loaded: Promise<typeof import("./dispatcher.ts")> | undefined;
+
+/**
+ * Loads what the first request needs. For programs that may send it long after their start: an upgrade may have replaced
+ * their files by then.
+ */
+export function loadConnections() {
+  loaded ??= import("./dispatcher.ts");
+  return loaded;
+}
+
 async function open(options: DispatcherOptions) {
-  const { createDispatcher, request } = await import("./dispatcher.ts");
+  const { createDispatcher, request } = await loadConnections();
   return { request, dispatcher: createDispatcher(options) };
 }
