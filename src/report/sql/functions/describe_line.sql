@@ -6,7 +6,10 @@ CREATE OR REPLACE FUNCTION rollup.describe_line(
 LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 AS $$
 BEGIN
-  error_class := coalesce((SELECT class FROM report.error_rules WHERE line ~* pattern ORDER BY position LIMIT 1), 'unclassified');
+  -- No rule is tried after the first that matches.
+  error_class := coalesce((
+    SELECT class FROM (SELECT class, pattern FROM report.error_rules ORDER BY position OFFSET 0) AS rule WHERE line ~* pattern LIMIT 1
+  ), 'unclassified');
   error_fingerprint := rollup.error_fingerprint(line);
   masked_line := rollup.masked_line(line, true);
   error_line_id := left(md5(concat_ws(' ', error_fingerprint, masked_line)), 16);

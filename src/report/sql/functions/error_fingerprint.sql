@@ -6,10 +6,12 @@ AS $$
 DECLARE
   template text := replace(replace(replace(lower(rollup.error_template(line, false)), '<path>', '<name>'), '<quoted_url>', '<name>'), '<hash>', '<n>');
 BEGIN
-  -- The place in a file, and lists of any length.
-  template := regexp_replace(template, '<name>(?::<n>)+', '<name>', 'g');
-  template := regexp_replace(template, '<name>(?:,? (?:and |or )?<name>)+', '<name>', 'g');
-  template := regexp_replace(template, '<n>(?:,? (?:and |or )?<n>)+', '<n>', 'g');
+  IF position('<' IN template) > 0 THEN
+    -- The place in a file, and lists of any length.
+    template := regexp_replace(template, '<name>(?::<n>)+', '<name>', 'g');
+    template := regexp_replace(template, '<name>(?:,? (?:and |or )?<name>)+', '<name>', 'g');
+    template := regexp_replace(template, '<n>(?:,? (?:and |or )?<n>)+', '<n>', 'g');
+  END IF;
   RETURN left(md5(template), 16);
 END
 $$;

@@ -21,7 +21,9 @@ BEGIN
     template := regexp_replace(template, '[\w.+-]+@[\w-]+(?:\.[\w-]+)+', '<address>', 'g');
   END IF;
   IF has_digits THEN
-    template := regexp_replace(template, '\m[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\M', '<hash>', 'gi');
+    IF position('-' IN template) > 0 THEN
+      template := regexp_replace(template, '\m[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\M', '<hash>', 'gi');
+    END IF;
     -- After a colon it is the place in a file.
     template := regexp_replace(template, '\m\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:z|[+-]\d{2}:?\d{2})?)?|(?<!:)\m\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\M', '<date>', 'gi');
   END IF;
@@ -64,15 +66,24 @@ BEGIN
     -- Where a name stands without quotes.
     template := regexp_replace(template,
       '\m(module named|import name|found for|the requirement|wheels? for|locate package|remote branch|remote ref|import extension|undefined label:|theme named) [\w.+-]+(?:\[[\w ,.-]*\])?', '\1 <name>', 'gi');
-    template := regexp_replace(template, '\m(package) [\w.+-]+ ((?:is (?:missing|not)|was not|not (?:found|installed)|has no|requires|could not be found)\M)', '\1 <name> \2', 'gi');
+    IF position('package ' IN lower(template)) > 0 THEN
+      template := regexp_replace(template, '\m(package) [\w.+-]+ ((?:is (?:missing|not)|was not|not (?:found|installed)|has no|requires|could not be found)\M)', '\1 <name> \2', 'gi');
+    END IF;
   END IF;
   IF has_digits THEN
+    -- The expression for a hash costs more than all others, so it is only for lines with seven digits of one in a row.
+    IF position('0x' IN lower(template)) > 0 OR position('0000000' IN translate(lower(template), '123456789abcdef', '000000000000000')) > 0 THEN
+      IF keep_names THEN
+        -- Seven digits without a letter are a number.
+        template := regexp_replace(template, '\m(?:0x[0-9a-f]+|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64})\M', '<hash>', 'gi');
+      ELSE
+        template := regexp_replace(template, '\m(?:0x[0-9a-f]+|(?=[a-f]*\d)[0-9a-f]{7,64})\M', '<hash>', 'gi');
+      END IF;
+    END IF;
     IF keep_names THEN
-      -- Seven digits without a letter are a number. A number within a name, a requirement or a version is a part of it.
-      template := regexp_replace(template, '\m(?:0x[0-9a-f]+|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64})\M', '<hash>', 'gi');
+      -- A number within a name, a requirement or a version is a part of it.
       template := regexp_replace(template, '(?<![\w./=~<>!@''"`-])\d+(?:,\d+)*(?:\.\d+)?(?=(?:[kmg]i?b|m?s|%)?(?:[^\w.]|\.\D|\.?$))', '<n>', 'gi');
     ELSE
-      template := regexp_replace(template, '\m(?:0x[0-9a-f]+|(?=[a-f]*\d)[0-9a-f]{7,64})\M', '<hash>', 'gi');
       template := regexp_replace(template, '\mv?\d+(?:[.,]\d+)*(?:[-.]?(?:a|b|c|rc|alpha|beta|dev|post|pre)\d*)*\M(?:\.\*)?|\d+(?:[.,]\d+)*', '<n>', 'gi');
     END IF;
   END IF;

@@ -4,8 +4,9 @@
 CREATE OR REPLACE FUNCTION rollup.masked_line(line text, keep_names boolean) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 BEGIN ATOMIC
-  SELECT left(regexp_replace(replace(replace(replace(merged.template, '<n>', '<number>'), '<url>', '<address>'), '<quoted_url>', '<address>'),
-    '<(name|path|hash|date|address|number)>', '‹\1›', 'g'), 400)
+  SELECT left(replace(replace(replace(replace(replace(replace(replace(replace(replace(merged.template,
+    '<name>', '‹name›'), '<path>', '‹path›'), '<hash>', '‹hash›'), '<date>', '‹date›'), '<n>', '‹number›'), '<number>', '‹number›'),
+    '<url>', '‹address›'), '<quoted_url>', '‹address›'), '<address>', '‹address›'), 400)
   FROM (
     -- Lists of any length.
     SELECT regexp_replace(regexp_replace(regexp_replace(rollup.error_template(line, keep_names),
