@@ -3,7 +3,7 @@
  * tables: `touched` (records that may have changed), `changed` (facts that did) and `affected` (the parts of
  * other answers that hang on these facts).
  */
-import { assignments } from "./merge-statements.ts";
+import { writeStatement } from "./merge-statements.ts";
 import { BUILDS, KEY_OF_SERIES, list } from "./stored-answers.ts";
 
 /**
@@ -49,22 +49,14 @@ export const FIND_CHANGED = `
     select ${list(BUILDS.columns)} from ${BUILDS.source}
     where build_id in (select id from touched where resource = 'build')
   )
-  select touched.id, stored.build_id is null as is_new, ${list(BUILDS.columns, "fresh")},
+  select touched.id as build_id, stored.build_id is null as is_new, fresh.build_id is null as is_gone, ${list(BUILDS.columns.slice(1), "fresh")},
     ${[...PLACES, "succeeded"].map((column) => `stored.${column} as old_${column}`).join(", ")}
   from touched
   left join fresh on fresh.build_id = touched.id
   left join ${BUILDS.table} as stored on stored.build_id = touched.id
   where resource = 'build' and (${list(BUILDS.columns, "stored")}) is distinct from (${list(BUILDS.columns, "fresh")})`;
 
-export const WRITE_CHANGED = `
-  with gone as (
-    delete from ${BUILDS.table} as stored using changed where changed.build_id is null and stored.build_id = changed.id
-  ), moved as (
-    update ${BUILDS.table} as stored set ${assignments(BUILDS, "changed")}
-    from changed where not is_new and stored.build_id = changed.build_id
-  )
-  insert into ${BUILDS.table} (${list(BUILDS.columns)})
-  select ${list(BUILDS.columns)} from changed where is_new`;
+export const WRITE_CHANGED = writeStatement(BUILDS, "changed");
 
 export const FIND_AFFECTED = `
   create temporary table affected on commit drop as

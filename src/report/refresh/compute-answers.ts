@@ -10,7 +10,12 @@ import {
   TAKE_TOUCHED,
   WRITE_CHANGED,
 } from "./changed-builds.ts";
-import { addAllStatements, mergeAllStatements, mergePartsStatement } from "./merge-statements.ts";
+import {
+  addAllStatements,
+  findDifferingStatement,
+  mergePartsStatement,
+  writeDifferingStatements,
+} from "./merge-statements.ts";
 import {
   ANSWERS,
   BUILDS,
@@ -65,9 +70,13 @@ export async function computeEverything(tx: TransactionSql, run: Run): Promise<C
 
 /** Computes an answer from all that it depends on. */
 export async function computeAll(run: Run, answer: StoredAnswer): Promise<void> {
-  const isEmpty = (await run(`select from ${answer.table} limit 1`)).count === 0;
-  for (const statement of isEmpty ? addAllStatements(answer) : mergeAllStatements(answer))
-    await run(statement);
+  if ((await run(`select from ${answer.table} limit 1`)).count === 0) {
+    for (const statement of addAllStatements(answer)) await run(statement);
+    return;
+  }
+  if ((await run(findDifferingStatement(answer))).count > 0)
+    for (const statement of writeDifferingStatements(answer)) await run(statement);
+  await run("drop table differing");
 }
 
 /** Brings up to date what hangs on the records that changed. Where none did, it only asks. */

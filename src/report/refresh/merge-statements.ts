@@ -3,59 +3,82 @@ import { BUILDS, list, type StoredAnswer, same } from "./stored-answers.ts";
 
 /** The statement for the parts that changes affect, or for all rows of an answer without parts. */
 export function mergePartsStatement(answer: StoredAnswer): string {
-  const { source, columns, parts } = answer;
-  if (parts === null) return merge(answer, `fresh as materialized (select ${list(columns)} from ${source})`);
+  const { table, source, columns, parts } = answer;
+  if (parts === null)
+    return `with differing as materialized (${differing(answer, `select ${list(columns)} from ${source}`)}), ${write(answer, "differing")}`;
   const { query, scope, rows, isWithin = () => "true" } = parts;
   // Without OFFSET 0 Postgres would compute the whole source and join it.
-  return merge(
-    answer,
-    `part as materialized (${query}), fresh as materialized (
-      select ${list(columns, "fresh")} from part cross join lateral (${rows} offset 0) as fresh where ${isWithin("fresh")}
-    )`,
-    `using part where ${same(scope, "stored", "part")} and ${isWithin("stored")} and`,
-  );
+  const fresh = `
+    select ${list(columns, "fresh")} from part cross join lateral (${rows} offset 0) as fresh where ${isWithin("fresh")}`;
+  const within = `
+    select ${list(columns, "stored")} from part join ${table} as stored on ${same(scope, "stored", "part")} and ${isWithin("stored")}`;
+  return `
+    with part as materialized (${query}), differing as materialized (${differing(answer, fresh, `(${within})`)}),
+    ${write(answer, "differing")}`;
 }
 
 /**
- * The statements for all rows. A temporary table gets the rows of the source first: Postgres uses several processes
- * to create a table from a query, but not to write to an existing table.
+ * Finds all rows that are not what their source gives, in a temporary table: Postgres uses several processes to create a
+ * table from a query, but not to write to an existing table.
  */
-export function mergeAllStatements(answer: StoredAnswer): string[] {
+export function findDifferingStatement(answer: StoredAnswer): string {
+  return `create temporary table differing on commit drop as ${differing(answer, selectAll(answer))}`;
+}
+
+/** The statements that write them. */
+export function writeDifferingStatements(answer: StoredAnswer): string[] {
   return [
-    `create temporary table fresh on commit drop as ${selectAll(answer)}`,
-    "analyze fresh",
-    // The planner still thinks this table is empty and would pick a nested loop.
+    "analyze differing",
+    // The planner may still think this table is empty and would pick a nested loop.
     "set local enable_nestloop = off",
-    merge(answer),
+    writeStatement(answer, "differing"),
     "set local enable_nestloop = on",
-    "drop table fresh",
     `analyze ${answer.table}`,
   ];
 }
 
-/** The same for an empty table: there is nothing to compare with. */
+/** The statements for all rows of an empty table: there is nothing to compare with. */
 export function addAllStatements(answer: StoredAnswer): string[] {
-  const { table, columns } = answer;
-  return [`insert into ${table} (${list(columns)}) ${selectAll(answer)}`, `analyze ${table}`];
+  const { table, columns, order } = answer;
+  return [
+    `insert into ${table} (${list(columns)}) ${selectAll(answer)} order by ${list(order)}`,
+    `analyze ${table}`,
+  ];
+}
+
+/** Writes the rows of `from`, each of which differs from the stored one: it is new, gone, or has other values. */
+export function writeStatement(answer: StoredAnswer, from: string): string {
+  return `with ${write(answer, from)}`;
 }
 
 function selectAll(answer: StoredAnswer): string {
   // Most error lines are equal. This source looks at each once, which is cheaper from a few builds on.
   const source = answer === BUILDS ? "rollup.all_builds_source" : answer.source;
-  return `select ${list(answer.columns)} from ${source} order by ${list(answer.order)}`;
+  return `select ${list(answer.columns)} from ${source}`;
 }
 
-function merge(answer: StoredAnswer, fresh = "", within = "where"): string {
-  const { table, columns, key } = answer;
-  const isSame = same(key, "stored", "fresh");
+function differing(answer: StoredAnswer, fresh: string, stored = answer.table): string {
+  const { key } = answer;
+  const values = valuesOf(answer);
+  const isNew = `stored.${key[0]} is null`;
+  const isGone = `fresh.${key[0]} is null`;
   return `
-    with ${fresh && `${fresh}, `}gone as (
-      delete from ${table} as stored ${within} not exists (select from fresh where ${isSame})
+    select ${key.map((column) => `coalesce(fresh.${column}, stored.${column}) as ${column}`).join(", ")}, ${list(values, "fresh")},
+      ${isNew} as is_new, ${isGone} as is_gone
+    from (${fresh}) as fresh full join ${stored} as stored on ${same(key, "stored", "fresh")}
+    where ${isNew} or ${isGone} or (${list(values, "stored")}) is distinct from (${list(values, "fresh")})`;
+}
+
+function write(answer: StoredAnswer, from: string): string {
+  const { table, columns, key, order } = answer;
+  const isSame = same(key, "stored", from);
+  return `
+    gone as (
+      delete from ${table} as stored using ${from} where is_gone and ${isSame}
     ), moved as (
-      update ${table} as stored set ${assignments(answer)} from fresh where ${isSame} and ${isOther(answer)}
+      update ${table} as stored set ${assignments(answer, from)} from ${from} where not is_new and not is_gone and ${isSame}
     )
-    insert into ${table} (${list(columns)})
-    select ${list(columns)} from fresh where not exists (select from ${table} as stored where ${isSame})`;
+    insert into ${table} (${list(columns)}) select ${list(columns)} from ${from} where is_new order by ${list(order)}`;
 }
 
 const STAMPED: Readonly<Record<string, (answer: StoredAnswer, from: string) => string>> = {
@@ -66,14 +89,9 @@ const STAMPED: Readonly<Record<string, (answer: StoredAnswer, from: string) => s
   },
 };
 
-export function assignments(answer: StoredAnswer, from = "fresh"): string {
+function assignments(answer: StoredAnswer, from: string): string {
   const set = valuesOf(answer).map((column) => `${column} = ${from}.${column}`);
   return [...set, ...answer.stamps.map((stamp) => `${stamp} = ${STAMPED[stamp]?.(answer, from)}`)].join(", ");
-}
-
-function isOther(answer: StoredAnswer): string {
-  const values = valuesOf(answer);
-  return `(${list(values, "stored")}) is distinct from (${list(values, "fresh")})`;
 }
 
 function valuesOf({ columns, key }: StoredAnswer): string[] {

@@ -97,7 +97,7 @@ const COUNTED_SERIES: Parts = {
     select project_id, version_id, type, reference, sum(builds)::int as builds, sum(finished)::int as finished, sum(succeeded)::int as succeeded
     from (
       select project_id, version_id, type, reference, 1 as builds, (succeeded is not null)::int as finished, coalesce(succeeded, 0) as succeeded
-      from changed where build_id is not null
+      from changed where not is_gone
       union all
       select old_project_id, old_version_id, old_type, old_reference, -1, -(old_succeeded is not null)::int, -coalesce(old_succeeded, 0)
       from changed where not is_new
