@@ -1,5 +1,6 @@
 -- The same rows as rollup.builds_source, for all builds at once. Most error lines are equal, so each
--- different one is classified once. Only failures wait in memory for that, and not all facts.
+-- different one is classified once. Only failures wait in memory for that, and not all facts. OFFSET 0 keeps facts
+-- where they are computed: in several processes, and not in the one that joins them.
 CREATE OR REPLACE VIEW rollup.all_builds_source AS
 WITH failure AS MATERIALIZED (
   SELECT build.id AS build_id, coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), archived.error_line, '') AS error_line
@@ -17,6 +18,6 @@ SELECT fact.build_id, fact.project_id, fact.version_id, fact.type, fact.state, f
   fact.reference, fact.ahead_until, fact.queued_s_min, fact.queued_s_max, fact.building_s_min, fact.building_s_max,
   nullif(failure.error_line, '') AS output_excerpt, line.error_class, line.error_fingerprint,
   line.masked_line, line.error_line_id
-FROM rollup.build_facts AS fact
+FROM (SELECT * FROM rollup.build_facts OFFSET 0) AS fact
 LEFT JOIN failure ON failure.build_id = fact.build_id
 LEFT JOIN line ON line.error_line = failure.error_line;

@@ -22,10 +22,10 @@ SELECT
   finish.not_after AS finished_before,
   -- The trigger is between the bounds of the first transition. The date itself is not an upper bound, because
   -- the clock that dates builds may be behind.
-  CASE WHEN isfinite(finish.not_before) THEN greatest(0, extract(epoch FROM finish.not_before - first.not_after))
+  CASE WHEN isfinite(finish.not_before) THEN greatest(0, rollup.seconds(finish.not_before - first.not_after))
     WHEN finish.not_after IS NOT NULL THEN 0
-  END::float8 AS duration_s_min,
-  CASE WHEN isfinite(first.not_before) THEN extract(epoch FROM finish.not_after - first.not_before) END::float8 AS duration_s_max,
+  END AS duration_s_min,
+  CASE WHEN isfinite(first.not_before) THEN rollup.seconds(finish.not_after - first.not_before) END AS duration_s_max,
   -- Only for failed builds; '' where there is no line. Where the log was removed, its line stayed.
   CASE WHEN judged.outcome = 'failed' THEN coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), archived.error_line, '') END AS error_line,
   build.first_seen_at,
@@ -42,16 +42,16 @@ SELECT
   triggered.ahead_until,
   -- Work began between the bounds of `work`; where no sighting shows work, between those of the finish.
   CASE WHEN isfinite(coalesce(work.not_before, finish.not_before))
-      THEN greatest(0, extract(epoch FROM coalesce(work.not_before, finish.not_before) - first.not_after))
+      THEN greatest(0, rollup.seconds(coalesce(work.not_before, finish.not_before) - first.not_after))
     WHEN coalesce(work.not_after, finish.not_after) IS NOT NULL THEN 0
-  END::float8 AS queued_s_min,
+  END AS queued_s_min,
   CASE WHEN isfinite(first.not_before)
-    THEN extract(epoch FROM coalesce(work.not_after, finish.not_after) - first.not_before) END::float8 AS queued_s_max,
-  CASE WHEN work.not_after IS NOT NULL AND isfinite(finish.not_before) THEN greatest(0, extract(epoch FROM finish.not_before - work.not_after))
+    THEN rollup.seconds(coalesce(work.not_after, finish.not_after) - first.not_before) END AS queued_s_max,
+  CASE WHEN work.not_after IS NOT NULL AND isfinite(finish.not_before) THEN greatest(0, rollup.seconds(finish.not_before - work.not_after))
     WHEN finish.not_after IS NOT NULL THEN 0
-  END::float8 AS building_s_min,
+  END AS building_s_min,
   CASE WHEN isfinite(coalesce(work.not_before, finish.not_before))
-    THEN extract(epoch FROM finish.not_after - coalesce(work.not_before, finish.not_before)) END::float8 AS building_s_max
+    THEN rollup.seconds(finish.not_after - coalesce(work.not_before, finish.not_before)) END AS building_s_max
 FROM mirror.builds AS build
 -- The key says that this is one row, which the planner does not know of a table without statistics.
 JOIN rollup.state ON state.id = 1
@@ -86,7 +86,7 @@ CROSS JOIN LATERAL (
 ) AS triggered
 CROSS JOIN LATERAL (
   SELECT coalesce(open.seen_at, build.changed_at) AS at,
-    extract(epoch FROM coalesce(open.seen_at, build.changed_at) - least(triggered.at, build.first_seen_at))::float8 AS age_s
+    rollup.seconds(coalesce(open.seen_at, build.changed_at) - least(triggered.at, build.first_seen_at)) AS age_s
 ) AS seen
 CROSS JOIN LATERAL (
   SELECT CASE
