@@ -57,16 +57,15 @@ function selectAll(answer: StoredAnswer): string {
   return `select ${list(answer.columns)} from ${source}`;
 }
 
+/** A row that only one side has differs too: each answer has a value that is never null. */
 function differing(answer: StoredAnswer, fresh: string, stored = answer.table): string {
   const { key } = answer;
   const values = valuesOf(answer);
-  const isNew = `stored.${key[0]} is null`;
-  const isGone = `fresh.${key[0]} is null`;
   return `
     select ${key.map((column) => `coalesce(fresh.${column}, stored.${column}) as ${column}`).join(", ")}, ${list(values, "fresh")},
-      ${isNew} as is_new, ${isGone} as is_gone
+      stored.${key[0]} is null as is_new, fresh.${key[0]} is null as is_gone
     from (${fresh}) as fresh full join ${stored} as stored on ${same(key, "stored", "fresh")}
-    where ${isNew} or ${isGone} or (${list(values, "stored")}) is distinct from (${list(values, "fresh")})`;
+    where (${list(values, "stored")}) is distinct from (${list(values, "fresh")})`;
 }
 
 function write(answer: StoredAnswer, from: string): string {
