@@ -222,6 +222,10 @@ const MASKS: readonly (readonly [line: string, kind: string, same: string])[] = 
     "OSError: [Errno ‹number›] No space: '‹path›'",
   ],
   ["fatal: bad object 0c4fed7b2af45f", "fatal: bad object ‹hash›", "fatal: bad object ‹hash›"],
+  ["fatal: bad object 0C4FED7", "fatal: bad object ‹hash›", "fatal: bad object ‹hash›"],
+  ["error: stopped at 0X1f", "error: stopped at ‹hash›", "error: stopped at ‹hash›"],
+  ["error: 3F2504E0-4f89-11d3-9a0c-0305e82c3301 is gone", "error: ‹hash› is gone", "error: ‹hash› is gone"],
+  ["Error: Package foo is missing", "Error: Package ‹name› is missing", "Error: Package foo is missing"],
   ["2024-11-03 01:30:00 stood still", "‹date› stood still", "‹date› stood still"],
   [
     "fatal: unable to access 'https://a.example/b/c': refused",
