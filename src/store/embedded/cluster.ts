@@ -45,7 +45,7 @@ export interface ClusterOptions {
 export async function ensureCluster(options: ClusterOptions): Promise<void> {
   const { paths, binaries } = options;
   for (const name of await readdir(paths.dataDir)) {
-    if (name.startsWith(UNFINISHED)) await rm(join(paths.dataDir, name), { recursive: true, force: true });
+    if (name.startsWith(UNFINISHED)) await removeStage(join(paths.dataDir, name));
   }
   const file = await readFile(join(paths.cluster, "PG_VERSION"), "utf8").catch(() => undefined);
   const version = file?.trim();
@@ -93,7 +93,7 @@ async function createCluster(options: ClusterOptions): Promise<void> {
   const said = await runInitdb(options, args, seen.descriptor);
   seen.close();
   if (said !== null) {
-    await rm(folder, { recursive: true, force: true });
+    await removeStage(folder);
     signal?.throwIfAborted();
     await assertRoom(paths.dataDir);
     throw new StoreError(`could not create the embedded database in ${paths.dataDir}: ${said}`, {
@@ -102,7 +102,12 @@ async function createCluster(options: ClusterOptions): Promise<void> {
   }
   await appendFile(join(cluster, "postgresql.conf"), SETTINGS);
   await rename(cluster, paths.cluster);
-  await rm(folder, { recursive: true, force: true });
+  await removeStage(folder);
+}
+
+/** The initdb of a killed start may live on and write. It ends when it misses its files, so this tries again, for 5 s. */
+async function removeStage(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }
 
 /** The password. The first call creates it. Only the user who runs docmirror can read the file. */
@@ -156,8 +161,9 @@ async function runInitdb(
   };
   child.stdout?.on("data", keep);
   child.stderr?.on("data", keep);
+  // After an abort too, its end is waited for: until then it writes.
   return await new Promise((resolve) => {
-    child.on("error", (error) => resolve(error.message));
+    child.on("error", (error) => keep(Buffer.from(error.message)));
     child.on("close", (code) => resolve(code === 0 ? null : said.trim() || `exit code ${code}`));
   });
 }

@@ -211,6 +211,17 @@ describe("the embedded Postgres", () => {
     expect((await readdir(dataDir)).sort()).toEqual(["password", "port", "postgres", "postgres.log"]);
   });
 
+  test("what the initdb of a killed first start still writes is made anew too", {
+    tags: ["long"],
+  }, async () => {
+    const folder = join(dataDir, "postgres-unfinished-1", "cluster", "base");
+    await mkdir(folder, { recursive: true });
+    const writer = spawn(process.execPath, ["-e", WRITER, folder], { stdio: ["ignore", "pipe", "ignore"] });
+    await new Promise((resolve) => writer.stdout.once("data", resolve));
+    await (await open()).close();
+    expect((await readdir(dataDir)).sort()).toEqual(["password", "port", "postgres", "postgres.log"]);
+  });
+
   test("a port that another program took is given up for a new one, which stays", async () => {
     const taken = net.createServer();
     await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
@@ -398,6 +409,15 @@ function spawnOther(): ChildProcess {
   onTestFinished(() => void other.kill());
   return other;
 }
+
+/** Writes files into a folder for a while, as fast as it can, unless the folder goes. */
+const WRITER = `
+const { writeFileSync } = require("node:fs");
+const until = Date.now() + 300;
+for (let file = 0; Date.now() < until; file++) {
+  writeFileSync(process.argv[1] + "/" + file, "");
+  if (file === 0) process.stdout.write("begun");
+}`;
 
 interface UserProcess {
   facts: { url: string; port: number; startedHere: boolean };
