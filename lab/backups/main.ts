@@ -1,6 +1,6 @@
 /**
  * `npm run test:backups`: backups of 100,000 builds and restores of them, each killed at ten random moments while the
- * worker runs, and each row compared. Says what one of both takes at least. Takes about 20 minutes.
+ * worker runs, and each row compared. Says what one of both takes at least. Takes 6 to 20 minutes.
  *
  * Options: `--builds 100000`, `--kills 10`, `--seed 1`. Exits 1 on any fault.
  */
