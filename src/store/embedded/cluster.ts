@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { appendFile, chown, mkdir, readdir, readFile, rename, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "../../base/clock.ts";
 import { StoreError } from "../../base/errors.ts";
 import type { ServerAccount } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
@@ -43,9 +44,9 @@ export interface ClusterOptions {
  * end, so a half-made cluster is never used. Call it under the lock. Throws StoreError.
  */
 export async function ensureCluster(options: ClusterOptions): Promise<void> {
-  const { paths, binaries } = options;
+  const { paths, binaries, signal } = options;
   for (const name of await readdir(paths.dataDir)) {
-    if (name.startsWith(UNFINISHED)) await removeStage(join(paths.dataDir, name));
+    if (name.startsWith(UNFINISHED)) await removeStage(join(paths.dataDir, name), signal);
   }
   const file = await readFile(join(paths.cluster, "PG_VERSION"), "utf8").catch(() => undefined);
   const version = file?.trim();
@@ -93,7 +94,7 @@ async function createCluster(options: ClusterOptions): Promise<void> {
   const said = await runInitdb(options, args, seen.descriptor);
   seen.close();
   if (said !== null) {
-    await removeStage(folder);
+    await removeStage(folder, signal);
     signal?.throwIfAborted();
     await assertRoom(paths.dataDir);
     throw new StoreError(`could not create the embedded database in ${paths.dataDir}: ${said}`, {
@@ -102,12 +103,20 @@ async function createCluster(options: ClusterOptions): Promise<void> {
   }
   await appendFile(join(cluster, "postgresql.conf"), SETTINGS);
   await rename(cluster, paths.cluster);
-  await removeStage(folder);
+  await removeStage(folder, signal);
 }
 
 /** The initdb of a killed start may live on and write. It ends when it misses its files, so this tries again, for 5 s. */
-async function removeStage(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+async function removeStage(folder: string, signal: AbortSignal | undefined): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      // Its own retries begin anew in each folder above one that fails: a few levels would take hours.
+      return await rm(folder, { recursive: true, force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY" || tries === 50) throw error;
+    }
+    await systemClock.sleep(100, signal);
+  }
 }
 
 /** The password. The first call creates it. Only the user who runs docmirror can read the file. */
