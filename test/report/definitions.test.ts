@@ -44,6 +44,14 @@ describe("the files of src/report/sql", () => {
     expect(rows.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
   });
 
+  // Postgres replaces no view with one of other types, and makes none anew that a view of the user's own needs.
+  it("give the moments of streaks the type that they always had", async () => {
+    const rows = await ask<{ type: string }>(`
+      select distinct format_type(atttypid, atttypmod) as type from pg_attribute
+      where attrelid = 'rollup.streaks_source'::regclass and atttypid = 'timestamptz'::regtype`);
+    expect(rows).toEqual([{ type: "timestamp(6) with time zone" }]);
+  });
+
   it("come in an order in which each finds what the database says that it builds on", async () => {
     const rows = await ask<{ name: string; needs: string }>(`
       with ours as (

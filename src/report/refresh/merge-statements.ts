@@ -68,6 +68,7 @@ function differing(answer: StoredAnswer, fresh: string, stored = answer.table): 
     where (${list(values, "stored")}) is distinct from (${list(values, "fresh")})`;
 }
 
+/** A new row may stand elsewhere, out of the part that was compared, where a stored one is wrong: it is put right then. */
 function write(answer: StoredAnswer, from: string): string {
   const { table, columns, key, order } = answer;
   const isSame = same(key, "stored", from);
@@ -77,7 +78,8 @@ function write(answer: StoredAnswer, from: string): string {
     ), moved as (
       update ${table} as stored set ${assignments(answer, from)} from ${from} where not is_new and not is_gone and ${isSame}
     )
-    insert into ${table} (${list(columns)}) select ${list(columns)} from ${from} where is_new order by ${list(order)}`;
+    insert into ${table} as stored (${list(columns)}) select ${list(columns)} from ${from} where is_new order by ${list(order)}
+    on conflict (${list(key)}) do update set ${assignments(answer, "excluded")}`;
 }
 
 const STAMPED: Readonly<Record<string, (answer: StoredAnswer, from: string) => string>> = {

@@ -162,7 +162,8 @@ async function runInitdb(
     env: SERVER_ENV,
     stdio: ["ignore", "pipe", "pipe", ...(inherit === undefined ? [] : [inherit])],
     ...account.spawnAs,
-    ...(signal && { signal }),
+    // After a SIGTERM initdb ends what it has begun, which takes long on a slow disk. Its files are removed anyway.
+    ...(signal && { signal, killSignal: "SIGKILL" }),
   });
   let said = "";
   const keep = (chunk: Buffer) => {

@@ -121,6 +121,15 @@ describe("refreshReport", () => {
     expect([...(await rows())]).toEqual(before);
   });
 
+  test("puts a row right that somebody moved to where nobody looks for it", async () => {
+    await refreshReport(database.url, settings);
+    const streaks = () => sql`select project_id, failures from rollup.streaks`;
+    await sql`update rollup.streaks set project_id = '999'`;
+    await addBuilds(3, [false]);
+    await refreshReport(database.url, settings);
+    expect([...(await streaks())]).toEqual([{ project_id: "1", failures: 2 }]);
+  });
+
   test("computes everything anew under other settings, and keeps to the last ones where it is told to", async () => {
     const chicago = { ...settings, sourceTimezone: "America/Chicago" };
     expect(await refreshReport(database.url, chicago)).toMatchObject({ isFull: true });
