@@ -77,6 +77,8 @@ export async function computeAll(run: Run, answer: StoredAnswer): Promise<void> 
   if ((await run(findDifferingStatement(answer))).count > 0)
     for (const statement of writeDifferingStatements(answer)) await run(statement);
   await run("drop table differing");
+  // Where nothing differs too: statistics may be lost, as an upgrade of Postgres loses them.
+  await run(`analyze ${answer.table}`);
 }
 
 /** Brings up to date what hangs on the records that changed. Where none did, it only asks. */

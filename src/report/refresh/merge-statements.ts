@@ -33,7 +33,6 @@ export function writeDifferingStatements(answer: StoredAnswer): string[] {
     "set local enable_nestloop = off",
     writeStatement(answer, "differing"),
     "set local enable_nestloop = on",
-    `analyze ${answer.table}`,
   ];
 }
 

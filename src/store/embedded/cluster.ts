@@ -162,7 +162,7 @@ async function runInitdb(
     env: SERVER_ENV,
     stdio: ["ignore", "pipe", "pipe", ...(inherit === undefined ? [] : [inherit])],
     ...account.spawnAs,
-    // After a SIGTERM initdb ends what it has begun, which takes long on a slow disk. Its files are removed anyway.
+    // After a SIGTERM initdb ends what it has begun, which takes long on a slow disk. Nobody waits for it, and its files go.
     ...(signal && { signal, killSignal: "SIGKILL" }),
   });
   let said = "";
@@ -171,9 +171,8 @@ async function runInitdb(
   };
   child.stdout?.on("data", keep);
   child.stderr?.on("data", keep);
-  // After an abort too, its end is waited for: until then it writes.
   return await new Promise((resolve) => {
-    child.on("error", (error) => keep(Buffer.from(error.message)));
+    child.on("error", (error) => resolve(error.message));
     child.on("close", (code) => resolve(code === 0 ? null : said.trim() || `exit code ${code}`));
   });
 }

@@ -58,6 +58,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   ENOTDIR: ["it is a file, or is below a file", "set DOCMIRROR_DATA_DIR to a folder"],
   EEXIST: ["it is a file", "set DOCMIRROR_DATA_DIR to a folder"],
   ENOSPC: ["the disk is full", "free space, or set DOCMIRROR_DATA_DIR to another folder"],
+  ENOTEMPTY: ["another process still writes there", "try again when it has ended"],
   EDQUOT: ["the disk quota is used up", "free space, or set DOCMIRROR_DATA_DIR to another folder"],
   ENOENT: ["it cannot be created there, or was removed", "set DOCMIRROR_DATA_DIR to another folder"],
 };

@@ -121,6 +121,14 @@ describe("refreshReport", () => {
     expect([...(await rows())]).toEqual(before);
   });
 
+  test("counts the rows of a table anew where nothing in it differs", async () => {
+    await refreshReport(database.url, settings);
+    const counted = () => sql`select reltuples from pg_class where oid = 'rollup.days'::regclass`;
+    await sql`update pg_class set reltuples = -1 where oid = 'rollup.days'::regclass`;
+    await refreshReport(database.url, { ...settings, stuckAfterMs: 7_300_000 });
+    expect([...(await counted())]).toEqual([{ reltuples: 1 }]);
+  });
+
   test("puts a row right that somebody moved to where nobody looks for it", async () => {
     await refreshReport(database.url, settings);
     const streaks = () => sql`select project_id, failures from rollup.streaks`;
