@@ -11,7 +11,7 @@ import {
   WRITE_CHANGED,
 } from "./changed-builds.ts";
 import {
-  addAllStatements,
+  addAllStatement,
   findDifferingStatement,
   mergePartsStatement,
   writeDifferingStatements,
@@ -70,13 +70,12 @@ export async function computeEverything(tx: TransactionSql, run: Run): Promise<C
 
 /** Computes an answer from all that it depends on. */
 export async function computeAll(run: Run, answer: StoredAnswer): Promise<void> {
-  if ((await run(`select from ${answer.table} limit 1`)).count === 0) {
-    for (const statement of addAllStatements(answer)) await run(statement);
-    return;
+  if ((await run(`select from ${answer.table} limit 1`)).count === 0) await run(addAllStatement(answer));
+  else {
+    if ((await run(findDifferingStatement(answer))).count > 0)
+      for (const statement of writeDifferingStatements(answer)) await run(statement);
+    await run("drop table differing");
   }
-  if ((await run(findDifferingStatement(answer))).count > 0)
-    for (const statement of writeDifferingStatements(answer)) await run(statement);
-  await run("drop table differing");
   // Where nothing differs too: statistics may be lost, as an upgrade of Postgres loses them.
   await run(`analyze ${answer.table}`);
 }

@@ -36,13 +36,10 @@ export function writeDifferingStatements(answer: StoredAnswer): string[] {
   ];
 }
 
-/** The statements for all rows of an empty table: there is nothing to compare with. */
-export function addAllStatements(answer: StoredAnswer): string[] {
+/** The statement for all rows of an empty table: there is nothing to compare with. */
+export function addAllStatement(answer: StoredAnswer): string {
   const { table, columns, order } = answer;
-  return [
-    `insert into ${table} (${list(columns)}) ${selectAll(answer)} order by ${list(order)}`,
-    `analyze ${table}`,
-  ];
+  return `insert into ${table} (${list(columns)}) ${selectAll(answer)} order by ${list(order)}`;
 }
 
 /** Writes the rows of `from`, each of which differs from the stored one: it is new, gone, or has other values. */
