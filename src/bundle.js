@@ -29,7 +29,8 @@ const { metafile } = await build({
   logLevel: "warning",
   metafile: true,
 });
-for (const folder of process.argv.slice(2)) cpSync(folder, join(OUT, basename(folder)), { recursive: true });
+for (const folder of process.argv.slice(2))
+  cpSync(folder, join(OUT, basename(folder)), { recursive: true, filter: (path) => !path.endsWith(".ts") });
 const bundled = bundledPackages(metafile);
 writeFileSync(join(OUT, "LICENSES.txt"), licences(bundled));
 writeFileSync(join(OUT, "sbom.json"), `${JSON.stringify(billOfMaterials(bundled), null, 2)}\n`);

@@ -15,7 +15,8 @@ const ROOMS: readonly (readonly string[])[] = [
   ["simulate"],
   ["serve"],
   ["page"],
-  ["report", "notify", "client"],
+  ["notify"],
+  ["report", "client"],
   ["mirror"],
   ["store"],
   ["base"],
@@ -197,7 +198,10 @@ describe("the files", () => {
   });
 
   it("have kebab-case names that say what is in them", () => {
-    const segments = FILES.flatMap((file) => file.replace(/\.ts$/, "").split("/"));
+    // What is stored or answered has the name that SQL knows it by.
+    const segments = FILES.filter((file) => !/^report\/(relations|stored)\//.test(file)).flatMap((file) =>
+      file.replace(/\.ts$/, "").split("/"),
+    );
     expect(segments.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name))).toEqual([]);
     // `base` is a room with a plan: leaves that all other rooms stand on.
     const attics = /^(utils?|helpers?|common|shared|misc|types?|lib|constants?|stuff|core)$/;

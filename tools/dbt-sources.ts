@@ -1,17 +1,7 @@
 import { Document, type Pair, type Scalar, visit } from "yaml";
+import type { DeclaredRelation } from "../src/report/declare-relation.ts";
 import { DICTIONARY, type Relation } from "../src/report/dictionary.ts";
 import type { RelationEntry } from "../src/store/migrate/dictionary.ts";
-import { KEYS } from "../test/support/relation-keys.ts";
-
-/** The parts of keys that may be null, which is then one of the values. */
-const NULLABLE: Partial<Record<Relation, readonly string[]>> = {
-  fact_months: ["month"],
-  time_to_recover: ["project_id", "type", "month"],
-  instability: ["reference"],
-  flaky_series: ["reference"],
-  broken_references: ["target_resource"],
-  schema_changes: ["detail"],
-};
 
 /** The relations that others refer to, each by the names of the columns that do. */
 const REFERRED: Partial<Record<Relation, RegExp>> = {
@@ -20,13 +10,6 @@ const REFERRED: Partial<Record<Relation, RegExp>> = {
   dim_dates: /^(day|triggered_on)$/,
   fact_builds: /^(\w+_)?build_id$/,
   runs: /^(\w+_)?run_id$/,
-};
-
-/** Relations that are as fresh as a resource of the service. */
-const RESOURCES: Partial<Record<Relation, string>> = {
-  fact_builds: "build",
-  dim_projects: "project",
-  dim_versions: "version",
 };
 
 const HEADER = ` Schema report as sources of dbt, with what every relation and column means. Made from src/report/dictionary.ts by
@@ -95,8 +78,9 @@ export function dbtModels(): string {
 
 /** Of a whole relation: how fresh it is to be, and its key where that is several columns. */
 function testsOf(relation: Relation, isSource: boolean) {
-  const key = KEYS[relation].length > 1 ? KEYS[relation] : undefined;
-  const config = { ...(isSource && freshnessOf(RESOURCES[relation])), ...(key && { meta: { key } }) };
+  const { key: whole, resource }: DeclaredRelation = DICTIONARY[relation];
+  const key = whole.length > 1 ? whole : undefined;
+  const config = { ...(isSource && freshnessOf(resource)), ...(key && { meta: { key } }) };
   return {
     ...(Object.keys(config).length > 0 && { config }),
     ...(key && { data_tests: ["one_row_per_key"] }),
@@ -105,12 +89,12 @@ function testsOf(relation: Relation, isSource: boolean) {
 
 /** The columns, with what is tested of each. `isSource`: the relations that they refer to are there too. */
 function describe(relation: Relation, columns: RelationEntry["columns"], isSource: boolean) {
-  const key = KEYS[relation];
+  const { key, nullable = [] }: DeclaredRelation = DICTIONARY[relation];
   return Object.entries(columns).map(([column, means]) => {
     const isKey = key.includes(column);
     const tests = [
       ...(isKey && key.length === 1 ? ["unique"] : []),
-      ...(isKey && !NULLABLE[relation]?.includes(column) ? ["not_null"] : []),
+      ...(isKey && !nullable.includes(column) ? ["not_null"] : []),
       ...(isSource ? referencesOf(relation, column) : []),
     ];
     return {

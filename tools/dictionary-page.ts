@@ -1,5 +1,5 @@
-import { RATE, SERIES } from "../src/report/dictionary/shared-columns.ts";
 import { DICTIONARY } from "../src/report/dictionary.ts";
+import { RATE, SERIES } from "../src/report/relations/shared-columns.ts";
 import type { RelationEntry } from "../src/store/migrate/dictionary.ts";
 
 /** Columns that stand together in many relations. They are named as one. */

@@ -1,12 +1,9 @@
 import { createHash } from "node:crypto";
 import { Document, type Pair, type Scalar, visit } from "yaml";
 import { DICTIONARY, RELATIONS, type Relation } from "../src/report/dictionary.ts";
-import { RELATION_FACTS } from "../src/report/relations.ts";
 import type { Sql } from "../src/store/connection/sql.ts";
 
-/** They explain or serve other relations, and nobody draws them. */
-const LEFT_OUT: readonly Relation[] = ["data_dictionary", "dim_dates", "error_rules", "fact_months"];
-export const DATASETS = RELATIONS.filter((relation) => !LEFT_OUT.includes(relation));
+export const DATASETS = RELATIONS.filter((relation) => DICTIONARY[relation].isDrawn !== false);
 
 /** In seconds. The answers change with each run; charts of one dashboard then read one cache. */
 const CACHE_S = 600;
@@ -56,7 +53,7 @@ const DATABASE = {
 
 function datasetOf(relation: Relation, types: ReadonlyMap<string, string>) {
   const { answers, columns } = DICTIONARY[relation];
-  const { time } = RELATION_FACTS[relation];
+  const { time } = DICTIONARY[relation];
   return {
     table_name: relation,
     schema: "report",

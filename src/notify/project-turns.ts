@@ -1,14 +1,8 @@
 import { alias } from "drizzle-orm/pg-core";
+import { rollupBuilds } from "../report/stored/builds.ts";
+import { streaks } from "../report/stored/streaks.ts";
 import { compose } from "../store/connection/run-statement.ts";
-import {
-  builds,
-  dimProjects,
-  dimVersions,
-  notices,
-  rollupBuilds,
-  state,
-  streaks,
-} from "../store/schema/index.ts";
+import { builds, dimProjects, dimVersions, notices, state } from "../store/schema/index.ts";
 import { cut, insertNotices, inWords, MOST_NOTED, type NoticeSource } from "./source.ts";
 
 const streak = alias(streaks, "streak");

@@ -2,10 +2,9 @@ import { is, SQL, sql } from "drizzle-orm";
 import { ConfigError } from "../base/errors.ts";
 import { printableJson } from "../base/printable.ts";
 import { type WrittenStatement, writeStatement } from "../store/connection/run-statement.ts";
-import { type ColumnOf, columnsOf, type Relation } from "./dictionary.ts";
+import { type ColumnOf, columnsOf, DICTIONARY, type Relation } from "./dictionary.ts";
 import type { AnswerFilters, FilterName, Question } from "./question.ts";
 import { relation as relationSql, where } from "./relation.ts";
-import { RELATION_FACTS } from "./relations.ts";
 import { readTimeBounds } from "./time-bounds.ts";
 
 export const FILTER_NAMES = ["project", "version", "type", "since", "until", "limit"] as const;
@@ -15,7 +14,7 @@ const PROJECTS = relationSql("dim_projects");
 /** The filters that a relation accepts. */
 export function filtersOf(relation: Relation): FilterName[] {
   const columns: readonly string[] = columnsOf(relation);
-  const { time } = RELATION_FACTS[relation];
+  const { time } = DICTIONARY[relation];
   return FILTER_NAMES.filter((name) => {
     switch (name) {
       case "project":
@@ -55,11 +54,11 @@ export function askFor<R extends Relation>(
   part?: SQL,
   columns: readonly ColumnOf<R>[] = columnsOf(relation),
 ): Question {
-  const { order } = RELATION_FACTS[relation];
+  const { order } = DICTIONARY[relation];
   const { limit } = filters;
   const statement = sql`select ${sql.raw(wrap(columns))}
 from ${sql.raw(`report.${relation}`)}${where(...conditionsOf(relation, filters), ...also)}
-order by ${sql.raw(order)}${limit === undefined ? undefined : sql`\nlimit ${limit}`}${part}`;
+order by ${sql.raw(order.join(", "))}${limit === undefined ? undefined : sql`\nlimit ${limit}`}${part}`;
   return asQuestion(relation, statement, columns);
 }
 
@@ -96,7 +95,7 @@ function withoutPage({ queryChunks }: SQL): SQL {
 function conditionsOf(relation: Relation, filters: AnswerFilters): SQL[] {
   assertFilters(relation, filters);
   const columns: readonly string[] = columnsOf(relation);
-  const { time } = RELATION_FACTS[relation];
+  const { time } = DICTIONARY[relation];
   const { project, version, type } = filters;
   const conditions: SQL[] = [];
   if (project !== undefined)

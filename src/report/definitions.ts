@@ -5,9 +5,13 @@ import { readVersion } from "../base/version.ts";
 import { RESOURCES } from "../resources/resources.ts";
 import type { Definition, Definitions } from "../store/migrate/definitions.ts";
 import { DICTIONARY } from "./dictionary.ts";
+import { PEOPLE } from "./relations/people.ts";
+import { TABLES } from "./stored/index.ts";
 
-/** The build copies this folder, with those in it, next to the compiled file. */
-const FOLDER = fileURLToPath(new URL("sql/", import.meta.url));
+/** The build copies the SQL of these folders next to the compiled file. */
+const FOLDERS = ["relations", "stored", "sql"].map((name) =>
+  fileURLToPath(new URL(`${name}/`, import.meta.url)),
+);
 
 /** The views whose text follows the declared resources. */
 const RESOURCE_VIEWS = [
@@ -33,13 +37,16 @@ export function readDefinitions(): Definitions {
 }
 
 function readFiles(): Definitions {
-  const files = readdirSync(FOLDER, { recursive: true, encoding: "utf8" }).filter((path) =>
-    path.endsWith(".sql"),
+  const texts = FOLDERS.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".sql"))
+      .map((path) => readFileSync(`${folder}${path}`, "utf8")),
   );
-  const texts = files.map((file) => readFileSync(`${FOLDER}${file}`, "utf8"));
   return {
     version: readVersion(),
     dictionary: DICTIONARY,
+    people: PEOPLE,
+    tables: TABLES,
     inOrder: orderDefinitions([...texts, ...RESOURCE_VIEWS]),
   };
 }

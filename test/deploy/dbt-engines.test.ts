@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { DICTIONARY } from "../../src/report/dictionary.ts";
 import { exportReport } from "../../src/report/export/export-report.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { createRandom } from "../../src/simulate/random.ts";
@@ -23,7 +24,6 @@ import { ZONE } from "../report/random-lives.ts";
 import { createRandomMirror } from "../report/random-mirror.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { installPackages, whyNoJava } from "../support/python-packages.ts";
-import { KEYS } from "../support/relation-keys.ts";
 import { clusterConf, clusterEnv, listExecutors } from "../support/spark.ts";
 
 const PROJECT = fileURLToPath(new URL("../../deploy/dbt", import.meta.url));
@@ -214,7 +214,9 @@ describe("the package of dbt", { tags: ["long"] }, () => {
   }
 
   function keyed(relation: Relation, rows: readonly Record<string, Cell>[]): Answer {
-    const answer = new Map(rows.map((row) => [KEYS[relation].map((key) => String(row[key])).join(" "), row]));
+    const answer = new Map(
+      rows.map((row) => [DICTIONARY[relation].key.map((key) => String(row[key])).join(" "), row]),
+    );
     expect(answer.size).toBe(rows.length);
     return answer;
   }

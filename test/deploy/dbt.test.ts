@@ -2,9 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import type { Relation } from "../../src/report/dictionary.ts";
+import { DICTIONARY, type Relation } from "../../src/report/dictionary.ts";
 import { COMPUTED, dbtModels, dbtSources } from "../../tools/dbt-sources.ts";
-import { KEYS } from "../support/relation-keys.ts";
 import { openReportReader, type ReportReader } from "../support/report-reader.ts";
 
 const FOLDER = new URL("../../deploy/dbt/", import.meta.url);
@@ -118,7 +117,7 @@ describe("sources.yml", () => {
       if (test === "unique") return `select ${column} ${of} group by ${column} having count(*) > 1`;
       if (test === "not_null") return `select ${column} ${of} where ${column} is null`;
       const referred = test.slice("in_".length) as Relation;
-      const [key] = KEYS[referred];
+      const [key] = DICTIONARY[referred].key;
       return `select ${column} ${of} where ${column} not in (select ${key} from ${source.schema}.${referred})`;
     };
     const promised = source.tables.flatMap(({ name, columns, config }) => [
@@ -133,7 +132,7 @@ describe("sources.yml", () => {
 
   it("tests the key of every relation, and has a macro for every test", () => {
     for (const { name, columns, config, data_tests: tests } of source.tables) {
-      const key = KEYS[name as Relation];
+      const key = DICTIONARY[name as Relation].key;
       expect(config?.meta?.key ?? key).toEqual(key);
       expect(tests).toEqual(key.length > 1 ? ["one_row_per_key"] : undefined);
       const alone = columns.filter(({ data_tests: given }) => given?.includes("unique"));

@@ -2,10 +2,9 @@ import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
 import { ask, askFor, onPage } from "../../src/report/ask.ts";
-import { columnsOf, RELATIONS } from "../../src/report/dictionary.ts";
+import { columnsOf, DICTIONARY, RELATIONS } from "../../src/report/dictionary.ts";
 import type { AnswerFilters } from "../../src/report/question.ts";
 import { inline, pick, relation, where } from "../../src/report/relation.ts";
-import { RELATION_FACTS } from "../../src/report/relations.ts";
 
 /** What comes between "where" and "order by", and the values in it. */
 function conditionOf(relation: (typeof RELATIONS)[number], filters: AnswerFilters) {
@@ -38,7 +37,7 @@ limit $2`);
 
   it("has for each relation a choice of its columns that answer it", () => {
     for (const relation of RELATIONS) {
-      const { answer } = RELATION_FACTS[relation];
+      const { answer } = DICTIONARY[relation];
       expect(columnsOf(relation)).toEqual(expect.arrayContaining([...answer]));
       expect(new Set(answer).size).toBe(answer.length);
     }

@@ -1,6 +1,5 @@
 import { DICTIONARY } from "../../src/report/dictionary.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { KEYS } from "../support/relation-keys.ts";
 import type { Row } from "./model/rates.ts";
 import { type Answers, MODELLED, type Modelled } from "./model.ts";
 
@@ -42,7 +41,7 @@ export function compareRows(
   relation: Compared,
   actual: readonly Row[],
   expected: readonly Row[],
-  keys = KEYS[relation],
+  keys: readonly string[] = DICTIONARY[relation].key,
 ): string[] {
   const keyOf = (row: Row) => keys.map((column) => String(row[column])).join(" ");
   const skipped = NOT_COMPARED[relation] ?? [];

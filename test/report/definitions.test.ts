@@ -8,7 +8,7 @@ import { withSql } from "../../src/store/connection/connect.ts";
 import { readMigrations } from "../../src/store/migrate/migration-files.ts";
 import { createTestDatabase } from "../support/database.ts";
 
-const FOLDER = fileURLToPath(new URL("../../src/report/sql/", import.meta.url));
+const FOLDER = fileURLToPath(new URL("../../src/report/", import.meta.url));
 const CREATES = /^create or replace (?:view|function) (\w+)\.(\w+)/gim;
 const { inOrder } = readDefinitions();
 const names = inOrder.map(({ name }) => name);

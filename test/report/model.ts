@@ -3,7 +3,7 @@
  * dimensions, `freshness`, `runs`, `error_rules` and `data_dictionary` are not among them: they show rows as they are.
  */
 
-import type { Relation } from "../../src/report/dictionary.ts";
+import { RELATIONS, type Relation } from "../../src/report/dictionary.ts";
 import { arrivals, arrivalsHourly } from "./model/arrivals.ts";
 import { backlog } from "./model/backlog.ts";
 import {
@@ -29,7 +29,7 @@ import { computeFacts, type Fact, lengthOf, type Settings, UNKNOWN_ID } from "./
 import { groupBy } from "./model/group-by.ts";
 import { incidentHours } from "./model/incidents.ts";
 import { neverBuilt } from "./model/never-built.ts";
-import { buildPhases } from "./model/phases.ts";
+import { phaseAnswers } from "./model/phases.ts";
 import { ratesWithoutPlatform } from "./model/platform.ts";
 import { projectStates } from "./model/project-states.ts";
 import {
@@ -65,47 +65,26 @@ import {
 } from "./model/times.ts";
 import { brokeDaily, brokeWeekly } from "./model/turns.ts";
 
-export const MODELLED = [
-  "fact_builds",
-  "success_rate_daily",
-  "success_rate_weekly",
-  "success_rate_monthly",
-  "success_rate_daily_by_project",
-  "success_rate_weekly_by_project",
-  "success_rate_by_project",
-  "success_rate_by_version",
-  "success_rate_by_type",
-  "build_times_daily",
-  "regressions",
-  "build_times_weekly_by_project",
-  "build_times_weekly_by_type",
-  "build_phases",
-  "failing_now",
-  "failing_projects",
-  "project_states",
-  "recoveries",
-  "time_to_recover",
-  "instability",
-  "flaky_series",
-  "broke_weekly",
-  "broke_daily",
-  "open_builds",
-  "stuck_builds",
-  "backlog",
-  "arrivals",
-  "arrivals_hourly",
-  "never_built",
-  "incident_hours",
-  "error_classes",
-  "error_fingerprints",
-  "error_lines",
-  "error_fingerprints_daily",
-  "error_trend_weekly",
-  "success_rate_without_platform",
-  "project_activity",
-] as const satisfies readonly Relation[];
-
-export type Modelled = (typeof MODELLED)[number];
+/** They show rows as they are. */
+const NOT_MODELLED = [
+  "dim_projects",
+  "dim_versions",
+  "dim_dates",
+  "fact_months",
+  "error_rules",
+  "freshness",
+  "runs",
+  "walks",
+  "quarantine",
+  "broken_references",
+  "schema_changes",
+  "muted_projects",
+  "data_dictionary",
+] as const;
+export type Modelled = Exclude<Relation, (typeof NOT_MODELLED)[number]>;
+export const MODELLED = RELATIONS.filter(
+  (name): name is Modelled => !NOT_MODELLED.some((not) => not === name),
+);
 export type Answers = Record<Modelled, Row[]>;
 
 /** `today` is a day in UTC, `2026-11-21`. Rows come in no particular order; `fact_builds` has no `updated_at`. */
@@ -152,7 +131,7 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
       ({ type }) => type,
       ({ type }) => ({ type }),
     ),
-    build_phases: buildPhases(facts, raw),
+    ...phaseAnswers(facts, raw),
     failing_now: failingNow(facts),
     failing_projects: failingProjects(facts),
     project_states: projectStates(raw, facts),

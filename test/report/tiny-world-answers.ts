@@ -299,6 +299,20 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      27       | succeeded     | 10.25        | 31.25        | 0              | 10.5
      28       | failed        | 0            | 60           | 0              | 60`,
   ],
+  waits_by_hour_of_day: [
+    `hour_of_day | builds | p50_s_min | p50_s_max
+     0           | 6      | 0         | 500
+     1           | 2      | 0         | 3630
+     2           | 2      | 120       | 330
+     3           | 1      | 210       | 600
+     5           | 1      | 0         | 3541
+     6           | 3      | 580       | 1200
+     7           | 1      | 600       | 5400
+     8           | 1      | 0         | 5400
+     11          | 1      | 0         | 1801
+     12          | 5      | 50        | 330
+     23          | 2      | 5.125     | 35.625`,
+  ],
   // The version of builds 23 and 28 is gone, and so is the project of build 22; builds 9 and 10 have one date, and 10 is the later one.
   failing_now: [
     `project_id | project_slug | version_id | version_slug | type   | failures | failing_since          | first_failed_build_id | last_failed_at         | last_failed_build_id | last_succeeded_at      | last_succeeded_build_id | error_class  | error_line

@@ -1,10 +1,10 @@
 /** The database, and the model that judges it elsewhere, both come to what was computed by hand. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { DICTIONARY } from "../../src/report/dictionary.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { KEYS } from "../support/relation-keys.ts";
 import { type Compared, compareRows, readRelation } from "./compare.ts";
 import { insertRows } from "./insert-rows.ts";
 import type { Row } from "./model/rates.ts";
@@ -80,7 +80,7 @@ function compareWithTable(
   relation: Compared,
   actual: readonly Row[],
   table: string,
-  { keys = KEYS[relation], isPart = false }: { keys?: readonly string[]; isPart?: boolean } = {},
+  { keys = DICTIONARY[relation].key, isPart = false }: { keys?: readonly string[]; isPart?: boolean } = {},
 ): string[] {
   const keyOf = (row: Row) => keys.map((key) => String(row[key])).join(" ");
   const rows = new Map(actual.map((row) => [keyOf(row), row]));
@@ -98,7 +98,7 @@ function compareWithTable(
 describe.each(["database", "model"] as const)("the %s", (who) => {
   test.each(MODELLED)("answers %s as computed by hand", (relation) => {
     const actual = answers[who][relation] ?? [];
-    const keys = HAND_KEYS[relation] ?? KEYS[relation];
+    const keys: readonly string[] = HAND_KEYS[relation] ?? DICTIONARY[relation].key;
     const isPart = ["fact_builds", "backlog"].includes(relation) || relation in BY_TIME;
     for (const table of HAND_COMPUTED[relation])
       expect(compareWithTable(relation, actual, table, { keys, isPart })).toEqual([]);
@@ -111,7 +111,7 @@ describe.each(["database", "model"] as const)("the %s", (who) => {
     covered,
   }) => {
     const relation = name as Modelled;
-    const keyOf = (row: Row) => KEYS[relation].map((key) => String(row[key])).join(" ");
+    const keyOf = (row: Row) => DICTIONARY[relation].key.map((key) => String(row[key])).join(" ");
     const listed = new Set(HAND_COMPUTED[relation].flatMap(parseTable).map(keyOf));
     const rows = answers[who][relation] ?? [];
     const faults = rows.filter((row) => {

@@ -53,11 +53,11 @@ export function installRelease() {
         journal.entries.push({ ...last, ...{ idx: last.idx + 1, when: last.when + 1000, tag: TAG } });
         return JSON.stringify(journal);
       });
-      const sql = readdirSync(at("src/report/sql"), { recursive: true, encoding: "utf8" });
+      const sql = readdirSync(at("src/report"), { recursive: true, encoding: "utf8" });
       for (const [file, edit] of Object.entries(definitions)) {
         const path = sql.find((one) => basename(one) === file);
         if (path === undefined) throw new Error(`there is no ${file}`);
-        change(`src/report/sql/${path}`, edit);
+        change(`src/report/${path}`, edit);
       }
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),

@@ -1,12 +1,11 @@
 import type { Command } from "commander";
 import { ConfigError, EXIT } from "../../base/errors.ts";
 import { askFor } from "../../report/ask.ts";
-import type { Relation } from "../../report/dictionary.ts";
+import { DICTIONARY, type Relation } from "../../report/dictionary.ts";
 import { assertNamesKnown, parseRelation } from "../../report/known-names.ts";
 import type { AnswerFilters } from "../../report/question.ts";
 import { asIso, readAnswer, withSnapshot } from "../../report/read-answer.ts";
 import { REFRESH_SETTINGS } from "../../report/refresh/refresh-settings.ts";
-import { RELATION_FACTS } from "../../report/relations.ts";
 import { repeatAfterConflict } from "../../store/connection/recovery-conflict.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type CommandContext, runCommand } from "../context/run-command.ts";
@@ -103,7 +102,7 @@ function chooseRows(name: string, format: Format, options: Options, isReplica: b
 
 /** The lag of a replica is of use only where one is read. */
 function shownColumns(relation: Relation, isReplica: boolean): readonly string[] {
-  const { answer } = RELATION_FACTS[relation];
+  const { answer } = DICTIONARY[relation];
   return isReplica && relation === "freshness" ? ["resource", "replica_lag_s", ...answer.slice(1)] : answer;
 }
 

@@ -3,8 +3,10 @@
  * tables: `touched` (records that may have changed), `changed` (facts that did) and `affected` (the parts of
  * other answers that hang on these facts).
  */
+
+import { KEY_OF_SERIES, list } from "../declare-stored.ts";
+import { BUILDS } from "../stored/index.ts";
 import { writeStatement } from "./merge-statements.ts";
-import { BUILDS, KEY_OF_SERIES, list } from "./stored-answers.ts";
 
 /**
  * Takes the ids that writers noted. It deletes exactly the rows that it sees, so those of a writer that

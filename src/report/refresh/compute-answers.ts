@@ -1,5 +1,7 @@
 /** Computes the stored answers within the transaction of a refresh: all of them, or what hangs on the changed records. */
 import type { TransactionSql } from "../../store/connection/sql.ts";
+import type { StoredAnswer } from "../declare-stored.ts";
+import { ANSWERS, BUILDS, DATES, SERIES, STORED_DIMENSIONS } from "../stored/index.ts";
 import {
   ADD_DIFFERING,
   ADD_DUE,
@@ -16,14 +18,6 @@ import {
   mergePartsStatement,
   writeDifferingStatements,
 } from "./merge-statements.ts";
-import {
-  ANSWERS,
-  BUILDS,
-  DATES,
-  STORED_DIMENSIONS,
-  STORED_SERIES,
-  type StoredAnswer,
-} from "./stored-answers.ts";
 
 /** When more builds changed than this, and more than this share of them, it costs less to compute all answers. */
 const FEW = 1000;
@@ -112,8 +106,7 @@ export async function computeChanges(
   if (isCalendarOver) await run(mergePartsStatement(DATES));
   if (changed > 0) await computeAnswers(tx, run, changed);
   // These are not computed from facts, or are counted on from what was stored.
-  if (isAny || isCheckDue)
-    for (const answer of [...STORED_DIMENSIONS, STORED_SERIES]) await computeAll(run, answer);
+  if (isAny || isCheckDue) for (const answer of [...STORED_DIMENSIONS, SERIES]) await computeAll(run, answer);
   if (!isCheckDue || isAny) return { changed, repaired: null, isFull: false };
   await tx`update rollup.state set checked_at = now(), facts_repaired = ${differing}`;
   return { changed, repaired: differing, isFull: false };

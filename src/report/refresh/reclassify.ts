@@ -4,7 +4,7 @@ import { abortable } from "../../store/connection/abortable.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import { rollupBuilds } from "../../store/schema/index.ts";
+import { rollupBuilds } from "../stored/builds.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 
 export interface ClassCount {

@@ -13,9 +13,9 @@ import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { areReportsLater } from "../../store/migrate/migrate.ts";
 import { readDefinitions } from "../definitions.ts";
+import { EXPENSIVE_ANSWERS } from "../stored/index.ts";
 import { type Computed, computeAll, computeChanges, computeEverything, type Run } from "./compute-answers.ts";
 import type { RefreshSettings } from "./refresh-settings.ts";
-import { EXPENSIVE_ANSWERS } from "./stored-answers.ts";
 
 /** A number that no other program uses on this database: refreshes take turns. */
 const LOCK_KEY = "6441180125304119587";

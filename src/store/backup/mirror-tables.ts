@@ -19,8 +19,8 @@ interface Described extends BackedUpTable {
  * All tables with data of this version of docmirror, each after those that it refers to. Generated columns are left
  * out, because nobody can write them.
  */
-export function mirrorTables(): (BackedUpTable & Pick<Described, "identity">)[] {
-  const left = Object.values(schema)
+export function mirrorTables(stored: readonly PgTable[]): (BackedUpTable & Pick<Described, "identity">)[] {
+  const left = [...Object.values(schema), ...stored]
     .filter((one) => is(one, PgTable))
     .map((table) => describe(table as PgTable))
     .filter(({ name }) => !NOT_DATA.includes(name));

@@ -108,7 +108,7 @@ async function* frames(
   onRows: (added: number) => void,
 ): AsyncGenerator<Buffer> {
   await runText(tx, "set transaction isolation level repeatable read, read only").simple();
-  const tables = mirrorTables();
+  const tables = mirrorTables(definitions.tables);
   // Before the snapshot, which begins with the first query: a migration that truncates or rewrites a table after it would
   // leave that table empty for it. Names of `src/store/schema`.
   const names = tables.map(({ name }) => quoteTable(name)).join(", ");

@@ -3,6 +3,7 @@
  * texts and re-creates those that differ, so a changed formula needs no migration. The texts and the sentences are
  * passed in because `store` may not import `report`.
  */
+import type { PgTable } from "drizzle-orm/pg-core";
 import type { AnySql, TransactionSql } from "../connection/sql.ts";
 import { dropStatements, rebuildObjects, replaceObjects } from "./defined-objects.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -21,6 +22,10 @@ export interface Definitions {
   version: string;
   /** What the relations and their columns mean. */
   dictionary: Dictionary;
+  /** The same for schema `report_people`. */
+  people: Dictionary;
+  /** The tables of what is stored for the reports. */
+  tables: readonly PgTable[];
   /** Each comes after the ones that it names. */
   inOrder: readonly Definition[];
 }

@@ -115,6 +115,7 @@ async function migrateIn(
   const changes = await findDefinitionChanges(tx, definitions);
   await applyDefinitions(tx, changes, definitions.version);
   await applyReportComments(tx, definitions.dictionary);
+  await applyReportComments(tx, definitions.people, "report_people");
   return { applied: missing.map(({ tag }) => tag), redefined: namesOf(changes), newer: false };
 }
 
@@ -156,6 +157,7 @@ export async function migrateAround(
   await recordApplied(tx, applied, later, known);
   await applyDefinitions(tx, await findDefinitionChanges(tx, definitions), definitions.version);
   await applyReportComments(tx, definitions.dictionary);
+  await applyReportComments(tx, definitions.people, "report_people");
 }
 
 async function applyMigrations(

@@ -14,7 +14,11 @@ interface MissingComment {
  * they differ: a view that was dropped and re-created has none. Needs the rights of the owner. Safe to
  * repeat.
  */
-export async function applyReportComments(sql: AnySql, dictionary: Dictionary): Promise<void> {
+export async function applyReportComments(
+  sql: AnySql,
+  dictionary: Dictionary,
+  schema = "report",
+): Promise<void> {
   const wanted = Object.entries(dictionary).flatMap(([relation, { answers, columns }]) => [
     { relation, column: null, comment: answers },
     ...Object.entries(columns).map(([column, comment]) => ({ relation, column, comment })),
@@ -22,7 +26,7 @@ export async function applyReportComments(sql: AnySql, dictionary: Dictionary): 
   const missing = await sql<(MissingComment & { comment: string })[]>`
     select relation, "column", comment, case relkind when 'r' then 'TABLE' else 'VIEW' end as kind
     from jsonb_to_recordset(${JSON.stringify(wanted)}::text::jsonb) as wanted (relation text, "column" text, comment text)
-    join pg_class as class on class.relnamespace = 'report'::regnamespace and class.relname = wanted.relation
+    join pg_class as class on class.relnamespace = ${schema}::regnamespace and class.relname = wanted.relation
     left join pg_attribute as attribute on attribute.attrelid = class.oid and attribute.attname = wanted.column and not attisdropped
     where comment is distinct from
         case when wanted.column is null then obj_description(class.oid, 'pg_class') else col_description(class.oid, attnum) end
@@ -31,8 +35,8 @@ export async function applyReportComments(sql: AnySql, dictionary: Dictionary): 
   const statements = missing.map(({ relation, column, kind, comment }) => {
     const text = `'${comment.replaceAll("'", "''")}'`;
     return column === null
-      ? `comment on ${kind} report.${relation} is ${text}`
-      : `comment on column report.${relation}."${column}" is ${text}`;
+      ? `comment on ${kind} ${schema}.${relation} is ${text}`
+      : `comment on column ${schema}.${relation}."${column}" is ${text}`;
   });
   // Several statements in one text, which is the sentences of the dictionary.
   await runText(sql, statements.join(";\n"));

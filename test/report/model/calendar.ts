@@ -194,7 +194,7 @@ function timesOf(facts: readonly Fact[]): Row {
 }
 
 /** In seconds, between the two values that stand on either side of the share; null where one of these is not finite. */
-function percentile(values: number[], share: number): number | null {
+export function percentile(values: number[], share: number): number | null {
   const sorted = values.sort((a, b) => (a === b ? 0 : a - b));
   const place = share * (sorted.length - 1);
   const low = sorted[Math.floor(place)] ?? Infinity;

@@ -1,4 +1,5 @@
 /** How long builds waited, and how long they worked. */
+import { percentile } from "./calendar.ts";
 import type { Fact } from "./facts.ts";
 import { groupBy } from "./group-by.ts";
 import { projectColumns, type Row, versionColumns } from "./rates.ts";
@@ -13,7 +14,12 @@ interface Between {
 
 const IDLE = ["triggered", "finished", "vanished"];
 
-export function buildPhases(facts: readonly Fact[], { transitions }: Raw): Row[] {
+export function phaseAnswers(facts: readonly Fact[], raw: Raw) {
+  const phases = buildPhases(facts, raw);
+  return { build_phases: phases, waits_by_hour_of_day: waitsByHourOfDay(phases) };
+}
+
+function buildPhases(facts: readonly Fact[], { transitions }: Raw): Row[] {
   const stepsOf = groupBy(transitions, ({ id }) => id);
   return facts.flatMap((fact) => {
     const steps = (stepsOf.get(fact.id) ?? []).toSorted((a, b) => a.seq - b.seq);
@@ -40,6 +46,25 @@ export function buildPhases(facts: readonly Fact[], { transitions }: Raw): Row[]
       building_s_max: finish ? longest(begin, finish) : null,
     };
   });
+}
+
+/** Their medians by the UTC hour of the trigger. */
+function waitsByHourOfDay(phases: readonly Row[]): Row[] {
+  const dated = phases.filter(({ triggered_at }) => triggered_at !== null);
+  return [...groupBy(dated, ({ triggered_at }) => Number(String(triggered_at).slice(11, 13)))].map(
+    ([hour_of_day, own]) => ({
+      hour_of_day,
+      builds: own.length,
+      p50_s_min: percentile(
+        own.map(({ queued_s_min }) => Number(queued_s_min) * SECOND_US),
+        0.5,
+      ),
+      p50_s_max: percentile(
+        own.map(({ queued_s_max }) => (queued_s_max === null ? Infinity : Number(queued_s_max) * SECOND_US)),
+        0.5,
+      ),
+    }),
+  );
 }
 
 function boundsOf(step: RawTransition | undefined): Between | null {

@@ -46,6 +46,14 @@ async function readEntries(): Promise<Record<string, { answers: string | null; c
   return entries;
 }
 
+/** What the dictionary says of itself in the catalog. */
+const WORDS = Object.fromEntries(
+  Object.entries<RelationEntry>(DICTIONARY).map(([name, { answers, columns }]) => [
+    name,
+    { answers, columns },
+  ]),
+);
+
 /** The names of each relation's columns, whose order equality of objects does not look at. */
 const columnNames = (entries: Record<string, { columns: object }>) =>
   Object.fromEntries(Object.entries(entries).map(([name, { columns }]) => [name, Object.keys(columns)]));
@@ -53,7 +61,7 @@ const columnNames = (entries: Record<string, { columns: object }>) =>
 describe("schema report in the catalog", () => {
   it("has the relations and columns of the dictionary and no others, in its order, with its sentences", async () => {
     const entries = await readEntries();
-    expect(entries).toEqual(DICTIONARY);
+    expect(entries).toEqual(WORDS);
     expect(columnNames(entries)).toEqual(columnNames(DICTIONARY));
   });
 
@@ -67,7 +75,7 @@ describe("schema report in the catalog", () => {
         { answers: relation_comment, columns: Object.fromEntries(names.map((name, i) => [name, told[i]])) },
       ]),
     );
-    expect(told).toEqual(DICTIONARY);
+    expect(told).toEqual(WORDS);
   });
 
   it("has only types that every driver understands", async () => {
@@ -138,6 +146,6 @@ describe("migrate", () => {
     const { stuck_builds: stuck } = await readEntries();
     expect(stuck?.answers).toBeNull();
     expect(await migrate(database.url, readDefinitions())).toMatchObject({ applied: [], redefined: [] });
-    expect(await readEntries()).toEqual(DICTIONARY satisfies Record<string, RelationEntry>);
+    expect(await readEntries()).toEqual(WORDS);
   });
 });

@@ -4,5 +4,3 @@ FROM mirror.project_users AS own
 JOIN mirror.users AS person ON person.id = own.user_id
 WHERE person.deleted_at IS NULL AND person.username <> ''
 GROUP BY own.project_id;
-COMMENT ON VIEW report_people.project_maintainers IS 'Who maintains a project? One row per project with administrators that the mirror has.';
-COMMENT ON COLUMN report_people.project_maintainers.maintainers IS 'Their usernames, in the order of the project''s own list.';

@@ -1,16 +1,19 @@
+import { declareRelation } from "../declare-relation.ts";
 import { COVERAGE, FAILURES } from "./shared-columns.ts";
 
-/** Why builds fail, by which rules, and the success rate apart from the platform's faults. */
 export const ERRORS = {
-  error_classes: {
+  error_classes: declareRelation({
     answers: "Why do builds fail? One row per class of failures, ranked by the projects that they hit.",
     columns: {
       rank: "1 for the one that hits the most projects; then by failures.",
       error_class: "The class, by error_rules.",
       ...FAILURES("class"),
     },
-  },
-  error_fingerprints: {
+    key: ["error_class"],
+    order: ["rank"],
+    answer: ["rank", "error_class", "failures", "projects", "example"],
+  }),
+  error_fingerprints: declareRelation({
     answers:
       "Which errors are the same? One row per fingerprint of failures, ranked by the projects that they hit.",
     columns: {
@@ -22,8 +25,11 @@ export const ERRORS = {
         "What the error lines of the fingerprint share, such as: No module named ‹name›. A ‹name› or an ‹address› may " +
         "be the cause; a ‹path›, ‹number›, ‹hash› or ‹date› is only a place. Null where there is no line.",
     },
-  },
-  error_lines: {
+    key: ["error_fingerprint"],
+    order: ["rank"],
+    answer: ["rank", "error_class", "failures", "projects", "mask"],
+  }),
+  error_lines: declareRelation({
     answers:
       "Which builds have the same error? One row per error line of failures, ranked by the projects that it hits.",
     columns: {
@@ -35,8 +41,11 @@ export const ERRORS = {
         "The error line, with ‹path›, ‹number›, ‹hash› and ‹date› for the places of one build; null where there is none.",
       ...FAILURES("line"),
     },
-  },
-  error_fingerprints_daily: {
+    key: ["error_line_id"],
+    order: ["rank"],
+    answer: ["rank", "error_class", "failures", "projects", "error_line"],
+  }),
+  error_fingerprints_daily: declareRelation({
     answers:
       "When did which error happen? One row per UTC day, class and fingerprint with failures; days without failures have none.",
     columns: {
@@ -46,8 +55,12 @@ export const ERRORS = {
       failures: "Failed builds of this day, class and fingerprint.",
       projects: "Projects with such a failure, without the unknown one.",
     },
-  },
-  error_trend_weekly: {
+    key: ["day", "error_class", "error_fingerprint"],
+    time: { column: "day", span: "day" },
+    order: ["day desc", "failures desc", "error_class", "error_fingerprint"],
+    answer: ["day", "error_class", "error_fingerprint", "failures", "projects"],
+  }),
+  error_trend_weekly: declareRelation({
     answers:
       "Which causes of failure become more frequent? One row per class and ISO week from the first build to this one, weeks without such failures included.",
     columns: {
@@ -62,31 +75,12 @@ export const ERRORS = {
         "failures / finished, 0 to 1; null where nothing finished. Do not average it: divide sums.",
       ...COVERAGE("week"),
     },
-  },
-  success_rate_without_platform: {
-    answers:
-      "How often do builds succeed, apart from faults of the platform? One row per UTC day from the " +
-      "first build to today. Left out are all builds of incident_hours, and failures of the platform's " +
-      "classes in error_rules.",
-    columns: {
-      day: "The UTC day on which the builds were triggered.",
-      finished: "Builds with a known result, nothing left out, as in success_rate_daily.",
-      succeeded: "Those that succeeded.",
-      failed: "Those that failed.",
-      success_rate: "succeeded / finished, 0 to 1; null where nothing finished.",
-      finished_without_platform: "Finished builds that are not left out.",
-      succeeded_without_platform: "Those that succeeded.",
-      failed_without_platform: "Those that failed.",
-      success_rate_without_platform:
-        "succeeded_without_platform / finished_without_platform, 0 to 1; null where none is left.",
-      success_rate_without_platform_low:
-        "Lower end of the 95 % Wilson interval of success_rate_without_platform.",
-      success_rate_without_platform_high: "Upper end of that interval.",
-      incident_hours: "Incident hours of the day.",
-      ...COVERAGE("day"),
-    },
-  },
-  error_rules: {
+    key: ["week", "error_class"],
+    time: { column: "week", span: "week" },
+    order: ["week desc", "failures desc nulls last", "error_class"],
+    answer: ["week", "error_class", "failures", "failure_share", "failure_rate", "projects"],
+  }),
+  error_rules: declareRelation({
     answers:
       "Which rules classify failures? The first that matches counts. You may edit them; `docmirror reclassify` applies them to stored failures.",
     columns: {
@@ -98,5 +92,9 @@ export const ERRORS = {
         "True where such failures are the platform's fault: success_rate_without_platform leaves them " +
         "out. A class is the platform's where any of its rules says so.",
     },
-  },
-} as const;
+    key: ["position"],
+    order: ["position"],
+    answer: ["position", "pattern", "class", "is_platform", "note"],
+    isDrawn: false,
+  }),
+};

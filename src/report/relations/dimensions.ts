@@ -1,6 +1,7 @@
-/** What builds belong to: names and the calendar. */
+import { declareRelation } from "../declare-relation.ts";
+
 export const DIMENSIONS = {
-  dim_projects: {
+  dim_projects: declareRelation({
     answers:
       "Which projects are there? One row per project, and '-1' for builds whose project is not in the mirror.",
     columns: {
@@ -25,8 +26,12 @@ export const DIMENSIONS = {
       updated_at: "When this row last changed.",
       renamed_at: "When its slug or name last changed; when the row was added where they never did.",
     },
-  },
-  dim_versions: {
+    key: ["project_id"],
+    order: ["project_slug", "project_id"],
+    answer: ["project_slug", "project_name", "documentation_type", "published_on", "is_deleted"],
+    resource: "project",
+  }),
+  dim_versions: declareRelation({
     answers: "Which versions are there? One row per version, and '-1' for builds without a known version.",
     columns: {
       version_id: "Primary key: the version's id; '-1' for the unknown one.",
@@ -49,8 +54,20 @@ export const DIMENSIONS = {
       updated_at: "When this row last changed.",
       renamed_at: "When its slug or name last changed; when the row was added where they never did.",
     },
-  },
-  never_built: {
+    key: ["version_id"],
+    order: ["project_id", "version_slug", "version_id"],
+    answer: [
+      "version_slug",
+      "version_name",
+      "project_id",
+      "is_active",
+      "is_built",
+      "is_deleted",
+      "identifier",
+    ],
+    resource: "version",
+  }),
+  never_built: declareRelation({
     answers:
       "Which versions have no build in the mirror, not even a deleted one? One row per version that the service has.",
     columns: {
@@ -65,8 +82,11 @@ export const DIMENSIONS = {
       is_uploaded: "Whether its documentation was uploaded, not built.",
       first_seen_at: "When the mirror first saw it.",
     },
-  },
-  dim_dates: {
+    key: ["version_id"],
+    order: ["project_slug", "project_id", "version_slug", "version_id"],
+    answer: ["project_slug", "version_slug", "is_active", "is_built", "is_uploaded", "first_seen_at"],
+  }),
+  dim_dates: declareRelation({
     answers: "The calendar: every UTC day from the first build to the end of next year.",
     columns: {
       day: "Primary key: the UTC day.",
@@ -84,5 +104,10 @@ export const DIMENSIONS = {
       quarter_of_year: "1 to 4.",
       day_name: "The day's English name, such as Monday.",
     },
-  },
-} as const;
+    key: ["day"],
+    time: { column: "day", span: "day" },
+    order: ["day"],
+    answer: ["day", "week", "iso_week", "month", "day_of_week", "is_weekend"],
+    isDrawn: false,
+  }),
+};

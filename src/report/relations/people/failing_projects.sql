@@ -3,5 +3,3 @@ CREATE OR REPLACE VIEW report_people.failing_projects AS
 SELECT failing.*, own.maintainers
 FROM report.failing_projects AS failing
 LEFT JOIN report_people.project_maintainers AS own ON own.project_id = failing.project_id;
-COMMENT ON VIEW report_people.failing_projects IS 'Whom to tell of a project that fails? The rows of report.failing_projects, with who maintains each.';
-COMMENT ON COLUMN report_people.failing_projects.maintainers IS 'The usernames of its administrators, in the order of the project''s own list; null where none is known.';

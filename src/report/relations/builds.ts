@@ -1,0 +1,320 @@
+import { date, integer, primaryKey, text } from "drizzle-orm/pg-core";
+import { idText, moment } from "../../store/schema/columns.ts";
+import { rollup } from "../../store/schema/schemas.ts";
+import { declareRelation } from "../declare-relation.ts";
+import { affected, stored } from "../declare-stored.ts";
+import { percentiles } from "../stored/shared-columns.ts";
+import {
+  COVERAGE,
+  OPEN_BUILD,
+  PROJECT,
+  RATE,
+  REFERENCE,
+  SERIES,
+  TIMES,
+  TYPE,
+  VERSION,
+} from "./shared-columns.ts";
+
+/** How many builds were open at the start of an hour; hours without any have no row. */
+export const hours = rollup.table("backlog", {
+  hour: moment().primaryKey(),
+  open_min: integer().notNull(),
+  open_max: integer().notNull(),
+});
+
+/** How long the finished builds of a project took, week by week. */
+export const projectWeekTimes = rollup.table(
+  "project_week_times",
+  {
+    project_id: idText().notNull(),
+    week: date({ mode: "string" }).notNull(),
+    measured: integer().notNull(),
+    ...percentiles(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.week] })],
+);
+
+/** How long the finished builds of a type took, week by week. */
+export const typeWeekTimes = rollup.table(
+  "type_week_times",
+  {
+    type: text().notNull(),
+    week: date({ mode: "string" }).notNull(),
+    measured: integer().notNull(),
+    ...percentiles(),
+  },
+  (table) => [primaryKey({ columns: [table.type, table.week] })],
+);
+
+export const BUILDS = {
+  fact_builds: declareRelation({
+    answers: "What is the result of each build? One row per build, deleted ones included.",
+    columns: {
+      build_id: "The build's id; no two rows have the same.",
+      project_id: "Key of dim_projects; '-1' where the project is not in the mirror.",
+      project_slug: PROJECT.project_slug,
+      project_name: "The project's name.",
+      version_id: "Key of dim_versions; '-1' where the version is not known.",
+      version_slug: VERSION.version_slug,
+      version_name: "The version's name as its repository spells it.",
+      ...TYPE,
+      state: "The state as the service last sent it; triggered, building and finished are documented.",
+      outcome:
+        "succeeded; failed; open; stuck (open for longer than DOCMIRROR_STUCK_AFTER when last seen); " +
+        "vanished (gone before it was seen finished); unknown_state (no state, an undocumented one, or " +
+        "finished without a result).",
+      succeeded: "1 where it succeeded, 0 where it failed, null while not known.",
+      failed: "1 where it failed, 0 where it succeeded, null while not known.",
+      triggered_at:
+        "When it was triggered: its date, read in DOCMIRROR_SOURCE_TIMEZONE; null where it has none.",
+      triggered_on: "Its UTC day: key of dim_dates.",
+      triggered_week: "The Monday of that day's ISO week.",
+      triggered_iso_week: "That week, such as 2026-W47.",
+      triggered_month: "That day's month, such as 2026-11.",
+      is_time_ambiguous:
+        "True where summer time repeats or skips that hour: triggered_at may be wrong by an hour.",
+      finished_after: "It finished after this moment; null while it has not finished or nothing is known.",
+      finished_before: "It was seen finished at this moment; null while it has not finished.",
+      duration_s_min: "The shortest time from trigger to finish, in seconds; null while it has not finished.",
+      duration_s_max:
+        "The longest time from trigger to finish; null while it has not finished or no upper bound is known.",
+      duration_s:
+        "The middle of duration_s_min and duration_s_max, where they are at most 60 s or a quarter of duration_s_max apart; else null.",
+      error_class:
+        "The class that error_rules give the error line of a failed build, or unclassified; null for others.",
+      error_fingerprint:
+        "16 hex digits, the same for error lines that differ only in quoted names, packages, modules, " +
+        "files, versions, hashes, numbers, dates and URLs; null for builds that did not fail.",
+      output_excerpt: "The same as error_line, by its older name.",
+      first_seen_at: "When the mirror first saw it.",
+      deleted_at: "When the mirror found it deleted; null while it exists.",
+      updated_at: "When this row last changed, its project's and its version's names included.",
+      is_settled:
+        "False while the build is open, or in an undocumented state; days and weeks are complete " +
+        "without such builds. A stuck build counts as settled, although the service may still close it.",
+      ...REFERENCE,
+      is_dated_ahead:
+        "True where the service dates it beyond tomorrow. Until its day is tomorrow it counts as a build without a date.",
+      error_line_id:
+        "16 hex digits, the same for builds with the same error: their lines differ at most in paths, numbers, hashes " +
+        "and dates. See error_lines. Null for builds that did not fail.",
+      fact_updated_at: "When this row last changed, names aside.",
+      error_line:
+        "The error line of a failed build, with the next line where it ends in a colon, at most 400 characters; null where there is none.",
+    },
+    key: ["build_id"],
+    time: { column: "triggered_at", span: "moment", day: "triggered_on" },
+    order: ["triggered_on desc nulls last", "triggered_at desc nulls last", "build_id desc"],
+    answer: ["build_id", "project_slug", "version_slug", "type", "outcome", "triggered_at", "error_class"],
+    resource: "build",
+  }),
+  fact_months: declareRelation({
+    answers:
+      "Which months of fact_builds changed? One row per month that ever had a build, and one for builds without a date.",
+    columns: {
+      month: "As triggered_month of fact_builds; null for builds without a date.",
+      revision:
+        "A number that changes with each change of a row of this month, names aside: these are in the dimensions. Equal revisions mean equal facts.",
+    },
+    key: ["month"],
+    nullable: ["month"],
+    order: ["month desc nulls last"],
+    answer: ["month", "revision"],
+    isDrawn: false,
+  }),
+  build_times_daily: declareRelation({
+    answers:
+      "How long do builds take? One row per UTC day. Each true percentile lies between its two bounds.",
+    columns: {
+      day: "The UTC day on which the builds were triggered.",
+      ...TIMES("day"),
+      is_complete: COVERAGE("day").is_complete,
+      is_covered: "False where no sync has read the build list since the day began.",
+    },
+    key: ["day"],
+    time: { column: "day", span: "day" },
+    order: ["day desc"],
+    answer: ["day", "finished", "p50_s_min", "p50_s_max", "p90_s_min", "p90_s_max", "is_complete"],
+  }),
+  build_times_weekly_by_project: declareRelation({
+    answers:
+      "How long do the builds of a project take? One row per project and ISO week in which a build was triggered that has finished.",
+    columns: {
+      week: "The Monday of the ISO week in which the builds were triggered.",
+      iso_week: "That week, such as 2026-W47.",
+      ...PROJECT,
+      ...TIMES("week"),
+    },
+    key: ["week", "project_id"],
+    time: { column: "week", span: "week" },
+    order: ["week desc", "finished desc", "project_slug", "project_id"],
+    answer: ["week", "project_slug", "finished", "p50_s_min", "p50_s_max", "p90_s_min", "p90_s_max"],
+    stored: stored(projectWeekTimes, affected("project_id", "week"), ["week", "project_id"]),
+  }),
+  build_times_weekly_by_type: declareRelation({
+    answers:
+      "How long do builds of each type take? One row per type and ISO week in which a build was " +
+      "triggered that has finished. It may be minutes older than the other answers.",
+    columns: {
+      week: "The Monday of the ISO week in which the builds were triggered.",
+      iso_week: "That week, such as 2026-W47.",
+      ...TYPE,
+      ...TIMES("week"),
+    },
+    key: ["week", "type"],
+    time: { column: "week", span: "week" },
+    order: ["week desc", "finished desc", "type"],
+    answer: ["week", "type", "finished", "p50_s_min", "p50_s_max", "p90_s_min", "p90_s_max"],
+    stored: stored(typeWeekTimes),
+  }),
+  build_phases: declareRelation({
+    answers:
+      "How long did a build wait, and how long did it work? One row per build that has finished or was " +
+      "seen at work. Each true time lies between its two bounds.",
+    columns: {
+      build_id: "The build's id; no two rows have the same.",
+      ...SERIES,
+      outcome: "As in fact_builds.",
+      triggered_at: "When it was triggered; null where it has no date.",
+      triggered_on: "Its UTC day: key of dim_dates.",
+      queued_s_min:
+        "The shortest time in the state triggered, in seconds. The service names no queue: this is the nearest to it.",
+      queued_s_max:
+        "The longest such time; null where no upper bound is known. Work began at the first sight of " +
+        "building or of an undocumented state such as cloning; where none was seen, at some moment " +
+        "between the last sight of triggered and the finish.",
+      building_s_min:
+        "The shortest time from the start of work to the finish; null while it has not finished.",
+      building_s_max:
+        "The longest such time; null while it has not finished or no upper bound is known. Do not add it to queued_s_max: both may hold the same seconds.",
+    },
+    key: ["build_id"],
+    time: { column: "triggered_at", span: "moment", day: "triggered_on" },
+    order: ["triggered_on desc nulls last", "triggered_at desc nulls last", "build_id desc"],
+    answer: [
+      "build_id",
+      "project_slug",
+      "version_slug",
+      "queued_s_min",
+      "queued_s_max",
+      "building_s_min",
+      "building_s_max",
+    ],
+  }),
+  waits_by_hour_of_day: declareRelation({
+    answers:
+      "At what hour do builds wait longest? One row per UTC hour of the day in which builds were triggered.",
+    columns: {
+      hour_of_day: "The hour, from 0 to 23, in UTC.",
+      builds: "Builds of build_phases that were triggered in it, on whatever day.",
+      p50_s_min: "The median of their queued_s_min.",
+      p50_s_max: "The median of their queued_s_max; null where no upper bound is known.",
+    },
+    key: ["hour_of_day"],
+    order: ["hour_of_day"],
+    answer: ["hour_of_day", "builds", "p50_s_min", "p50_s_max"],
+  }),
+  open_builds: declareRelation({
+    answers: "Which builds have not finished? One row per build, stuck ones included.",
+    columns: OPEN_BUILD,
+    key: ["build_id"],
+    time: { column: "triggered_at", span: "moment" },
+    order: ["age_s desc nulls last", "build_id"],
+    answer: ["build_id", "project_slug", "version_slug", "state", "age_s", "triggered_at", "type"],
+  }),
+  stuck_builds: declareRelation({
+    answers:
+      "Which builds are stuck? One row per build that was older than DOCMIRROR_STUCK_AFTER when last seen open.",
+    columns: OPEN_BUILD,
+    key: ["build_id"],
+    time: { column: "triggered_at", span: "moment" },
+    order: ["age_s desc nulls last", "build_id"],
+    answer: ["build_id", "project_slug", "version_slug", "state", "age_s", "triggered_at", "type"],
+  }),
+  backlog: declareRelation({
+    answers:
+      "How many builds wait or work at a time? One row per UTC hour from the first build to the last " +
+      "hour that a sync has covered. It may be minutes older than the other answers.",
+    columns: {
+      hour: "The start of the UTC hour: the moment that is counted. The first one is that of the earliest date since 2000.",
+      open_min:
+        "Builds that were surely open: seen before, and seen open again later, or a later bound of their finish says so.",
+      open_max:
+        "Builds that may have been open: from their date (an hour earlier where is_time_ambiguous), or " +
+        "their first sighting where that is earlier or all there is, until they were seen finished or " +
+        "gone. Stuck ones count to this day.",
+      is_covered:
+        "False where no sync has read the build list since that moment. Such hours are there only where a known build may have been open.",
+    },
+    key: ["hour"],
+    time: { column: "hour", span: "hour" },
+    order: ["hour desc"],
+    answer: ["hour", "open_min", "open_max", "is_covered"],
+    stored: stored(hours),
+  }),
+  arrivals: declareRelation({
+    answers:
+      "Do builds arrive as usual? One row, as of looked_at. The days to compare with are the 28 before the last build.",
+    columns: {
+      looked_at:
+        "Up to when the service's builds are known: all else is as of then. Null before the builds were read whole.",
+      state:
+        "quiet: none came for more than twice the longest gap, and 10 or more are usual in that time. late: the " +
+        "same for more than the longest gap. few: in the 24 hours fewer came than on any of the days, and 10 or " +
+        "more are usual. usual: neither. dormant: none came for 28 days, so nothing is expected any more. " +
+        "unknown: see reason.",
+      reason:
+        "Why the state is unknown. not_read: the builds were never read whole. no_builds: none has a date. " +
+        "too_few_days: fewer than 14 days are known. clock: dates of builds and the mirror's clock disagree, " +
+        "perhaps by a wrong DOCMIRROR_SOURCE_TIMEZONE. Else null.",
+      last_build_id: "The last build: the one triggered last before looked_at.",
+      last_build_at: "When it was triggered.",
+      gap_s: "Seconds from then to looked_at.",
+      longest_gap_s: "The longest time between two builds of those days, in seconds; 60 where it was less.",
+      days_known: "How many whole days before the last build are known, at most 28.",
+      usual_since:
+        "Builds that usually come in the gap, or in its first 24 hours: the median of the same hours of the same weekday of the last weeks.",
+      fewest_since: "The fewest that came in those hours on any of the days.",
+      most_since: "The most that came in those hours on any of the days.",
+      builds_24h: "Builds triggered in the 24 hours before looked_at.",
+      usual_24h: "How many that usually are, by the same weekday of the last weeks.",
+      fewest_24h: "The fewest in such 24 hours of any of the days.",
+      state_now: "state where the mirror looked within 5 minutes of now, else unknown.",
+    },
+    key: ["state"],
+    order: ["looked_at"],
+    answer: ["state", "reason", "looked_at", "last_build_at", "builds_24h", "usual_24h"],
+  }),
+  arrivals_hourly: declareRelation({
+    answers:
+      "How many builds came in each of the last 24 hours, and how many usually do? The last hour ends when the mirror looked.",
+    columns: {
+      hour: "When the hour began.",
+      builds: "Builds triggered in it.",
+      usual_low:
+        "The 10th percentile of that hour on the days of arrivals, working days and weekends apart; null where fewer than 14 days are known.",
+      usual_high: "The 90th percentile of the same.",
+      until: "When it ended: the last hour when the mirror looked.",
+    },
+    key: ["hour"],
+    time: { column: "hour", span: "hour" },
+    order: ["hour desc"],
+    answer: ["hour", "builds", "usual_low", "usual_high"],
+  }),
+  project_activity: declareRelation({
+    answers: "How much does each project build? One row per project and ISO week with builds.",
+    columns: {
+      ...PROJECT,
+      week: "The Monday of the ISO week in which the builds were triggered.",
+      iso_week: "That week, such as 2026-W47.",
+      ...RATE,
+      active_days: "Days of the week with a build.",
+      failure_days: "Days of the week with a failed build.",
+    },
+    key: ["project_id", "week"],
+    time: { column: "week", span: "week" },
+    order: ["week desc", "builds desc", "project_slug", "project_id"],
+    answer: ["week", "project_slug", "builds", "success_rate", "active_days", "failure_days"],
+  }),
+};

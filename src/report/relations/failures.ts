@@ -1,0 +1,285 @@
+import { boolean, doublePrecision, integer, primaryKey, text } from "drizzle-orm/pg-core";
+import { idText, moment } from "../../store/schema/columns.ts";
+import { rollup } from "../../store/schema/schemas.ts";
+import { declareRelation } from "../declare-relation.ts";
+import { stored } from "../declare-stored.ts";
+import { BROKE, INSTABILITY, PROJECT, RATE, REFERENCE, SERIES } from "./shared-columns.ts";
+
+/** Hours in which eight projects or more had a build that finished. */
+export const hours = rollup.table("hours", {
+  hour: moment().primaryKey(),
+  projects: integer().notNull(),
+  projects_failing: integer().notNull(),
+  projects_expected: doublePrecision().notNull(),
+  probability: doublePrecision().notNull(),
+  builds: integer().notNull(),
+  failed: integer().notNull(),
+});
+
+/** How long streaks of failures last: for each choice of project, type and month, and for all of them. */
+export const recoveryTimes = rollup.table(
+  "recovery_times",
+  {
+    by_project: boolean().notNull(),
+    by_type: boolean().notNull(),
+    by_month: boolean().notNull(),
+    /** Empty where the row is not by project; so are the others. */
+    project_id: idText().notNull(),
+    type: text().notNull(),
+    month: text().notNull(),
+    streaks: integer().notNull(),
+    recovered: integer().notNull(),
+    median_hours: doublePrecision(),
+    p25_hours: doublePrecision(),
+    p75_hours: doublePrecision(),
+    closed_median_hours: doublePrecision(),
+  },
+  (table) => [
+    primaryKey({
+      name: "recovery_times_pk",
+      columns: [table.by_project, table.by_type, table.by_month, table.project_id, table.type, table.month],
+    }),
+  ],
+);
+
+export const FAILURES = {
+  failing_now: declareRelation({
+    answers:
+      "What fails now? One row per series (project, version, type) whose last finished build failed, without deleted projects and versions.",
+    columns: {
+      ...SERIES,
+      failures: "Consecutive finished builds that failed.",
+      failing_since: "When the first of them was triggered.",
+      first_failed_build_id: "The first of these failures.",
+      last_failed_at: "When the last of them was triggered.",
+      last_failed_build_id: "The last of them.",
+      last_succeeded_at: "When the last build that succeeded was triggered; null where none did.",
+      last_succeeded_build_id: "That build; null where none did.",
+      error_class: "The error class of the last failure.",
+      error_fingerprint: "The fingerprint of the last failure.",
+      output_excerpt: "The same as error_line, by its older name.",
+      is_default_version:
+        "Whether the version is its project's default one, which readers see first; latest where the project names none.",
+      is_main: "Whether this is the main documentation: html of the default version.",
+      is_active: "Whether the version's documentation is kept up to date; null where that is not known.",
+      last_built_at: "When the last build of the series was triggered, whatever became of it.",
+      ...REFERENCE,
+      error_line: "The error line of the last failure.",
+    },
+    key: ["first_failed_build_id"],
+    time: { column: "failing_since", span: "moment" },
+    order: [
+      "is_main desc",
+      "is_default_version desc",
+      "is_active desc nulls last",
+      "failing_since desc nulls last",
+      "project_slug",
+      "project_id",
+      "version_slug",
+      "version_id",
+      "type",
+    ],
+    answer: [
+      "project_slug",
+      "version_slug",
+      "type",
+      "failures",
+      "failing_since",
+      "error_class",
+      "error_line",
+    ],
+  }),
+  failing_projects: declareRelation({
+    answers:
+      "Which projects fail now, and what broke last? One row per project of failing_now, and one for " +
+      "all unknown projects: its newest break, and how many series fail.",
+    columns: {
+      ...SERIES,
+      is_main: "Whether the newest break is of the main documentation: html of the default version.",
+      failures: "Consecutive finished builds of that series that failed.",
+      failing_since: "When the first of them was triggered.",
+      first_failed_build_id: "The first of these failures.",
+      last_failed_at: "When the last of them was triggered.",
+      last_failed_build_id: "The last of them.",
+      last_succeeded_at:
+        "When the last build of that series that succeeded was triggered; null where none did.",
+      last_succeeded_build_id: "That build; null where none did.",
+      error_class: "The error class of the last failure.",
+      error_fingerprint: "The fingerprint of the last failure.",
+      output_excerpt: "The same as error_line, by its older name.",
+      failing: "How many series of the project fail, this one included.",
+      is_main_failing: "Whether its main documentation fails, now or for longer.",
+      main_failing_since: "When that began to fail; null where it does not fail.",
+      worked_before: "Whether any series that fails has ever succeeded.",
+      error_line: "The error line of the last failure.",
+    },
+    key: ["project_id"],
+    time: { column: "failing_since", span: "moment" },
+    order: ["failing_since desc nulls last", "project_slug", "project_id"],
+    answer: ["project_slug", "version_slug", "type", "failing_since", "failing", "error_class", "error_line"],
+  }),
+  project_states: declareRelation({
+    answers: "Which projects are good, and which fail? One row per project that the service still has.",
+    columns: {
+      ...PROJECT,
+      project_name: "The project's name; the slug where it has none.",
+      state:
+        "main_failing: html of the default version fails; failing: another series fails; good: the last " +
+        "finished build of each series succeeded; unknown: no version that exists has a finished build.",
+      failing: "How many of its series fail now, as in failing_now.",
+      failing_since: "When the newest of these failures began; null where nothing fails.",
+      main_failing_since: "When its main documentation began to fail; null where it does not.",
+      stuck: "Its builds that are stuck, as in stuck_builds.",
+      ...RATE,
+      last_triggered_at: "When its last build was triggered; null where none has a date.",
+    },
+    key: ["project_id"],
+    order: ["project_slug", "project_id"],
+    answer: ["project_slug", "state", "failing", "failing_since", "finished", "success_rate"],
+  }),
+  recoveries: declareRelation({
+    answers: "How long did repairs take? One row per streak of failures of a series, up to the next success.",
+    columns: {
+      ...SERIES,
+      failures: "Consecutive finished builds that failed.",
+      first_failed_build_id: "The first of these failures.",
+      failed_at: "The same as broke_at, under its older name.",
+      failed_after: "The first failure finished after this moment; null where nothing is known.",
+      failed_before: "The first failure was seen finished at this moment.",
+      recovered_build_id:
+        "The success that ended the streak; null while there is none, and so are the columns about it.",
+      recovered_at: "When that success was triggered.",
+      recovered_after: "That success finished after this moment; null where nothing is known.",
+      recovered_before: "That success was seen finished at this moment.",
+      recovery_s_min:
+        "The shortest time between the ends of the first failure and of the success, in seconds; of an open streak, between that failure and the last sync.",
+      recovery_s_max: "The longest such time; null while the streak is open or no bound is known.",
+      is_open: "True while no later build of the series has succeeded.",
+      is_overlapped:
+        "True where the success was triggered after the failure, but may have finished before it.",
+      error_class: "The error class of the first failure.",
+      broke_at: "When the first failure was triggered; null where it has no date.",
+      hours_to_recover:
+        "From broke_at to recovered_at, in hours; null while the streak is open or a date is missing. Do not average it: see time_to_recover.",
+      ...REFERENCE,
+    },
+    key: ["first_failed_build_id"],
+    time: { column: "failed_at", span: "moment" },
+    order: ["failed_at desc nulls last", "first_failed_build_id desc"],
+    answer: ["project_slug", "version_slug", "type", "broke_at", "hours_to_recover", "is_open"],
+  }),
+  time_to_recover: declareRelation({
+    answers:
+      "How long until builds succeed again? One row for all streaks of failures, and one for each " +
+      "project, type and month, and for each two or three of them. It may be minutes older than the " +
+      "other answers.",
+    columns: {
+      project_id: "The project's id; null in rows about all projects.",
+      project_slug: "The project's slug; null in rows about all projects.",
+      type: "The build's type; null in rows about all types.",
+      month: "The month in which the streaks began, such as 2026-11; null in rows about all months.",
+      streaks: "Streaks of failures, open ones included, without those whose first failure has no date.",
+      recovered: "Those that ended with a success.",
+      still_open: "Those without a success yet: streaks minus recovered.",
+      median_hours:
+        "The shortest time after which at most half are still broken, in hours from trigger to trigger, " +
+        "as Kaplan and Meier (1958) estimate it: an open streak counts for as long as it is known to be " +
+        "broken, up to the last sync, or the deletion of its project or version. Null where more than " +
+        "half are not known to end.",
+      p25_hours: "The same for a quarter recovered: at most three quarters are still broken.",
+      p75_hours: "The same for three quarters recovered: at most a quarter is still broken.",
+      closed_median_hours:
+        "The median of recovered streaks alone. It is too short, because long repairs are still under way; compare it with median_hours.",
+    },
+    key: ["project_id", "type", "month"],
+    nullable: ["project_id", "type", "month"],
+    order: [
+      "project_id is not null",
+      "type is not null",
+      "month desc nulls first",
+      "streaks desc",
+      "type",
+      "project_slug",
+      "project_id",
+    ],
+    answer: ["project_slug", "type", "month", "median_hours", "streaks", "still_open", "closed_median_hours"],
+    stored: stored(recoveryTimes),
+  }),
+  instability: declareRelation({
+    answers:
+      "Which series change between success and failure, and is that more than chance? One row per series with two finished builds or more, over its last 20.",
+    columns: INSTABILITY,
+    key: ["project_id", "version_id", "type", "reference"],
+    nullable: ["reference"],
+    order: [
+      "p_value nulls last",
+      "flip_rate desc",
+      "finished desc",
+      "project_slug",
+      "project_id",
+      "version_slug",
+      "version_id",
+      "type",
+      "reference",
+    ],
+    answer: ["project_slug", "version_slug", "type", "finished", "flips", "p_value", "p_value_adjusted"],
+  }),
+  flaky_series: declareRelation({
+    answers:
+      "Which series change between success and failure more often than by chance? One row per series of instability where is_flaky.",
+    columns: INSTABILITY,
+    key: ["project_id", "version_id", "type", "reference"],
+    nullable: ["reference"],
+    order: [
+      "p_value",
+      "flip_rate desc",
+      "finished desc",
+      "project_slug",
+      "project_id",
+      "version_slug",
+      "version_id",
+      "type",
+      "reference",
+    ],
+    answer: ["project_slug", "version_slug", "type", "finished", "flips", "p_value", "p_value_adjusted"],
+  }),
+  broke_weekly: declareRelation({
+    answers: "What broke and what was fixed in each week? One row per ISO week, as in success_rate_weekly.",
+    columns: {
+      week: "The Monday of the ISO week.",
+      iso_week: "That week, such as 2026-W47.",
+      ...BROKE("week"),
+    },
+    key: ["week"],
+    time: { column: "week", span: "week" },
+    order: ["week desc"],
+    answer: ["week", "broke", "fixed", "born_broken", "projects_broke", "projects_fixed", "is_complete"],
+  }),
+  broke_daily: declareRelation({
+    answers: "What broke and what was fixed on each day? One row per UTC day, as in success_rate_daily.",
+    columns: { day: "The UTC day.", ...BROKE("day") },
+    key: ["day"],
+    time: { column: "day", span: "day" },
+    order: ["day desc"],
+    answer: ["day", "broke", "fixed", "born_broken", "projects_broke", "projects_fixed", "is_complete"],
+  }),
+  incident_hours: declareRelation({
+    answers:
+      "When was it the platform's fault? One row per hour in which far more projects failed than their " +
+      "own rates predict. It may be minutes older than the other answers.",
+    columns: {
+      hour: "The UTC hour in which the builds were triggered.",
+      projects: "Projects with a finished build of that hour, at least 8.",
+      projects_failing: "Projects with a failed build of that hour.",
+      projects_expected: "How many projects would fail at their rates of all other hours.",
+      probability: "The chance that so many or more fail (binomial), at most 0.00001.",
+      builds: "Finished builds of the hour.",
+      failed: "Failed builds of the hour.",
+    },
+    key: ["hour"],
+    time: { column: "hour", span: "hour" },
+    order: ["hour desc"],
+    answer: ["hour", "projects", "projects_failing", "projects_expected", "probability"],
+    stored: stored(hours),
+  }),
+};

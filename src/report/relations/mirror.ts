@@ -1,0 +1,199 @@
+import { bigint, text } from "drizzle-orm/pg-core";
+import { RESOURCES } from "../../resources/resources.ts";
+import { rollup } from "../../store/schema/schemas.ts";
+import { declareRelation } from "../declare-relation.ts";
+import { stored } from "../declare-stored.ts";
+
+export const resources = rollup.table("resources", {
+  resource: text().primaryKey(),
+  records: bigint({ mode: "number" }).notNull(),
+  deleted_records: bigint({ mode: "number" }).notNull(),
+});
+
+export const MIRROR = {
+  freshness: declareRelation({
+    answers: "How fresh is the mirror? One row per resource.",
+    columns: {
+      resource: `${RESOURCES.slice(0, -1).join(", ")} or ${RESOURCES.at(-1)}.`,
+      last_good_at:
+        "When the newest good walk of its list ended: a whole one, or a head whose counts agree. Null where there is none.",
+      current_through:
+        "When that walk began, in an earlier run where it was resumed: the mirror has everything that happened before.",
+      lag_s: "Seconds from current_through to now; null where a wrong clock dated it ahead.",
+      last_walk: "How that walk ended: whole or head.",
+      last_whole_at: "When the last whole walk ended; null where there is none.",
+      last_attempt_at: "When the last walk began, however it ended.",
+      is_whole: "True when the last walk that ended was a good one.",
+      records: "Records that the service still has, as of the last refresh.",
+      deleted_records: "Records that it no longer has, as of the last refresh.",
+      quarantined: "Records that wait in quarantine.",
+      refreshed_at: "When the answers of this schema were last computed.",
+      deficit:
+        "How many more records the service counted than the mirror has, when the list was last read; null where that was not compared.",
+      mirror_last_good_at: "The earliest last_good_at of all lists. Null while a list has none.",
+      mirror_current_through:
+        "The earliest current_through of all lists: the mirror is as fresh as its oldest list.",
+      replica_lag_s:
+        "On a streaming replica, seconds since the last change that it replayed; 0 where it has " +
+        "replayed all that it received. Null on a primary, and on a replica that has replayed nothing " +
+        "since it started.",
+      facts_checked_at:
+        "When all facts of builds were last compared with their records, or computed from them.",
+      facts_repaired:
+        "Facts that this comparison found wrong, and computed again. Anything but 0 is a fault of docmirror, or of who wrote to its tables.",
+      covered_through:
+        "In the row of builds: is_covered and is_complete count what happened before this moment, as of the last refresh. Null before the first whole walk.",
+      builds_dated_ahead:
+        "In the row of builds: how many are dated beyond tomorrow, which counts as no date, as of the last refresh.",
+      refreshed_run_id:
+        "The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended.",
+      read_since:
+        "Since when every record of the list was read at least once: whole, or the builds in shares over some nights. Null where that never was.",
+    },
+    key: ["resource"],
+    order: ["resource"],
+    answer: ["resource", "current_through", "lag_s", "last_walk", "records", "quarantined", "is_whole"],
+    stored: stored(resources),
+  }),
+  runs: declareRelation({
+    answers:
+      "What did docmirror do? One row per run; rounds of the watch that saw nothing are one row an hour, that of the last of them.",
+    columns: {
+      run_id: "The run's number; the payload of NOTIFY docmirror_run.",
+      kind: "full, incremental, watch or quarantine.",
+      status: "running, succeeded, partial, failed or interrupted.",
+      started_at: "When it began.",
+      finished_at: "When it ended; null while it runs.",
+      duration_s: "How many seconds it took; null while it runs.",
+      requests: "Requests sent.",
+      bytes: "Bytes received.",
+      pages: "Pages of lists read.",
+      records: "Records on those pages.",
+      inserted: "Records that were new.",
+      updated: "Records that had changed.",
+      deleted: "Records that were gone.",
+      restored: "Records that were gone and came back.",
+      quarantined: "Records that could not be stored.",
+      transitions: "Transitions of builds.",
+      warnings: "How many warnings it gave.",
+      error: "What ended it early; null where nothing did.",
+      unfinished:
+        "Work that it left: deletions to confirm, references to ask for, open builds to poll. Null in runs of older versions.",
+      rounds: "How many runs the row stands for: 1, or more where rounds of the watch saw nothing.",
+      rounds_first_run_id: "The number of the first of them; the others lie between it and run_id.",
+      rounds_since: "When the first of them began.",
+      rounds_requests: "Requests that all of them sent; sums add up by it.",
+      rounds_bytes: "Bytes that all of them received.",
+    },
+    key: ["run_id"],
+    time: { column: "started_at", span: "moment" },
+    order: ["run_id desc"],
+    answer: ["run_id", "kind", "status", "started_at", "requests", "error", "duration_s"],
+  }),
+  walks: declareRelation({
+    answers: "How did each reading of a list end, and why was it not whole? One row per run and resource.",
+    columns: {
+      run_id: "The run (see runs).",
+      resource: "Whose list (see freshness).",
+      walk: "How it ended: whole, head (the newest records, as far as it had to read), not_whole or skipped; null while it goes on.",
+      reason: "Why it was not whole or was skipped, or why its counts do not agree; null where all is well.",
+      started_at: "When it began.",
+      finished_at: "When it ended; null while it goes on.",
+      duration_s: "How many seconds it took; null while it goes on.",
+      pages: "Pages read.",
+      records: "Records on those pages.",
+      inserted: "Records that were new.",
+      updated: "Records that had changed.",
+      deleted: "Records that were gone.",
+      restored: "Records that were gone and came back.",
+      quarantined: "Records that could not be stored.",
+      total_count: "How many records the service counted; null where it did not say.",
+      deficit:
+        "How many more records the service counted than the mirror has; null where that was not compared.",
+      unstored: "Records of the list that have no row, because they could not be stored.",
+      is_good: "True where the list is as fresh as this walk.",
+    },
+    key: ["run_id", "resource"],
+    time: { column: "started_at", span: "moment" },
+    order: ["run_id desc", "resource"],
+    answer: ["run_id", "resource", "walk", "records", "started_at", "reason"],
+  }),
+  quarantine: declareRelation({
+    answers:
+      "What could not be stored? One row per resource and kind of reason, of the records that still wait.",
+    columns: {
+      resource: "Whose records (see freshness).",
+      reason_kind:
+        "not_sent: the service fails to show this place of its list. no_id: it has no id that can be " +
+        "stored. unreadable: it is no record. refused: the database refused it. Or other.",
+      records: "Records that wait.",
+      oldest_at: "When the first of them came.",
+      newest_at: "When the last of them came.",
+    },
+    key: ["resource", "reason_kind"],
+    order: ["records desc", "resource", "reason_kind"],
+    answer: ["resource", "reason_kind", "records", "oldest_at", "newest_at"],
+  }),
+  broken_references: declareRelation({
+    answers:
+      "Which references lead to records that the mirror does not have? One row per field, kind of its target and status.",
+    columns: {
+      resource: "The records that refer (see freshness).",
+      field: "The field that refers, such as project.",
+      target_resource: "What it refers to; null where the reference names no record.",
+      status:
+        "pending: not asked for yet, or no answer. gone: the service has no such record. foreign: it " +
+        "leads outside the API of the service. malformed: it names no record of this kind.",
+      broken: "References that are broken.",
+      targets: "Different records that they name.",
+      first_checked_at: "When the first of them was found to lead nowhere; null where that was never asked.",
+      last_checked_at: "When the last of them was found to lead nowhere; null where that was never asked.",
+    },
+    key: ["resource", "field", "target_resource", "status"],
+    nullable: ["target_resource"],
+    order: ["broken desc", "resource", "field", "target_resource", "status"],
+    answer: ["resource", "field", "target_resource", "status", "broken", "targets", "last_checked_at"],
+  }),
+  schema_changes: declareRelation({
+    answers:
+      "How does the service differ from the interface that docmirror knows? One row per field and difference, when it was first seen.",
+    columns: {
+      resource: "Whose records or schema.",
+      field: "The field that differs.",
+      kind: "appeared, vanished or type_changed.",
+      detail: "What came instead, without any value.",
+      observed_at: "When it was first seen.",
+    },
+    key: ["resource", "field", "kind", "detail"],
+    nullable: ["detail"],
+    time: { column: "observed_at", span: "moment" },
+    order: ["observed_at desc", "resource", "field", "kind", "detail"],
+    answer: ["resource", "field", "kind", "detail", "observed_at"],
+  }),
+  muted_projects: declareRelation({
+    answers: "Of which projects is no notice noted? One row per project that is muted now.",
+    columns: {
+      project_slug: "The slug of the project.",
+      until: "Until when.",
+      muted_at: "Since when.",
+    },
+    key: ["project_slug"],
+    order: ["until", "project_slug"],
+    answer: ["project_slug", "until", "muted_at"],
+  }),
+  data_dictionary: declareRelation({
+    answers: "What does each column mean? One row per column of this schema.",
+    columns: {
+      relation: "The table or view.",
+      relation_comment: "The question that it answers.",
+      position: "The column's place, from 1.",
+      column_name: "The column.",
+      data_type: "Its type, as Postgres names it.",
+      description: "Its meaning.",
+    },
+    key: ["relation", "column_name"],
+    order: ["relation", "position"],
+    answer: ["relation", "column_name", "description"],
+    isDrawn: false,
+  }),
+};

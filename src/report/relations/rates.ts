@@ -1,0 +1,212 @@
+import { declareRelation } from "../declare-relation.ts";
+import {
+  BUILT,
+  COVERAGE,
+  PROJECT,
+  PROJECT_MEAN,
+  RATE,
+  STUCK,
+  TYPE,
+  UNFINISHED,
+  VERSION,
+} from "./shared-columns.ts";
+
+export const RATES = {
+  success_rate_daily: declareRelation({
+    answers: "How often do builds succeed, day by day? One row per UTC day from the first build to today.",
+    columns: {
+      day: "The UTC day on which the builds were triggered.",
+      ...RATE,
+      ...PROJECT_MEAN,
+      projects: "Projects with such a build, without the unknown one.",
+      ...UNFINISHED,
+      ...COVERAGE("day"),
+      ...STUCK,
+    },
+    key: ["day"],
+    time: { column: "day", span: "day" },
+    order: ["day desc"],
+    answer: ["day", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
+  }),
+  success_rate_weekly: declareRelation({
+    answers:
+      "How often do builds succeed, week by week? One row per ISO week from the first build to this one.",
+    columns: {
+      week: "The Monday of the ISO week in which the builds were triggered.",
+      iso_week: "That week, such as 2026-W47.",
+      ...RATE,
+      ...PROJECT_MEAN,
+      projects: "Projects with such a build, without the unknown one.",
+      ...UNFINISHED,
+      ...COVERAGE("week"),
+      ...STUCK,
+    },
+    key: ["week"],
+    time: { column: "week", span: "week" },
+    order: ["week desc"],
+    answer: ["week", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
+  }),
+  success_rate_monthly: declareRelation({
+    answers:
+      "How often do builds succeed, month by month? One row per month from the first build to this one.",
+    columns: {
+      month: "The month, in UTC, in which the builds were triggered, such as 2026-11.",
+      month_start: "Its first day.",
+      ...RATE,
+      ...PROJECT_MEAN,
+      projects: "Projects with such a build, without the unknown one.",
+      ...UNFINISHED,
+      ...COVERAGE("month"),
+      ...STUCK,
+    },
+    key: ["month"],
+    time: { column: "month_start", span: "month" },
+    order: ["month_start desc"],
+    answer: ["month", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
+  }),
+  success_rate_daily_by_project: declareRelation({
+    answers:
+      "How often do the builds of a project succeed, day by day? One row per project and UTC day with builds; " +
+      "docs/reports.md shows how to add the days without.",
+    columns: {
+      day: "The UTC day on which the builds were triggered.",
+      ...PROJECT,
+      ...RATE,
+      ...UNFINISHED,
+      ...BUILT("day"),
+      ...STUCK,
+    },
+    key: ["day", "project_id"],
+    time: { column: "day", span: "day" },
+    order: ["day desc", "project_slug", "project_id"],
+    answer: ["day", "project_slug", "finished", "succeeded", "success_rate", "is_complete"],
+  }),
+  success_rate_weekly_by_project: declareRelation({
+    answers:
+      "How often do the builds of a project succeed, week by week? One row per project and ISO week with builds.",
+    columns: {
+      week: "The Monday of the ISO week in which the builds were triggered.",
+      iso_week: "That week, such as 2026-W47.",
+      ...PROJECT,
+      ...RATE,
+      ...UNFINISHED,
+      ...BUILT("week"),
+      ...STUCK,
+    },
+    key: ["week", "project_id"],
+    time: { column: "week", span: "week" },
+    order: ["week desc", "project_slug", "project_id"],
+    answer: ["week", "project_slug", "finished", "succeeded", "success_rate", "is_complete"],
+  }),
+  success_rate_by_project: declareRelation({
+    answers: "How often do the builds of each project succeed? One row per project with builds.",
+    columns: {
+      ...PROJECT,
+      ...RATE,
+      ...UNFINISHED,
+      versions: "Versions that were built.",
+      first_triggered_at: "When its first build was triggered.",
+      last_triggered_at: "When its last build was triggered.",
+    },
+    key: ["project_id"],
+    order: ["success_rate_high nulls last", "finished desc", "project_slug", "project_id"],
+    answer: ["project_slug", "finished", "succeeded", "success_rate", "success_rate_high"],
+  }),
+  success_rate_by_version: declareRelation({
+    answers:
+      "How often do the builds of each version succeed? One row per version with builds, all types together.",
+    columns: {
+      ...PROJECT,
+      ...VERSION,
+      ...RATE,
+      ...UNFINISHED,
+      first_triggered_at: "When its first build was triggered.",
+      last_triggered_at: "When its last build was triggered.",
+    },
+    key: ["project_id", "version_id"],
+    order: [
+      "success_rate_high nulls last",
+      "finished desc",
+      "project_slug",
+      "project_id",
+      "version_slug",
+      "version_id",
+    ],
+    answer: ["project_slug", "version_slug", "finished", "success_rate", "success_rate_high"],
+  }),
+  success_rate_by_type: declareRelation({
+    answers: "How often do builds of each type succeed? One row per type.",
+    columns: {
+      ...TYPE,
+      ...RATE,
+      ...PROJECT_MEAN,
+      projects: "Projects with such a build, without the unknown one.",
+      ...UNFINISHED,
+    },
+    key: ["type"],
+    order: ["success_rate_high nulls last", "finished desc", "type"],
+    answer: ["type", "finished", "succeeded", "success_rate", "success_rate_low", "success_rate_high"],
+  }),
+  regressions: declareRelation({
+    answers:
+      "Which projects got worse? One row per project whose success rate of the last 7 days is surely " +
+      "lower than that of the 28 days before, with 20 finished builds or more in both.",
+    columns: {
+      ...PROJECT,
+      finished_last_7_days:
+        "Finished builds of the last 7 days: UTC days of triggers, up to the day of the last sync, with that day.",
+      succeeded_last_7_days: "Those that succeeded.",
+      success_rate_last_7_days: "Their share.",
+      finished_28_days_before: "Finished builds of the 28 days before those.",
+      succeeded_28_days_before: "Those that succeeded.",
+      success_rate_28_days_before: "Their share.",
+      difference: "success_rate_last_7_days - success_rate_28_days_before: below 0.",
+      difference_low: "Lower end of the 95 % interval of difference, by Newcombe (1998), method 10.",
+      difference_high: "Upper end of that interval: below 0 in each row.",
+      last_failed_build_id: "The newest failed build of the last 7 days.",
+    },
+    key: ["project_id"],
+    order: ["difference_high", "difference", "project_slug", "project_id"],
+    answer: [
+      "project_slug",
+      "success_rate_last_7_days",
+      "success_rate_28_days_before",
+      "finished_last_7_days",
+      "difference_high",
+    ],
+  }),
+  success_rate_without_platform: declareRelation({
+    answers:
+      "How often do builds succeed, apart from faults of the platform? One row per UTC day from the " +
+      "first build to today. Left out are all builds of incident_hours, and failures of the platform's " +
+      "classes in error_rules.",
+    columns: {
+      day: "The UTC day on which the builds were triggered.",
+      finished: "Builds with a known result, nothing left out, as in success_rate_daily.",
+      succeeded: "Those that succeeded.",
+      failed: "Those that failed.",
+      success_rate: "succeeded / finished, 0 to 1; null where nothing finished.",
+      finished_without_platform: "Finished builds that are not left out.",
+      succeeded_without_platform: "Those that succeeded.",
+      failed_without_platform: "Those that failed.",
+      success_rate_without_platform:
+        "succeeded_without_platform / finished_without_platform, 0 to 1; null where none is left.",
+      success_rate_without_platform_low:
+        "Lower end of the 95 % Wilson interval of success_rate_without_platform.",
+      success_rate_without_platform_high: "Upper end of that interval.",
+      incident_hours: "Incident hours of the day.",
+      ...COVERAGE("day"),
+    },
+    key: ["day"],
+    time: { column: "day", span: "day" },
+    order: ["day desc"],
+    answer: [
+      "day",
+      "success_rate",
+      "success_rate_without_platform",
+      "finished",
+      "finished_without_platform",
+      "incident_hours",
+    ],
+  }),
+};
