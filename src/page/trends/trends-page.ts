@@ -1,5 +1,7 @@
 import { nearestNames } from "../../base/config/nearest-names.ts";
+import { ask } from "../../report/ask.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
+import { relation } from "../../report/relation.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach } from "../parts/ask-all.ts";
 import type { Address, Draft, Drawing } from "../parts/drawing.ts";
@@ -7,15 +9,57 @@ import type { Link } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
 import { drawNoMatch } from "../parts/no-match.ts";
+import { type BlockPage, drawBlocks, filesOf } from "../parts/page-blocks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { type Period, readPeriodChoice, resolvePeriod, shortenPeriod } from "../parts/period.ts";
+import { renderPeriodChips } from "../parts/period-chips.ts";
+import { FIRST_DAY } from "../parts/questions/days.ts";
 import { findPeriod } from "../parts/questions/find-period.ts";
 import { readText } from "../parts/questions/read-query.ts";
+import { renderVerdict } from "../parts/verdict-bar.ts";
 import { foreign } from "../parts/words.ts";
-import { drawTrends, type TrendsChoice } from "./trends-blocks.ts";
-import { KNOWN, MOST_BUILD_DAYS, TRENDS_FILES, trendsBlocks, trendsQuestions } from "./trends-questions.ts";
+import { backlog } from "./backlog.ts";
+import { compare } from "./compare.ts";
+import { days } from "./days.ts";
+import { durations } from "./durations.ts";
+import { flaky } from "./flaky.ts";
+import { formats } from "./formats.ts";
+import { phases } from "./phases.ts";
+import { platform } from "./platform.ts";
+import { regressions } from "./regressions.ts";
+import { repairs } from "./repairs.ts";
+import { renderTrendsForm } from "./trends-form.ts";
+import { MOST_BUILD_DAYS, type TrendsChoice, type TrendsScope } from "./trends-scope.ts";
+import { trendsVerdict } from "./trends-verdict.ts";
+import { why } from "./why.ts";
 
 const PATH = "/trends";
+
+const TRENDS: BlockPage<TrendsScope> = {
+  name: "trends",
+  layout: [
+    compare,
+    days,
+    why,
+    [
+      [durations, phases, repairs, flaky],
+      [formats, platform, regressions, backlog],
+    ],
+  ],
+  kept: ({ choice }) => ({ ...choice }),
+};
+
+const byType = relation("success_rate_by_type");
+
+/** What a choice is judged by: the first day with a build, and the formats of all builds. */
+const KNOWN = {
+  days: FIRST_DAY,
+  types: ask("success_rate_by_type")`
+select ${byType.type} from ${byType} order by ${byType.builds} desc, ${byType.type}`,
+};
+
+const SHORTENED = html`<p class="limit" role="status"><span>One format can be looked at for ${MOST_BUILD_DAYS} days at
+  most; these are the last of the chosen ones.</span></p>`;
 
 /** The page of trends: the rate against the period before, and what did change. */
 export function trendsPage({ query }: Address): Drawing {
@@ -23,20 +67,20 @@ export function trendsPage({ query }: Address): Drawing {
   return {
     key: ["trends", choice],
     draw: (tx, moment) => draw(tx, choice, moment),
-    files: {
-      parameters: TRENDS_FILES,
-      async ask(tx, moment) {
-        await assertNamesKnown(tx, { type: choice.type });
-        const period = shownPeriod(await findPeriod(tx, choice, moment), choice);
-        return trendsBlocks(trendsQuestions(period, choice.type), period, choice.type);
-      },
-    },
+    files: filesOf(TRENDS, async (tx, moment) => {
+      await assertNamesKnown(tx, { type: choice.type });
+      return scopeOf(choice, await findPeriod(tx, choice, moment), moment);
+    }),
   };
 }
 
 /** Of one format no more days than it can be asked for. */
-const shownPeriod = (chosen: Period, { type }: TrendsChoice): Period =>
-  type === undefined ? chosen : shortenPeriod(chosen, MOST_BUILD_DAYS);
+const scopeOf = (choice: TrendsChoice, chosen: Period, { now }: PageMoment): TrendsScope => ({
+  choice,
+  type: choice.type,
+  period: choice.type === undefined ? chosen : shortenPeriod(chosen, MOST_BUILD_DAYS),
+  now,
+});
 
 async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment): Promise<Draft> {
   const known = await askEach(tx, KNOWN);
@@ -52,10 +96,16 @@ async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment
       { href: withQuery(PATH, { type }), words: "The last 14 days" },
     ]);
   }
-  const period = shownPeriod(chosen, choice);
-  const questions = trendsQuestions(period, type);
-  const answers = await askEach(tx, questions);
-  return drawTrends({ choice, period, isShortened: period !== chosen, types, questions, answers, moment });
+  const scope = scopeOf(choice, chosen, moment);
+  const { period } = scope;
+  const { verdict, blocks } = await drawBlocks(tx, TRENDS, trendsVerdict, scope);
+  const main = html`${renderVerdict(verdict)}
+<div class="bar controls">${renderPeriodChips({ path: PATH, period, choice, kept: { type } })}
+${renderTrendsForm(period, type, types)}</div>
+${period === chosen ? "" : SHORTENED}
+${blocks}`;
+  const tone = verdict.look === "some" ? "bad" : verdict.look === "good" ? "good" : "idle";
+  return { status: 200, facts: { title: verdict.title, tone, tab: PATH, main } };
 }
 
 function drawNothing(sentence: string, ways?: readonly Link[]): Draft {

@@ -1,13 +1,27 @@
 import { counted, grouped } from "../../base/counted.ts";
 import { countChange } from "../parts/charts/count-change.ts";
 import { differenceOf } from "../parts/charts/difference.ts";
-import { isSurelyLower, type Kind, type Outcomes, type SpanOutcomes } from "../parts/charts/trends-facts.ts";
+import {
+  isSurelyLower,
+  type Kind,
+  kindsOf,
+  NO_BUILDS,
+  type Outcomes,
+  outcomesBySpan,
+  outcomesOf,
+  type SpanOutcomes,
+} from "../parts/charts/trends-facts.ts";
+import { part } from "../parts/page-blocks.ts";
 import { daysName, lengthWords, type Period } from "../parts/period.ts";
 import type { Verdict } from "../parts/verdict-bar.ts";
 import { kindLabel, percent, shorten } from "../parts/words.ts";
-import { points } from "./trends-compare.ts";
+import { points } from "./compare.ts";
+import { askForIncidents } from "./platform.ts";
+import { askForDays } from "./trends-days-questions.ts";
+import type { TrendsScope } from "./trends-scope.ts";
+import { askForKindsOf } from "./why.ts";
 
-export interface TrendsVerdictFacts {
+interface TrendsVerdictFacts {
   readonly period: Period;
   readonly type: string | undefined;
   readonly whole: Outcomes;
@@ -22,7 +36,26 @@ export interface TrendsVerdictFacts {
 const MOST_KINDS = 2;
 
 /** How the rate compares with the period before, and what did change. */
-export function judgeTrend(facts: TrendsVerdictFacts): Verdict {
+export const trendsVerdict = part({
+  asks: (scope: TrendsScope) => ({
+    days: askForDays(scope),
+    kinds: askForKindsOf(scope),
+    incidents: askForIncidents(scope),
+  }),
+  draw: ({ days, kinds, incidents }, { period, type, now }) =>
+    judgeTrend({
+      period,
+      type,
+      whole: outcomesOf(days, period) ?? NO_BUILDS,
+      before: outcomesOf(days, period.before),
+      spans: outcomesBySpan(days, period),
+      kinds: kindsOf(kinds, period),
+      incidentHours: Number(incidents[0]?.hours ?? 0),
+      now,
+    }),
+});
+
+function judgeTrend(facts: TrendsVerdictFacts): Verdict {
   const { period, type, whole, before } = facts;
   const what = `${type === undefined ? "" : `${shorten(type, 24)} `}builds`;
   const length = period.days === 1 ? daysName(period, facts.now) : lengthWords(period.days);

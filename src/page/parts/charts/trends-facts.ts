@@ -26,6 +26,16 @@ export interface Kind {
   readonly before: number;
 }
 
+export const NO_BUILDS: Outcomes = {
+  builds: 0,
+  finished: 0,
+  succeeded: 0,
+  failed: 0,
+  unfinished: 0,
+  stuck: 0,
+  isComplete: true,
+};
+
 /** The outcomes of each span, from rows by day. */
 export function outcomesBySpan(rows: readonly Row[], period: Period): SpanOutcomes[] {
   return spansOf(period).map((span) => ({ ...span, outcomes: outcomesOf(rows, span) }));

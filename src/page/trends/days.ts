@@ -1,70 +1,60 @@
 import { grouped } from "../../base/counted.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
-import { renderBlock } from "../parts/block.ts";
 import { dayAxis } from "../parts/charts/day-axis.ts";
 import { keyEntry, renderKey, swatch } from "../parts/charts/key.ts";
 import { countsBySpan } from "../parts/charts/mini-bars.ts";
 import { spanNoun } from "../parts/charts/spans.ts";
-import type { Outcomes, SpanOutcomes } from "../parts/charts/trends-facts.ts";
+import {
+  byDay,
+  NO_BUILDS,
+  outcomesBySpan,
+  outcomesOf,
+  type SpanOutcomes,
+} from "../parts/charts/trends-facts.ts";
 import { headCell, numberCell, renderFoldTable } from "../parts/fold-table.ts";
 import { html } from "../parts/html.ts";
-import type { Offer } from "../parts/offers.ts";
-import { daysName, type Period } from "../parts/period.ts";
+import { block } from "../parts/page-blocks.ts";
+import { daysName } from "../parts/period.ts";
 import { type Markup, percent, wholePercent } from "../parts/words.ts";
+import { brokenWords } from "./compare.ts";
 import { drawRateChart, rateFloor } from "./rate-chart.ts";
+import { askForDays } from "./trends-days-questions.ts";
+import { CHOSEN, type TrendsScope } from "./trends-scope.ts";
 import { drawTurnsChart, drawVolumeChart } from "./volume-chart.ts";
 
-export interface DaysFacts {
-  readonly period: Period;
-  readonly spans: readonly SpanOutcomes[];
-  readonly whole: Outcomes;
-  readonly before: Outcomes | null;
-  /** By the numbers of days. */
-  readonly broke: ReadonlyMap<number, number>;
-  readonly fixed: ReadonlyMap<number, number>;
-  /** What may break, such as "Versions and formats that broke". */
-  readonly broken: string;
-  readonly tools: Offer;
-  readonly now: Date;
-}
-
 /** Rate, volume, and what broke and was fixed, day by day or in longer spans; the same as a table, folded. */
-export function renderDays({
-  period,
-  spans,
-  whole,
-  before,
-  broke,
-  fixed,
-  broken,
-  tools,
-  now,
-}: DaysFacts): Markup {
-  const axis = dayAxis(spans);
-  const cut = period.before === null ? null : axis.begin(period.first);
-  const counts = { broke: countsBySpan(spans, broke), fixed: countsBySpan(spans, fixed) };
-  const noun = spanNoun(spans);
-  const floor = rateFloor(spans);
-  const rows = spans.map((span, place) => ({
-    span,
-    broke: counts.broke[place] ?? 0,
-    fixed: counts.fixed[place] ?? 0,
-  }));
-  const note = [
-    period.before === null
-      ? "The mirror does not know all of the days before, so they are not here."
-      : "The period before is paler, left of the line.",
-    noun === "day"
-      ? ""
-      : `Each mark is ${noun === "28 days" ? "28 days" : `a ${noun}`}, so that they do not run together.`,
-  ];
-  const few = spans.length < 8 ? " few" : "";
-  return renderBlock({
-    id: "days",
-    title: noun === "day" ? "By day" : noun === "28 days" ? "By 28 days" : `By ${noun}`,
-    note: note.join(" ").trim(),
-    tools,
-    body: html`<div class="charts${few}"><h3 class="sub">Share of finished builds that succeeded</h3>
+export const days = block({
+  id: "days",
+  narrowedBy: CHOSEN,
+  asks: (scope: TrendsScope) => ({ rows: askForDays(scope) }),
+  draw({ rows: known }, { period, type, now }) {
+    const spans = outcomesBySpan(known, period);
+    const whole = outcomesOf(known, period) ?? NO_BUILDS;
+    const before = outcomesOf(known, period.before);
+    const [broke, fixed, broken] = [byDay(known, "broke"), byDay(known, "fixed"), brokenWords(type)];
+    const axis = dayAxis(spans);
+    const cut = period.before === null ? null : axis.begin(period.first);
+    const counts = { broke: countsBySpan(spans, broke), fixed: countsBySpan(spans, fixed) };
+    const noun = spanNoun(spans);
+    const floor = rateFloor(spans);
+    const rows = spans.map((span, place) => ({
+      span,
+      broke: counts.broke[place] ?? 0,
+      fixed: counts.fixed[place] ?? 0,
+    }));
+    const note = [
+      period.before === null
+        ? "The mirror does not know all of the days before, so they are not here."
+        : "The period before is paler, left of the line.",
+      noun === "day"
+        ? ""
+        : `Each mark is ${noun === "28 days" ? "28 days" : `a ${noun}`}, so that they do not run together.`,
+    ];
+    const few = spans.length < 8 ? " few" : "";
+    return {
+      title: noun === "day" ? "By day" : noun === "28 days" ? "By 28 days" : `By ${noun}`,
+      note: note.join(" ").trim(),
+      body: html`<div class="charts${few}"><h3 class="sub">Share of finished builds that succeeded</h3>
 ${drawRateChart({ spans, axis, cut, whole, before, now })}
 <h3 class="sub">Builds${noun === "day" ? "" : " a day"}</h3>
 ${drawVolumeChart(spans, axis, cut, now)}
@@ -85,8 +75,9 @@ ${rows.reverse().map(
 `,
 )}`,
 })}`,
-  });
-}
+    };
+  },
+});
 
 function renderDaysKey(noun: string, floor: number): Markup {
   return renderKey([

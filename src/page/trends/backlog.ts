@@ -1,0 +1,106 @@
+import { sql } from "drizzle-orm";
+import { counted, grouped } from "../../base/counted.ts";
+import { ask } from "../../report/ask.ts";
+import type { Question } from "../../report/question.ts";
+import { relation } from "../../report/relation.ts";
+import { dayAxis, drawDates } from "../parts/charts/day-axis.ts";
+import { renderKey, swatch } from "../parts/charts/key.ts";
+import { drawBar, drawPlot, levelLine } from "../parts/charts/plot.ts";
+import { spansOf } from "../parts/charts/spans.ts";
+import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
+import { block } from "../parts/page-blocks.ts";
+import { dayNumber, daysName, type Period } from "../parts/period.ts";
+import { momentWithin } from "./trends-days-questions.ts";
+import { CHOSEN, type TrendsScope } from "./trends-scope.ts";
+
+const open = relation("backlog");
+
+/** How many builds were open at once, at most, day by day, in the hours in which that is known. */
+export const backlog = block({
+  id: "backlog",
+  narrowedBy: CHOSEN,
+  asks: (scope: TrendsScope) => ({ rows: askForBacklog(scope.period) }),
+  draw({ rows }, { period, type, now }) {
+    const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
+    const [hours, known] = [sum("hours"), sum("known")];
+    const byDay = new Map(
+      rows
+        .filter((row) => Number(row.known) > 0)
+        .map((row) => [dayNumber(row.day), { least: Number(row.open_min), most: Number(row.open_max) }]),
+    );
+    // The axis begins with the first day of which something is known.
+    const [first, last] = [Math.min(...byDay.keys()), Math.max(...byDay.keys())];
+    const shown = known === 0 ? [] : spansOf({ ...period, before: null, start: first, first, last });
+    const spans = shown.map((span) => {
+      let [least, most] = [0, 0];
+      for (let day = span.first; day <= span.last; day++) {
+        const known = byDay.get(day);
+        if (known !== undefined) [least, most] = [Math.max(least, known.least), Math.max(most, known.most)];
+      }
+      return { ...span, least, most };
+    });
+    const axis = dayAxis(spans);
+    const sure = Math.max(0, ...spans.map(({ least }) => least));
+    const [bottom, height] = [72, 98];
+    const top = Math.max(1, ...spans.map(({ most }) => most));
+    const high = (count: number) => ((bottom - 6) * count) / top;
+    const chart = drawPlot({
+      height,
+      told: `Open builds: at most ${grouped(top)} at once in the hours that are known, of which ${grouped(sure)} surely.`,
+      labels: [
+        { y: bottom + 4, words: "0" },
+        { y: bottom - high(top) + 8, words: grouped(top) },
+      ],
+      body: html`${spans.map((span) => {
+        const [surely, perhaps] = [high(span.least), high(span.most) - high(span.least)];
+        const most = span.least === span.most ? "" : ` to ${grouped(span.most)}`;
+        const bar = axis.bar(span);
+        return html`<g><title>${daysName(span, now)}: ${grouped(span.least)}${most} open</title>
+        ${surely === 0 ? "" : drawBar("ink", bar, (bottom - surely).toFixed(1), surely)}
+        ${perhaps === 0 ? "" : drawBar("perhaps", bar, (bottom - surely - perhaps).toFixed(1), perhaps)}</g>`;
+      })}
+${levelLine(bottom, "base")}${drawDates(spans, axis, height - 4, now)}`,
+    });
+    const mark = spans.some(({ days }) => days > 1) ? "mark" : "day";
+    const ofAll = type === undefined ? "" : "; of all formats";
+    return {
+      title: "Open builds",
+      count: daysName(period, now),
+      note: `The fullest known hour of each ${mark}: builds that were triggered and had not finished, stuck ones included${ofAll}.`,
+      body:
+        known === 0
+          ? renderEmpty({
+              kind: "unknown",
+              strong: "Not known.",
+              say:
+                hours === 0
+                  ? "No sync has covered these hours."
+                  : html`In none of the ${counted(hours, "hour")} is it known to within five builds or a tenth: nobody
+                  looked between trigger and finish. <code>docmirror watch</code> looks each minute.`,
+            })
+          : html`<p class="took">At most <b>${sure === top ? grouped(top) : `${grouped(sure)} to ${grouped(top)}`}</b> at once.</p>
+<p class="note">That is known to within five builds or a tenth in ${grouped(known)} of the ${counted(hours, "hour")}.
+  ${known < hours / 2 ? html`In the others it is not: nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.` : ""}</p>
+${
+  // A single bar says no more than the sentence.
+  spans.length < 2
+    ? ""
+    : html`<div class="charts${spans.length < 8 ? " few" : ""}">${chart}</div>
+${renderKey([swatch("ink", "surely open"), swatch("perhaps", "perhaps open")])}`
+}`,
+    };
+  },
+});
+
+/** How many builds were open at once, by day, of the hours in which that is known to within five builds or a tenth. */
+function askForBacklog({ first, last }: Period): Question {
+  const isKnown = sql`filter (where ${open.open_max} - ${open.open_min} <= greatest(5, ${open.open_max} / 10))`;
+  return ask("backlog")`
+select (${open.hour} at time zone 'UTC')::date as day, count(*) as hours, count(*) ${isKnown} as known,
+  max(${open.open_min}) ${isKnown} as open_min, max(${open.open_max}) ${isKnown} as open_max
+from ${open}
+where ${momentWithin(open.hour, first, last)} and ${open.is_covered}
+group by day
+order by day`;
+}

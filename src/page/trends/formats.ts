@@ -1,0 +1,104 @@
+import { sql } from "drizzle-orm";
+import { ask, askFor } from "../../report/ask.ts";
+import type { Question } from "../../report/question.ts";
+import { relation } from "../../report/relation.ts";
+import type { Count } from "../parts/charts/difference.ts";
+import { rateDot } from "../parts/charts/rate-dot.ts";
+import { renderEmpty } from "../parts/empty.ts";
+import { html } from "../parts/html.ts";
+import { withQuery } from "../parts/links.ts";
+import { type Column, renderListTable } from "../parts/list-table.ts";
+import { block } from "../parts/page-blocks.ts";
+import { daysName, type Period } from "../parts/period.ts";
+import { dateOf, within } from "../parts/questions/days.ts";
+import type { Row } from "../parts/row.ts";
+import { foreign, wholePercent } from "../parts/words.ts";
+import { rateChange } from "./compare.ts";
+import { CHOSEN, type TrendsScope } from "./trends-scope.ts";
+
+const build = relation("fact_builds");
+
+/** The rate of each format, against the period before; of all time for a long period. */
+export const formats = block({
+  id: "formats",
+  narrowedBy: CHOSEN,
+  asks: (scope: TrendsScope) => ({ rows: askForFormats(scope.period, scope.type) }),
+  draw({ rows }, { period, type, now, choice }) {
+    const about = formatsAbout(period, type);
+    const isAllTime = about === "all time";
+    const isCompared = about === "both periods";
+    const countOf = (row: Row, which = ""): Count => ({
+      succeeded: Number(row[`succeeded${which}`] ?? 0),
+      finished: Number(row[`finished${which}`] ?? 0),
+    });
+    const columns: Column[] = [
+      {
+        head: "Format",
+        isName: true,
+        cell: ({ type }) =>
+          type === "(none)"
+            ? "not known"
+            : html`<a href="${withQuery("/trends", { since: choice.since, until: choice.until, type: String(type) })}">${foreign(String(type), 24)}</a>`,
+      },
+      {
+        head: isAllTime ? "Succeeded, of all time" : `Succeeded, ${daysName(period, now)}`,
+        isWide: true,
+        cell: (row) => rateDot(countOf(row).succeeded, countOf(row).finished),
+      },
+      ...(isCompared
+        ? [
+            {
+              head: "Before",
+              isNumber: true,
+              label: "before",
+              cell: (row: Row) => {
+                const { succeeded, finished } = countOf(row, "_before");
+                return finished === 0 ? "–" : wholePercent(succeeded / finished);
+              },
+            },
+            { head: "Change", cell: (row: Row) => rateChange(countOf(row), countOf(row, "_before"), false) },
+          ]
+        : []),
+    ];
+    const shown = rows.filter((row) => countOf(row).finished > 0 || countOf(row, "_before").finished > 0);
+    return {
+      title: "By format",
+      ...(isAllTime && { note: "Of all time: these figures ignore the dates, because the period is long." }),
+      body:
+        shown.length === 0
+          ? renderEmpty({
+              kind: "unknown",
+              strong: "Not known.",
+              say: "No build of this period has finished.",
+            })
+          : renderListTable({ caption: "Success by format", columns, rows: shown }),
+    };
+  },
+});
+
+/**
+ * What the rates of the formats are about. For more than 14 days nothing before is counted, and for more than 31 days,
+ * or beside the builds of one format, they are those of all time.
+ */
+function formatsAbout(period: Period, type: string | undefined): "both periods" | "the period" | "all time" {
+  if (period.days <= 14) return period.before === null ? "the period" : "both periods";
+  return period.days <= 31 && type === undefined ? "the period" : "all time";
+}
+
+function askForFormats(period: Period, type: string | undefined): Question {
+  const about = formatsAbout(period, type);
+  if (about === "all time") return askFor("success_rate_by_type");
+  const { first, last } = period;
+  const of = sql`filter (where ${build.triggered_on} >= ${dateOf(first)})`;
+  const before = sql`filter (where ${build.triggered_on} < ${dateOf(first)})`;
+  return ask("fact_builds")`
+select ${build.type},
+  count(${build.succeeded}) ${of} as finished,
+  sum(${build.succeeded}) ${of} as succeeded,
+  count(${build.succeeded}) ${before} as finished_before,
+  sum(${build.succeeded}) ${before} as succeeded_before
+from ${build}
+where ${within(build.triggered_on, about === "both periods" ? period.start : first, last)}
+group by ${build.type}
+order by finished desc, ${build.type}`;
+}
