@@ -1,5 +1,6 @@
 import { grouped } from "../../base/counted.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
+import { block } from "../parts/block.ts";
 import { dayAxis } from "../parts/charts/day-axis.ts";
 import { keyEntry, renderKey, swatch } from "../parts/charts/key.ts";
 import { countsBySpan } from "../parts/charts/mini-bars.ts";
@@ -13,7 +14,6 @@ import {
 } from "../parts/charts/trends-facts.ts";
 import { headCell, numberCell, renderFoldTable } from "../parts/fold-table.ts";
 import { html } from "../parts/html.ts";
-import { block } from "../parts/page-blocks.ts";
 import { daysName } from "../parts/period.ts";
 import { type Markup, percent, wholePercent } from "../parts/words.ts";
 import { brokenWords } from "./compare.ts";

@@ -2,9 +2,9 @@ import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/counted.ts";
 import { ask, onPage } from "../../report/ask.ts";
 import { inline, pick, relation, where } from "../../report/relation.ts";
+import { block } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
-import { block } from "../parts/page-blocks.ts";
 import { projectLink, targetTag } from "../parts/record-links.ts";
 import type { TrendsScope } from "./trends-scope.ts";
 

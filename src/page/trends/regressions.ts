@@ -1,10 +1,10 @@
 import { grouped } from "../../base/counted.ts";
 import { askFor, onPage } from "../../report/ask.ts";
 import { inline } from "../../report/relation.ts";
+import { block } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { icon } from "../parts/icon.ts";
-import { block } from "../parts/page-blocks.ts";
 import { buildLink, projectLink } from "../parts/record-links.ts";
 import type { Row } from "../parts/row.ts";
 import type { Markup } from "../parts/words.ts";

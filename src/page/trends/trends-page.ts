@@ -4,12 +4,12 @@ import { assertNamesKnown } from "../../report/known-names.ts";
 import { relation } from "../../report/relation.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach } from "../parts/ask-all.ts";
+import { type BlockPage, drawBlocks, filesOf } from "../parts/block.ts";
 import type { Address, Draft, Drawing } from "../parts/drawing.ts";
 import type { Link } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
 import { drawNoMatch } from "../parts/no-match.ts";
-import { type BlockPage, drawBlocks, filesOf } from "../parts/page-blocks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { type Period, readPeriodChoice, resolvePeriod, shortenPeriod } from "../parts/period.ts";
 import { renderPeriodChips } from "../parts/period-chips.ts";
@@ -31,6 +31,7 @@ import { repairs } from "./repairs.ts";
 import { renderTrendsForm } from "./trends-form.ts";
 import { MOST_BUILD_DAYS, type TrendsChoice, type TrendsScope } from "./trends-scope.ts";
 import { trendsVerdict } from "./trends-verdict.ts";
+import { waits } from "./waits.ts";
 import { why } from "./why.ts";
 
 const PATH = "/trends";
@@ -42,7 +43,7 @@ const TRENDS: BlockPage<TrendsScope> = {
     days,
     why,
     [
-      [durations, phases, repairs, flaky],
+      [durations, phases, waits, repairs, flaky],
       [formats, platform, regressions, backlog],
     ],
   ],

@@ -1,4 +1,5 @@
 import { counted, grouped } from "../../base/counted.ts";
+import { part } from "../parts/block.ts";
 import { countChange } from "../parts/charts/count-change.ts";
 import { differenceOf } from "../parts/charts/difference.ts";
 import {
@@ -11,7 +12,6 @@ import {
   outcomesOf,
   type SpanOutcomes,
 } from "../parts/charts/trends-facts.ts";
-import { part } from "../parts/page-blocks.ts";
 import { daysName, lengthWords, type Period } from "../parts/period.ts";
 import type { Verdict } from "../parts/verdict-bar.ts";
 import { kindLabel, percent, shorten } from "../parts/words.ts";

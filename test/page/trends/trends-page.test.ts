@@ -165,10 +165,17 @@ describe("the page of trends", () => {
     expect(textOf(blockOf(page, "repairs"))).toMatch(/Broke in \d{4}-\d\d/);
   });
 
+  it("tells how long half waited, by the hour of the trigger", async () => {
+    const page = await pages.page("/trends");
+    const { waits = [] } = await offeredRows(pages, page);
+    expect(waits.map(({ hour, known }) => [hour, known])).toEqual([[12, 140]]);
+    expect(textOf(blockOf(page, "waits"))).toMatch(/140 of the 140 builds.*12:00\s*at most 30 s/s);
+  });
+
   it("offers every block as files, and its SQL, which runs as it is shown", async () => {
     for (const path of ["/trends", "/trends?type=pdf", `/trends?since=${dateAgo(28)}`]) {
       const page = await pages.page(path);
-      expect(Object.keys(await offeredRows(pages, page))).toHaveLength(11);
+      expect(Object.keys(await offeredRows(pages, page))).toHaveLength(12);
     }
   });
 
