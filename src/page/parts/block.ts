@@ -56,7 +56,9 @@ export interface Part<Scope, A extends Asked, Drawn> {
 
 export type BlockBody = Omit<BlockFacts, "id" | "tools">;
 
-export interface Block<Scope, A extends Asked = Asked> extends Part<Scope, A, BlockBody | null> {
+/** `Body` may have more than a block shows, such as the line that stands for it on a phone. */
+export interface Block<Scope, A extends Asked = Asked, Body extends BlockBody = BlockBody>
+  extends Part<Scope, A, Body | null> {
   /** Its anchor, and the name of its files. */
   readonly id: string;
   /** What narrows its files. @default it has none */
@@ -76,13 +78,15 @@ export interface BlockPage<Scope> {
   kept(scope: Scope): Query;
 }
 
-export const block = <Scope, A extends Asked>(one: Block<Scope, A>): Block<Scope, A> => one;
+export const block = <Scope, A extends Asked, Body extends BlockBody>(
+  one: Block<Scope, A, Body>,
+): Block<Scope, A, Body> => one;
 export const part = <Scope, A extends Asked, Drawn>(one: Part<Scope, A, Drawn>): Part<Scope, A, Drawn> => one;
 
 const blocksOf = <Scope>(layout: Layout<Scope>): Block<Scope>[] => layout.flat(2) as Block<Scope>[];
 
-const fileOf = <Scope>(one: Block<Scope>, scope: Scope): Question | undefined =>
-  one.narrowedBy && (one.file?.(scope) ?? one.asks(scope).rows);
+const fileOf = <Scope>(one: Block<Scope>, scope: Scope, asked?: Asked): Question | undefined =>
+  one.narrowedBy && (one.file?.(scope) ?? (asked ?? one.asks(scope)).rows);
 
 /** The files of a page's blocks; `find` resolves the reader's choice. */
 export function filesOf<Scope>(
@@ -106,13 +110,14 @@ export function filesOf<Scope>(
   };
 }
 
-/** Asks all that some parts need at once, and returns how one of them is drawn. */
+/** Asks all that some parts of a page need, at once. `draw` draws one of them; `facts` a block, with its tools. */
 export async function askParts<Scope>(
   tx: TransactionSql,
+  { name, kept }: BlockPage<Scope>,
   parts: readonly Part<Scope, Asked, unknown>[],
   scope: Scope,
 ) {
-  const asked = new Map(parts.map((one) => [one, one.asks(scope)]));
+  const asked = new Map<unknown, Asked>(parts.map((one) => [one, one.asks(scope)]));
   const keyed = [...asked.values()].flatMap((questions, place) =>
     Object.entries(questions).map(([name, question]) => [`${place} ${name}`, question] as const),
   );
@@ -124,8 +129,18 @@ export async function askParts<Scope>(
     );
     rows.set(one, Object.fromEntries(await Promise.all(found)));
   }
-  return <A extends Asked, Drawn>(one: Part<Scope, A, Drawn>): Drawn =>
+  const draw = <A extends Asked, Drawn>(one: Part<Scope, A, Drawn>): Drawn =>
     one.draw((rows.get(one) ?? {}) as Rows<A>, scope);
+
+  function facts<A extends Asked, Body extends BlockBody>(one: Block<Scope, A, Body>) {
+    const { id, narrowedBy = {} } = one;
+    const body = draw(one);
+    const question = fileOf(one as unknown as Block<Scope>, scope, asked.get(one));
+    const own = Object.fromEntries(Object.keys(narrowedBy).map((key) => [key, kept(scope)[key]]));
+    const href = (ending: string) => withQuery(`/files/${name}/${id}.${ending}`, own);
+    return body && { id, ...(question && { tools: { question, href } }), ...body };
+  }
+  return { draw, facts };
 }
 
 /** The parts of a page: `verdict` is drawn from the same answers, and what it says comes back beside the blocks. */
@@ -136,12 +151,12 @@ export async function drawBlocks<Scope, A extends Asked, Drawn>(
   scope: Scope,
 ): Promise<{ verdict: Drawn; blocks: Markup }> {
   const { layout } = page;
-  const drawn = await askParts<Scope>(
-    tx,
-    [verdict as Part<Scope, Asked, unknown>, ...blocksOf(layout)],
-    scope,
-  );
-  const draw = (one: Block<Scope>) => renderOne(page, one, drawn(one), scope);
+  const parts = [verdict as Part<Scope, Asked, unknown>, ...blocksOf(layout)];
+  const drawn = await askParts(tx, page, parts, scope);
+  const draw = (one: Block<Scope>) => {
+    const facts = drawn.facts(one);
+    return facts === null ? "" : renderBlock(facts);
+  };
   const blocks = html`${layout.map((one) =>
     "id" in one
       ? html`${draw(one)}
@@ -157,20 +172,5 @@ ${column.map(
 )}</div>
 `,
   )}`;
-  return { verdict: drawn(verdict), blocks };
-}
-
-function renderOne<Scope>(
-  { name, kept }: BlockPage<Scope>,
-  one: Block<Scope>,
-  body: BlockBody | null,
-  scope: Scope,
-): Markup | string {
-  if (body === null) return "";
-  const { id, narrowedBy = {} } = one;
-  const question = fileOf(one, scope);
-  if (question === undefined) return renderBlock({ id, ...body });
-  const own = Object.fromEntries(Object.keys(narrowedBy).map((key) => [key, kept(scope)[key]]));
-  const href = (ending: string) => withQuery(`/files/${name}/${id}.${ending}`, own);
-  return renderBlock({ id, tools: { question, href }, ...body });
+  return { verdict: drawn.draw(verdict), blocks };
 }
