@@ -66,7 +66,7 @@ describe("docs/internals/changing.md", () => {
     ["a setting", /export const \w+_SETTINGS\b/],
     ["a command", /export const COMMANDS\b/],
     ["a field of a record", /const NORMALIZER_VERSION\b/],
-    ["a view of a report", /export const DICTIONARY\b/],
+
     ["the retry policy", /export function isRetryable\b/],
     ["the retry policy", /export const SERVICE_SETTINGS\b/],
   ])("the row for %s names every file with %s", (change, pattern) => {
