@@ -20,6 +20,7 @@ import { contractPage, HEALTH_PATHS, PATHS, STATUS } from "../tools/contract-pag
 import { dictionaryPage } from "../tools/dictionary-page.ts";
 import { metricsPage } from "../tools/metrics-page.ts";
 import { settingsPage } from "../tools/settings-page.ts";
+import { withPicture } from "../tools/tables-picture.ts";
 import { createTestDatabase } from "./support/database.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -67,6 +68,10 @@ describe("docs/tables.md", () => {
       .map((column) => column.name)
       .filter((column) => !(isMirrored && BOOKKEEPING.includes(column)));
     expect(named).toEqual(expect.arrayContaining(columns));
+  });
+
+  test("has a picture of the tables and their keys; `npm run docs:tables` draws it", () => {
+    expect(text).toBe(withPicture(text));
   });
 
   test("has no section for a table that is not there", () => {
@@ -185,6 +190,7 @@ const GENERATED = [
   "docs/metrics.md",
   "docs/settings.md",
 ];
+const { scripts } = JSON.parse(read("package.json"));
 const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, "");
 
 describe.each(PAGES)("%s", (page) => {
@@ -206,9 +212,14 @@ describe.each(PAGES)("%s", (page) => {
   });
 
   test("names only files and folders that are there", () => {
-    for (const [, path = ""] of text.matchAll(/`((?:src|test|docs|migrations)\/[\w./-]*)`/g)) {
+    const paths = /`((?:src|test|docs|migrations|deploy|lab|tools|\.ci)\/[\w./-]*)`/g;
+    for (const [, path = ""] of text.matchAll(paths))
       expect(existsSync(new URL(path, ROOT)), path).toBe(true);
-    }
+  });
+
+  test("names only scripts of npm that are there", () => {
+    for (const [, script = ""] of text.matchAll(/`npm run (?:-s )?([a-z:]+)/g))
+      expect(scripts).toHaveProperty([script]);
   });
 
   test("names no setting that does not exist", () => {
