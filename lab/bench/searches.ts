@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { silentLog } from "../../src/base/log.ts";
 import { findAnchors, findDocs, findFiles } from "../../src/mirror/content/search-contents.ts";
-import { type AskedPage, storeContents } from "../../src/mirror/content/store-contents.ts";
+import { type AskedPage, storeContents } from "../../src/mirror/content/stored-pages.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
 import { createRandom } from "../../src/simulate/random.ts";
 import { connect } from "../../src/store/connection/connect.ts";

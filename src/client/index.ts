@@ -11,24 +11,37 @@ export {
   UpstreamError,
   WrongAddressError,
 } from "../base/errors.ts";
-export type { Fetch, FetchInit, FetchReply } from "../mirror/api/connections/fetch.ts";
+export type { Fetch, FetchInit, FetchReply } from "../mirror/api/transport.ts";
 export { RESOURCES, type Resource } from "../resources/resources.ts";
-export type { Answer, Call } from "./answer.ts";
-export type { CallOptions } from "./call-options.ts";
-export type { RetryNotice, ServiceClientOptions } from "./client-options.ts";
+export type { CallOptions, RetryNotice, ServiceClientOptions } from "./client-options.ts";
 export { createServiceClient } from "./create-service-client.ts";
-export type { DocSearch } from "./endpoint-path.ts";
-export type { Extra } from "./extra.ts";
-export type { Filters, OtherFilters } from "./filters.ts";
-export type { DocHit, DocHits } from "./parse-doc-hits.ts";
-export type { ListPage, PageMeta } from "./parse-page.ts";
-export type { ResourceEndpoints, RootListing } from "./parse-root.ts";
-export type { ResourceSchema, SchemaField } from "./parse-schema.ts";
-export type { RecordList } from "./record-list.ts";
-export type { Build, File, FileHit, Project, Received, RecordOf, User, Version } from "./records.ts";
+export type { DocSearch, Filters, OtherFilters } from "./endpoint-path.ts";
+export type { ListPage, PageMeta } from "./list-pages.ts";
 export type {
+  Build,
+  Extra,
+  File,
+  FileHit,
+  Project,
+  Received,
+  RecordOf,
+  User,
+  Version,
+} from "./parse-record.ts";
+export type {
+  DocHit,
+  DocHits,
+  ResourceEndpoints,
+  ResourceSchema,
+  RootListing,
+  SchemaField,
+} from "./parse-replies.ts";
+export type {
+  Answer,
+  Call,
   FileSearchOptions,
   ListQuery,
   PageQuery,
+  RecordList,
   ServiceClient,
 } from "./service-client.ts";

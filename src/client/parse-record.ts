@@ -1,10 +1,48 @@
+import { UnexpectedShapeError } from "../base/errors.ts";
 import type { Field, FieldKind, Fields } from "../resources/declare.ts";
+import type { FileHitRecord } from "../resources/file.ts";
 import { isJsonObject } from "../resources/json-object.ts";
 import { foreignNumberIn } from "../resources/parse-json.ts";
+import type { ProjectRecord } from "../resources/project.ts";
 import { recordId } from "../resources/record-id.ts";
-import { DECLARATIONS, type Resource, targetOf } from "../resources/resources.ts";
-import type { FileHit, RecordOf } from "./records.ts";
-import { unexpectedShape } from "./unexpected-shape.ts";
+import { DECLARATIONS, type RecordTypes, type Resource, targetOf } from "../resources/resources.ts";
+
+/**
+ * A record as it was received (`docs/interface.md`, "Records"). Only `id` is sure. Any other documented field
+ * may be null or absent, because releases of the service drop fields and leave them empty. If it is there, it
+ * has the documented type. What else came is in `extra`, which is empty otherwise.
+ */
+export type Received<R> = {
+  readonly [Field in Exclude<keyof R, "id">]?: ReceivedValue<R[Field]> | null;
+} & { readonly id: string; readonly extra: Extra };
+
+type ReceivedValue<V> = V extends ProjectRecord ? Project : V;
+
+/** Follows `docs/interface.md`, "User". `last_login` is a date without a zone. */
+export interface User extends Received<RecordTypes["user"]> {}
+/** Follows `docs/interface.md`, "Project". Dates have no zone; `users` are paths. */
+export interface Project extends Received<ProjectRecord> {}
+/** Follows `docs/interface.md`, "Version". `project` is the whole project. */
+export interface Version extends Received<RecordTypes["version"]> {}
+/** Follows `docs/interface.md`, "File". `project` is the whole project; `absolute_url` is the page itself. */
+export interface File extends Received<RecordTypes["file"]> {}
+/**
+ * Follows `docs/interface.md`, "Build". `date` has no zone; `project` and `version` are paths. Before `state`
+ * is `finished`, `success` means nothing.
+ */
+export interface Build extends Received<RecordTypes["build"]> {}
+
+/** A file with `text`, a snippet of HTML in which the words stand in spans of class `highlighted`. */
+export interface FileHit extends Received<FileHitRecord> {}
+
+/** The record of each resource. */
+export interface RecordOf {
+  readonly user: User;
+  readonly project: Project;
+  readonly version: Version;
+  readonly file: File;
+  readonly build: Build;
+}
 
 const HANDED_ON = "with the option allowOddFields the client puts such a value into extra";
 
@@ -106,3 +144,18 @@ const KIND_WORDS: Record<FieldKind, string> = {
   uris: "an array of paths",
   embedded: "a whole record",
 };
+
+/** What a service sends beside the documented fields, by name, as it came. */
+export type Extra = Readonly<Record<string, unknown>>;
+
+/** The fields of an object without those that are known. */
+export function extraOf(value: Readonly<Record<string, unknown>>, known: readonly string[]): Extra {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !known.includes(name)));
+}
+
+const HINT = "the service may have another release of this interface, or the base URL is wrong";
+
+/** The error for a reply that does not have the documented shape. `fault` completes "GET … answered, but". */
+export function unexpectedShape(url: string, fault: string, hint: string = HINT): UnexpectedShapeError {
+  return new UnexpectedShapeError(`GET ${url} answered, but ${fault}`, { url, hint });
+}

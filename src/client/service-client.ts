@@ -1,15 +1,12 @@
-/// <reference lib="esnext.disposable" preserve="true" />
+import type { Reply } from "../base/errors.ts";
 import type { Resource } from "../resources/resources.ts";
-import type { Call } from "./answer.ts";
-import type { CallOptions } from "./call-options.ts";
-import type { DocSearch } from "./endpoint-path.ts";
-import type { Filters, OtherFilters } from "./filters.ts";
-import type { DocHits } from "./parse-doc-hits.ts";
-import type { ListPage } from "./parse-page.ts";
-import type { RootListing } from "./parse-root.ts";
-import type { ResourceSchema } from "./parse-schema.ts";
-import type { RecordList } from "./record-list.ts";
-import type { FileHit, RecordOf, Version } from "./records.ts";
+import type { CallOptions } from "./client-options.ts";
+import { assertCount, type DocSearch, type Filters, type OtherFilters } from "./endpoint-path.ts";
+import type { ListPage } from "./list-pages.ts";
+import type { FileHit, RecordOf, Version } from "./parse-record.ts";
+import type { DocHits, ResourceSchema, RootListing } from "./parse-replies.ts";
+
+/// <reference lib="esnext.disposable" preserve="true" />
 
 export interface PageQuery<R extends Resource> extends CallOptions {
   filters?: Filters<R> | undefined;
@@ -118,4 +115,49 @@ export interface ServiceClient extends AsyncDisposable {
 
   /** Frees the connections. Running and later calls reject. May be called twice; `await using` calls it. */
   close(): Promise<void>;
+}
+
+/** What a call gave, with the reply that brought it. */
+export interface Answer<T> {
+  readonly value: T;
+  readonly reply: Reply;
+}
+
+/** The promise of a value, which can be had with its reply too. */
+export interface Call<T> extends Promise<T> {
+  /** The value with status, headers and request id of the reply: `await service.fetchRoot().withReply()`. */
+  withReply(): Promise<Answer<T>>;
+}
+
+export function callOf<T>(answer: Promise<Answer<T>>): Call<T> {
+  const value = answer.then((came) => came.value);
+  return Object.assign(value, {
+    withReply() {
+      // Who asks for both learns of the failure from the answer alone.
+      value.catch(() => {});
+      return answer;
+    },
+  });
+}
+
+/** The records of a list, each when it is asked for. */
+export interface RecordList<T> extends AsyncGenerator<T, void, undefined> {
+  /**
+   * The first records as an array, `max` at most, and no page more than they need. As many as `max` may mean that the
+   * list has more. Rejects as the list does.
+   */
+  toArray(options: { max: number }): Promise<T[]>;
+}
+
+export function recordList<T>(records: AsyncGenerator<T, void, undefined>): RecordList<T> {
+  return Object.assign(records, {
+    async toArray(options: { max: number }) {
+      // Programs in JavaScript may leave the options out.
+      const max = options?.max;
+      assertCount("max", max, 1);
+      const found: T[] = [];
+      for await (const record of records) if (found.push(record) >= max) break;
+      return found;
+    },
+  });
 }

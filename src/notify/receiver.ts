@@ -1,10 +1,10 @@
 import type { Clock } from "../base/clock.ts";
 import type { Proxies } from "../base/config/proxies.ts";
 import { findProxyRoute, type ProxyRoute, showProxy } from "../base/config/proxy-route.ts";
-import { createConnections } from "../mirror/api/connections/connections.ts";
-import { basicLogin } from "../mirror/api/connections/logins.ts";
-import { parseRetryAfter } from "../mirror/api/header-times.ts";
-import { TunnelError } from "../mirror/api/proxy-errors.ts";
+import { basicLogin } from "../mirror/api/logins.ts";
+import { parseRetryAfter } from "../mirror/api/reply-times.ts";
+import { createConnections } from "../mirror/api/transport.ts";
+import { TunnelError } from "../mirror/api/upstream-errors.ts";
 import { bodyOf, type Message, signedHeaders } from "./message.ts";
 import type { Webhook } from "./webhook.ts";
 

@@ -1,5 +1,4 @@
-import { parseQuery } from "../mirror/content/parse-query.ts";
-import { EM, HIGHLIGHTED, snippet } from "../mirror/content/snippet.ts";
+import { EM, HIGHLIGHTED, parseQuery, snippet } from "../mirror/content/search-words.ts";
 import type { FoundDoc, FoundDocs } from "../resources/doc-hits.ts";
 import type { FileHitRecord } from "../resources/file.ts";
 import type { FileRow, Population } from "./population.ts";

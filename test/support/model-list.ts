@@ -1,7 +1,6 @@
 import { HttpStatusError } from "../../src/base/errors.ts";
-import { createGuessRecord } from "../../src/mirror/walk/look-ahead.ts";
 import type { FetchedPage } from "../../src/mirror/walk/page.ts";
-import type { PageSource } from "../../src/mirror/walk/page-source.ts";
+import { createGuessRecord, type PageSource } from "../../src/mirror/walk/page-source.ts";
 import { type PageRequest, parsePageRequest, requestText } from "../../src/resources/page-request.ts";
 
 /** How the server of a list sorts it. */

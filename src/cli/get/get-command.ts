@@ -1,10 +1,9 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
 import { keySegment } from "../../client/endpoint-path.ts";
-import { parsePage } from "../../client/parse-page.ts";
-import { parseRoot } from "../../client/parse-root.ts";
-import { parseSchema } from "../../client/parse-schema.ts";
-import { unexpectedShape } from "../../client/unexpected-shape.ts";
+import { parsePage } from "../../client/list-pages.ts";
+import { unexpectedShape } from "../../client/parse-record.ts";
+import { parseRoot, parseSchema } from "../../client/parse-replies.ts";
 import { isJsonObject } from "../../resources/json-object.ts";
 import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { runCommand } from "../context/run-command.ts";

@@ -1,7 +1,6 @@
 /** What the service says of itself, as tables. */
 import { printable } from "../../base/printable.ts";
-import type { RootListing } from "../../client/parse-root.ts";
-import type { ResourceSchema } from "../../client/parse-schema.ts";
+import type { ResourceSchema, RootListing } from "../../client/parse-replies.ts";
 import { cutText } from "../output/cut-text.ts";
 import type { Output } from "../output/output.ts";
 import { renderTable } from "../output/table.ts";

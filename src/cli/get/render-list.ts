@@ -1,4 +1,4 @@
-import type { PageParts } from "../../client/parse-page.ts";
+import type { PageParts } from "../../client/list-pages.ts";
 import { isJsonObject } from "../../resources/json-object.ts";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import { DECLARATIONS, type Resource } from "../../resources/resources.ts";

@@ -1,5 +1,5 @@
-import type { DocHits } from "../../client/parse-doc-hits.ts";
-import type { FileHit } from "../../client/records.ts";
+import type { FileHit } from "../../client/parse-record.ts";
+import type { DocHits } from "../../client/parse-replies.ts";
 import { isJsonObject } from "../../resources/json-object.ts";
 import { showValue } from "../get/show-value.ts";
 import type { FoundHits } from "./render-hits.ts";

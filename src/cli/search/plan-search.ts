@@ -1,8 +1,8 @@
 import { ConfigError } from "../../base/errors.ts";
 import { anchorSearchPath, docSearchPath, fileSearchPath } from "../../client/endpoint-path.ts";
-import { parseDocHits } from "../../client/parse-doc-hits.ts";
-import { parseObjects } from "../../client/parse-page.ts";
+import { parseObjects } from "../../client/list-pages.ts";
 import { parseFileHit } from "../../client/parse-record.ts";
+import { parseDocHits } from "../../client/parse-replies.ts";
 import { describeAnchorHits, describeDocHits, describeFileHits } from "./describe-hits.ts";
 import type { FoundHits } from "./render-hits.ts";
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
 
@@ -48,4 +49,103 @@ export async function decodeBody(
       cause: error,
     });
   }
+}
+
+/** The charset that a `Content-Type` or a `meta` element names, or undefined. */
+function charsetIn(text: string): string | undefined {
+  return /charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(text)?.[1];
+}
+
+/** The name of a charset by any of its labels, such as "windows-1252" for ISO-8859-1. Null for an unknown label. */
+function charsetNamed(label: string): string | null {
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return null;
+  }
+}
+
+/** Decodes a body without its mark. Bytes that do not fit become U+FFFD, or throw a TypeError if `fatal`. */
+function decodeCharset(body: Buffer, charset: string, options: { fatal?: boolean } = {}): string {
+  const decoder = new TextDecoder(charset, options);
+  // In one piece, Node 20 reads windows-1252 as if it were ISO-8859-1, and loses quotes and the euro.
+  return decoder.decode(body, { stream: true }) + decoder.decode();
+}
+
+interface DecodedReply {
+  text: string;
+  /** Null when all bytes fit. Else the text with U+FFFD for the others alone: `?` is each that was sent. */
+  damaged: string | null;
+}
+
+/**
+ * The charset of a reply, as the Encoding Standard names it, such as "windows-1252" for ISO-8859-1. JSON without one
+ * is UTF-8. `unknown` is a declared charset that nobody knows; UTF-8 takes its place.
+ */
+export function charsetOf(contentType: string | undefined): { name: string; unknown: string | null } {
+  const label = charsetIn(contentType ?? "");
+  if (label === undefined || /^utf-?8$/i.test(label)) return { name: "utf-8", unknown: null };
+  const name = charsetNamed(label);
+  return { name: name ?? "utf-8", unknown: name === null ? label : null };
+}
+
+/** Decodes a body. A byte order mark is left out. Bytes that do not fit become U+FFFD. Takes linear time. */
+export function decodeReply(body: Buffer, charset: string): DecodedReply {
+  if (charset !== "utf-8" && !(charset === NEVER_FAILING && isUtf8(body))) return decodeOther(body, charset);
+  const text = withoutMark(body.toString("utf8"));
+  if (!text.includes("\uFFFD") || isUtf8(body)) return { text, damaged: null };
+  const copy = Buffer.from(body);
+  // U+FFFD in UTF-8. Its first byte is never the middle of another character.
+  for (let at = copy.indexOf(REPLACEMENT); at >= 0; at = copy.indexOf(REPLACEMENT, at + 3))
+    copy.fill("?", at, at + 3);
+  return { text, damaged: withoutEscapes(withoutMark(copy.toString("utf8"))) };
+}
+
+/**
+ * All bytes fit it, so a wrong declaration would never be seen. It is a default of servers, while JSON is UTF-8
+ * (RFC 8259). Accented text in it is hardly ever UTF-8 by accident.
+ */
+const NEVER_FAILING = "windows-1252";
+
+const REPLACEMENT = Buffer.from("\uFFFD");
+
+function decodeOther(body: Buffer, charset: string): DecodedReply {
+  try {
+    return { text: decodeCharset(body, charset, { fatal: true }), damaged: null };
+  } catch {
+    const text = decodeCharset(body, charset);
+    return { text, damaged: withoutEscapes(text) };
+  }
+}
+
+function withoutMark(text: string): string {
+  return text.startsWith("\uFEFF") ? text.slice(1) : text;
+}
+
+/** An escape is a character that was sent. A backslash that is escaped itself begins none. */
+function withoutEscapes(text: string): string {
+  return text.replace(/\\(?:\\|ufffd)/gi, (found) => (found === "\\\\" ? found : "?"));
+}
+
+/** How much of a page is searched for its encoding, in bytes. Browsers look as far. */
+const SEARCHED_BYTES = 1024;
+
+/**
+ * The text of a page, by its byte order mark, else the `charset` of its `Content-Type`, else that of its own
+ * `meta` element, else UTF-8. Bytes that are not valid become U+FFFD. Never throws.
+ */
+export function decodePage(body: Buffer, contentType: string): string {
+  const start = body.subarray(0, SEARCHED_BYTES).toString("latin1");
+  const named =
+    markOf(body) ??
+    charsetIn(contentType) ??
+    charsetIn(/<meta[^>]*charset[^>]*>/i.exec(start)?.[0] ?? "") ??
+    /^\s*<\?xml[^>]*\sencoding\s*=\s*["']([^"']+)/i.exec(start)?.[1];
+  return decodeCharset(body, charsetNamed(named ?? "utf-8") ?? "utf-8");
+}
+
+function markOf(body: Buffer): string | undefined {
+  if (body[0] === 0xfe && body[1] === 0xff) return "utf-16be";
+  if (body[0] === 0xff && body[1] === 0xfe) return "utf-16le";
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? "utf-8" : undefined;
 }

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { attachReply, UnexpectedShapeError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import { markDamaged } from "../../resources/damaged-records.ts";
 import { parseJson } from "../../resources/parse-json.ts";
+import type { Resource } from "../../resources/resources.ts";
 import { apiUrl, requestLabel } from "./api-url.ts";
-import { charsetOf, decodeReply } from "./decode-reply.ts";
+import { charsetOf, decodeReply } from "./body.ts";
 import {
   byteLengthOf,
   createHost,
@@ -13,10 +15,15 @@ import {
   type HostRequest,
   type HostSettings,
 } from "./host.ts";
-import { refuseRedirect } from "./refuse-redirect.ts";
 import { type SplitReply, splitReply } from "./split-reply.ts";
-import { excerpt, shownBody, showUrl } from "./upstream-errors.ts";
-import { COMMAND_WORDING, type NameOf } from "./wording.ts";
+import {
+  COMMAND_WORDING,
+  excerpt,
+  type NameOf,
+  refuseRedirect,
+  shownBody,
+  showUrl,
+} from "./upstream-errors.ts";
 
 const ROOT_PATH = "/api/v1/";
 
@@ -35,7 +42,7 @@ export interface FetchOptions<T>
   recall?(hash: string): Promise<Known<T> | null>;
 }
 
-export type Known<T> = (envelope: unknown, url: string) => T;
+type Known<T> = (envelope: unknown, url: string) => T;
 
 export interface JsonReply<T> extends Pick<HostReply, "sentAt" | "receivedAt" | "serverDate" | "reply"> {
   url: string;
@@ -178,4 +185,24 @@ function decodeJson(bytes: Buffer, charset: string, asReply: (value: unknown) =>
   const reply = asReply(parseJson(text));
   if (damaged !== null) markDamaged(reply, asReply(parseJson(damaged)));
   return reply;
+}
+
+/** What writes lines about the requests of a run. */
+interface Told {
+  client: Client;
+  log: Logger;
+}
+
+/** The same for work on one list: each line of its client and its log, those of retries too, has its `resource`. */
+export function aboutList<Parts extends Told>(parts: Parts, resource: Resource): Parts {
+  const { client, log } = parts;
+  const listLog = log.child({ resource });
+  return {
+    ...parts,
+    client: {
+      ...client,
+      fetchJson: (path, options) => client.fetchJson(path, { log: listLog, ...options }),
+    },
+    log: listLog,
+  };
 }

@@ -7,20 +7,25 @@ import { attachReply, NetworkError, type Reply, UnexpectedShapeError } from "../
 import type { RequestLabel } from "../../base/metrics/labels.ts";
 import type { RequestMeter } from "../../base/metrics/request-meter.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
-import { createClockDifference } from "./clock-difference.ts";
-import type { Fetch } from "./connections/fetch.ts";
-import { basicLogin, createLoginHider } from "./connections/logins.ts";
-import { createTransport, type RawReply, transportOf } from "./connections/transport.ts";
-import { parseHttpDate, parseRetryAfter } from "./header-times.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
 import { linkSignals } from "./link-signals.ts";
-import { toProxyError } from "./proxy-errors.ts";
-import { RedirectsError } from "./refuse-redirect.ts";
+import { basicLogin, createLoginHider } from "./logins.ts";
+import { createClockDifference, parseHttpDate, parseRetryAfter } from "./reply-times.ts";
 import { withRetries } from "./retry.ts";
-import { statusError } from "./status-error.ts";
-import { answerOf, excerpt, shownBody, showUrl, toUpstreamError } from "./upstream-errors.ts";
-import { COMMAND_WORDING, type Wording } from "./wording.ts";
+import { createTransport, type Fetch, type RawReply, transportOf } from "./transport.ts";
+import {
+  answerOf,
+  COMMAND_WORDING,
+  excerpt,
+  RedirectsError,
+  shownBody,
+  showUrl,
+  statusError,
+  toProxyError,
+  toUpstreamError,
+  type Wording,
+} from "./upstream-errors.ts";
 
 const MAX_REDIRECTS = 3;
 

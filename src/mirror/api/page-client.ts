@@ -2,9 +2,8 @@ import { UnexpectedShapeError, WrongAddressError } from "../../base/errors.ts";
 import { BodyTooLargeError } from "./body.ts";
 import { createHost, type Host, type HostSettings } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
-import { RedirectsError } from "./refuse-redirect.ts";
 import { isGone } from "./retry.ts";
-import { showUrl } from "./upstream-errors.ts";
+import { RedirectsError, showUrl } from "./upstream-errors.ts";
 
 export interface PageClientOptions extends HostSettings {
   /** Where the pages are. No request leaves its origin. */

@@ -8,7 +8,7 @@ import {
   WrongAddressError,
 } from "../../base/errors.ts";
 import { BodyTooLargeError } from "./body.ts";
-import { ProxyRefusedError } from "./proxy-errors.ts";
+import { ProxyRefusedError } from "./upstream-errors.ts";
 
 /** The upper bound of the first wait. It doubles with every try. */
 const BASE_WAIT_MS = 500;

@@ -3,7 +3,7 @@
  * the builds that are due, asks for each detail, and sweeps the stuck ones by a filter of the list. `explain-build.ts`
  * tells a person why.
  */
-import { aboutList } from "../api/about-list.ts";
+import { aboutList } from "../api/client.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { type Polled, type PollOptions, pollOpenBuilds } from "./poll-open-builds.ts";
 import { type SweepOptions, sweepStuckBuilds } from "./sweep-stuck-builds.ts";

@@ -9,14 +9,21 @@ import { HttpStatusError, isUpstreamLost, UpstreamError } from "../../base/error
 import type { Patience } from "../../store/connection/patience.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { serviceUrl } from "../../store/ledger/mirrored-service.ts";
+import { decodePage } from "../api/body.ts";
 import type { PageClient, PageReply } from "../api/page-client.ts";
 import { showUrl } from "../api/upstream-errors.ts";
 import type { ContentSummary } from "../lists/summary.ts";
-import { decodePage } from "./decode-page.ts";
-import { countDuePages, type DuePage, dropDeletedFiles, findDuePages } from "./find-due-pages.ts";
 import { pagePlace, pageUrl } from "./page-url.ts";
 import { readPage } from "./read-page.ts";
-import { type AskedPage, type PageOutcome, storeContents } from "./store-contents.ts";
+import {
+  type AskedPage,
+  countDuePages,
+  type DuePage,
+  dropDeletedFiles,
+  findDuePages,
+  type PageOutcome,
+  storeContents,
+} from "./stored-pages.ts";
 
 export interface FetchPagesOptions {
   sql: Sql;

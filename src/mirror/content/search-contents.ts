@@ -16,10 +16,16 @@ import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import type { Anchor } from "../../store/schema/file-contents.ts";
 import { fileAnchors, fileContents, files, projects } from "../../store/schema/index.ts";
-import { titleKey } from "./fold-words.ts";
-import { anchorLink, docLink, type PageAddress } from "./page-links.ts";
-import { parseQuery, type SearchQuery } from "./parse-query.ts";
-import { EM, HIGHLIGHTED, hasMatch, snippet } from "./snippet.ts";
+import { anchorLink, docLink, type PageAddress } from "./page-url.ts";
+import {
+  EM,
+  HIGHLIGHTED,
+  hasMatch,
+  parseQuery,
+  type SearchQuery,
+  snippet,
+  titleKey,
+} from "./search-words.ts";
 
 /** Hits on one page of the file search. */
 const FILE_HITS_PER_PAGE = 20;

@@ -1,7 +1,6 @@
 import { firstRequest, requestText } from "../../resources/page-request.ts";
 import type { Client } from "../api/client.ts";
-import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
-import { normalizePage } from "../normalize/page.ts";
+import { type FieldDrift, findDrift, normalizePage } from "../normalize/page.ts";
 import { type ParsedPage, parseListPage } from "../walk/page.ts";
 
 export interface BuildProbe {

@@ -12,8 +12,8 @@ import type { PageMemory } from "../load/page-memory.ts";
 import { quarantineHole } from "../load/quarantine.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import type { IdSet } from "../walk/id-set.ts";
-import type { LookAheadRoom } from "../walk/look-ahead.ts";
 import type { Page, RememberedPage } from "../walk/page.ts";
+import type { LookAheadRoom } from "../walk/page-source.ts";
 import { createBatches } from "./batches.ts";
 import { createPageOrder, type OrderedPage } from "./page-order.ts";
 

@@ -1,7 +1,7 @@
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { ResumableWalk, WalkCounts } from "../../store/ledger/run-ledger.ts";
-import type { LookAheadRoom } from "../walk/look-ahead.ts";
+import type { LookAheadRoom } from "../walk/page-source.ts";
 import type { WalkPlan } from "./plan.ts";
 import type { WalkSummary } from "./summary.ts";
 import type { SyncSettings } from "./sync-settings.ts";

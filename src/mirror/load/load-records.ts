@@ -2,7 +2,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
-import type { NormalizedRecord } from "../normalize/normalized.ts";
+import type { NormalizedRecord } from "../normalize/record.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
 import type { ObservedRecord } from "./observed-record.ts";

@@ -1,4 +1,4 @@
-import type { NormalizedRecord } from "../normalize/normalized.ts";
+import type { NormalizedRecord } from "../normalize/record.ts";
 
 /** The source of a reply. Its content was true at some moment between the request and the arrival. */
 export interface Observation {

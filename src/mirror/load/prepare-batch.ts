@@ -1,9 +1,8 @@
 import type { Reference } from "../../resources/resource-uri.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
-import { type FieldDrift, findDrift } from "../normalize/find-drift.ts";
-import type { NormalizedRecord } from "../normalize/normalized.ts";
-import type { NormalizedPage } from "../normalize/page.ts";
+import { type FieldDrift, findDrift, type NormalizedPage } from "../normalize/page.ts";
+import type { NormalizedRecord } from "../normalize/record.ts";
 import type { ObservedRecord } from "./observed-record.ts";
 import type { SeenCopy } from "./project-sightings.ts";
 import type { RefusedRecord } from "./quarantine.ts";

@@ -6,7 +6,7 @@ import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { quarantine } from "../../store/schema/index.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
-import type { RejectedRecord } from "../normalize/normalized.ts";
+import type { RejectedRecord } from "../normalize/record.ts";
 import type { Hole } from "../walk/page.ts";
 import { RECORD_TABLES } from "./tables.ts";
 

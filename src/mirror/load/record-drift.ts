@@ -1,5 +1,5 @@
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { FieldDrift } from "../normalize/find-drift.ts";
+import type { FieldDrift } from "../normalize/page.ts";
 
 /** Stores new drift of a resource in `sync.drift`: each field, kind and detail once. */
 export async function recordDrift(

@@ -1,6 +1,6 @@
 import { fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { FieldReference, NormalizedRecord } from "../normalize/normalized.ts";
+import type { FieldReference, NormalizedRecord } from "../normalize/record.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { type TableRow, UNRESOLVED_REFERENCES } from "./tables.ts";
 import { addRows, type WriteMethod } from "./write-rows.ts";

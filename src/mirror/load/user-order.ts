@@ -1,5 +1,5 @@
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { FieldReference } from "../normalize/normalized.ts";
+import type { FieldReference } from "../normalize/record.ts";
 import type { ObservedRecord } from "./observed-record.ts";
 
 /**

@@ -3,9 +3,16 @@ import { foreignNumberIn } from "../../resources/parse-json.ts";
 import { recordId } from "../../resources/record-id.ts";
 import { otherResource } from "../../resources/resource-uri.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { createEmbeddedProjects } from "./embedded-project.ts";
-import type { NormalizeContext, NormalizedRecord, RejectedRecord, RepeatedProject } from "./normalized.ts";
-import { normalizeRecord } from "./record.ts";
+import {
+  type EmbeddedProjects,
+  type NormalizeContext,
+  type NormalizedRecord,
+  normalizeRecord,
+  type RejectedRecord,
+  type RepeatedProject,
+} from "./record.ts";
+import { hashRecord } from "./record-hash.ts";
+import { PLANS } from "./record-plan.ts";
 
 export interface NormalizedPage {
   resource: Resource;
@@ -80,4 +87,86 @@ export function normalizePage(
   page.repeatedProjects = projects.repeated();
   page.replacedNul = context.replacements.nul;
   return page;
+}
+
+function createEmbeddedProjects(context: NormalizeContext): EmbeddedProjects {
+  const copies = new Map<string, { record: Record<string, unknown>; hash: string }[]>();
+  const news: NormalizedRecord[] = [];
+  const repeated: RepeatedProject[] = [];
+  return {
+    add(value) {
+      const id = recordId(value);
+      if (id === null) return null;
+      const record = value as Record<string, unknown>;
+      const known = copies.get(id);
+      if (known?.some((copy) => isSameRecord(copy.record, record))) return id;
+      const hash = hashRecord(record, PLANS.project, null);
+      if (known?.some((copy) => copy.hash === hash)) return id;
+      if (known) known.push({ record, hash });
+      else copies.set(id, [{ record, hash }]);
+      const normalize = () => normalizeRecord("project", id, record, context, { hash });
+      if (context.isAlreadyLoaded?.(id, hash) === true) repeated.push({ id, hash, normalize });
+      else news.push(normalize());
+      return id;
+    },
+    all: () => news,
+    repeated: () => repeated,
+  };
+}
+
+/**
+ * Whether two records are equal field by field. Lists are compared element by element. Deeper values count as
+ * different; then the hashes decide.
+ */
+function isSameRecord(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
+  const keys = Object.keys(one);
+  if (keys.length !== Object.keys(other).length) return false;
+  return keys.every((key) => {
+    if (!Object.hasOwn(other, key)) return false;
+    const [left, right] = [one[key], other[key]];
+    if (left === right) return true;
+    return (
+      Array.isArray(left) &&
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((element, index) => element === right[index])
+    );
+  });
+}
+
+/** A way in which a record differs from the interface as documented. */
+export interface FieldDrift {
+  field: string;
+  kind: "appeared" | "vanished" | "type_changed";
+  /** Describes what came, but never holds the value. */
+  detail: string;
+}
+
+/** The most differences reported for one page: a hostile server may send any number of fields. */
+const MAX_DRIFT = 100;
+
+/** Finds how the records of a page differ from the documented fields. Each difference is reported once. */
+export function findDrift(resource: Resource, records: readonly NormalizedRecord[]): FieldDrift[] {
+  const { isDocumented } = PLANS[resource];
+  const found = new Map<string, FieldDrift>();
+  const add = (drift: FieldDrift) => {
+    if (found.size < MAX_DRIFT) found.set(`${drift.kind} ${drift.field} ${drift.detail}`, drift);
+  };
+  for (const { extra, columns } of records) {
+    if (extra === null) continue;
+    for (const field of extra.missing ?? []) add({ field, kind: "vanished", detail: "missing in records" });
+    for (const [field, value] of Object.entries(extra.values ?? {})) {
+      if (!isDocumented.has(field)) add({ field, kind: "appeared", detail: "in records" });
+      // A date that is only written in another way fills its column, so it is no drift.
+      else if (typeof columns[field] !== "string")
+        add({ field, kind: "type_changed", detail: `${nameOf(value)} in records` });
+    }
+  }
+  return [...found.values()];
+}
+
+function nameOf(value: unknown): string {
+  if (typeof value === "string") return "an unreadable text";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -1,17 +1,73 @@
 import { parseLocalTime } from "../../resources/local-time.ts";
-import { otherResource, parseResourceUri } from "../../resources/resource-uri.ts";
+import { otherResource, parseResourceUri, type Reference } from "../../resources/resource-uri.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Extra } from "../../store/schema/columns.ts";
 import { cleanJson, cleanText } from "./clean-text.ts";
-import type {
-  Columns,
-  EmbeddedProjects,
-  FieldReference,
-  NormalizeContext,
-  NormalizedRecord,
-} from "./normalized.ts";
 import { hashRecord } from "./record-hash.ts";
 import { PLANS, type PlannedField } from "./record-plan.ts";
+
+/** A URI reference of a record, read but not yet looked up. */
+export interface FieldReference {
+  field: string;
+  /** The place in a list of references; 0 for a single one. */
+  position: number;
+  uri: string;
+  target: Reference;
+}
+
+/** Column values by column name, in the form that `load` writes: texts, booleans, and null. */
+type Columns = Record<string, string | boolean | null>;
+
+/** One record as rows: its own columns, and its values in other tables. */
+export interface NormalizedRecord {
+  id: string;
+  /** Records with equal content have equal hashes (`hashRecord`). */
+  hash: string;
+  columns: Columns;
+  extra: Extra | null;
+  references: FieldReference[];
+  /** The id of the embedded project of a version or file. */
+  projectId: string | null;
+  /** The long texts of a build that go to `build_logs`. They are in `columns` too. */
+  logs: Columns | null;
+}
+
+/** All that a normalizer knows in addition to the record. */
+export interface NormalizeContext {
+  baseUrl: URL;
+  replacements: { nul: number };
+  /**
+   * Whether the newest loaded copy of this embedded project has this hash. Then it is not normalized again.
+   */
+  isAlreadyLoaded?: ((id: string, hash: string) => boolean) | undefined;
+}
+
+/**
+ * Collects the embedded projects of one page. Many records of a page hold the same project, so equal copies
+ * are hashed and normalized once. A copy that an earlier page has already brought is not normalized again.
+ */
+export interface EmbeddedProjects {
+  /** The id of the embedded project, or null when `value` is not a project. */
+  add(value: unknown): string | null;
+  /** Every distinct new copy, in the order of arrival. */
+  all(): NormalizedRecord[];
+  /** The copies that equal the newest loaded ones. */
+  repeated(): RepeatedProject[];
+}
+
+/** A copy of a project that equals the newest loaded one. It is normalized only if another one came meanwhile. */
+export interface RepeatedProject {
+  id: string;
+  hash: string;
+  normalize(): NormalizedRecord;
+}
+
+/** A record that cannot become a row. Its payload is kept for inspection. */
+export interface RejectedRecord {
+  recordId: string | null;
+  reason: string;
+  payload: unknown;
+}
 
 /**
  * Sorts the fields of one record into columns, references and `extra`, as its declaration says. Nothing is lost: together
@@ -128,4 +184,40 @@ function pick(columns: Columns, names: readonly string[]): Columns {
 function withoutEmpty(values: Record<string, unknown> | null, missing: string[] | null): Extra | null {
   if (!values && !missing) return null;
   return { ...(values && { values }), ...(missing && { missing }) };
+}
+
+/** One record as the tables hold it: the inverse of a `NormalizedRecord`. */
+export interface RestorableRecord {
+  id: string;
+  extra: Extra | null;
+  /** Column values by name, with dates as `LocalTime.text`. For a build, those of its logs too. */
+  columns: Readonly<Record<string, unknown>>;
+  /** The URIs of a project's administrators, in their order. */
+  users?: readonly string[];
+  /** The embedded project of a version or a file in its wire form. Null when there is none. */
+  project?: Readonly<Record<string, unknown>> | null;
+}
+
+/**
+ * The record as it was sent, from its columns, its `extra` and the rows that belong to it. Documented fields
+ * come first, in the documented order. Only U+0000 and lone surrogates differ from what was sent.
+ */
+export function restoreRecord(
+  resource: Resource,
+  { id, extra, columns, users = [], project = null }: RestorableRecord,
+): Record<string, unknown> {
+  const { values = {}, missing = [] } = extra ?? {};
+  const record: Record<string, unknown> = {};
+  // Not by assignment: a field may be called __proto__.
+  const put = (field: string, value: unknown) =>
+    Object.defineProperty(record, field, { value, enumerable: true, configurable: true, writable: true });
+
+  record.id = id;
+  for (const { name, kind, column } of PLANS[resource].fields) {
+    if (missing.length > 0 && missing.includes(name)) continue;
+    if (column !== null) record[name] = columns[column] ?? null;
+    else record[name] = kind === "uris" ? users : project;
+  }
+  for (const field of Object.keys(values)) put(field, values[field]);
+  return record;
 }

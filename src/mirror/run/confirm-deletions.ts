@@ -2,7 +2,7 @@ import { NetworkError, TimeoutError, type UpstreamError } from "../../base/error
 import type { Resource } from "../../resources/resources.ts";
 import { addDeleted } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
-import { aboutList } from "../api/about-list.ts";
+import { aboutList } from "../api/client.ts";
 import { askDetail, type DetailAnswer } from "../api/fetch-detail.ts";
 import { isRefusal } from "../api/retry.ts";
 import {

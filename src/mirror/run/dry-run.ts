@@ -24,8 +24,12 @@ import { compareRecords } from "../load/load-records.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { createCourse } from "../walk/course.ts";
 import { createIdSet } from "../walk/id-set.ts";
-import { createLookAheadRoom, type LookAheadRoom, lookAheadOf } from "../walk/look-ahead.ts";
-import { createPageSource } from "../walk/page-source.ts";
+import {
+  createLookAheadRoom,
+  createPageSource,
+  type LookAheadRoom,
+  lookAheadOf,
+} from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import type { SyncOptions } from "./run.ts";
 import { createWarnings } from "./warnings.ts";

@@ -1,6 +1,6 @@
 import { UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
 import { recordId } from "../../resources/record-id.ts";
-import { aboutList } from "../api/about-list.ts";
+import { aboutList } from "../api/client.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
 import { isGone } from "../api/retry.ts";
 import {

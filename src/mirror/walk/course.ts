@@ -60,11 +60,11 @@ import {
   requestText,
 } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { createHighestIds } from "./highest-ids.ts";
 import { createIdSet } from "./id-set.ts";
 import type { ParsedMeta } from "./page.ts";
 import { LARGEST_SIZE } from "./page-size.ts";
 import {
+  createHighestIds,
   createPass,
   goOnUnproven,
   isFull,

@@ -1,7 +1,6 @@
 import type { NextLink } from "../../resources/next-link.ts";
 import type { PageRequest } from "../../resources/page-request.ts";
-import { tailOf } from "./list-order.ts";
-import type { ParsedMeta } from "./page.ts";
+import { type ParsedMeta, tailOf } from "./page.ts";
 import { BASE_SIZE } from "./page-size.ts";
 import { isFull, saidLimit } from "./pass.ts";
 

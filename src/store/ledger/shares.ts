@@ -2,7 +2,7 @@
 import type { Resource } from "../../resources/resources.ts";
 import type { AnySql, Sql } from "../connection/sql.ts";
 
-/** As `datesOf` writes dates (`src/mirror/walk/list-order.ts`). */
+/** As `datesOf` writes dates (`src/mirror/walk/page.ts`). */
 const DATE = 'YYYY-MM-DD"T"HH24:MI:SS.US';
 
 export interface Share {

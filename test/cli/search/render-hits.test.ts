@@ -5,7 +5,7 @@ import {
   describeFileHits,
 } from "../../../src/cli/search/describe-hits.ts";
 import { renderHits } from "../../../src/cli/search/render-hits.ts";
-import type { FileHit } from "../../../src/client/records.ts";
+import type { FileHit } from "../../../src/client/parse-record.ts";
 
 const PLAIN = { colour: false, columns: undefined };
 

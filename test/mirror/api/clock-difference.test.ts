@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createClockDifference } from "../../../src/mirror/api/clock-difference.ts";
+import { createClockDifference } from "../../../src/mirror/api/reply-times.ts";
 
 const NOON = Date.parse("2024-05-15T12:00:00Z");
 const at = (ms: number) => new Date(NOON + ms);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { charsetOf, decodeReply } from "../../../src/mirror/api/decode-reply.ts";
+import { charsetOf, decodeReply } from "../../../src/mirror/api/body.ts";
 
 describe("charsetOf", () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseHttpDate, parseRetryAfter } from "../../../src/mirror/api/header-times.ts";
+import { parseHttpDate, parseRetryAfter } from "../../../src/mirror/api/reply-times.ts";
 
 describe("parseHttpDate", () => {
   it.each([

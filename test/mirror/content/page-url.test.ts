@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { anchorLink, docLink } from "../../../src/mirror/content/page-links.ts";
-import { pagePlace, pageUrl } from "../../../src/mirror/content/page-url.ts";
+import { anchorLink, docLink, pagePlace, pageUrl } from "../../../src/mirror/content/page-url.ts";
 
 describe("pageUrl", () => {
   const docs = new URL("https://docs.example.org/mirror");

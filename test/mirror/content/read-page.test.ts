@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodePage } from "../../../src/mirror/content/decode-page.ts";
+import { decodePage } from "../../../src/mirror/api/body.ts";
 import {
   MAX_ANCHORS,
   MAX_TEXT_LENGTH,

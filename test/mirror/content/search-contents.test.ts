@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findAnchors, findDocs, findFiles } from "../../../src/mirror/content/search-contents.ts";
-import {
-  type AskedPage,
-  type PageOutcome,
-  storeContents,
-} from "../../../src/mirror/content/store-contents.ts";
+import { type AskedPage, type PageOutcome, storeContents } from "../../../src/mirror/content/stored-pages.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import type { Anchor } from "../../../src/store/schema/file-contents.ts";

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { foldWords } from "../../../src/mirror/content/fold-words.ts";
-import { MAX_QUERY_LENGTH, parseQuery } from "../../../src/mirror/content/parse-query.ts";
-import { EM, HIGHLIGHTED, snippet } from "../../../src/mirror/content/snippet.ts";
+import {
+  EM,
+  foldWords,
+  HIGHLIGHTED,
+  MAX_QUERY_LENGTH,
+  parseQuery,
+  snippet,
+} from "../../../src/mirror/content/search-words.ts";
 
 const em = (text: string, q: string) => snippet(text, parseQuery(q)?.words ?? [], EM);
 

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cleanJson } from "../../../src/mirror/normalize/clean-text.ts";
-import type { NormalizedRecord } from "../../../src/mirror/normalize/normalized.ts";
 import { normalizePage } from "../../../src/mirror/normalize/page.ts";
-import { restoreRecord } from "../../../src/mirror/normalize/restore-record.ts";
+import { type NormalizedRecord, restoreRecord } from "../../../src/mirror/normalize/record.ts";
 import { parseLocalTime } from "../../../src/resources/local-time.ts";
 import { fieldOf, RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readingOf } from "../../../src/mirror/normalize/reading-of.ts";
 import { hashRecord } from "../../../src/mirror/normalize/record-hash.ts";
-import { PLANS } from "../../../src/mirror/normalize/record-plan.ts";
+import { PLANS, readingOf } from "../../../src/mirror/normalize/record-plan.ts";
 import {
   type Declaration,
   datetime,

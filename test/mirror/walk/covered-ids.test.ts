@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type CoveredIds, createCoveredIds } from "../../../src/mirror/walk/covered-ids.ts";
+import { type CoveredIds, createCoveredIds } from "../../../src/mirror/walk/pass.ts";
 
 /** What was covered by pages in this order. */
 function covering(...pages: string[]): CoveredIds {

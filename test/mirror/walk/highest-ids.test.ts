@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createHighestIds } from "../../../src/mirror/walk/highest-ids.ts";
+import { createHighestIds } from "../../../src/mirror/walk/pass.ts";
 
 /** Three passes: each one takes these ids. */
 function after(passes: readonly (readonly string[])[], known?: number) {

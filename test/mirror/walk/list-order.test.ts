@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readOrder, tailOf } from "../../../src/mirror/walk/list-order.ts";
+import { readOrder, tailOf } from "../../../src/mirror/walk/page.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 
 const builds = (...dates: unknown[]) => dates.map((date) => ({ date }));

@@ -2,9 +2,12 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { HttpStatusError, StoppedError } from "../../../src/base/errors.ts";
 import type { ClientOptions } from "../../../src/mirror/api/client.ts";
-import { createLookAheadRoom } from "../../../src/mirror/walk/look-ahead.ts";
 import type { RememberedPage } from "../../../src/mirror/walk/page.ts";
-import { createPageSource, type PageSourceOptions } from "../../../src/mirror/walk/page-source.ts";
+import {
+  createLookAheadRoom,
+  createPageSource,
+  type PageSourceOptions,
+} from "../../../src/mirror/walk/page-source.ts";
 import { type PageRequest, parsePageRequest, requestText } from "../../../src/resources/page-request.ts";
 import { createTestClient } from "../../support/client.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";

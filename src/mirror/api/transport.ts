@@ -1,8 +1,31 @@
-import { createConnections } from "./connections.ts";
 import type { DispatcherOptions } from "./dispatcher.ts";
-import type { Fetch, FetchReply } from "./fetch.ts";
 
-export interface SentRequest {
+/** What a request of `Fetch` has. */
+export interface FetchInit {
+  method: "GET";
+  /** By name in lower case. They have no `accept-encoding`: the function asks for what it unpacks itself. */
+  headers: Record<string, string>;
+  /** The client follows redirects itself, within the service's API. */
+  redirect: "manual";
+  signal: AbortSignal;
+}
+
+/** The part of a `Response` that is read. */
+export interface FetchReply {
+  readonly status: number;
+  readonly headers: { forEach(call: (value: string, name: string) => void): void };
+  readonly body: {
+    getReader(): {
+      read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+      cancel(): Promise<void>;
+    };
+  } | null;
+}
+
+/** Sends one request. `globalThis.fetch` is one, and so is that of undici with a dispatcher of one's own. */
+export type Fetch = (url: string, init: FetchInit) => Promise<FetchReply>;
+
+interface SentRequest {
   headers: Record<string, string>;
   signal: AbortSignal;
   /** Milliseconds to wait for the head of the reply, and for more of its body. */
@@ -20,7 +43,7 @@ export interface RawReply {
 }
 
 /** What carries requests to one service. */
-export interface Transport {
+interface Transport {
   /** Whether it unpacks bodies itself, whatever their `content-encoding` says. It then asks for the encodings too. */
   readonly unpacks: boolean;
   send(url: URL, request: SentRequest): Promise<RawReply>;
@@ -79,4 +102,35 @@ async function* piecesOf(reader: Reader | undefined): AsyncGenerator<Buffer> {
   } finally {
     await reader?.cancel().catch(() => {});
   }
+}
+
+/**
+ * The connections to one service, opened with the first request: undici, which they need, is a third of the
+ * program, and commands start faster without it. `close` may be called twice.
+ */
+export function createConnections(options: DispatcherOptions) {
+  let opened: ReturnType<typeof open> | undefined;
+  return {
+    open: () => (opened ??= open(options)),
+    async close(): Promise<void> {
+      const connections = await opened;
+      await connections?.dispatcher.destroy();
+    },
+  };
+}
+
+let loaded: Promise<typeof import("./dispatcher.ts")> | undefined;
+
+/**
+ * Loads what the first request needs. For programs that may send it long after their start: an upgrade may have replaced
+ * their files by then.
+ */
+export function loadConnections() {
+  loaded ??= import("./dispatcher.ts");
+  return loaded;
+}
+
+async function open(options: DispatcherOptions) {
+  const { createDispatcher, request } = await loadConnections();
+  return { request, dispatcher: createDispatcher(options) };
 }

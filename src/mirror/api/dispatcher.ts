@@ -1,6 +1,6 @@
 import { Agent, type Dispatcher, errors, Pool, ProxyAgent } from "undici";
-import { TunnelError } from "../proxy-errors.ts";
 import { basicLogin } from "./logins.ts";
+import { TunnelError } from "./upstream-errors.ts";
 
 export { request } from "undici";
 

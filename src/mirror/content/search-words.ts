@@ -1,4 +1,52 @@
-import { isUnspaced } from "./fold-words.ts";
+/**
+ * The words of a text as the index and the searches see them: lower case, without marks and signs, one blank
+ * between two. So `os.path.join()` is three words on every server, whatever its locale. Scripts that are
+ * written without blanks between words are split into characters.
+ */
+export function foldWords(text: string): string {
+  return text.normalize("NFC").toLowerCase().replace(UNSPACED, " $& ").replace(SEPARATORS, " ").trim();
+}
+
+/** A title or a query in the form in which they are compared for being equal. */
+export function titleKey(title: string): string {
+  return foldWords(title).slice(0, MAX_TITLE_KEY_LENGTH).toWellFormed();
+}
+
+/** Each word of a folded text once, in order. */
+function wordsOf(folded: string): string[] {
+  return [...new Set(folded.split(" "))].filter((word) => word !== "");
+}
+
+/** Whether a folded word is a character of a script without blanks. It matches anywhere in a text. */
+function isUnspaced(word: string): boolean {
+  return word.replace(UNSPACED, "") === "";
+}
+
+const MAX_TITLE_KEY_LENGTH = 200;
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/gu;
+const SEPARATORS = /[^\p{L}\p{M}\p{N}]+/gu;
+
+/** A search as the index understands it. */
+export interface SearchQuery {
+  /** The words with one blank between two. */
+  folded: string;
+  words: string[];
+}
+
+/** A longer search finds nothing, so that nobody can make the database work for long. */
+export const MAX_QUERY_LENGTH = 1000;
+/** Postgres' limit of a word in an index. */
+const MAX_WORD_BYTES = 2046;
+
+/** Null for a search that can find nothing: without a word, too long, or with a word that no index has. */
+export function parseQuery(q: string): SearchQuery | null {
+  if (q.length > MAX_QUERY_LENGTH) return null;
+  const folded = foldWords(q.toWellFormed());
+  const words = wordsOf(folded);
+  if (words.length === 0 || words.some((word) => Buffer.byteLength(word) > MAX_WORD_BYTES)) return null;
+  return { folded: words.join(" "), words };
+}
 
 /** The tags around a matched word. */
 type Mark = { open: string; close: string };
