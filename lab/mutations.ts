@@ -99,7 +99,7 @@ const MUTATIONS: readonly Mutation[] = [
   {
     name: "revision",
     wrong: "a list keeps its revision when a record changes that is embedded in it",
-    file: "src/serve/catalog/revisions.ts",
+    file: "src/serve/catalog/mirror-catalog.ts",
     from: "[resource, ...targets.flatMap(({ target }) => partsOf(target))]",
     to: "[resource, ...targets.slice(0, 0).flatMap(({ target }) => partsOf(target))]",
     tests: [

@@ -15,7 +15,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import type { FileRecord } from "../../src/resources/file.ts";
+import type { FileRecord } from "../../src/resources/resources.ts";
 import { installPackages } from "../../test/support/python-packages.ts";
 
 const { values } = parseArgs({

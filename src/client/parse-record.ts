@@ -1,11 +1,12 @@
 import { UnexpectedShapeError } from "../base/errors.ts";
 import type { Field, FieldKind, Fields } from "../resources/declare.ts";
 import type { FileHitRecord } from "../resources/file.ts";
-import { isJsonObject } from "../resources/json-object.ts";
-import { foreignNumberIn } from "../resources/parse-json.ts";
+import { isJsonObject, foreignNumberIn } from "../resources/parse-json.ts";
 import type { ProjectRecord } from "../resources/project.ts";
 import { recordId } from "../resources/record-id.ts";
 import { DECLARATIONS, type RecordTypes, type Resource, targetOf } from "../resources/resources.ts";
+import type { FileHit, RecordOf } from "./records.ts";
+import { unexpectedShape } from "./unexpected-shape.ts";
 
 /**
  * A record as it was received (`docs/interface.md`, "Records"). Only `id` is sure. Any other documented field

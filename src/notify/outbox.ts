@@ -10,10 +10,11 @@
  * A claim moves the next try beyond the longest try, so no two processes send a notice at the same time, and no transaction
  * is open while a receiver is slow. All moments here are by the clock of Postgres.
  */
-
 import type { NoticeType } from "../base/config/notice-types.ts";
+import type { Logger } from "../base/log.ts";
 import type { Sql } from "../store/connection/sql.ts";
-import type { Message } from "./message.ts";
+import { withStoreErrors } from "../store/connection/store-errors.ts";
+import type { Message, Receiver } from "./receiver.ts";
 
 const CLAIM_S = 60;
 /** The error of a notice whose try is under way. It stays where the process dies. */
@@ -31,14 +32,14 @@ const KEPT_WAITING = "7 days";
 const KEPT = "30 days";
 const MOST_FORGOTTEN = 1000;
 
-export interface ClaimedNotice extends Message {
+interface ClaimedNotice extends Message {
   noticeId: number;
   /** This one included. */
   tries: number;
 }
 
 /** Claims the oldest notice that is due, for 60 s. Null when none is. */
-export async function claimNotice(sql: Sql): Promise<ClaimedNotice | null> {
+async function claimNotice(sql: Sql): Promise<ClaimedNotice | null> {
   const [notice] = await sql<ClaimedNotice[]>`
     update sync.notices set tries = tries + 1, error = ${UNDER_WAY}, next_try_at = now() + ${CLAIM_S} * interval '1 s'
     where id = (
@@ -53,13 +54,13 @@ export async function claimNotice(sql: Sql): Promise<ClaimedNotice | null> {
 }
 
 /** Notes that the receiver has confirmed a notice, whatever became of its claim. */
-export async function markDelivered(sql: Sql, { noticeId }: ClaimedNotice): Promise<void> {
+async function markDelivered(sql: Sql, { noticeId }: ClaimedNotice): Promise<void> {
   await sql`
     update sync.notices set delivered_at = now(), given_up_at = null, error = null
     where id = ${noticeId} and delivered_at is null`;
 }
 
-export interface FailedTry {
+interface FailedTry {
   error: string;
   /** Our own wait. */
   waitMs: number;
@@ -70,7 +71,7 @@ export interface FailedTry {
 }
 
 /** Notes a failed try, and when the next one is. True when the notice was given up. Does nothing after another claim. */
-export async function markFailed(
+async function markFailed(
   sql: Sql,
   { noticeId, tries }: ClaimedNotice,
   { error, waitMs, retryAfterMs = 0, isFinal }: FailedTry,
@@ -89,7 +90,7 @@ export async function markFailed(
 }
 
 /** Gives up what waits for too long and removes what ended long ago. Gives the number of those that were given up. */
-export async function clearOutbox(sql: Sql): Promise<number> {
+async function clearOutbox(sql: Sql): Promise<number> {
   const { count } = await sql`
     update sync.notices set given_up_at = now(), error = coalesce(error, 'it waited too long for a try')
     where delivered_at is null and given_up_at is null and next_try_at < now() - ${KEPT_WAITING}::interval`;
@@ -159,4 +160,68 @@ export async function listNotices(sql: Sql, limit: number): Promise<Outbox> {
     ) as shown
     order by ended_at desc nulls first, case when coalesce(delivered_at, given_up_at) is null then id end, id desc`;
   return { ...(counts ?? { waiting: 0, delivered: 0, given_up: 0 }), notices: [...notices] };
+}
+
+/** In one round, so that it ends. */
+const MOST_SENT = 100;
+/** The notices of a round have one receiver: after so many failures it is down, and the next round tries again. */
+const MOST_FAILED = 4;
+
+const FIRST_WAIT_MS = 15_000;
+const LONGEST_WAIT_MS = 3_600_000;
+
+interface DeliveryOptions {
+  sql: Sql;
+  receiver: Receiver;
+  /** No try begins later than this after the start. One that has begun may last 15 s. */
+  beginWithinMs: number;
+  log: Logger;
+  signal: AbortSignal;
+}
+
+/** How many notices were sent, and how many tries failed. */
+export interface Delivered {
+  delivered: number;
+  failed: number;
+}
+
+/**
+ * Sends the notices that are due, one after the other, oldest first. A failed one is tried again later. A try whose result
+ * could not be stored is repeated, with the same id. Throws `StoreError`, and the signal's reason.
+ */
+export async function deliverNotices(options: DeliveryOptions): Promise<Delivered> {
+  const { sql, receiver, beginWithinMs, log, signal } = options;
+  const until = performance.now() + beginWithinMs;
+  const counts = { delivered: 0, failed: 0 };
+  return withStoreErrors("deliver notices", async () => {
+    const old = await clearOutbox(sql);
+    if (old > 0) log.error({ notices: old }, "gave up notices that waited too long");
+    for (let sent = 0; sent < MOST_SENT && counts.failed < MOST_FAILED && performance.now() < until; sent++) {
+      signal.throwIfAborted();
+      const notice = await claimNotice(sql);
+      if (notice === null) break;
+      const { error, isGone, retryAfterMs } = await receiver.send(notice, signal);
+      const { noticeId, id, type, tries } = notice;
+      const facts = { notice_id: noticeId, message_id: id, type, tries };
+      if (error === null) {
+        await markDelivered(sql, notice);
+        counts.delivered++;
+        log.info(facts, "notice delivered");
+        continue;
+      }
+      counts.failed++;
+      const waitMs = waitAfter(tries);
+      const isGivenUp = await markFailed(sql, notice, { error, waitMs, retryAfterMs, isFinal: isGone });
+      if (isGivenUp)
+        log.error({ ...facts, error }, "gave up a notice; `docmirror notify --retry` lets it be tried again");
+      else log.warn({ ...facts, error }, "could not deliver a notice; it is tried again");
+    }
+    return counts;
+  });
+}
+
+/** Doubles with each try, up to an hour. The jitter keeps many senders apart. */
+export function waitAfter(tries: number, random: () => number = Math.random): number {
+  const ms = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries - 1, 20));
+  return Math.round(ms * (0.5 + random() / 2));
 }

@@ -1,3 +1,5 @@
+import { isJsonObject } from "./parse-json.ts";
+
 /**
  * A request for one page of a list. `offset` and `limit` come from its query; the other parameters stay as
  * they are.
@@ -38,4 +40,78 @@ export function requestText(request: PageRequest): string {
 function wholeNumber(text: string | null): number | null {
   if (text === null || !/^\d{1,15}$/.test(text)) return null;
   return Number(text);
+}
+
+/**
+ * One list reply (`docs/interface.md`, "Lists"). `next` and `objects` are required. Without them a reply is
+ * not a page, and reading it as the last page would end a walk early. The other fields may hold anything; the
+ * code that uses them checks them.
+ */
+export interface Envelope {
+  readonly meta: {
+    readonly next: string | null;
+    readonly limit?: unknown;
+    readonly offset?: unknown;
+    readonly total_count?: unknown;
+    readonly [unknownField: string]: unknown;
+  };
+  readonly objects: unknown[];
+}
+
+/** Reads a list reply. For anything else `fault` says which part is wrong, and what came in its place. */
+export function readEnvelope(value: unknown): Envelope | { fault: string } {
+  if (!isJsonObject(value)) return fault("the reply", "object", value);
+  const { meta, objects } = value;
+  if (!isJsonObject(meta)) return fault("meta", "object", meta);
+  const { next } = meta;
+  if (typeof next !== "string" && next !== null) return fault("meta.next", "string", next);
+  if (!Array.isArray(objects)) return fault("objects", "array", objects);
+  return { meta: { ...meta, next: next === null ? null : storable(next) }, objects };
+}
+
+/** Postgres stores the page and cannot hold U+0000 and lone surrogates. */
+function storable(link: string): string {
+  return link.replaceAll("\u0000", "\uFFFD").toWellFormed();
+}
+
+function fault(where: string, expected: string, value: unknown): { fault: string } {
+  return { fault: `${where}: Invalid input: expected ${expected}, received ${kindOf(value)}` };
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+  return typeof value;
+}
+
+/** Messages show a `next` up to this length. */
+const SHOWN_LENGTH = 200;
+
+/** Where the `next` of a page leads. */
+export interface NextLink {
+  /**
+   * `nowhere`: it is null, the list ends here. `unclear`: it names no page by limit and offset. `elsewhere`:
+   * it leaves the list. `back`: to this page or an earlier one. `on`: forward in this list.
+   */
+  leads: "nowhere" | "unclear" | "elsewhere" | "back" | "on";
+  /** The link as it came, shortened and in quotes. */
+  text: string;
+  limit: number;
+  offset: number;
+}
+
+/** Reads the `next` of the page at `at`. */
+export function readNext(
+  next: string | null,
+  at: PageRequest,
+  isListPath: (path: string) => boolean,
+): NextLink {
+  if (next === null) return { leads: "nowhere", text: "null", limit: 0, offset: 0 };
+  const text = `'${next.slice(0, SHOWN_LENGTH)}'`;
+  const named = parsePageRequest(next);
+  if (!named) return { leads: "unclear", text, limit: 0, offset: 0 };
+  const { limit, offset } = named;
+  if (!isListPath(named.path)) return { leads: "elsewhere", text, limit, offset };
+  return { leads: offset > at.offset ? "on" : "back", text, limit, offset };
 }

@@ -1,3 +1,5 @@
+import { isResource, type Resource } from "./resources.ts";
+
 /** A longer id could exceed an index entry of Postgres. Real ids are far shorter. */
 const MAX_ID_LENGTH = 255;
 
@@ -18,4 +20,78 @@ export function recordId(record: unknown): string | null {
  */
 export function isStorableId(id: string): boolean {
   return id !== "" && id.length <= MAX_ID_LENGTH && !id.includes("\u0000") && id.isWellFormed();
+}
+
+/** The target of a URI reference. `key` is an id, or a slug where the service uses slugs. */
+export type Reference =
+  | { kind: "record"; resource: Resource; key: string }
+  /** On another host, or on a path outside this API. */
+  | { kind: "foreign" }
+  /** Does not name a record. */
+  | { kind: "malformed" };
+
+/**
+ * Path segments of other endpoints (`docs/interface.md`, "Endpoints"), and the relative steps: these are not
+ * keys.
+ */
+const NO_KEYS: readonly string[] = ["schema", "search", "anchor", "set", ".", ".."];
+
+/**
+ * Reads a URI reference: `/api/v1/project/42/`, with or without the closing slash, absolute or below the base
+ * URL's path prefix, by id or by slug. The query and the fragment are ignored. Never throws.
+ */
+export function parseResourceUri(uri: string, baseUrl: URL): Reference {
+  const named = splitUri(uri, baseUrl);
+  if (typeof named === "string") return { kind: named };
+  const { resource, key } = named;
+  return isResource(resource) ? { kind: "record", resource, key } : { kind: "foreign" };
+}
+
+/**
+ * The other resource of this API that a record names in its own `resource_uri`. Null when that names `resource`, is
+ * missing, leads elsewhere or cannot be read. Its key does not matter: `id` says which record it is, and services may
+ * name a project by its slug there.
+ */
+export function otherResource(record: unknown, resource: Resource, baseUrl: URL): string | null {
+  if (typeof record !== "object" || record === null || !Object.hasOwn(record, "resource_uri")) return null;
+  const { resource_uri: uri } = record as { resource_uri: unknown };
+  // Nearly all do, and a page has a thousand of them.
+  if (typeof uri !== "string" || uri.startsWith(`/api/v1/${resource}/`)) return null;
+  const named = splitUri(uri, baseUrl);
+  return typeof named === "string" || named.resource === resource ? null : named.resource;
+}
+
+/** The resource and the key that a URI names, or why it names none. The resource may be one that is not mirrored. */
+function splitUri(
+  uri: string,
+  baseUrl: URL,
+): { resource: string; key: string } | Exclude<Reference["kind"], "record"> {
+  const trimmed = uri.trim();
+  let path = trimmed;
+  if (!trimmed.startsWith("/") || trimmed.startsWith("//")) {
+    const isAbsolute = /^([a-z][a-z0-9+.-]*:|\/\/)/i.test(trimmed);
+    if (!isAbsolute || !URL.canParse(trimmed, baseUrl.href)) return "malformed";
+    const url = new URL(trimmed, baseUrl);
+    if (url.host !== baseUrl.host || !/^https?:$/.test(url.protocol)) return "foreign";
+    path = url.pathname;
+  }
+  // This comes first, so that a path inside the query is not read as the reference.
+  path = path.replace(/[?#].*$/s, "");
+  const match = /^(.*)\/api\/v1\/([^/]+)\/([^/]+)\/?$/.exec(path);
+  if (!match) return /^\/[^\s]*$/.test(path) ? "foreign" : "malformed";
+  const [, prefix = "", resource = "", encodedKey = ""] = match;
+  if (prefix !== "" && prefix !== baseUrl.pathname.replace(/\/$/, "")) return "foreign";
+  const key = decodeKey(encodedKey);
+  if (key === null || NO_KEYS.includes(key)) return isResource(resource) ? "malformed" : "foreign";
+  return { resource, key };
+}
+
+/** The key in a path segment. Null when no record can have that key. */
+function decodeKey(segment: string): string | null {
+  try {
+    const key = decodeURIComponent(segment);
+    return isStorableId(key) ? key : null;
+  } catch {
+    return null;
+  }
 }

@@ -4,8 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type Manners, RECORDED } from "../serve/protocol/manners.ts";
-import { createProtocol } from "../serve/protocol/protocol.ts";
+import { createProtocol, type Manners, RECORDED } from "../serve/protocol/protocol.ts";
 import type { World } from "./world.ts";
 import { pageReply } from "./world-pages.ts";
 

@@ -1,6 +1,5 @@
 import type { RecordTypes, Resource } from "../resources/resources.ts";
-import type { BuildLives } from "./build-life.ts";
-import type { BuildStore } from "./build-store.ts";
+import type { BuildLives, BuildStore } from "./builds.ts";
 import type { Micros } from "./local-dates.ts";
 import type { Population } from "./population.ts";
 import type { Records } from "./records.ts";

@@ -1,8 +1,7 @@
 import type { FileRow, Population } from "./population.ts";
-import { createRandom, hash, STREAM } from "./random.ts";
+import { createRandom, hash, STREAM, sentence } from "./random.ts";
 import { filePath, pagePath } from "./records.ts";
 import type { WorldSettings } from "./settings.ts";
-import { sentence } from "./words.ts";
 
 /** A page of documentation, as the service's web server sends it. */
 export interface WorldPage {

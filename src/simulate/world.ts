@@ -4,10 +4,8 @@
  */
 import type { Resource } from "../resources/resources.ts";
 import type { Catalog } from "../serve/protocol/catalog.ts";
-import { createBuildLives } from "./build-life.ts";
-import { createBuildStore } from "./build-store.ts";
-import { createDeletions } from "./deletions.ts";
-import { createHappenings } from "./happenings.ts";
+import { createBuildLives, createBuildStore } from "./builds.ts";
+import { createDeletions, createHappenings, createWorldEvents } from "./happenings.ts";
 import { createLocalDates, DAY, type Micros, SECOND } from "./local-dates.ts";
 import { createPopulation } from "./population.ts";
 import { createRandom, hash, type Random, STREAM } from "./random.ts";
@@ -15,7 +13,6 @@ import { createRecords } from "./records.ts";
 import { settleWorld, type WorldOptions, type WorldSettings } from "./settings.ts";
 import { createTruth, type Truth } from "./truth.ts";
 import { createWorldCatalog } from "./world-catalog.ts";
-import { createWorldEvents } from "./world-events.ts";
 import { createWorldPages, type WorldPage } from "./world-pages.ts";
 
 /** The whole content of a service, with a clock that only moves on request. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import type { BuildRecord } from "../../src/resources/build.ts";
+import type { BuildRecord } from "../../src/resources/resources.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";

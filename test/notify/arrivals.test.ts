@@ -1,6 +1,6 @@
 /** Notices of builds that stop arriving, and of trouble of the platform. */
 import { describe, expect, it } from "vitest";
-import { collectNotices } from "../../src/notify/collect.ts";
+import { collectNotices } from "../../src/notify/notify.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";

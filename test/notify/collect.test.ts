@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { collectNotices } from "../../src/notify/collect.ts";
+import { collectNotices } from "../../src/notify/notify.ts";
 import { RESOURCES } from "../../src/resources/resources.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";

@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { type Delivered, deliverNotices, waitAfter } from "../../src/notify/deliver.ts";
-import { listNotices, retryNotices } from "../../src/notify/outbox.ts";
+import {
+  type Delivered,
+  deliverNotices,
+  listNotices,
+  retryNotices,
+  waitAfter,
+} from "../../src/notify/outbox.ts";
 import { createReceiver } from "../../src/notify/receiver.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";

@@ -1,6 +1,6 @@
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
-import { bodyOf, type Message } from "../../src/notify/message.ts";
+import { bodyOf, type Message } from "../../src/notify/receiver.ts";
 
 const BROKE: Message = {
   id: "msg_1",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readEnvelope } from "../../src/resources/envelope.ts";
+import { readEnvelope } from "../../src/resources/page-request.ts";
 
 const META = { limit: 20, next: null, offset: 0, previous: null, total_count: 1 };
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { otherResource, parseResourceUri } from "../../src/resources/resource-uri.ts";
+import { otherResource, parseResourceUri } from "../../src/resources/record-id.ts";
 import { cpuMsOf } from "../support/cpu-time.ts";
 
 const BASE = new URL("https://docs.example.org");

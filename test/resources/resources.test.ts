@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseLocalTime } from "../../src/resources/local-time.ts";
-import { recordId } from "../../src/resources/record-id.ts";
-import { parseResourceUri } from "../../src/resources/resource-uri.ts";
+import { parseResourceUri, recordId } from "../../src/resources/record-id.ts";
 import {
   DECLARATIONS,
   isResource,

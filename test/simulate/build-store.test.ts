@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createBuildStore } from "../../src/simulate/build-store.ts";
+import { createBuildStore } from "../../src/simulate/builds.ts";
 
 const step = fc.oneof(
   fc.record({ kind: fc.constant("add" as const), date: fc.integer({ min: 0, max: 50 }) }),

@@ -1,4 +1,4 @@
-import type { BuildRecord } from "../../src/resources/build.ts";
+import type { BuildRecord } from "../../src/resources/resources.ts";
 import type { SimulationOptions } from "../../src/simulate/service.ts";
 import type { World } from "../../src/simulate/world.ts";
 

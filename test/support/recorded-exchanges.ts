@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
-import { renderJson } from "../../src/serve/protocol/render.ts";
-import { describeSchema } from "../../src/serve/protocol/schema-reply.ts";
+import { describeSchema, renderJson } from "../../src/serve/protocol/replies.ts";
 import { wholeRecord } from "./wire-records.ts";
 
 export interface Exchange {

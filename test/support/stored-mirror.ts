@@ -1,5 +1,5 @@
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
-import { readRecords } from "../../src/serve/catalog/read-records.ts";
+import { readRecords } from "../../src/serve/catalog/mirror-catalog.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 
 const TABLES = [

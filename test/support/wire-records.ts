@@ -1,10 +1,13 @@
-import type { BuildRecord } from "../../src/resources/build.ts";
 import type { Field } from "../../src/resources/declare.ts";
-import type { FileRecord } from "../../src/resources/file.ts";
-import type { ProjectRecord } from "../../src/resources/project.ts";
-import { fieldsOf, type Resource } from "../../src/resources/resources.ts";
-import type { UserRecord } from "../../src/resources/user.ts";
-import type { VersionRecord } from "../../src/resources/version.ts";
+import {
+  type BuildRecord,
+  type FileRecord,
+  fieldsOf,
+  type ProjectRecord,
+  type Resource,
+  type UserRecord,
+  type VersionRecord,
+} from "../../src/resources/resources.ts";
 
 /** `over` replaces fields of a record, and may add unknown ones. */
 type Over<R> = Partial<Record<keyof R, unknown>> & Record<string, unknown>;

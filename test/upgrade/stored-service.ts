@@ -5,7 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { createAdaptorServer } from "@hono/node-server";
 import type { RecordTypes, Resource } from "../../src/resources/resources.ts";
 import type { Catalog } from "../../src/serve/protocol/catalog.ts";
-import { matchesFilter } from "../../src/serve/protocol/match-filter.ts";
+import { matchesFilter } from "../../src/serve/protocol/filters.ts";
 import { createProtocol } from "../../src/serve/protocol/protocol.ts";
 
 /** A service on loopback whose lists never change. */

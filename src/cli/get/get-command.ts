@@ -4,7 +4,7 @@ import { keySegment } from "../../client/endpoint-path.ts";
 import { parsePage } from "../../client/list-pages.ts";
 import { unexpectedShape } from "../../client/parse-record.ts";
 import { parseRoot, parseSchema } from "../../client/parse-replies.ts";
-import { isJsonObject } from "../../resources/json-object.ts";
+import { isJsonObject } from "../../resources/parse-json.ts";
 import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { runCommand } from "../context/run-command.ts";
 import { throwNotFound, UPSTREAM_SETTINGS, withUpstream } from "../context/with-upstream.ts";

@@ -1,5 +1,5 @@
 import type { PageParts } from "../../client/list-pages.ts";
-import { isJsonObject } from "../../resources/json-object.ts";
+import { isJsonObject } from "../../resources/parse-json.ts";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import { DECLARATIONS, type Resource } from "../../resources/resources.ts";
 import type { Output } from "../output/output.ts";

@@ -1,7 +1,7 @@
 import { spellProgram } from "../../base/config/program.ts";
 import { ConfigError, NotFoundError } from "../../base/errors.ts";
 import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-contents.ts";
-import { docSearchReply } from "../../serve/protocol/doc-search-reply.ts";
+import { docSearchReply } from "../../serve/protocol/replies.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import type { SearchFlags, SearchName } from "./plan-search.ts";
 import type { FoundHits } from "./render-hits.ts";

@@ -1,6 +1,6 @@
 import type { FileHit } from "../../client/parse-record.ts";
 import type { DocHits } from "../../client/parse-replies.ts";
-import { isJsonObject } from "../../resources/json-object.ts";
+import { isJsonObject } from "../../resources/parse-json.ts";
 import { showValue } from "../get/show-value.ts";
 import type { FoundHits } from "./render-hits.ts";
 

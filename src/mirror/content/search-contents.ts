@@ -9,7 +9,7 @@
  */
 
 import { alias } from "drizzle-orm/pg-core";
-import type { FoundDocs } from "../../resources/doc-hits.ts";
+import type { FoundDocs } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";

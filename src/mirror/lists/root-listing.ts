@@ -1,5 +1,5 @@
 import { HttpStatusError, UnexpectedShapeError } from "../../base/errors.ts";
-import { isJsonObject } from "../../resources/json-object.ts";
+import { isJsonObject } from "../../resources/parse-json.ts";
 import { isResource, RESOURCES, type RootEndpoints } from "../../resources/resources.ts";
 import { apiUrl } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";

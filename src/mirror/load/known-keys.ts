@@ -1,4 +1,4 @@
-import type { Reference } from "../../resources/resource-uri.ts";
+import type { Reference } from "../../resources/record-id.ts";
 import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";

@@ -1,4 +1,4 @@
-import type { Reference } from "../../resources/resource-uri.ts";
+import type { Reference } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import { type FieldDrift, findDrift, type NormalizedPage } from "../normalize/page.ts";

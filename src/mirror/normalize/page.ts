@@ -1,7 +1,5 @@
-import { isDamaged } from "../../resources/damaged-records.ts";
-import { foreignNumberIn } from "../../resources/parse-json.ts";
-import { recordId } from "../../resources/record-id.ts";
-import { otherResource } from "../../resources/resource-uri.ts";
+import { foreignNumberIn, isDamaged } from "../../resources/parse-json.ts";
+import { otherResource, recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import {
   type EmbeddedProjects,

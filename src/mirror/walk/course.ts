@@ -52,11 +52,11 @@
  * remembered pages again restores an interrupted walk.
  */
 
-import { readNext } from "../../resources/next-link.ts";
 import {
   firstRequest,
   type PageRequest,
   parsePageRequest,
+  readNext,
   requestText,
 } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";

@@ -1,5 +1,4 @@
-import type { NextLink } from "../../resources/next-link.ts";
-import type { PageRequest } from "../../resources/page-request.ts";
+import type { NextLink, PageRequest } from "../../resources/page-request.ts";
 import { type ParsedMeta, tailOf } from "./page.ts";
 import { BASE_SIZE } from "./page-size.ts";
 import { isFull, saidLimit } from "./pass.ts";

@@ -3,8 +3,7 @@
  * that applies. Rows without a next page end the pass. Their proof is at the start of `course.ts`.
  * `docs/internals/reliability.md` shows the conditions and outcomes, and a test keeps them equal.
  */
-import type { NextLink } from "../../resources/next-link.ts";
-import type { PageRequest } from "../../resources/page-request.ts";
+import type { NextLink, PageRequest } from "../../resources/page-request.ts";
 
 const MAX_PASSES = 5;
 /** How many pages without a new record a pass may have beyond those with one: some services never end. */

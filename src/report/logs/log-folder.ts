@@ -10,7 +10,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
 import { withOutputErrors } from "../../base/output-error.ts";
 import { readVersion } from "../../base/version.ts";
-import { isJsonObject } from "../../resources/json-object.ts";
+import { isJsonObject } from "../../resources/parse-json.ts";
 import { linkFile, syncFile } from "../export/part-files.ts";
 import { ABANDONED_AFTER_MS, MARKER, writeMarker } from "../export/staging-folder.ts";
 

@@ -1,27 +1,27 @@
 import { createHash } from "node:crypto";
 import type { SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import { LRUCache } from "lru-cache";
 import { columnOf, RECORD_TABLES, type RecordTable, recordsAs } from "../../mirror/load/tables.ts";
-import type { Resource } from "../../resources/resources.ts";
+import { cleanText } from "../../mirror/normalize/clean-text.ts";
+import { DECLARATIONS, fieldOf, RESOURCES, type Resource, targetOf } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { missingRecords, projects } from "../../store/schema/index.ts";
-import type { ListRequest } from "../protocol/catalog.ts";
-import { filterCondition } from "./filter-condition.ts";
-import { isBehind, LIST_ORDERS, orderBy } from "./list-order.ts";
-import { createListPlaces } from "./list-places.ts";
+import { buildLogs, missingRecords, projects, projectUsers } from "../../store/schema/index.ts";
+import { listKey } from "../../store/schema/record-columns.ts";
+import type { Filter, ListRequest } from "../protocol/catalog.ts";
 
 const KEPT_COUNTS = 2000;
 /** Up to so many matches are found by the indexes of their filters and sorted; more are read in their order. */
 const SORTED_MATCHES = 20_000;
 
-export interface IdSlice {
+interface IdSlice {
   ids: string[];
   totalCount: number;
 }
 
 /** Finds the ids of a slice and counts the list. Must run in a snapshot. */
-export type ListSlices = (
+type ListSlices = (
   tx: TransactionSql,
   resource: Resource,
   query: ListRequest,
@@ -113,4 +113,173 @@ export function isShown(resource: Resource, r: RecordTable): SQL {
   const isListed = resource === "project" ? compose`${columnOf(r, projects.listed.name)} and ` : undefined;
   return compose`${isListed}${r.id} <> all (array(
     select ${missingRecords.record_id} from ${missingRecords} where ${missingRecords.resource} = ${resource}))`;
+}
+
+/** The order of a served list (`docs/internals/service.md`, "Order"): one key of upstream, then the id. */
+interface ListOrder {
+  /** An SQL expression over the row `r`, never null, with an index of its own. Null: the id alone. */
+  key: SQL | null;
+  /** The type of the key, to read it back from its text. */
+  type: "text" | "timestamp";
+  isDescending: boolean;
+}
+
+const LIST_ORDERS = Object.fromEntries(
+  RESOURCES.map((resource) => [resource, orderOf(resource)]),
+) as Readonly<Record<Resource, ListOrder>>;
+
+/** A list without an order upstream has that of its ids here. */
+function orderOf(resource: Resource): ListOrder {
+  const { order, fields } = DECLARATIONS[resource];
+  if (!order) return { key: null, type: "text", isDescending: false };
+  const field = fields[order.by];
+  return {
+    key: listKey(columnOf(recordsAs(resource, "r"), order.by), field),
+    type: field?.kind === "datetime" ? "timestamp" : "text",
+    isDescending: order.isDescending === true,
+  };
+}
+
+/** What `order by` takes. A reversed order reads the list from its end. */
+function orderBy({ key, isDescending }: ListOrder, r: RecordTable, isReversed = false): SQL {
+  const direction = (descending: boolean) => (descending === isReversed ? compose`asc` : compose`desc`);
+  // Sorts ids as numbers: of two ids without leading zeros, the longer one is the larger.
+  const byId = compose`length(${r.id}) ${direction(false)}, ${r.id} ${direction(false)}`;
+  return key === null ? byId : compose`${key} ${direction(isDescending)}, ${byId}`;
+}
+
+/** The place of a record in a list: the text of its key, and its id. */
+interface ListPlace {
+  key: string | null;
+  id: string;
+}
+
+/**
+ * The condition that a record stands behind a place. The first comparison alone lets the index find the place.
+ */
+function isBehind({ key, type, isDescending }: ListOrder, r: RecordTable, place: ListPlace): SQL {
+  const id = compose`${place.id}::text collate "C"`;
+  const behindId = compose`(length(${r.id}), ${r.id}) > (length(${id}), ${id})`;
+  if (key === null) return behindId;
+  const value =
+    type === "text" ? compose`${place.key}::text collate "C"` : compose`${place.key}::text::timestamp`;
+  return isDescending
+    ? compose`${key} <= ${value} and (${key} < ${value} or ${behindId})`
+    : compose`${key} >= ${value} and (${key} > ${value} or ${behindId})`;
+}
+
+/** A list with more known places forgets every second one. */
+const PLACES_A_LIST = 4000;
+const LISTS = 100;
+
+interface KnownList {
+  revision: string;
+  /** Ascending. */
+  offsets: number[];
+  places: ListPlace[];
+}
+
+/**
+ * Where slices of a list ended: the record before an offset. A later slice starts at the nearest one, so a walk
+ * reads each row once, and a deep offset reads fewer rows the more slices were asked for. Places hold for one
+ * revision of their list.
+ */
+interface ListPlaces {
+  /** The known place with the largest offset that is not behind `offset`. */
+  nearest(list: string, revision: string, offset: number): { offset: number; place: ListPlace } | null;
+  /** Remembers that `place` is the record just before `offset`. */
+  add(list: string, revision: string, offset: number, place: ListPlace): void;
+}
+
+export function createListPlaces(): ListPlaces {
+  const lists = new LRUCache<string, KnownList>({ max: LISTS });
+
+  return {
+    nearest(list, revision, offset) {
+      const known = lists.get(list);
+      if (known?.revision !== revision) return null;
+      const at = countUpTo(known.offsets, offset) - 1;
+      const place = known.places[at];
+      return place === undefined ? null : { offset: known.offsets[at] ?? 0, place };
+    },
+    add(list, revision, offset, place) {
+      let known = lists.get(list);
+      if (known?.revision !== revision) {
+        known = { revision, offsets: [], places: [] };
+        lists.set(list, known);
+      }
+      const at = countUpTo(known.offsets, offset);
+      if (known.offsets[at - 1] === offset) return;
+      known.offsets.splice(at, 0, offset);
+      known.places.splice(at, 0, place);
+      if (known.offsets.length <= PLACES_A_LIST) return;
+      known.offsets = known.offsets.filter((_, place) => place % 2 === 0);
+      known.places = known.places.filter((_, place) => place % 2 === 0);
+    },
+  };
+}
+
+/** How many of the ascending numbers are at most `limit`. */
+function countUpTo(numbers: readonly number[], limit: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((numbers[middle] ?? 0) <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/**
+ * The SQL condition of a filter over the rows of its resource, which are called `name`. Names of fields come from the
+ * lists of documented fields alone.
+ */
+function filterCondition(resource: Resource, { path, value }: Filter, name: string): SQL {
+  const [field = "", ...rest] = path;
+  const declared = fieldOf(resource, field);
+  const kind = declared?.kind;
+  const related = targetOf(declared);
+  const text = cleanText(String(value), { nul: 0 });
+  const row = recordsAs(resource, name);
+  if (related === undefined) {
+    if (declared?.long) {
+      const logs = alias(buildLogs, "logs");
+      return compose`exists (
+        select from ${buildLogs} as ${logs} where ${logs.build_id} = ${row.id} and ${columnOf(logs, field)} = ${text})`;
+    }
+    const column = columnOf(row, field);
+    if (kind === "boolean") return compose`${column} = ${value}`;
+    if (kind === "datetime") return compose`${column} = ${value}::text::timestamp`;
+    return compose`${column} = ${text}`;
+  }
+  const isAdministeredBy = (users: SQL) => compose`${row.id} = any (array(
+    select ${projectUsers.project_id} from ${projectUsers} where ${users}))`;
+  if (rest.length > 0) {
+    const target = recordsAs(related, `${name}${name.length}`);
+    const inner = filterCondition(related, { path: rest, value }, `${name}${name.length}`);
+    // An array, so that the ids are found once and the index on the reference finds the rows.
+    const ids = compose`array(select ${target.id} from ${RECORD_TABLES[related].table} as ${target} where ${inner})`;
+    return kind === "uris"
+      ? isAdministeredBy(compose`${projectUsers.user_id} = any (${ids})`)
+      : compose`${columnOf(row, `${field}_id`)} = any (${ids})`;
+  }
+  // A reference to a record that is not in the mirror has the key in its URI alone.
+  const uri = `%/api/v1/${related}/${encodeURIComponent(text).replace(/[%_\\]/g, "\\$&")}/`;
+  if (kind === "uris") {
+    const { user_id, user_uri } = projectUsers;
+    return isAdministeredBy(
+      compose`${user_id} = ${text} or (${user_id} is null and ${user_uri} like ${uri})`,
+    );
+  }
+  const key = columnOf(row, `${field}_id`);
+  // An embedded project always has its id.
+  if (kind === "embedded") return compose`${key} = ${text}`;
+  // So has a reference that names its project by the slug, though the project is there.
+  const named =
+    related === "project"
+      ? compose` or ${key} = any (array(select ${projects.id} from ${projects} where ${projects.slug} = ${text}))`
+      : undefined;
+  return compose`(${key} = ${text}
+    or ((${key} is null${named}) and ${columnOf(row, `${field}_uri`)} like ${uri}))`;
 }

@@ -3,20 +3,26 @@
  * reply is still right without reading it.
  */
 import type { SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-contents.ts";
-import type { RecordTable } from "../../mirror/load/tables.ts";
-import type { FileHitRecord } from "../../resources/file.ts";
+import { columnOf, RECORD_TABLES, type RecordTable, recordsAs } from "../../mirror/load/tables.ts";
+import { PLANS } from "../../mirror/normalize/record-plan.ts";
+import { type RestorableRecord, restoreRecord } from "../../mirror/normalize/restore-record.ts";
+import { parseLocalTime } from "../../resources/local-time.ts";
 import { isStorableId } from "../../resources/record-id.ts";
-import type { RecordTypes, Resource } from "../../resources/resources.ts";
+import {
+  type FileHitRecord,
+  REFERENCE_FIELDS,
+  type RecordTypes,
+  type Resource,
+} from "../../resources/resources.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
-import { compose } from "../../store/connection/run-statement.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { AnySql } from "../../store/connection/sql.ts";
-import type { Catalog, ListRequest, Slice } from "../protocol/catalog.ts";
-import { NotReadyError } from "../protocol/refusal.ts";
-import { createReadiness } from "./list-readiness.ts";
+import type { Extra } from "../../store/schema/columns.ts";
+import { buildLogs } from "../../store/schema/index.ts";
+import { type Catalog, type ListRequest, NotReadyError, type Slice } from "../protocol/catalog.ts";
 import { createListSlices, isShown } from "./list-slice.ts";
-import { readRecords } from "./read-records.ts";
-import { readRevision } from "./revisions.ts";
 
 /**
  * Answers the protocol from the mirror's tables, each reply from one snapshot. Deleted records are absent, and
@@ -107,4 +113,140 @@ async function assertNotQuarantined(sql: AnySql, resource: Resource, id: string)
   const found = await sql`
     select from sync.quarantine where resource = ${resource} and record_id = ${id} and resolved_at is null limit 1`;
   if (found.length > 0) throw new NotReadyError(`The ${resource} ${id} could not be stored yet`);
+}
+
+/** Throws `NotReadyError` until a walk has read the list of a resource to its end. */
+type AssertReady = (sql: AnySql, resource: Resource) => Promise<void>;
+
+/** A list that was ready stays ready, so that it is asked for once. */
+function createReadiness(): AssertReady {
+  const ready = new Set<Resource>();
+  return async (sql, resource) => {
+    if (ready.has(resource)) return;
+    // A walk that broke off keeps a checkpoint, or has no page.
+    const found = await sql`
+      select from sync.walks
+      where resource = ${resource} and finished_at is not null and checkpoint is null and pages > 0 limit 1`;
+    if (found.length === 0) throw new NotReadyError(`The ${resource} list has not been read to its end yet`);
+    ready.add(resource);
+  };
+}
+
+/** The resources that a list is read from: its own, those embedded in it, and those that its filters can reach. */
+function partsOf(resource: Resource): Resource[] {
+  const targets = REFERENCE_FIELDS.filter((field) => field.resource === resource);
+  return [...new Set([resource, ...targets.flatMap(({ target }) => partsOf(target))])];
+}
+
+interface ListRevision {
+  /** Equal revisions of a list mean equal lists. */
+  revision: string;
+  /** When the list last changed, by the clock of the database. Null while the mirror is empty. */
+  changedAt: Date | null;
+  /** How long ago that was by the same clock, in milliseconds; negative where it was put back since. */
+  ageMs: number;
+}
+
+/** The revision of a list, from the rows that triggers keep (`sync.revisions`). */
+async function readRevision(sql: AnySql, resource: Resource): Promise<ListRevision> {
+  // The times too: a database that was restored, or a standby that took over, may count to the same number again.
+  const [found] = await sql<{ revision: string | null; changed_ms: number | null; age_ms: number | null }[]>`
+    select string_agg(concat_ws(' ', resource, revision, changed_at), ', ' order by resource) as revision,
+      (extract(epoch from max(changed_at)) * 1000)::float8 as changed_ms,
+      (extract(epoch from clock_timestamp() - max(changed_at)) * 1000)::float8 as age_ms
+    from sync.revisions where resource = any (${partsOf(resource)}::text[])`;
+  const changedMs = found?.changed_ms ?? null;
+  return {
+    revision: found?.revision ?? "0",
+    changedAt: changedMs === null ? null : new Date(changedMs),
+    ageMs: found?.age_ms ?? 0,
+  };
+}
+
+/** Between two batches of a long page other requests have their turn. */
+const BATCH_RECORDS = 100;
+
+type WireRecord = Record<string, unknown>;
+type Row = { id: string; extra: Extra | null } & Record<string, unknown>;
+
+/**
+ * Reads records by their ids and gives them in their wire form, in the order of `ids`. Ids without a row are
+ * left out, and rows that do not meet the condition. Users and builds take one statement. Others take
+ * several, which must see one snapshot.
+ */
+export async function readRecords(
+  sql: AnySql,
+  resource: Resource,
+  ids: readonly string[],
+  condition?: (r: RecordTable) => SQL,
+): Promise<WireRecord[]> {
+  const records = new Map<string, WireRecord>();
+  for (let from = 0; from < ids.length; from += BATCH_RECORDS) {
+    const rows = await readRows(sql, resource, ids.slice(from, from + BATCH_RECORDS), condition);
+    const belongings = await readBelongings(sql, resource, rows);
+    for (const row of rows)
+      records.set(row.id, restoreRecord(resource, { ...toStored(resource, row), ...belongings(row) }));
+  }
+  return ids.flatMap((id) => {
+    const record = records.get(id);
+    return record ? [record] : [];
+  });
+}
+
+async function readRows(
+  sql: AnySql,
+  resource: Resource,
+  ids: readonly string[],
+  condition: ((r: RecordTable) => SQL) | undefined,
+): Promise<Row[]> {
+  const r = recordsAs(resource, "r");
+  const logs = alias(buildLogs, "logs");
+  const { long } = PLANS[resource];
+  const texts = long.map((field) => compose`, ${columnOf(logs, field)}`);
+  return runStatement<Row>(
+    sql,
+    compose`
+      select ${r}.*${compose.join(texts)}
+      from ${RECORD_TABLES[resource].table} as ${r}
+      ${long.length > 0 ? compose`left join ${buildLogs} as ${logs} on ${logs.build_id} = ${r.id}` : undefined}
+      where ${r.id} = any (${compose.param(ids)}::text[]) and ${condition?.(r) ?? compose`true`}`,
+  );
+}
+
+/** What other tables hold of these records: administrators, or embedded projects. */
+async function readBelongings(
+  sql: AnySql,
+  resource: Resource,
+  rows: readonly Row[],
+): Promise<(row: Row) => Partial<RestorableRecord>> {
+  if (rows.length > 0 && PLANS[resource].list !== undefined) {
+    const users = new Map<string, string[]>();
+    const found = await sql<{ project_id: string; user_uri: string }[]>`
+      select project_id, user_uri from mirror.project_users
+      where project_id = any (${rows.map(({ id }) => id)}::text[]) order by project_id, position`;
+    for (const { project_id, user_uri } of found) {
+      const known = users.get(project_id);
+      if (known) known.push(user_uri);
+      else users.set(project_id, [user_uri]);
+    }
+    return ({ id }) => ({ users: users.get(id) ?? [] });
+  }
+  if (rows.length > 0 && PLANS[resource].embedded !== undefined) {
+    const ids = new Set(
+      rows.flatMap(({ project_id }) => (typeof project_id === "string" ? [project_id] : [])),
+    );
+    const projects = await readRecords(sql, "project", [...ids]);
+    const byId = new Map(projects.map((project) => [String(project.id), project]));
+    return ({ project_id }) => ({ project: byId.get(String(project_id)) ?? null });
+  }
+  return () => ({});
+}
+
+function toStored(resource: Resource, row: Row): RestorableRecord {
+  for (const { name, kind } of PLANS[resource].fields) {
+    const date = kind === "datetime" ? row[name] : null;
+    // Postgres prints a blank and drops the last zeros of the fraction.
+    if (typeof date === "string") row[name] = parseLocalTime(date)?.text ?? date;
+  }
+  return { id: row.id, extra: row.extra, columns: row };
 }

@@ -1,14 +1,20 @@
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Catalog } from "../protocol/catalog.ts";
-import { belowPath } from "./below-path.ts";
-import { checkHost, crossOrigin, type Origins, securityHeaders } from "./browser-safety.ts";
 import { compression } from "./compression.ts";
 import { createInterface, INTERFACE_PATHS } from "./interface.ts";
-import { rateLimit } from "./rate-limit.ts";
-import { boundBody, boundUrl } from "./request-bounds.ts";
-import { accessLine, requestId } from "./request-log.ts";
+import {
+  accessLine,
+  boundBody,
+  boundUrl,
+  checkHost,
+  crossOrigin,
+  type Origins,
+  rateLimit,
+  requestId,
+  securityHeaders,
+} from "./request-rules.ts";
 
 export interface AppDeps {
   /** Answers every path that the interface does not have. */
@@ -50,4 +56,39 @@ export function createApp(deps: AppDeps): Hono {
   if (catalog !== undefined) app.route("/", createInterface({ catalog, clock, log }));
   app.route("/", pages);
   return app;
+}
+
+const BELOW = /^(\/.+?)(\/api\/v[12](?:\/.*)?)$/;
+/** The mirror of a service that moved answers below the new path after this time. */
+const KNOWN_FOR_MS = 10_000;
+/** How long a request waits for the database to name the path. */
+const WAIT_MS = 3000;
+
+/**
+ * Answers the interface below the path of the mirrored service too. Records name themselves and each other by
+ * paths below it, and a program follows them (`docs/interface.md`, "What we chose"). The path is read at most
+ * every 10 s. While the database is silent, the pages say what is wrong.
+ */
+function belowPath(app: Hono, catalog: Pick<Catalog, "basePath">, clock: Clock): MiddlewareHandler {
+  let known: { path: Promise<string | undefined>; atMs: number } | undefined;
+
+  function readPath(): Promise<string | undefined> {
+    const atMs = clock.now().getTime();
+    if (known === undefined || Math.abs(atMs - known.atMs) >= KNOWN_FOR_MS) {
+      const answered = new AbortController();
+      const late = clock.sleep(WAIT_MS, answered.signal).then(() => undefined);
+      const path = Promise.race([catalog.basePath?.(), late]);
+      known = { path: path.catch(() => undefined).finally(() => answered.abort()), atMs };
+      late.catch(() => {});
+    }
+    return known.path;
+  }
+
+  return async (c, next) => {
+    const url = new URL(c.req.url);
+    const [, prefix, path] = BELOW.exec(url.pathname) ?? [];
+    if (prefix === undefined || path === undefined || prefix !== (await readPath())) return next();
+    url.pathname = path;
+    return app.fetch(new Request(url, c.req.raw), c.env);
+  };
 }

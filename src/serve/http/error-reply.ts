@@ -1,4 +1,74 @@
+import { StoreError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { BusyError } from "../../page/cache/gate.ts";
+import { ReaderGoneError } from "../../page/cache/reader-gone.ts";
+import { isRecoveryConflict } from "../../store/connection/recovery-conflict.ts";
+import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
+import { NotReadyError } from "../protocol/catalog.ts";
+
 /** A reply that says in one sentence why there is no other: `{"error": sentence}`. */
 export function errorReply(status: number, sentence: string, headers: Record<string, string> = {}): Response {
   return Response.json({ error: sentence }, { status, headers: { "cache-control": "no-store", ...headers } });
+}
+
+const RETRY_AFTER = { "retry-after": "10" };
+const SOON = { "retry-after": "1" };
+/** A first walk takes minutes or hours. */
+const LATER = { "retry-after": "60" };
+/** A statement that Postgres cancelled, here by `statement_timeout`. */
+const QUERY_CANCELED = "57014";
+/** An operator can grant it. */
+const LACKING_RIGHT = "42501";
+/** The classes of SQLSTATE that a bug of ours causes: features, data, constraints, syntax and names. */
+const BUGS = /^(?:0A|22|23|42)/;
+
+interface Failure {
+  status: 500 | 503;
+  /** What the client is told: fixed words, without details of the server. */
+  sentence: string;
+  headers: Record<string, string>;
+}
+
+/** Why a request failed: 503 with `Retry-After` where waiting or an operator helps, else 500. */
+export function explainReplyFailure(error: unknown): Failure {
+  if (error instanceof NotReadyError) return refusal(`${error.message}. Try again later.`, LATER);
+  if (error instanceof BusyError)
+    return refusal(
+      "Too many large replies wait. Ask for fewer records at once, or try again later.",
+      RETRY_AFTER,
+    );
+  if (error instanceof ReaderGoneError) return refusal("Nobody reads this reply.", SOON);
+  const sqlstate = sqlstateOf(error);
+  if (sqlstate === QUERY_CANCELED)
+    return refusal("The answer took too long. Ask for less, or try again later.", RETRY_AFTER);
+  const lacking = "The role of this server lacks a right in the database. Its log has the details.";
+  if (sqlstate === LACKING_RIGHT) return refusal(lacking, RETRY_AFTER);
+  if (isRecoveryConflict(error))
+    return refusal("The database had to catch up with its primary. Try again.", SOON);
+  const isDown = error instanceof StoreError && !BUGS.test(sqlstate ?? "");
+  if (isDown || isPassing(error))
+    return refusal("The database does not answer. Try again later.", RETRY_AFTER);
+  return { status: 500, sentence: "docmirror has a fault. Its log has the details.", headers: {} };
+}
+
+function refusal(sentence: string, headers: Record<string, string>): Failure {
+  return { status: 503, sentence, headers };
+}
+
+/** The reply for a request of the interface that failed. It has a fixed sentence, and the log has the error. */
+export function failureReply(error: unknown, path: string, log: Logger): Response {
+  const { status, sentence, headers } = explainReplyFailure(error);
+  const sqlstate = sqlstateOf(error);
+  if (status === 500) log.error({ err: error, path }, "a request failed");
+  else if (sqlstate === QUERY_CANCELED) log.warn({ path, sqlstate }, "a request took the database too long");
+  // A request before the first sync is no trouble, and neither is a reader who left.
+  else if (!(error instanceof NotReadyError || error instanceof ReaderGoneError))
+    log.warn({ path, reason: sentence, sqlstate, error: String(error) }, "a request could not be answered");
+  return errorReply(status, sentence, headers);
+}
+
+/** The reply for a request that was given up, and its line in the log. */
+export function lateReply(path: string, afterMs: number, log: Logger): Response {
+  log.warn({ path, after_ms: afterMs }, "a request was given up");
+  return errorReply(503, "The answer took too long. Try again later.", RETRY_AFTER);
 }

@@ -1,9 +1,16 @@
 import { readVersion } from "../../base/version.ts";
 import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../protocol/paging.ts";
-import { filterParameters, MOMENT, type Parameter } from "./filter-parameters.ts";
-import { type JsonSchema, nameOf, recordSchemas, schemaRef } from "./record-schemas.ts";
-import { MAX_BODY_BYTES, MAX_URL_LENGTH } from "./request-bounds.ts";
+import {
+  filterParameters,
+  type JsonSchema,
+  MOMENT,
+  nameOf,
+  type Parameter,
+  recordSchemas,
+  schemaRef,
+} from "./record-schemas.ts";
+import { MAX_BODY_BYTES, MAX_URL_LENGTH } from "./request-rules.ts";
 import { MAX_HEADER_BYTES, REQUEST_WITHIN_MS } from "./server.ts";
 
 /** The description of the interface, OpenAPI 3.1: each path with its parameters and replies. */

@@ -1,5 +1,5 @@
 import type { Field } from "../../resources/declare.ts";
-import { DECLARATIONS, RESOURCES, type Resource, targetOf } from "../../resources/resources.ts";
+import { DECLARATIONS, fieldsOf, RESOURCES, type Resource, targetOf } from "../../resources/resources.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -68,3 +68,56 @@ function fieldSchema(field: Field): JsonSchema {
         : { anyOf: [schemaRef(nameOf(related)), { type: "null" }] };
   }
 }
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "query" | "path";
+  readonly required?: true;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+}
+
+/**
+ * The filters of a list: each field of its records, and each field of the records that they refer to, by
+ * equality. References of references work too, but there are hundreds of them.
+ */
+export function filterParameters(resource: Resource): Parameter[] {
+  const own = fieldsOf(resource).map(([name, field]) => toParameter(name, field));
+  const across = fieldsOf(resource).flatMap(([reference, field]) => {
+    const related = targetOf(field);
+    if (related === undefined) return [];
+    return fieldsOf(related).map(([name, inner]) => toParameter(`${reference}__${name}`, inner));
+  });
+  return [...own, ...across];
+}
+
+function toParameter(name: string, field: Field): Parameter {
+  const related = targetOf(field);
+  if (related !== undefined) {
+    const description = `The id or the path of a ${related}. The path of another resource is refused.`;
+    const others = RESOURCES.filter((resource) => resource !== related).join("|");
+    const other = { pattern: `/api/v1/(?:${others})/[^/?#]+/?$` };
+    return { name, in: "query", description, schema: { type: "string", not: other } };
+  }
+  if (field.kind === "datetime") return { name, in: "query", schema: schemaRef("Moment") };
+  return { name, in: "query", schema: { type: field.kind === "boolean" ? "boolean" : "string" } };
+}
+
+/** The months by their number of days. No lookahead and no `\d`, whose meaning differs by language. */
+const DAYS = [
+  "(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])",
+  "(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)",
+  "02-(?:0[1-9]|1[0-9]|2[0-8])",
+].join("|");
+const YEAR = "(?:[0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)";
+const BY_FOUR = "(?:0[48]|[2468][048]|[13579][26])";
+const LEAP_DAY = `(?:[0-9]{2}${BY_FOUR}|${BY_FOUR}00)-02-29`;
+const TIME = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\\.[0-9]{1,6})?";
+
+/** The dates that a filter takes (`src/resources/local-time.ts`), or a day. */
+export const MOMENT: JsonSchema = {
+  type: "string",
+  description: "A moment without a zone, or a day, which means its midnight.",
+  pattern: `^(?:${YEAR}-(?:${DAYS})|${LEAP_DAY})(?:[T ]${TIME})?$`,
+  examples: ["2026-03-11T22:08:04.614183", "2026-03-11"],
+};

@@ -10,13 +10,10 @@ import { createReadStatus } from "../../report/status/read-status.ts";
 import type { StatusSettings } from "../../report/status/status-settings.ts";
 import { createMirrorCatalog } from "../catalog/mirror-catalog.ts";
 import { createApp } from "./app.ts";
-import { createBoundedReader } from "./bounded-reader.ts";
-import { createMetricsRoute } from "./metrics-route.ts";
-import { createProbes } from "./probes.ts";
-import { usualRate } from "./rate-limit.ts";
-import { createServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
+import { usualRate } from "./request-rules.ts";
+import { createBoundedReader, createServedMirror, type ServedMirrorDeps } from "./served-mirror.ts";
 import { GRACE_MS, startServer } from "./server.ts";
-import { createStatusReply } from "./status-reply.ts";
+import { createMetricsRoute, createProbes, createStatusReply } from "./supervision.ts";
 
 /** Supervisors often wait for a second or two. */
 const READY_WITHIN_MS = 2000;

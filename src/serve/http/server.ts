@@ -1,12 +1,12 @@
 import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import { type AddressInfo, Server as Listener, type Socket } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
 import { toListenError } from "../../base/listen-error.ts";
-import { type Cut, createDrain } from "./drain.ts";
 import { errorReply } from "./error-reply.ts";
-import { answerUnread } from "./unread-requests.ts";
+import { LONG_URL } from "./request-rules.ts";
 
 /** How long a reply may still take after the stop, before its connection is cut. The process has 9 s. */
 export const GRACE_MS = 7000;
@@ -19,7 +19,7 @@ const IDLE_MS = 120_000;
 /** Node's default of 16 KiB would be full of the longest path (`request-bounds.ts`). */
 export const MAX_HEADER_BYTES = 131_072;
 
-export interface ServerOptions {
+interface ServerOptions {
   app: Hono;
   host: string;
   /** 0 means a free port. */
@@ -78,3 +78,179 @@ const NO_ADDRESS =
 
 const LISTEN_HINT =
   "choose another one with --http-host and --http-port (DOCMIRROR_HTTP_HOST, DOCMIRROR_HTTP_PORT); port 0 means a free port";
+
+/**
+ * How a server stops without losing a request. A client that keeps its connection may send the next request at any moment, so
+ * nothing is closed under it: the port closes, what runs is answered, each reply says that its connection ends, and connections
+ * that wait for a request stay open for a while.
+ */
+
+/** How often the connections are looked at after the stop. */
+const SWEEP_EVERY_MS = 100;
+/** A turn of the event loop in which little else ran. */
+const SHORT_TURN_MS = 1;
+/** How long such a turn is waited for. */
+const SHORT_TURN_WITHIN_MS = 500;
+
+interface DrainOptions {
+  /** How long connections wait for a request after the stop, and after the last reply that was under way. */
+  drainMs: number;
+  /** After this time all connections are cut. */
+  graceMs: number;
+}
+
+/** What a stop had to cut. */
+interface Cut {
+  /** Connections with a reply that was not sent to its end. */
+  replies: number;
+}
+
+/** Follows the connections of a server from its start. The function that it gives stops the server; call it once. */
+function createDrain(server: Server, { drainMs, graceMs }: DrainOptions): () => Promise<Cut> {
+  const connections = new Set<Socket>();
+  /** How many there ever were. */
+  let taken = 0;
+  /** Of the requests on one connection the last one: clients may send several before they read. */
+  const replies = new Map<Socket, ServerResponse>();
+  let isDraining = false;
+  let quietSince = 0;
+
+  server.on("connection", (socket: Socket) => {
+    taken += 1;
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
+  server.prependListener("request", ({ socket }, reply) => {
+    replies.set(socket, reply);
+    reply.once("close", () => {
+      if (replies.get(socket) === reply) replies.delete(socket);
+      // One that was begun before the stop has invited the next request.
+      quietSince = performance.now();
+    });
+    if (isDraining) reply.setHeader("connection", "close");
+  });
+
+  /**
+   * Resolves when no connection waits in the system's queue, which the port resets when it closes. While the port is open,
+   * replies invite the next request, or all clients would come back over new connections.
+   */
+  async function takeWaiting(): Promise<void> {
+    // A turn that has begun may have looked at the port before.
+    await nextTurn();
+    const from = performance.now();
+    for (let before = from, now = from; now - from < SHORT_TURN_WITHIN_MS; before = now) {
+      const known = taken;
+      await nextTurn();
+      now = performance.now();
+      // A turn takes one of them.
+      if (taken === known && now - before < SHORT_TURN_MS) return;
+    }
+  }
+
+  async function closeIdle(): Promise<void> {
+    // What has arrived while the process was busy is read in this turn, so that its connection is not idle any more.
+    await nextTurn();
+    if (performance.now() - quietSince < drainMs) return;
+    server.closeIdleConnections();
+    // The server calls one idle only after its first request.
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+  }
+
+  return async () => {
+    const cut: Cut = { replies: 0 };
+    const late = setTimeout(() => {
+      cut.replies = replies.size;
+      server.closeAllConnections();
+    }, graceMs);
+    await takeWaiting();
+    const closed = once(server, "close");
+    // The `close` of an HTTP server also ends idle connections.
+    Listener.prototype.close.call(server);
+    isDraining = true;
+    for (const reply of replies.values()) if (!reply.headersSent) reply.setHeader("connection", "close");
+    quietSince = performance.now();
+    void closeIdle();
+    const sweep = setInterval(() => void closeIdle(), SWEEP_EVERY_MS);
+    await closed;
+    clearInterval(sweep);
+    clearTimeout(late);
+    // Ends the timer with which the server looks for slow requests.
+    server.close();
+    return cut;
+  };
+}
+
+/**
+ * What is said to a request that Node's parser gives up, so that no handler sees it. Node writes a status without a word and
+ * closes, and a client that is still sending loses even that to the reset of its connection.
+ */
+
+/** How long a client may go on sending. */
+const LINGER_MS = 5000;
+/** Long enough for the end of a request line. */
+const KEPT_CHARACTERS = 16;
+
+interface ParserError extends NodeJS.ErrnoException {
+  /** What had arrived last. */
+  rawPacket?: Buffer;
+}
+
+/** A connection has the reply that it is sending. */
+type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
+
+/** Answers such requests as errors are answered, and reads what their clients still send, for 5 s at most. */
+function answerUnread(server: Server): void {
+  const refused = new WeakSet<Socket>();
+  server.on("clientError", ({ code, rawPacket }: ParserError, socket: HttpSocket) => {
+    // From Node 24 on the parser may complain of the rest, too.
+    if (refused.has(socket)) return;
+    if (code === "ECONNRESET" || !socket.writable || socket._httpMessage?.headersSent) {
+      socket.destroy();
+      return;
+    }
+    refused.add(socket);
+    // The parser must not see the rest.
+    socket.removeAllListeners("data").removeAllListeners("end").setTimeout(0);
+    const late = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once("close", () => clearTimeout(late));
+    if (code === "HPE_HEADER_OVERFLOW")
+      readLine(socket, rawPacket, (line) => refuse(socket, judgeLine(line)));
+    else refuse(socket, code === "ERR_HTTP_REQUEST_TIMEOUT" ? LATE : NO_HTTP);
+    socket.resume();
+  });
+}
+
+type Refusal = readonly [status: number, sentence: string];
+const LATE: Refusal = [408, "The request did not arrive in time."];
+const NO_HTTP: Refusal = [400, "This is no request of HTTP/1.1."];
+const LONG_HEADERS: Refusal = [431, "The headers of this request are too long."];
+
+/** The path and the headers share one limit of the parser. The end of the line that met it says which one was too long. */
+const judgeLine = (line: string): Refusal =>
+  / HTTP\/\d\.\d\r?$/.test(line) ? [414, LONG_URL] : LONG_HEADERS;
+
+/** Calls back with the end of the line that is being received. */
+function readLine(socket: Socket, before: Buffer | undefined, then: (line: string) => void): void {
+  let line = "";
+  const read = (chunk: Buffer) => {
+    const end = chunk.indexOf("\n");
+    line = (line + chunk.toString("latin1", 0, end === -1 ? chunk.length : end)).slice(-KEPT_CHARACTERS);
+    if (end === -1) return false;
+    socket.off("data", read);
+    then(line);
+    return true;
+  };
+  if (before === undefined || !read(before)) socket.on("data", read);
+}
+
+function refuse(socket: Socket, [status, error]: Refusal): void {
+  const body = JSON.stringify({ error });
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    "Cache-Control: no-store",
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+    "Connection: close",
+  ];
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
+}

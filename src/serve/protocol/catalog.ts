@@ -1,8 +1,6 @@
-import type { FoundDocs } from "../../resources/doc-hits.ts";
-import type { FileHitRecord } from "../../resources/file.ts";
-import type { RecordTypes, Resource } from "../../resources/resources.ts";
+import type { FileHitRecord, FoundDocs, RecordTypes, Resource } from "../../resources/resources.ts";
 
-export type { FoundDoc, FoundDocs } from "../../resources/doc-hits.ts";
+export type { FoundDoc, FoundDocs } from "../../resources/resources.ts";
 
 /**
  * One condition on a list: equality. The protocol has checked that the path leads to a field and that the
@@ -67,4 +65,16 @@ export interface Catalog {
   lastModified?(resource: Resource, settledMs?: number): Promise<Date | undefined>;
   /** The path below which the mirrored service stood, without a closing slash. Empty when there was none. */
   basePath?(): Promise<string>;
+}
+
+/** A request that is refused: 400 with `{"error": message}`. */
+export class Refusal extends Error {
+  override name = "Refusal";
+}
+
+/**
+ * A catalog does not know the whole list, or not this record of it, yet. An answer would look like deletions.
+ */
+export class NotReadyError extends Error {
+  override name = "NotReadyError";
 }

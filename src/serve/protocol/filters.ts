@@ -1,9 +1,10 @@
 import type { FieldKind, Filtering } from "../../resources/declare.ts";
 import { parseLocalTime } from "../../resources/local-time.ts";
 import { DECLARATIONS, fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
-import type { Filter } from "./catalog.ts";
-import type { Manners } from "./manners.ts";
-import { Refusal } from "./refusal.ts";
+import { type Filter, Refusal } from "./catalog.ts";
+
+/** The fields that filter: those that the recorded schemas declare, or every documented field. */
+export type FilterRule = "declared" | "every field";
 
 /**
  * The filters of the recorded schemas under `filtering`: 1 allows any comparison, 2 also fields of the
@@ -32,7 +33,7 @@ const COMPARISONS = new Set(
 export function readFilters(
   resource: Resource,
   query: URLSearchParams,
-  rule: Manners["filters"] = "declared",
+  rule: FilterRule = "declared",
 ): Filter[] {
   const filters: Filter[] = [];
   for (const [name, value] of new Map(query)) {
@@ -70,7 +71,7 @@ function followPath(start: Resource, path: readonly string[], name: string): Tar
   throw new Refusal(`'${name}' is not an allowed filter on the '${start}' resource.`);
 }
 
-function readValue({ kind, related }: Target, value: string, rule: Manners["filters"]): string | boolean {
+function readValue({ kind, related }: Target, value: string, rule: FilterRule): string | boolean {
   if (related !== undefined) {
     const id = rule === "declared" ? value : readReference(value, related);
     if (rule === "declared" && !/^\d+$/.test(id)) throw mismatchedType();
@@ -124,4 +125,61 @@ function assertFilterable(resource: Resource, field: string): void {
 
 function refuseComparison(comparison: string, field: string): never {
   throw new Refusal(`'${comparison}' is not an allowed filter on the '${field}' field.`);
+}
+
+type WireRecord = Readonly<Record<string, unknown>>;
+
+/**
+ * Whether a record in its wire form passes a filter, for catalogs that hold their records in memory. `find`
+ * gives the record that a reference names. A null never matches.
+ */
+export function matchesFilter(
+  resource: Resource,
+  record: object,
+  { path, value }: Filter,
+  find: (related: Resource, id: string) => object | undefined,
+): boolean {
+  const [field = "", ...rest] = path;
+  const declared = fieldOf(resource, field);
+  const held = (record as WireRecord)[field];
+  const related = targetOf(declared);
+  if (related === undefined) {
+    if (declared?.kind !== "datetime" || typeof held !== "string") return held === value;
+    return parseLocalTime(held)?.text === value;
+  }
+  const ids = (Array.isArray(held) ? held : [held]).map(idOf);
+  if (rest.length === 0) return ids.some((id) => id === value);
+  return ids.some((id) => {
+    const target = id === undefined ? undefined : find(related, id);
+    return target !== undefined && matchesFilter(related, target, { path: rest, value }, find);
+  });
+}
+
+/** The id in a reference: the last part of a URI, or the id of an embedded record. */
+function idOf(reference: unknown): string | undefined {
+  if (typeof reference === "string") return /([^/]+)\/?$/.exec(reference)?.[1];
+  if (typeof reference !== "object" || reference === null) return undefined;
+  const { id } = reference as { id?: unknown };
+  return id === undefined || id === null ? undefined : String(id);
+}
+
+/**
+ * Refuses `order_by`, and `sort_by`, its older name, as the service does: no field of any list allows it (`docs/interface.md`,
+ * "What we chose"). In silence a client would take the list for sorted as it asked.
+ */
+export function refuseOrdering(resource: Resource, query: URLSearchParams): void {
+  for (const value of query.getAll(query.has("order_by") ? "order_by" : "sort_by")) {
+    const field = (value.split("__")[0] ?? "").replace(/^-/, "");
+    const why =
+      fieldOf(resource, field) === undefined
+        ? `No matching '${field}' field for ordering on.`
+        : `The '${field}' field does not allow ordering.`;
+    throw new Refusal(`${why} ${describeOrder(resource)}`);
+  }
+}
+
+function describeOrder(resource: Resource): string {
+  const { order } = DECLARATIONS[resource];
+  if (order === undefined) return "This list is ordered by 'id'.";
+  return `This list is ordered by '${order.by}'${order.isDescending ? ", the last first" : ""}.`;
 }

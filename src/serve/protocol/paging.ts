@@ -1,15 +1,16 @@
-import { Refusal } from "./refusal.ts";
+import type { Resource } from "../../resources/resources.ts";
+import { Refusal } from "./catalog.ts";
 
 /** 20 a page (`docs/interface.md`, "Lists"). The maximum is not documented; the recorded service has 1000. */
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 1000;
 
-export interface Paging {
+interface Paging {
   limit: number;
   offset: number;
 }
 
-export interface EnvelopeMeta {
+interface EnvelopeMeta {
   limit: number;
   next: string | null;
   offset: number;
@@ -78,4 +79,26 @@ function readInteger(query: URLSearchParams, name: string, fallback: number, wan
     throw new Refusal(`Invalid ${name} '${given}' provided. Please provide ${wanted}.`);
   }
   return Math.min(Number(given), Number.MAX_SAFE_INTEGER - MAX_LIMIT);
+}
+
+/** From so many bytes on, a page takes long enough that small replies should not wait for it. */
+const LARGE_BYTES = 128 * 1024;
+/** Before the first page was made. */
+const USUAL_RECORD_BYTES = 2000;
+/** The share of the newest page in what is expected of the next one. */
+const NEWEST_SHARE = 0.2;
+
+/** What pages cost: their bytes, as those before have shown. */
+export function createPageSizes() {
+  const recordBytes = new Map<Resource, number>();
+  const expected = (resource: Resource) => recordBytes.get(resource) ?? USUAL_RECORD_BYTES;
+
+  return {
+    isLarge: (resource: Resource, limit: number) => limit * expected(resource) >= LARGE_BYTES,
+    note(resource: Resource, records: number, bytes: number): void {
+      if (records === 0) return;
+      const before = expected(resource);
+      recordBytes.set(resource, before + (bytes / records - before) * NEWEST_SHARE);
+    },
+  };
 }

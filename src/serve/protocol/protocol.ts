@@ -1,7 +1,3 @@
-/**
- * The interface as the service speaks it, over any catalog: routes, filters, pages, refusals, schemas. The simulated
- * service and the mirror answer by it; `manners.ts` says where they differ. It knows no database.
- */
 import { type Context, Hono } from "hono";
 import { LRUCache } from "lru-cache";
 import { entityTagOf } from "../../base/entity-tag.ts";
@@ -12,18 +8,58 @@ import {
   type Resource,
   type RootEndpoints,
 } from "../../resources/resources.ts";
-import type { Catalog, Filter } from "./catalog.ts";
-import { docSearchReply } from "./doc-search-reply.ts";
-import { readFilters } from "./filters.ts";
-import { type Manners, RECORDED } from "./manners.ts";
-import { refuseOrdering } from "./ordering.ts";
-import { createPageSizes } from "./page-sizes.ts";
-import { describePage, readPaging, readSearchPage } from "./paging.ts";
-import { Refusal } from "./refusal.ts";
-import { renderJson, renderPage } from "./render.ts";
-import { describeSchema } from "./schema-reply.ts";
+import { type Catalog, type Filter, Refusal } from "./catalog.ts";
+import { type FilterRule, readFilters, refuseOrdering } from "./filters.ts";
+import { createPageSizes, describePage, readPaging, readSearchPage } from "./paging.ts";
+import { describeSchema, docSearchReply, renderJson, renderPage } from "./replies.ts";
 
-export interface ProtocolOptions {
+/**
+ * How a server behaves where the interface is not documented (`docs/interface.md`, "What we chose").
+ */
+export interface Manners {
+  /** A path without its closing slash: redirected to the path with it, or answered as if it had it. */
+  closingSlash: "redirect" | "optional";
+  /** Whether only GET is allowed, or HEAD and OPTIONS too. */
+  methods: "GET" | "GET, HEAD, OPTIONS";
+  filters: FilterRule;
+  /** Whether another `format` than `json` has no effect or is refused. */
+  format: "ignored" | "json only";
+  /** Whether the `next` of a list that was asked for by a project's slug in its path keeps that project. */
+  nextKeepsProject: boolean;
+  /** Whether a key of digits that is no id is read as a slug. */
+  slugsOfDigits: boolean;
+  /** Whether replies have an `ETag`. */
+  hasTags: boolean;
+}
+
+/** The recorded service. The simulated one behaves like it, so that the mirror meets a real server's habits. */
+export const RECORDED: Manners = {
+  closingSlash: "redirect",
+  methods: "GET",
+  filters: "declared",
+  format: "ignored",
+  nextKeepsProject: false,
+  slugsOfDigits: false,
+  hasTags: false,
+};
+
+/** The mirror. It answers all that the recorded service answers, and more where that one refuses or forgets. */
+export const MIRROR: Manners = {
+  closingSlash: "optional",
+  methods: "GET, HEAD, OPTIONS",
+  filters: "every field",
+  format: "json only",
+  nextKeepsProject: true,
+  slugsOfDigits: true,
+  hasTags: true,
+};
+
+/**
+ * The interface as the service speaks it, over any catalog: routes, filters, pages, refusals, schemas. The simulated
+ * service and the mirror answer by it; `manners.ts` says where they differ. It knows no database.
+ */
+
+interface ProtocolOptions {
   catalog: Catalog;
   /** @default RECORDED */
   manners?: Manners;

@@ -70,7 +70,7 @@ export function longColumnsOf<F extends Fields>({ fields }: Declaration<string, 
 
 /**
  * The indexes of each mirrored table: of the keys of its references, and of the served list: live records in the order of
- * the list (`src/serve/catalog/list-order.ts`), with the ids as numbers.
+ * the list (`src/serve/catalog/list-slice.ts`), with the ids as numbers.
  */
 export function indexesOf(
   { name, fields, order }: Declaration,

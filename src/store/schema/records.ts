@@ -1,11 +1,7 @@
 /** The mirrored tables: one for each resource, named as it is with an `s`, and those for values that its row does not hold. */
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
-import { build } from "../../resources/build.ts";
-import { file } from "../../resources/file.ts";
-import { project } from "../../resources/project.ts";
-import { user } from "../../resources/user.ts";
-import { version } from "../../resources/version.ts";
+import { build, file, project, user, version } from "../../resources/resources.ts";
 import { bookkeeping, bytea, idText, moment } from "./columns.ts";
 import { columnsOf, indexesOf, longColumnsOf } from "./record-columns.ts";
 import { mirror } from "./schemas.ts";

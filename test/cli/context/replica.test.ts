@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { explainPageFailure } from "../../../src/page/failures.ts";
-import { failureReply } from "../../../src/serve/http/failure-reply.ts";
+import { failureReply } from "../../../src/serve/http/error-reply.ts";
 import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
 import { startSimulation } from "../../../src/simulate/service.ts";
 import { createWorld } from "../../../src/simulate/world.ts";

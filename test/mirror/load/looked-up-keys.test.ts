@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createLookedUpKeys } from "../../../src/mirror/load/looked-up-keys.ts";
-import type { Reference } from "../../../src/resources/resource-uri.ts";
+import type { Reference } from "../../../src/resources/record-id.ts";
 import { setUpLoading } from "../../support/loading.ts";
 import { wireProject, wireUser } from "../../support/wire-records.ts";
 

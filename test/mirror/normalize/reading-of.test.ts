@@ -10,9 +10,7 @@ import {
   reference,
   text,
 } from "../../../src/resources/declare.ts";
-import { project } from "../../../src/resources/project.ts";
-import { user } from "../../../src/resources/user.ts";
-import { version } from "../../../src/resources/version.ts";
+import { project, user, version } from "../../../src/resources/resources.ts";
 import { wireUser } from "../../support/wire-records.ts";
 
 const declared = (fields: Declaration["fields"]) => declare({ name: "user", summary: ["id"], fields });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/with-run.ts";
-import type { BuildRecord } from "../../../src/resources/build.ts";
+import type { BuildRecord } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { findListFreshness } from "../../../src/store/ledger/list-freshness.ts";

@@ -1,6 +1,6 @@
 /** A round of nights in which every build is read again, a share in each. */
 import { describe, expect, test } from "vitest";
-import type { BuildRecord } from "../../../src/resources/build.ts";
+import type { BuildRecord } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { findReadSince } from "../../../src/store/ledger/shares.ts";

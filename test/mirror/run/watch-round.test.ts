@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { exitCodeOfRun } from "../../../src/mirror/run/with-run.ts";
-import type { BuildRecord } from "../../../src/resources/build.ts";
+import type { BuildRecord } from "../../../src/resources/resources.ts";
 import type { WorldOptions } from "../../../src/simulate/settings.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";

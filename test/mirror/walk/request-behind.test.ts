@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { requestBehind } from "../../../src/mirror/walk/request-behind.ts";
-import type { NextLink } from "../../../src/resources/next-link.ts";
-import { firstRequest } from "../../../src/resources/page-request.ts";
+import { firstRequest, type NextLink } from "../../../src/resources/page-request.ts";
 
 /** How many of 100 records are read again behind a page whose last ones share their date. */
 function readAgain(tied: number): number {

@@ -9,7 +9,7 @@ import {
   verdictOn,
   type WalkFacts,
 } from "../../../src/mirror/walk/verdicts.ts";
-import type { NextLink } from "../../../src/resources/next-link.ts";
+import type { NextLink } from "../../../src/resources/page-request.ts";
 
 const NAMES = VERDICTS.map(({ name }) => name);
 const LIST = "/api/v1/user/";

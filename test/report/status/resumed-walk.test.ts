@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { StoppedError } from "../../../src/base/errors.ts";
-import { staleLists } from "../../../src/notify/stale-lists.ts";
+import { staleLists } from "../../../src/notify/state-notices.ts";
 import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { findFigures } from "../../../src/report/status/find-figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";

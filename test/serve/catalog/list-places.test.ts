@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createListPlaces } from "../../../src/serve/catalog/list-places.ts";
+import { createListPlaces } from "../../../src/serve/catalog/list-slice.ts";
 
 const place = (offset: number) => ({ key: `key ${offset}`, id: String(offset) });
 

@@ -4,8 +4,7 @@ import { REFERENCE_FIELDS, RESOURCES } from "../../../src/resources/resources.ts
 import { createMirrorCatalog } from "../../../src/serve/catalog/mirror-catalog.ts";
 import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
 import type { Catalog } from "../../../src/serve/protocol/catalog.ts";
-import { MIRROR } from "../../../src/serve/protocol/manners.ts";
-import { createProtocol } from "../../../src/serve/protocol/protocol.ts";
+import { createProtocol, MIRROR } from "../../../src/serve/protocol/protocol.ts";
 import { type Simulation, type SimulationOptions, startSimulation } from "../../../src/simulate/service.ts";
 import { createWorld, type World } from "../../../src/simulate/world.ts";
 import { connect } from "../../../src/store/connection/connect.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createBriefAnswer } from "../../../src/serve/http/brief-answer.ts";
+import { createBriefAnswer } from "../../../src/serve/http/supervision.ts";
 
 function countedAnswer(keepMs: number) {
   const clock = { nowMs: 0 };

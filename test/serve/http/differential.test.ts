@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
 import { withContent } from "../../../src/mirror/run/with-content.ts";
 import { fieldOf, fieldsOf, RESOURCES, type Resource, targetOf } from "../../../src/resources/resources.ts";
-import { MIRROR } from "../../../src/serve/protocol/manners.ts";
+import { MIRROR } from "../../../src/serve/protocol/protocol.ts";
 import { createRandom, type Random } from "../../../src/simulate/random.ts";
 import { type Simulation, startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";

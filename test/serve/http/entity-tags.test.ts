@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hasTag } from "../../../src/serve/http/conditional.ts";
+import { hasTag } from "../../../src/serve/http/interface.ts";
 import { serveWorld } from "./simulated-app.ts";
 
 const BUILDS = "/api/v1/build/?limit=5";

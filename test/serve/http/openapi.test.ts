@@ -5,7 +5,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fieldsOf, RESOURCES } from "../../../src/resources/resources.ts";
-import { NotReadyError } from "../../../src/serve/protocol/refusal.ts";
+import { NotReadyError } from "../../../src/serve/protocol/catalog.ts";
 import { type SimulatedApp, serveWorld } from "./simulated-app.ts";
 
 interface Parameter {

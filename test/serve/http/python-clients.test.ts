@@ -12,11 +12,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPage } from "../../../src/mirror/content/read-page.ts";
 import { runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
 import { withContent } from "../../../src/mirror/run/with-content.ts";
-import type { FileRecord } from "../../../src/resources/file.ts";
-import type { ProjectRecord } from "../../../src/resources/project.ts";
-import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
-import type { UserRecord } from "../../../src/resources/user.ts";
-import type { VersionRecord } from "../../../src/resources/version.ts";
+import {
+  type FileRecord,
+  type ProjectRecord,
+  RESOURCES,
+  type Resource,
+  type UserRecord,
+  type VersionRecord,
+} from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { type ServedInterface, serveInterface } from "../../support/served-interface.ts";

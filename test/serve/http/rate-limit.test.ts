@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { clientOf, rateLimit, usualRate } from "../../../src/serve/http/rate-limit.ts";
+import { clientOf, rateLimit, usualRate } from "../../../src/serve/http/request-rules.ts";
 import { serveWorld } from "./simulated-app.ts";
 
 /** Asks a limited app from an address. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { MIRROR } from "../../../src/serve/protocol/manners.ts";
-import { createProtocol } from "../../../src/serve/protocol/protocol.ts";
+import { createProtocol, MIRROR } from "../../../src/serve/protocol/protocol.ts";
 import { recordedExchanges } from "../../support/recorded-exchanges.ts";
 import { createRecordedCatalog } from "./recorded-catalog.ts";
 

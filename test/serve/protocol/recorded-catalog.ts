@@ -1,9 +1,13 @@
-import type { FileHitRecord } from "../../../src/resources/file.ts";
-import type { ProjectRecord } from "../../../src/resources/project.ts";
-import { RESOURCES, type RecordTypes, type Resource } from "../../../src/resources/resources.ts";
-import type { VersionRecord } from "../../../src/resources/version.ts";
+import {
+  type FileHitRecord,
+  type ProjectRecord,
+  RESOURCES,
+  type RecordTypes,
+  type Resource,
+  type VersionRecord,
+} from "../../../src/resources/resources.ts";
 import type { Catalog, Filter, FoundDoc } from "../../../src/serve/protocol/catalog.ts";
-import { matchesFilter } from "../../../src/serve/protocol/match-filter.ts";
+import { matchesFilter } from "../../../src/serve/protocol/filters.ts";
 import type { Exchange } from "../../support/recorded-exchanges.ts";
 
 interface RecordedHits {

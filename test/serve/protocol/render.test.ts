@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { renderJson, renderPage } from "../../../src/serve/protocol/render.ts";
+import { renderJson, renderPage } from "../../../src/serve/protocol/replies.ts";
 
 describe("rendered JSON", () => {
   it.each([

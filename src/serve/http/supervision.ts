@@ -1,0 +1,148 @@
+import { Hono } from "hono";
+import type { Registry } from "prom-client";
+import type { Clock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { createFigureRegistry } from "../../base/metrics/figures.ts";
+import type { FiguresReading } from "../../report/status/read-figures.ts";
+import type { ReadStatus } from "../../report/status/read-status.ts";
+import { judgeSchema } from "../../report/status/schema-state.ts";
+import type { Definitions } from "../../store/migrate/definitions.ts";
+import { explainReplyFailure, failureReply } from "./error-reply.ts";
+import { readOnly } from "./request-rules.ts";
+import type { BoundedReader } from "./served-mirror.ts";
+
+/** Gives all who ask within `keepMs` one answer. Who asks while it is being made waits. A failure is kept as long. */
+export function createBriefAnswer<T>(
+  make: () => Promise<T>,
+  keepMs: number,
+  /** Milliseconds of a clock that never goes back. */
+  nowMs: () => number = () => performance.now(),
+): () => Promise<T> {
+  let kept: { answer: Promise<T>; untilMs: number } | null = null;
+
+  return () => {
+    if (kept !== null && nowMs() < kept.untilMs) return kept.answer;
+    const fresh = { answer: make(), untilMs: Number.POSITIVE_INFINITY };
+    kept = fresh;
+    const settle = () => {
+      fresh.untilMs = nowMs() + keepMs;
+    };
+    fresh.answer.then(settle, settle);
+    return fresh.answer;
+  };
+}
+
+/** However many ask, the database is asked this often at most. */
+const READINESS_KEPT_MS = 1000;
+const UNCACHED = { "cache-control": "no-store" };
+
+interface ProbesDeps {
+  reader: BoundedReader;
+  definitions: Definitions;
+  log: Logger;
+}
+
+/**
+ * What a supervisor asks. `/livez` answers as long as the process turns, whatever the database does. `/readyz`
+ * answers 200 when the database answers and its schema is that of this program, else 503 with the reason. It
+ * never asks the service, and does not mind how old the mirror is.
+ */
+export function createProbes({ reader, definitions, log }: ProbesDeps): Hono {
+  let lastFault: string | null | undefined;
+
+  async function findFault(): Promise<string | null> {
+    try {
+      const { fault } = await reader.read((sql) => judgeSchema(sql, definitions));
+      note(fault, {});
+      return fault;
+    } catch (error) {
+      const { sentence } = explainReplyFailure(error);
+      note(sentence, { error: messageOf(error) });
+      return sentence;
+    }
+  }
+
+  /** Probes come every few seconds, and a line for each would hide all others. */
+  function note(fault: string | null, facts: Record<string, unknown>): void {
+    if (fault === lastFault) return;
+    lastFault = fault;
+    if (fault === null) log.info("ready for requests");
+    else log.warn({ reason: fault, ...facts }, "not ready for requests");
+  }
+
+  const askOnce = createBriefAnswer(findFault, READINESS_KEPT_MS);
+  const app = new Hono();
+  app.use("/livez", readOnly());
+  app.use("/readyz", readOnly());
+  app.get("/livez", (c) => c.text("ok\n", 200, UNCACHED));
+  app.get("/readyz", async (c) => {
+    const fault = await askOnce();
+    if (fault === null) return c.json({ ready: true }, 200, UNCACHED);
+    return c.json({ ready: false, error: fault }, 503, { ...UNCACHED, "retry-after": "1" });
+  });
+  return app;
+}
+
+/** However many ask, the document is read this often at most. */
+const STATUS_KEPT_MS = 5000;
+const LATER = { "retry-after": "10" };
+
+interface StatusReplyDeps {
+  reader: BoundedReader;
+  readStatus: ReadStatus;
+  clock: Clock;
+  log: Logger;
+}
+
+/** The document of the mirror's state, at `/status.json`. 503 with the reason where it cannot be read. */
+export function createStatusReply({ reader, readStatus, clock, log }: StatusReplyDeps): Hono {
+  async function answer(): Promise<Response> {
+    try {
+      const status = await reader.read((sql) => readStatus(sql, clock.now()));
+      if (!("fault" in status)) return Response.json(status, { headers: UNCACHED });
+      const { fault: error, ...facts } = status;
+      return Response.json({ error, ...facts }, { status: 503, headers: { ...UNCACHED, ...LATER } });
+    } catch (error) {
+      return failureReply(error, "/status.json", log);
+    }
+  }
+
+  const answerOnce = createBriefAnswer(async () => {
+    const reply = await answer();
+    return { reply, body: await reply.text() };
+  }, STATUS_KEPT_MS);
+  const app = new Hono();
+  app.use("/status.json", readOnly());
+  app.get("/status.json", async () => {
+    const { reply, body } = await answerOnce();
+    return new Response(body, reply);
+  });
+  return app;
+}
+
+/** However many scrape, the database is asked this often at most. */
+const FIGURES_KEPT_MS = 3000;
+
+interface MetricsDeps {
+  /** What this process counts. */
+  registry: Registry;
+  /** What the database says. Never rejects. */
+  readFigures(): Promise<FiguresReading>;
+  /** How long the figures are given again, in milliseconds. @default 3000 */
+  keepMs?: number;
+}
+
+/** Answers `/metrics` for Prometheus: 200 also while the database is away, then without what comes from it. */
+export function createMetricsRoute({ registry, readFigures, keepMs = FIGURES_KEPT_MS }: MetricsDeps): Hono {
+  const readOnce = createBriefAnswer(readFigures, keepMs);
+  const app = new Hono();
+  app.use("/metrics", readOnly());
+  app.get("/metrics", async (c) => {
+    const { isUp, figures } = await readOnce();
+    const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), registry.metrics()]);
+    const headers = { "content-type": registry.contentType, "cache-control": "no-store" };
+    return c.body(texts.join("\n"), 200, headers);
+  });
+  return app;
+}
