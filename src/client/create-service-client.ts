@@ -1,8 +1,8 @@
 import { attachReply, NotFoundError, UnexpectedShapeError } from "../base/errors.ts";
 import { type Client, createClient, type FetchOptions } from "../mirror/api/client.ts";
 import { isGone } from "../mirror/api/retry.ts";
-import { isJsonObject } from "../resources/json-object.ts";
 import type { PageRequest } from "../resources/page-request.ts";
+import { isJsonObject } from "../resources/parse-json.ts";
 import type { Resource } from "../resources/resources.ts";
 import {
   type CallOptions,

@@ -1,10 +1,8 @@
 import { type Reply, UnexpectedShapeError } from "../base/errors.ts";
 import { isSameEndpoint } from "../mirror/api/api-url.ts";
-import { readEnvelope } from "../resources/envelope.ts";
-import { isJsonObject } from "../resources/json-object.ts";
-import { readNext, type PageRequest, requestText } from "../resources/page-request.ts";
+import { type PageRequest, readEnvelope, readNext, requestText } from "../resources/page-request.ts";
+import { isJsonObject } from "../resources/parse-json.ts";
 import { type Extra, extraOf, unexpectedShape } from "./parse-record.ts";
-import type { PageParts } from "./parse-page.ts";
 
 /** The place of a page in its list (`docs/interface.md`, "Lists"). What is no whole number from 0 on is null. */
 export interface PageMeta {

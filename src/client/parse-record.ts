@@ -1,12 +1,16 @@
 import { UnexpectedShapeError } from "../base/errors.ts";
 import type { Field, FieldKind, Fields } from "../resources/declare.ts";
-import type { FileHitRecord } from "../resources/file.ts";
-import { isJsonObject, foreignNumberIn } from "../resources/parse-json.ts";
-import type { ProjectRecord } from "../resources/project.ts";
+import { foreignNumberIn, isJsonObject } from "../resources/parse-json.ts";
 import { recordId } from "../resources/record-id.ts";
-import { DECLARATIONS, type RecordTypes, type Resource, targetOf } from "../resources/resources.ts";
-import type { FileHit, RecordOf } from "./records.ts";
-import { unexpectedShape } from "./unexpected-shape.ts";
+import {
+  DECLARATIONS,
+  type FileHitRecord,
+  type ProjectRecord,
+  type RecordTypes,
+  type Resource,
+  targetOf,
+} from "../resources/resources.ts";
+import type { FileHit, RecordOf } from "./index.ts";
 
 /**
  * A record as it was received (`docs/interface.md`, "Records"). Only `id` is sure. Any other documented field

@@ -1,4 +1,4 @@
-import { isJsonObject } from "../resources/json-object.ts";
+import { isJsonObject } from "../resources/parse-json.ts";
 import { isResource, RESOURCES, type Resource } from "../resources/resources.ts";
 import { type Extra, extraOf, unexpectedShape } from "./parse-record.ts";
 

@@ -1,5 +1,4 @@
-import { parseQuery } from "../mirror/content/parse-query.ts";
-import { EM, HIGHLIGHTED, snippet } from "../mirror/content/snippet.ts";
+import { EM, HIGHLIGHTED, parseQuery, snippet } from "../mirror/content/search-words.ts";
 import {
   DECLARATIONS,
   type FileHitRecord,

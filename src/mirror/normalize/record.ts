@@ -1,12 +1,10 @@
 import { parseLocalTime } from "../../resources/local-time.ts";
-import { otherResource, parseResourceUri } from "../../resources/record-id.ts";
-import type { Reference } from "../../resources/resource-uri.ts";
+import { otherResource, parseResourceUri, type Reference } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Extra } from "../../store/schema/columns.ts";
 import { cleanJson, cleanText } from "./clean-text.ts";
 import { hashRecord } from "./record-hash.ts";
 import { PLANS, type PlannedField } from "./record-plan.ts";
-import type { Columns, EmbeddedProjects, FieldReference, NormalizeContext, NormalizedRecord } from "./normalized.ts";
 
 /** A URI reference of a record, read but not yet looked up. */
 export interface FieldReference {

@@ -1,10 +1,9 @@
 import { UnexpectedShapeError } from "../../base/errors.ts";
 import { jsonText } from "../../base/json-text.ts";
-import { type Envelope, readEnvelope } from "../../resources/page-request.ts";
 import { parseLocalTime } from "../../resources/local-time.ts";
-import { recordId, otherResource } from "../../resources/record-id.ts";
+import { type Envelope, readEnvelope } from "../../resources/page-request.ts";
+import { otherResource, recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { readOrder, type ShownOrder } from "./list-order.ts";
 
 /** The envelope of a page, and what its records say about their order. A value that is not a number, or is negative, is null. */
 export interface ParsedMeta extends ShownOrder {

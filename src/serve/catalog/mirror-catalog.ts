@@ -6,8 +6,8 @@ import type { SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-contents.ts";
 import { columnOf, RECORD_TABLES, type RecordTable, recordsAs } from "../../mirror/load/tables.ts";
+import { type RestorableRecord, restoreRecord } from "../../mirror/normalize/record.ts";
 import { PLANS } from "../../mirror/normalize/record-plan.ts";
-import { type RestorableRecord, restoreRecord } from "../../mirror/normalize/restore-record.ts";
 import { parseLocalTime } from "../../resources/local-time.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import {
