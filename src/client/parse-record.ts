@@ -10,7 +10,6 @@ import {
   type Resource,
   targetOf,
 } from "../resources/resources.ts";
-import type { FileHit, RecordOf } from "./index.ts";
 
 /**
  * A record as it was received (`docs/interface.md`, "Records"). Only `id` is sure. Any other documented field
