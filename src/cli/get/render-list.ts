@@ -1,6 +1,6 @@
 import type { PageParts } from "../../client/list-pages.ts";
-import { isJsonObject } from "../../resources/parse-json.ts";
 import { parsePageRequest } from "../../resources/page-request.ts";
+import { isJsonObject } from "../../resources/parse-json.ts";
 import { DECLARATIONS, type Resource } from "../../resources/resources.ts";
 import type { Output } from "../output/output.ts";
 import { renderTable } from "../output/table.ts";

@@ -6,9 +6,23 @@ import { markDamaged, parseJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { apiUrl, requestLabel } from "./api-url.ts";
 import { charsetOf, decodeReply } from "./body.ts";
-import { byteLengthOf, createHost, type Host, type HostReply, type HostRequest, type HostSettings } from "./host.ts";
+import {
+  byteLengthOf,
+  createHost,
+  type Host,
+  type HostReply,
+  type HostRequest,
+  type HostSettings,
+} from "./host.ts";
 import { type SplitReply, splitReply } from "./split-reply.ts";
-import { COMMAND_WORDING, excerpt, type NameOf, refuseRedirect, shownBody, showUrl } from "./upstream-errors.ts";
+import {
+  COMMAND_WORDING,
+  excerpt,
+  type NameOf,
+  refuseRedirect,
+  shownBody,
+  showUrl,
+} from "./upstream-errors.ts";
 
 const ROOT_PATH = "/api/v1/";
 
