@@ -33,34 +33,15 @@ const BOOKKEEPING = [
   ...["first_seen_run_id", "changed_run_id"],
 ];
 
-/** The statements of a text's blocks of SQL. */
-const statementsOf = (text: string) =>
-  [...text.matchAll(/```sql\n([\s\S]*?)```/g)].flatMap(([, block = ""]) =>
-    block.split(/;\s*$/m).filter((statement) => statement.trim() !== ""),
-  );
-
-async function runAll(statements: readonly string[]): Promise<void> {
-  await using database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    for (const statement of statements) await sql.unsafe(statement);
-  });
-}
-
 describe("docs/tables.md", () => {
   const text = read("docs/tables.md");
-  const sectionsOf = (page: string) => page.split(/^##+ /m);
-  const all = [...sectionsOf(text), ...sectionsOf(read("docs/internals/tables.md"))];
-
-  test("every example of SQL runs on the schema", async () => {
-    const statements = statementsOf(text);
-    expect(statements).toHaveLength(4);
-    await runAll(statements);
-  });
+  const others = read("docs/internals/tables.md");
+  const sections = [text, others].flatMap((page) => page.split(/^##+ /m));
 
   test.each(
     tables.map((table) => [getTableName(table), table] as const),
   )("names every column of %s in its section", (name, table) => {
-    const section = all.find((part) => part.startsWith(`${name}\n`));
+    const section = sections.find((part) => part.startsWith(`${name}\n`));
     const named = [...(section ?? "").matchAll(/`([a-z0-9_]+)`/g)].map(([, word]) => word);
     const isMirrored = "record_hash" in getTableColumns(table);
     const columns = Object.values(getTableColumns(table))
@@ -74,75 +55,63 @@ describe("docs/tables.md", () => {
   });
 
   test("has no section for a table that is not there", () => {
-    const own = read("docs/internals/tables.md").matchAll(/^## (.*)$/gm);
-    const sections = [...text.matchAll(/^### (.*)$/gm), ...own].map(([, name]) => name);
-    // Who applies migrations makes this one.
-    const names = ["migrations", ...tables.map((table) => getTableName(table))];
-    expect(sections.toSorted()).toEqual(names.toSorted());
-  });
-});
-
-describe("docs/builds.md", () => {
-  test("every example of SQL runs on the schema", async () => {
-    const statements = statementsOf(read("docs/builds.md"));
-    expect(statements).toHaveLength(1);
-    await runAll(statements);
-  });
-});
-
-describe("docs/reports.md", () => {
-  const text = read("docs/reports.md");
-
-  test("every example of SQL runs on the schema", async () => {
-    const statements = statementsOf(text);
-    expect(statements).toHaveLength(5);
-    await runAll(statements);
-  });
-
-  test("names each relation of the dictionary, and no other", () => {
-    const [, section = ""] = /## What to ask where\n([\s\S]*?)\n## /.exec(text) ?? [];
-    const named = [...section.matchAll(/`([a-z_]+)`/g)].map(([, name = ""]) =>
-      name.replace(/^_/, "success_rate_"),
+    const named = [...text.matchAll(/^### (.*)$/gm), ...others.matchAll(/^## (.*)$/gm)].map(
+      ([, name]) => name,
     );
-    const known = RELATIONS.filter((relation) => relation !== "data_dictionary");
-    expect(new Set(named)).toEqual(new Set([...known, "is_complete"]));
+    // Who applies migrations makes the first one.
+    const names = ["migrations", ...tables.map((table) => getTableName(table))];
+    expect(named.toSorted()).toEqual(names.toSorted());
   });
 });
 
-describe("docs/data-dictionary.md", () => {
-  test("is what the dictionary says; `npm run docs:dictionary` writes it", () => {
-    expect(read("docs/data-dictionary.md")).toBe(dictionaryPage());
+test.each([
+  "builds",
+  "content",
+  "reports",
+  "tables",
+])("every example of SQL in docs/%s.md runs", async (page) => {
+  const statements = [...read(`docs/${page}.md`).matchAll(/```sql\n([\s\S]*?)```/g)].flatMap(
+    ([, block = ""]) => block.split(/;\s*$/m).filter((statement) => statement.trim() !== ""),
+  );
+  expect(statements).not.toEqual([]);
+  await using database = await createTestDatabase();
+  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    for (const statement of statements) await sql.unsafe(statement);
   });
 });
 
-describe("docs/cli.md", () => {
-  test("is what the code says; `npm run docs:cli` writes it", async () => {
-    expect(read("docs/cli.md")).toBe(await cliPage());
-  });
+test("docs/reports.md names each relation of the dictionary, and no other", () => {
+  const [, section = ""] = /## What to ask where\n([\s\S]*?)\n## /.exec(read("docs/reports.md")) ?? [];
+  const named = [...section.matchAll(/`([a-z_]+)`/g)].map(([, name = ""]) =>
+    name.replace(/^_/, "success_rate_"),
+  );
+  const known = RELATIONS.filter((relation) => relation !== "data_dictionary");
+  expect(new Set(named)).toEqual(new Set([...known, "is_complete"]));
 });
 
-describe("docs/settings.md", () => {
-  test("is what the code says; `npm run docs:settings` writes it", async () => {
-    expect(read("docs/settings.md")).toBe(await settingsPage());
-  });
+/** Written from sentences of the code, which has tests of its own. */
+const GENERATED = [
+  ["docs/data-dictionary.md", "dictionary", dictionaryPage],
+  ["docs/cli.md", "cli", cliPage],
+  ["docs/settings.md", "settings", settingsPage],
+  ["docs/contract.md", "contract", contractPage],
+  ["docs/metrics.md", "contract", metricsPage],
+] as const;
+
+test.each(GENERATED)("%s is what the code says; `npm run docs:%s` writes it", async (page, _, write) => {
+  expect(read(page)).toBe(await write());
 });
 
 describe("docs/contract.md", () => {
-  test("is what the code says; `npm run docs:contract` writes it", async () => {
-    expect(read("docs/contract.md")).toBe(await contractPage());
-  });
+  /** The paths that an app answers by GET. */
+  const answered = ({ routes }: { routes: readonly { method: string; path: string }[] }) =>
+    routes.filter(({ method }) => method === "GET").map(({ path }) => path);
 
   test("names each path that the report page answers", () => {
-    const pages = createPages({
-      mirror: {} as MirrorReader,
-      sourceTimezone: "Etc/UTC",
-      clock: systemClock,
-      log: silentLog,
-    });
+    const mirror = {} as MirrorReader;
+    const pages = createPages({ mirror, sourceTimezone: "Etc/UTC", clock: systemClock, log: silentLog });
     const rooms = (paths: readonly string[]) => new Set(paths.map((path) => path.split(/[/?]/)[1]));
-    const answered = pages.routes.filter(({ method }) => method === "GET").map(({ path }) => path);
-    const named = [...Object.keys(PATHS), "/assets/"];
-    expect(rooms(named)).toEqual(rooms(answered));
+    expect(rooms([...Object.keys(PATHS), "/assets/"])).toEqual(rooms(answered(pages)));
   });
 
   test("names each path for supervisors and monitors", () => {
@@ -151,27 +120,17 @@ describe("docs/contract.md", () => {
       createProbes({ reader, definitions: readDefinitions(), log: silentLog }),
       createStatusReply({ reader, readStatus: async () => STATUS, clock: systemClock, log: silentLog }),
     ];
-    const answered = apps.flatMap(({ routes }) => routes.filter(({ method }) => method === "GET"));
-    expect(Object.keys(HEALTH_PATHS)).toEqual(answered.map(({ path }) => path));
+    expect(Object.keys(HEALTH_PATHS)).toEqual(apps.flatMap(answered));
   });
 });
 
-describe("docs/metrics.md", () => {
-  test("is what the code says; `npm run docs:contract` writes it", async () => {
-    expect(read("docs/metrics.md")).toBe(await metricsPage());
-  });
-});
-
-describe("docs/interface.md", () => {
-  test.each(RESOURCES)("names every field of a %s in its section", (resource) => {
-    const heading = `${resource.charAt(0).toUpperCase()}${resource.slice(1)}\n`;
-    const section = read("docs/interface.md")
-      .split(/^#+ /m)
-      .find((part) => part.startsWith(heading));
-    const named = [...(section ?? "").matchAll(/`([a-z0-9_]+)`/g)].map(([, word]) => word);
-    const fields = Object.keys(DECLARATIONS[resource].fields).filter((field) => field !== "resource_uri");
-    expect(named).toEqual(expect.arrayContaining(fields));
-  });
+test.each(RESOURCES)("docs/interface.md names every field of a %s in its section", (resource) => {
+  const section = read("docs/interface.md")
+    .split(/^#+ /m)
+    .find((part) => part.toLowerCase().startsWith(`${resource}\n`));
+  const named = [...(section ?? "").matchAll(/`([a-z0-9_]+)`/g)].map(([, word]) => word);
+  const fields = Object.keys(DECLARATIONS[resource].fields).filter((field) => field !== "resource_uri");
+  expect(named).toEqual(expect.arrayContaining(fields));
 });
 
 /** Every page that a person reads: the README and all of docs/. */
@@ -181,15 +140,8 @@ const PAGES = [
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),
 ];
-/** Written from sentences of the code, which has tests of its own. */
-const GENERATED = [
-  "docs/cli.md",
-  "docs/contract.md",
-  "docs/data-dictionary.md",
-  "docs/metrics.md",
-  "docs/settings.md",
-];
 const { scripts } = JSON.parse(read("package.json"));
+const headingsOf = (text: string) => [...text.matchAll(/^#+ (.*)$/gm)].map(([, words = ""]) => words);
 const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, "");
 
 describe.each(PAGES)("%s", (page) => {
@@ -200,7 +152,7 @@ describe.each(PAGES)("%s", (page) => {
     for (const [, path = "", anchor] of links) {
       const target = new URL(path, new URL(page, ROOT));
       const there = withoutCode(readFileSync(target, "utf8"));
-      const headings = [...there.matchAll(/^#+ (.*)$/gm)].map(([, words = ""]) =>
+      const headings = headingsOf(there).map((words) =>
         words
           .toLowerCase()
           .replaceAll(/[^\w -]/g, "")
@@ -227,7 +179,7 @@ describe.each(PAGES)("%s", (page) => {
     expect(names).toEqual(expect.arrayContaining(named));
   });
 
-  test.skipIf(GENERATED.includes(page))("is in plain English", () => {
+  test.skipIf(GENERATED.some(([name]) => name === page))("is in plain English", () => {
     const odd = /\b(lest|whoever|dear|told|heeds?|mend(s|ed|ing)?|restless|currency)\b|for deleted/gi;
     expect(text.match(odd) ?? []).toEqual([]);
     expect(text.match(/(^|[.!?:] |- |\*\* )(Of |What [^?|.]*?,)/gm) ?? []).toEqual([]);
@@ -251,8 +203,7 @@ test("comments cite only pages and headings that are there", () => {
   expect(cited.length).toBeGreaterThan(20);
   for (const { file, page, heading } of cited) {
     expect(PAGES, file).toContain(page);
-    const headings = [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, words]) => words);
-    if (heading !== undefined) expect(headings, file).toContain(heading);
+    if (heading !== undefined) expect(headingsOf(read(page)), file).toContain(heading);
   }
 });
 
