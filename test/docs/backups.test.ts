@@ -1,16 +1,7 @@
 /** The commands of `docs/database.md`, "Backups", as they stand there. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -25,42 +16,31 @@ import { type RunningCli, runCli, startCli } from "../support/cli.ts";
 import { freePort } from "../support/free-port.ts";
 import { mirrorRows } from "../support/mirror-rows.ts";
 import { SMALL } from "../support/quick-world.ts";
-import {
-  createSystemPostgres,
-  POSTGRES_BIN,
-  type SystemPostgres,
-  type SystemServer,
-} from "../support/system-postgres.ts";
+import * as system from "../support/system-postgres.ts";
 
 const page = readFileSync(new URL("../../docs/database.md", import.meta.url), "utf8");
 const section = page.split(/^## /m).find((part) => part.startsWith("Backups\n")) ?? "";
 const blocks = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = ""]) => block);
-const [own = "", password = "", dump = "", restore = "", base = "", goBack = ""] = [
-  "docmirror backup ",
-  "umask 077",
-  "pg_dump ",
-  "pg_restore ",
-  "pg_basebackup ",
-  "pg_ctl ",
-].map((tool) => blocks.find((block) => block.includes(tool)));
+const blockOf = (tool: string) => blocks.find((block) => block.includes(tool)) ?? "";
+const password = blockOf("umask 077");
 const keepChanges = /```\n(archive_mode[\s\S]*?)```/.exec(section)?.[1] ?? "";
 
 /** With what the file of passwords has to escape. */
 const PASSWORD = String.raw`back:up\1'$ `;
 const SESSION = { applicationName: "docmirror test", max: 1 } as const;
 
-const MAIN = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
-const TSX = fileURLToPath(new URL("../../node_modules/tsx/dist/cli.mjs", import.meta.url));
+/** What the docs call docmirror. */
+const PROGRAM = fileURLToPath(new URL("../support/path", import.meta.url));
 const RESTORED = /since run 1 of \S+Z this database was restored/;
 const DAY = 86_400_000;
 
-describe.skipIf(POSTGRES_BIN === null)(
+describe.skipIf(system.POSTGRES_BIN === null)(
   "the commands for a backup",
   { tags: ["long"], timeout: 300_000 },
   () => {
     let folder: string;
-    let postgres: SystemPostgres;
-    let server: SystemServer;
+    let postgres: system.SystemPostgres;
+    let server: system.SystemServer;
     let port: number;
     let url: string;
     let world: World;
@@ -68,7 +48,7 @@ describe.skipIf(POSTGRES_BIN === null)(
     let env: Record<string, string>;
 
     beforeAll(async () => {
-      postgres = createSystemPostgres(PASSWORD);
+      postgres = system.createSystemPostgres(PASSWORD);
       postgres.init("own");
       port = await freePort();
       url = replaceDatabase(postgres.url(port), "docmirror");
@@ -87,22 +67,11 @@ describe.skipIf(POSTGRES_BIN === null)(
     });
     beforeEach(async () => {
       folder = mkdtempSync(join(tmpdir(), "docmirror-backups-"));
-      world = createWorld({
-        ...SMALL,
-        builds: 300,
-        outputBytes: 100,
-        startAt: new Date(Date.now() - 2 * DAY),
-      });
+      const startAt = new Date(Date.now() - 2 * DAY);
+      world = createWorld({ ...SMALL, builds: 300, outputBytes: 100, startAt });
       service = await startSimulation({ world });
-      // What the docs call docmirror.
-      const program = join(folder, "docmirror");
-      writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${TSX}" "${MAIN}" "$@"\n`);
-      chmodSync(program, 0o755);
-      env = {
-        PATH: [folder, process.env.PATH].join(delimiter),
-        DOCMIRROR_BASE_URL: service.url,
-        DOCMIRROR_RATE: "0",
-      };
+      const PATH = [PROGRAM, process.env.PATH].join(delimiter);
+      env = { PATH, DOCMIRROR_BASE_URL: service.url, DOCMIRROR_RATE: "0" };
     });
     afterEach(async () => {
       await service?.close();
@@ -151,7 +120,10 @@ describe.skipIf(POSTGRES_BIN === null)(
       }
     }
 
-    const inServer = () => ({ ...env, DATABASE_URL: `postgres://docmirror@127.0.0.1:${port}/docmirror` });
+    const inServer = (name = "docmirror") => ({
+      ...env,
+      DATABASE_URL: `postgres://docmirror@127.0.0.1:${port}/${name}`,
+    });
     const sync = async (to: Record<string, string>) => {
       const { code, stdout } = await runCli(["sync", "--full", "--json"], { env: to });
       expect(code).toBe(0);
@@ -162,7 +134,7 @@ describe.skipIf(POSTGRES_BIN === null)(
       beforeEach(async () => {
         await admin((sql) => sql`create database docmirror template template0 encoding 'UTF8'`);
         // With the programs of the server's own version.
-        env.PATH = [folder, POSTGRES_BIN, process.env.PATH].join(delimiter);
+        env.PATH = [PROGRAM, system.POSTGRES_BIN, process.env.PATH].join(delimiter);
         env.DOCMIRROR_DATABASE_PASSWORD = PASSWORD;
         await sync(inServer());
       });
@@ -187,20 +159,17 @@ describe.skipIf(POSTGRES_BIN === null)(
 
       it("bring an old state back, from which the mirror goes on and says so", async () => {
         await shell(password);
-        await shell(dump);
+        await shell(blockOf("pg_dump "));
         world.advance(DAY);
         const second = await sync(inServer());
         expect(second).toMatchObject({ run_id: 2, status: "succeeded" });
         expect(second.warnings ?? []).not.toContainEqual(expect.stringMatching(RESTORED));
 
-        const written = await shell(restore);
+        const written = await shell(blockOf("pg_restore "));
         expect(written).toMatch(RESTORED);
         expect(written).toMatch(/run 2, full: succeeded/);
         await expectSame(replaceDatabase(url, "docmirror_restored"), url);
-        const again = await sync({
-          ...env,
-          DATABASE_URL: `postgres://docmirror@127.0.0.1:${port}/docmirror_restored`,
-        });
+        const again = await sync(inServer("docmirror_restored"));
         expect(again).toMatchObject({ run_id: 3, status: "succeeded", transitions: 0 });
         expect(again.warnings ?? []).not.toContainEqual(expect.stringMatching(RESTORED));
       });
@@ -210,7 +179,7 @@ describe.skipIf(POSTGRES_BIN === null)(
         const passwords = join(backups(), "pgpass");
         writeFileSync(passwords, readFileSync(join(folder, "docmirror.pgpass")), { mode: 0o600 });
         giveToServer(passwords);
-        await shell(base, { PGPASSFILE: passwords }, true);
+        await shell(blockOf("pg_basebackup "), { PGPASSFILE: passwords }, true);
         world.advance(DAY);
         await sync(inServer());
         const before = await mirrorRows(url);
@@ -235,7 +204,7 @@ describe.skipIf(POSTGRES_BIN === null)(
         const place = join(backups(), "base", "postgresql.auto.conf");
         const text = `port = ${restoredPort}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n`;
         writeFileSync(place, readFileSync(place, "utf8") + text);
-        await shell(goBack.replace(/(?<=recovery_target_time = ')[^']*/, moment), {}, true);
+        await shell(blockOf("pg_ctl ").replace(/(?<=recovery_target_time = ')[^']*/, moment), {}, true);
         try {
           const restored = replaceDatabase(postgres.url(restoredPort), "docmirror");
           expect(await mirrorRows(restored)).toEqual(before);
@@ -248,34 +217,28 @@ describe.skipIf(POSTGRES_BIN === null)(
       });
     });
 
-    it("of docmirror itself bring an embedded mirror back, without its server's tools", async () => {
+    it.each([
+      [
+        "a backup",
+        blockOf("docmirror backup ").replaceAll("/backups/", ""),
+        ".docmirror",
+        "restored",
+        RESTORED,
+      ],
+      ["a copy of the folder", "cp -a original copy", "original", "copy", /./],
+    ])("of an embedded mirror bring it back: %s", async (_, block, original, restored, says) => {
       const inFolder = (data: string) => ({ env: { ...env, DOCMIRROR_DATA_DIR: join(folder, data) } });
-      expect((await runCli(["sync"], inFolder(".docmirror"))).code).toBe(0);
-      await shell(own.replaceAll("/backups/", ""));
+      expect((await runCli(["sync"], inFolder(original))).code).toBe(0);
+      await shell(block);
       world.advance(DAY);
-      expect((await runCli(["sync", "--full"], inFolder(".docmirror"))).code).toBe(0);
-      const first = await runCli(["sync", "--full"], inFolder("restored"));
-      expect(first).toMatchObject({ code: 0, stderr: expect.stringMatching(RESTORED) });
-      await using one = startCli(["database", "--with-password"], inFolder(".docmirror"));
-      await using other = startCli(["database", "--with-password"], inFolder("restored"));
-      await expectSame(await urlOf(one), await urlOf(other));
-      for (const cli of [one, other]) cli.signal("SIGTERM");
-      await Promise.all([one.ended, other.ended]);
-    });
-
-    it("that copy the folder of the embedded Postgres bring it back too", async () => {
-      const inFolder = (data: string) => ({ env: { ...env, DOCMIRROR_DATA_DIR: join(folder, data) } });
-      expect((await runCli(["sync"], inFolder("original"))).code).toBe(0);
-      await shell("cp -a original copy");
-      world.advance(DAY);
-      expect((await runCli(["sync", "--full"], inFolder("original"))).code).toBe(0);
-      expect((await runCli(["sync", "--full"], inFolder("copy"))).code).toBe(0);
-      await using one = startCli(["database", "--with-password"], inFolder("original"));
+      expect((await runCli(["sync", "--full"], inFolder(original))).code).toBe(0);
+      const first = await runCli(["sync", "--full"], inFolder(restored));
+      expect(first).toMatchObject({ code: 0, stderr: expect.stringMatching(says) });
+      await using one = startCli(["database", "--with-password"], inFolder(original));
       const oneUrl = await urlOf(one);
-      // The copy has the same port, and takes another where that one is taken.
-      await using other = startCli(["database", "--with-password"], inFolder("copy"));
-      const otherUrl = await urlOf(other);
-      await expectSame(oneUrl, otherUrl);
+      // A copy has the same port, and takes another where that one is taken.
+      await using other = startCli(["database", "--with-password"], inFolder(restored));
+      await expectSame(oneUrl, await urlOf(other));
       for (const cli of [one, other]) cli.signal("SIGTERM");
       await Promise.all([one.ended, other.ended]);
     });

@@ -7,6 +7,7 @@ import { collectNotices } from "../../src/notify/notify.ts";
 import { bodyOf, signedHeaders } from "../../src/notify/receiver.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { EACH_LIST } from "../support/each-list.ts";
 import { addLateBuild, addLook, QUIET_NIGHT } from "../support/quiet-night.ts";
@@ -21,11 +22,26 @@ const blocks = (language: string) =>
 
 const NIGHT = "2026-03-11T02:20:00Z";
 
-/** What a mirror notes in a bad night, by type. */
-async function badNight(): Promise<Record<string, unknown>> {
+/** What a mirror notes in a night, by type. `look` refreshes the reports and looks for notices. */
+async function notesOf(
+  staleAfterMs: number,
+  night: (sql: Sql, look: (now: string) => Promise<unknown>) => Promise<void>,
+): Promise<Record<string, unknown>> {
   await using database = await createTestDatabase();
   return await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    const look = (now: string) => collectNotices(sql, { staleAfterMs: 30 * 3_600_000, now });
+    await night(sql, async (now) => {
+      await refreshReport(database.url, REPORT_SETTINGS);
+      await collectNotices(sql, { staleAfterMs, now });
+    });
+    const noted = await sql<
+      { type: string; data: unknown }[]
+    >`select type, data from sync.notices order by id`;
+    return Object.fromEntries(noted.map(({ type, data }) => [type, data]));
+  });
+}
+
+const badNight = () =>
+  notesOf(30 * 3_600_000, async (sql, look) => {
     await sql.unsafe(`
       insert into sync.runs (id, kind, status, started_at, finished_at, heartbeat_at, pid, host) overriding system value
       values (40, 'full', 'succeeded', '2026-03-09 20:00Z', '2026-03-09 20:05Z', now(), 1, 'test');
@@ -44,7 +60,6 @@ async function badNight(): Promise<Record<string, unknown>> {
         await sql`insert into mirror.build_logs (build_id, error) values (${id}, 'fatal: could not read from remote repository')`;
     };
     await addBuild("1204", "2026-03-09 10:00", true, 40);
-    await refreshReport(database.url, REPORT_SETTINGS);
     await look("2026-03-10T12:00:00Z");
     await sql.unsafe(`
       insert into sync.runs (id, kind, status, started_at, finished_at, heartbeat_at, pid, host, error, unfinished) overriding system value
@@ -57,33 +72,22 @@ async function badNight(): Promise<Record<string, unknown>> {
         (41, 'version', 'uploaded', 'vanished', null, '2026-03-11 02:18Z')`);
     await addBuild("1210", "2026-03-10 09:30", false, 41);
     await addBuild("1211", "2026-03-10 14:00", true, 41);
-    await refreshReport(database.url, REPORT_SETTINGS);
     await look(NIGHT);
-    const noted = await sql<
-      { type: string; data: unknown }[]
-    >`select type, data from sync.notices order by id`;
-    return Object.fromEntries(noted.map(({ type, data }) => [type, data]));
   });
-}
 
-/** What a mirror notes when builds stop arriving and come again, by type. */
-async function quietNight(): Promise<Record<string, unknown>> {
-  await using database = await createTestDatabase();
-  return await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    const look = async (run: number, at: string) => {
+/** Builds stop arriving, and come again. */
+const quietNight = () =>
+  notesOf(1e12, async (sql, look) => {
+    const lookAgain = async (run: number, at: string) => {
       await addLook(sql, run, at);
-      await refreshReport(database.url, REPORT_SETTINGS);
-      await collectNotices(sql, { staleAfterMs: 1e12, now: at });
+      await look(at);
     };
     await sql.unsafe(QUIET_NIGHT);
-    await look(1, "2026-03-10T22:00:00Z");
-    await look(2, NIGHT);
+    await lookAgain(1, "2026-03-10T22:00:00Z");
+    await lookAgain(2, NIGHT);
     await addLateBuild(sql, "9000", "2026-03-11 02:30");
-    await look(3, "2026-03-11T02:31:00Z");
-    const noted = await sql<{ type: string; data: unknown }[]>`select type, data from sync.notices`;
-    return Object.fromEntries(noted.map(({ type, data }) => [type, data]));
+    await lookAgain(3, "2026-03-11T02:31:00Z");
   });
-}
 
 describe("docs/notices.md", () => {
   it("has an example of each type, as it is sent", async () => {
@@ -105,12 +109,8 @@ describe("docs/notices.md", () => {
     });
     afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-    const message = {
-      id: "msg_1",
-      type: "test",
-      timestamp: "2026-03-11T02:20:00.000Z",
-      data: { summary: "ünï ❤" },
-    } as const;
+    const timestamp = "2026-03-11T02:20:00.000Z";
+    const message = { id: "msg_1", type: "test", timestamp, data: { summary: "ünï ❤" } } as const;
     const body = bodyOf(message, "standard");
     const now = new Date();
     const headers = signedHeaders(message.id, body, WEBHOOK_KEY, now);
@@ -128,35 +128,32 @@ describe("docs/notices.md", () => {
       [old, body, false],
     ];
 
-    const judge = (command: string, file: string, program: string) => {
-      writeFileSync(join(folder, file), program);
-      const input = JSON.stringify({ secret: WEBHOOK_SECRET, cases: CASES });
-      const { stdout, stderr } = spawnSync(command, [join(folder, file)], { input, encoding: "utf8" });
-      expect(stderr).toBe("");
-      expect(JSON.parse(stdout)).toEqual(CASES.map(([, , isOurs]) => isOurs));
-    };
-
-    it("Node", () => {
-      judge(
-        process.execPath,
-        "receiver.mjs",
-        `${blocks("js").join("\n")}
-          let text = "";
-          for await (const chunk of process.stdin) text += chunk;
-          const { secret, cases } = JSON.parse(text);
-          console.log(JSON.stringify(cases.map(([headers, body]) => isFromDocmirror(headers, body, secret))));`,
-      );
-    });
-
-    it.skipIf(spawnSync("python3", ["--version"]).status !== 0)("Python", () => {
-      judge(
-        "python3",
-        "receiver.py",
-        `${blocks("python").join("\n")}
+    const RECEIVERS = {
+      Node: {
+        command: process.execPath,
+        program: `${blocks("js").join("\n")}
+let text = "";
+for await (const chunk of process.stdin) text += chunk;
+const { secret, cases } = JSON.parse(text);
+console.log(JSON.stringify(cases.map(([headers, body]) => isFromDocmirror(headers, body, secret))));`,
+      },
+      Python: {
+        command: "python3",
+        program: `${blocks("python").join("\n")}
 import json, sys
 given = json.load(sys.stdin)
 print(json.dumps([is_from_docmirror(headers, body.encode(), given["secret"]) for headers, body, _ in given["cases"]]))`,
-      );
+      },
+    };
+
+    it.for(Object.entries(RECEIVERS))("%s", ([, { command, program }], context) => {
+      if (spawnSync(command, ["--version"]).status !== 0) context.skip(`there is no ${command}`);
+      const path = join(folder, "receiver.mjs");
+      writeFileSync(path, program);
+      const input = JSON.stringify({ secret: WEBHOOK_SECRET, cases: CASES });
+      const { stdout, stderr } = spawnSync(command, [path], { input, encoding: "utf8" });
+      expect(stderr).toBe("");
+      expect(JSON.parse(stdout)).toEqual(CASES.map(([, , isOurs]) => isOurs));
     });
   });
 });

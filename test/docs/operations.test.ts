@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Simulation, startSimulation } from "../../src/simulate/service.ts";
 import { createWorld } from "../../src/simulate/world.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
+import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import { SMALL } from "../support/quick-world.ts";
@@ -29,8 +29,6 @@ const database = read("database.md").replace(/^## Backups\n[\s\S]*?(?=^## )/m, "
 const LASTING: Readonly<Record<string, RegExp>> = {
   "docmirror worker": /the worker is up/,
   "docmirror watch": /the watch is up/,
-  "docmirror simulate --builds 100000 --projects 700 --versions 3500 --users 500 --files 2000":
-    /the simulated service is up/,
   "docmirror database": /^postgres:/m,
   "docmirror database --with-password": /^postgres:/m,
 };
@@ -71,9 +69,8 @@ describe("the commands for operators", { tags: ["long"], timeout: 120_000 }, () 
     for (const name of ["bin", "dist", "migrations", "node_modules", "package.json"])
       symlinkSync(join(ROOT, name), join(folder, name));
     mirror = await createTestDatabase();
-    service = await startSimulation({
-      world: createWorld({ ...SMALL, builds: 200, outputBytes: 100, startAt: new Date() }),
-    });
+    const world = createWorld({ ...SMALL, builds: 200, outputBytes: 100, startAt: new Date() });
+    service = await startSimulation({ world });
     receiver = await startWebhookReceiver();
     env = {
       PATH: [join(ROOT, "test/support/path"), process.env.PATH].join(delimiter),
@@ -145,36 +142,27 @@ describe("the commands for operators", { tags: ["long"], timeout: 120_000 }, () 
     const [create = ""] = blocks(database, "sh");
     expect(create).toMatch(/^createuser/);
     const postgres = createSystemPostgres("admin");
+    postgres.init("own");
+    const port = await freePort();
+    const server = await postgres.start("own", port);
     try {
-      postgres.init("own");
-      const port = await freePort();
-      await using _server = await started(postgres, port);
-      const more = {
-        PATH: [POSTGRES_BIN, env.PATH].join(delimiter),
-        PGHOST: "127.0.0.1",
-        PGPORT: String(port),
-        PGUSER: "docmirror",
-        PGPASSWORD: "admin",
-      };
+      const login = { PGHOST: "127.0.0.1", PGPORT: String(port), PGUSER: "docmirror", PGPASSWORD: "admin" };
+      const more = { ...login, PATH: [POSTGRES_BIN, env.PATH].join(delimiter) };
       // The superuser of this cluster is called docmirror, so the page's role gets another name.
       const script = create.replaceAll("docmirror", "mirror_owner").replace("host:5432", `127.0.0.1:${port}`);
       const input = "password\npassword\n";
       expect(await shell(`${script}docmirror sync`, { more, input })).toMatchObject({ code: 0 });
       const rows = await withSql(
-        postgres.url(port).replace(/\/postgres$/, "/mirror_owner"),
+        replaceDatabase(postgres.url(port), "mirror_owner"),
         SESSION,
         (sql) => sql`
-          select usesuper as superuser, (select count(*)::int > 0 from mirror.builds) as mirrored
-          from pg_user where usename = 'mirror_owner'`,
+        select usesuper as superuser, (select count(*)::int > 0 from mirror.builds) as mirrored
+        from pg_user where usename = 'mirror_owner'`,
       );
       expect([...rows]).toEqual([{ superuser: false, mirrored: true }]);
     } finally {
+      await server.stop();
       postgres.remove();
     }
   });
 });
-
-async function started(postgres: ReturnType<typeof createSystemPostgres>, port: number) {
-  const server = await postgres.start("own", port);
-  return { [Symbol.asyncDispose]: () => server.stop() };
-}
