@@ -18,7 +18,7 @@ import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
-import { findLeader } from "../../src/store/ledger/find-leader.ts";
+import { findLeader } from "../../src/store/ledger/leader.ts";
 import { runCli } from "../../test/support/cli.ts";
 import { PGBOUNCER } from "../../test/support/pgbouncer.ts";
 import { findLedgerFaults, noteWrites } from "../../test/support/several-workers.ts";

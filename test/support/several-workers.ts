@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { findLeader, type Leader } from "../../src/store/ledger/find-leader.ts";
+import { findLeader, type Leader } from "../../src/store/ledger/leader.ts";
 import { type RunningCli, startCli } from "./cli.ts";
 
 /** A worker process with its page. */

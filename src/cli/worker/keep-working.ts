@@ -9,7 +9,7 @@ import { readDefinitions } from "../../report/definitions.ts";
 import { withSql } from "../../store/connection/connect.ts";
 import { openDatabase } from "../../store/embedded/open-database.ts";
 import { assertNotDemo } from "../../store/ledger/demo-mark.ts";
-import { createLeaderLock } from "../../store/ledger/leader-lock.ts";
+import { createLeaderLock } from "../../store/ledger/leader.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
 import type { CommandContext } from "../context/run-command.ts";

@@ -3,7 +3,7 @@ import type { Figures } from "../../base/metrics/figures.ts";
 import { RUN_KINDS } from "../../base/metrics/labels.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { findLeader } from "../../store/ledger/find-leader.ts";
+import { findLeader } from "../../store/ledger/leader.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import { findDeficit } from "../../store/ledger/run-ledger.ts";
 import { findOpenBuilds } from "./find-status.ts";

@@ -8,7 +8,7 @@ import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
-import { findLeader, type Leader } from "../../store/ledger/find-leader.ts";
+import { findLeader, type Leader } from "../../store/ledger/leader.ts";
 import {
   describeOldest,
   findListFreshness,

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
 import { type Lead, workInTerms } from "../../../src/cli/worker/work-in-terms.ts";
-import type { Term } from "../../../src/store/ledger/lead-term.ts";
+import type { Term } from "../../../src/store/ledger/leader.ts";
 import { createHandClock, settle } from "../../support/hand-clock.ts";
 
 const DOWN = new StoreError("down", { sqlstate: "ECONNREFUSED" });

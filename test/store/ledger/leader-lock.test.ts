@@ -5,9 +5,12 @@ import { silentLog } from "../../../src/base/log.ts";
 import { connect, withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { withTransaction } from "../../../src/store/connection/transaction.ts";
-import { findLeader } from "../../../src/store/ledger/find-leader.ts";
-import type { Term } from "../../../src/store/ledger/lead-term.ts";
-import { createLeaderLock, type LeaderLock } from "../../../src/store/ledger/leader-lock.ts";
+import {
+  createLeaderLock,
+  findLeader,
+  type LeaderLock,
+  type Term,
+} from "../../../src/store/ledger/leader.ts";
 import { startRun } from "../../../src/store/ledger/run-ledger.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { createKeptLog } from "../../support/quick-world.ts";
