@@ -69,11 +69,10 @@ describe("the files of src/report/sql", () => {
     expect(known.filter(({ name, needs }) => names.indexOf(needs) > names.indexOf(name))).toEqual([]);
   });
 
-  it("are where views and functions change: no migration makes one any more", () => {
-    const later = readMigrations().filter(({ tag }) => tag > "0008");
+  it("are where views and functions change: no migration makes one", () => {
     const creating =
       /create (or replace )?(view|materialized view|function) "?(report|report_people|rollup)\b/i;
-    expect(later.filter(({ statements }) => creating.test(statements.join("\n")))).toEqual([]);
+    expect(readMigrations().filter(({ statements }) => creating.test(statements.join("\n")))).toEqual([]);
   });
 });
 

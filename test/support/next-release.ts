@@ -8,6 +8,8 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export interface NextRelease extends Disposable {
   /** Its main script, for `startCli`. */
   script: URL;
+  /** Where its files are. */
+  folder: URL;
   /** The name of its migration. */
   tag: string;
 }
@@ -23,9 +25,9 @@ const TAG = "9000_next_release";
 
 /** This program as its next release could be: a later version, with one migration more. */
 export function makeNextRelease(options: NextReleaseOptions): NextRelease {
-  const { script, upgrade, [Symbol.dispose]: dispose } = installRelease();
+  const { upgrade, ...release } = installRelease();
   upgrade(options);
-  return { script, tag: TAG, [Symbol.dispose]: dispose };
+  return { ...release, tag: TAG };
 }
 
 /** This program in a folder of its own, where its files can be replaced by those of the next release. */
@@ -42,6 +44,7 @@ export function installRelease() {
     cpSync(join(ROOT, path), at(path), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), at("node_modules"));
   return {
+    folder: pathToFileURL(`${folder}/`),
     script: pathToFileURL(at("src/cli/main.ts")),
     upgrade({ migration, definitions = {} }: NextReleaseOptions): void {
       change("package.json", (text) => text.replace(/"version": "[^"]+"/, '"version": "9.0.0"'));

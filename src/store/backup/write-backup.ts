@@ -170,7 +170,7 @@ async function describeMirror(
     select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "takenAt"`;
   if (row === undefined) throw new Error("a select without a table gave no row");
   const known = readMigrations();
-  const applied = await findApplied(tx, known);
+  const applied = await findApplied(tx);
   const numbers: BackupHeader["numbers"] = [];
   for (const { name, identity } of tables) {
     if (identity === undefined) continue;

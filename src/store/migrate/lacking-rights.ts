@@ -40,18 +40,6 @@ export async function findLackingRights(sql: AnySql): Promise<{ sync: string[]; 
       where (name <> 'sync' or relname not in ('migrations', 'definitions') or privilege = 'select')
         and not has_table_privilege(relation.oid, privilege)
       union all
-      -- An older version keeps its ledger there until the next migration moves it.
-      select verb.need, format('%s drizzle.__drizzle_migrations', verb.words)
-      from pg_class as ledger
-      join pg_namespace as space on space.oid = relnamespace and nspname = 'drizzle'
-      cross join (values
-        ('sync', 'select', 'read'), ('migrate', 'delete', 'delete from')
-      ) as verb (need, privilege, words)
-      where relname = '__drizzle_migrations'
-        and exists (select from ours where name = 'sync' and id is not null)
-        and not exists (select from pg_class join ours on relnamespace = ours.id where name = 'sync' and relname = 'migrations')
-        and not (has_schema_privilege(space.oid, 'usage') and has_table_privilege(ledger.oid, privilege))
-      union all
       select 'sync', format('call %s', routine.oid::regprocedure)
       from usable
       join pg_proc as routine on pronamespace = usable.id

@@ -30,7 +30,7 @@ export interface MigrationStatus {
   /** The database compared with this program. "newer": a later program has migrated or defined something. */
   state: "current" | "older" | "newer";
   /**
-   * The migrations of the program, in order. `appliedAt` is in UTC, or "unknown"; null while it is pending.
+   * The migrations of the program, in order. `appliedAt` is in UTC, null while it is pending.
    * `additive`: an older program may go on after it.
    */
   migrations: { tag: string; appliedAt: string | null; additive: boolean }[];
@@ -96,7 +96,7 @@ async function migrateIn(
   // Who waits for a table keeps all others from it.
   await tx`select set_config('lock_timeout', ${String(lockWaitMs)}, true)`;
   const known = readMigrations();
-  const applied = await findApplied(tx, known);
+  const applied = await findApplied(tx);
   const status = statusOf(known, applied, await findSchemaChanges(tx, definitions));
   if (status.state === "newer") {
     if (!status.usable) throw newerError(status);
@@ -110,7 +110,7 @@ async function migrateIn(
     });
   }
   await applyMigrations(tx, missing, signal);
-  await recordApplied(tx, applied, missing, known);
+  await recordApplied(tx, missing);
   // Read again: a migration that had to drop definitions has deleted their rows.
   const changes = await findDefinitionChanges(tx, definitions);
   await applyDefinitions(tx, changes, definitions.version);
@@ -142,7 +142,7 @@ export async function migrateAround(
   await tx`select set_config('lock_timeout', ${String(LOCK_WAIT_MS)}, true)`;
   const known = readMigrations();
   const before = known.slice(0, under);
-  const applied = await findApplied(tx, known);
+  const applied = await findApplied(tx);
   const missing = findMissing(before, applied);
   if (applied.length > 0 && (missing.length > 0 || applied.length > under)) {
     throw new SchemaVersionError("the schema there is not the one that the backup was made of", {
@@ -150,11 +150,11 @@ export async function migrateAround(
     });
   }
   await applyMigrations(tx, missing, signal);
-  await recordApplied(tx, applied, missing, known);
+  await recordApplied(tx, missing);
   await fill();
   const later = known.slice(under);
   await applyMigrations(tx, later, signal);
-  await recordApplied(tx, applied, later, known);
+  await recordApplied(tx, later);
   await applyDefinitions(tx, await findDefinitionChanges(tx, definitions), definitions.version);
   await applyReportComments(tx, definitions.dictionary);
   await applyReportComments(tx, definitions.people, "report_people");
@@ -175,7 +175,7 @@ async function applyMigrations(
 export async function migrationStatus(sql: AnySql, definitions: Definitions): Promise<MigrationStatus> {
   const known = readMigrations();
   return withStoreErrors("read which migrations are applied", async () =>
-    statusOf(known, await findApplied(sql, known), await findSchemaChanges(sql, definitions)),
+    statusOf(known, await findApplied(sql), await findSchemaChanges(sql, definitions)),
   );
 }
 
@@ -183,7 +183,7 @@ export async function migrationStatus(sql: AnySql, definitions: Definitions): Pr
 export async function pendingSql(sql: AnySql, definitions: Definitions): Promise<string> {
   const known = readMigrations();
   return withStoreErrors("read which migrations are applied", async () => {
-    const missing = findMissing(known, await findApplied(sql, known));
+    const missing = findMissing(known, await findApplied(sql));
     return [
       ...missing.map(
         ({ tag, statements }) => `-- ${tag}\n${statements.join("--> statement-breakpoint").trim()}\n`,
@@ -301,8 +301,7 @@ function statusOf(
 ): MigrationStatus {
   const migrations = known.map((migration) => {
     const entry = applied.find((one) => isSame(one, migration));
-    const appliedAt = entry === undefined ? null : (entry.appliedAt ?? "unknown");
-    return { tag: migration.tag, appliedAt, additive: migration.additive };
+    return { tag: migration.tag, appliedAt: entry?.appliedAt ?? null, additive: migration.additive };
   });
   const unknown = applied.filter((one) => !known.some((migration) => isSame(one, migration)));
   const outdated = namesOf(changes);

@@ -7,10 +7,8 @@ import { readMigrationFiles } from "drizzle-orm/migrator";
 const FOLDER = join(dirname(createRequire(import.meta.url).resolve("docmirror/package.json")), "migrations");
 
 export interface Migration {
-  /** Its name, such as `0000_create_mirror_and_sync`. */
+  /** Its name, such as `0000_baseline`. */
   tag: string;
-  /** When it was created, from drizzle-kit's journal: milliseconds since 1970. */
-  when: number;
   /** SHA-256 of its file, hex. */
   hash: string;
   /** Whether a program that does not know it may go on. Its first line says so, as `-- additive: …`. */
@@ -30,9 +28,8 @@ function readFiles(): Migration[] {
   const journal = JSON.parse(readFileSync(`${FOLDER}/meta/_journal.json`, "utf8")) as {
     entries: { tag: string }[];
   };
-  return readMigrationFiles({ migrationsFolder: FOLDER }).map(({ sql, hash, folderMillis }, index) => ({
+  return readMigrationFiles({ migrationsFolder: FOLDER }).map(({ sql, hash }, index) => ({
     tag: journal.entries[index]?.tag ?? "",
-    when: folderMillis,
     hash,
     additive: sql[0]?.startsWith("-- additive: ") === true,
     statements: sql,

@@ -100,16 +100,16 @@ describe("a mirror with an older schema", () => {
     ["quarantine"],
   ])("is older to %s, which exits 7 and leaves it", async (...args) => {
     await using database = await createTestDatabase();
-    const newest = "select max(tag) as newest from sync.migrations";
+    const defined = "select hash from sync.definitions where name = 'report.freshness'";
     const ask = (statement: string) =>
       withSql(database.url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(statement));
-    await ask(`delete from sync.migrations where tag = (${newest})`);
-    const before = await ask(newest);
+    await ask("update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'");
+    const before = await ask(defined);
     const { code, stderr } = await run(args, { DATABASE_URL: database.url });
     expect(code).toBe(7);
     expect(stderr).toMatch(
-      /its schema is older than this program, 1 of \d+ migrations are missing\n {2}run `docmirror migrate`/,
+      /its schema is older than this program, it lacks the new definition of report\.freshness\n {2}run `docmirror migrate`/,
     );
-    expect(await ask(newest)).toEqual(before);
+    expect(await ask(defined)).toEqual(before);
   });
 });

@@ -14,7 +14,7 @@ import {
 } from "../../../src/store/migrate/migrate.ts";
 import { countAdvisoryWaits } from "../../support/advisory-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
-import { restoreFirstRelease } from "../../upgrade/restore-first-release.ts";
+import { makeNextRelease } from "../../support/next-release.ts";
 
 const definitions = readDefinitions();
 let database: TestDatabase;
@@ -31,6 +31,13 @@ const reopenMigrated = async () => {
   await close();
   await open();
 };
+/** The migrations of this program and one more. */
+async function loadNext(migration: string) {
+  const { tag, folder, [Symbol.dispose]: dispose } = makeNextRelease({ migration });
+  const next: Pick<typeof import("../../../src/store/migrate/migrate.ts"), "migrate" | "migrationStatus"> =
+    await import(new URL("src/store/migrate/migrate.ts", folder).href);
+  return { tag, ...next, [Symbol.dispose]: dispose };
+}
 beforeEach(() => open({ migrated: false }));
 afterEach(close);
 
@@ -85,7 +92,7 @@ describe("migrate", () => {
 
   test("a newer database is not touched", async () => {
     await migrate(database.url, definitions);
-    await sql`insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')`;
+    await sql`insert into sync.migrations values ('0999_of_tomorrow', 'x', now(), false)`;
     await expect(migrate(database.url, definitions)).rejects.toBeInstanceOf(SchemaVersionError);
     await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({
       exitCode: 7,
@@ -95,63 +102,75 @@ describe("migrate", () => {
   });
 });
 
+test("a schema from before the baseline is refused, with what to do", async () => {
+  await migrate(database.url, definitions);
+  await sql`insert into sync.migrations values ('0000_create_mirror_and_sync', 'x', now(), false)`;
+  for (const use of [
+    () => migrate(database.url, definitions),
+    () => migrationStatus(sql, definitions),
+    () => pendingSql(sql, definitions),
+  ]) {
+    await expect(use()).rejects.toMatchObject({
+      exitCode: 7,
+      message: expect.stringContaining("1499eff6"),
+      hint: expect.stringMatching(/backup.*restore/),
+    });
+  }
+});
+
 describe("a lock that another session holds", () => {
   const PATIENCE = { lockWaitMs: 50, pauseMs: 50 };
-  /** As before the newest migration, which makes tables alone. */
-  async function age(): Promise<void> {
-    await migrate(database.url, definitions);
-    await sql.unsafe(`
-      drop table sync.leader, sync.notices, sync.notice_marks;
-      delete from sync.migrations where tag = '0016_leader_and_notices'`);
-  }
+  const ADDITIVE = `-- additive: a table more\nCREATE TABLE "sync"."next_things" ("id" bigint);`;
+  const NOT_ADDITIVE = `-- not additive: as a test wants\n${ADDITIVE}`;
+  beforeEach(reopenMigrated);
 
   test("is waited for in short turns, so that others pass", async () => {
-    await age();
+    using next = await loadNext(ADDITIVE);
     let migrated: Promise<unknown> = Promise.resolve();
     await sql.begin(async (tx) => {
       await tx`lock table sync.migrations in share mode`;
-      migrated = migrate(database.url, definitions, PATIENCE);
+      migrated = next.migrate(database.url, definitions, PATIENCE);
       const isWaiting = async () =>
         (
           await sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
         ).length;
       for (const expected of [1, 0, 1]) await expect.poll(isWaiting, { interval: 10 }).toBe(expected);
     });
-    expect(await migrated).toMatchObject({ applied: ["0016_leader_and_notices"] });
+    expect(await migrated).toMatchObject({ applied: [next.tag] });
   });
 
   test("is named when the patience is over, and nothing is changed", async () => {
-    await age();
+    using next = await loadNext(ADDITIVE);
     await sql.begin(async (tx) => {
       await tx`lock table sync.migrations in share mode`;
       await expect(
-        migrate(database.url, definitions, { ...PATIENCE, patienceMs: 200 }),
+        next.migrate(database.url, definitions, { ...PATIENCE, patienceMs: 200 }),
       ).rejects.toMatchObject({
         exitCode: 4,
         sqlstate: "55P03",
         hint: expect.stringMatching(/sessions.*: \d+ docmirror test since \d\d:\d\d:\d\dZ/),
       });
     });
-    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "older" });
+    expect(await next.migrationStatus(sql, definitions)).toMatchObject({ state: "older" });
   });
 
   test("for a run is waited for where a migration is not additive", { tags: ["long"] }, async () => {
-    await using older = await restoreFirstRelease();
-    await withSql(older.url, { applicationName: "docmirror test", max: 1 }, async (holder) => {
+    using next = await loadNext(NOT_ADDITIVE);
+    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (holder) => {
       await holder`select pg_advisory_lock(7237112447779369583)`;
-      const refused = migrate(older.url, definitions, { ...PATIENCE, patienceMs: 100 });
+      const refused = next.migrate(database.url, definitions, { ...PATIENCE, patienceMs: 100 });
       await expect(refused).rejects.toMatchObject({
         exitCode: 10,
         hint: expect.stringContaining("stop the worker"),
       });
     });
-    expect((await migrate(older.url, definitions, PATIENCE)).applied).not.toEqual([]);
+    expect(await next.migrate(database.url, definitions, PATIENCE)).toMatchObject({ applied: [next.tag] });
   });
 });
 
 describe("a database that a later program migrated", () => {
   const add = (additive: boolean) =>
-    sql`insert into sync.migrations (tag, hash, additive) values ('0999_of_tomorrow', 'x', ${additive})`;
+    sql`insert into sync.migrations values ('0999_of_tomorrow', 'x', now(), ${additive})`;
   const redefine = () =>
     sql`update sync.definitions set version = '99.0.0', hash = 'x' where name = 'report.failing_now'`;
   beforeEach(reopenMigrated);
@@ -179,20 +198,15 @@ describe("a database that a later program migrated", () => {
     await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({ exitCode: 7 });
   });
 
-  test("is not usable where it did not say, as before it could", async () => {
-    await add(true);
-    await sql`alter table sync.migrations drop column additive`;
-    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", usable: false });
-  });
-
   test("is not usable where it lacks a migration of ours, or a column of a report", async () => {
     await add(true);
     await redefine();
     await sql`alter view report.failing_now rename column reference to renamed`;
     expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", usable: false });
     await sql`alter view report.failing_now rename column renamed to reference`;
-    await sql`delete from sync.migrations where tag = '0003_watch_open_builds'`;
-    expect(await migrationStatus(sql, definitions)).toMatchObject({ state: "newer", usable: false });
+    expect(await migrationStatus(sql, definitions)).toMatchObject({ usable: true });
+    using next = await loadNext("-- additive: nothing\nselect 1;");
+    expect(await next.migrationStatus(sql, definitions)).toMatchObject({ state: "newer", usable: false });
   });
 });
 
