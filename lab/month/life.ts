@@ -3,7 +3,7 @@
  * and are closed by a job, are born finished, are dated by a clock that is set back, and go; the world moves on while requests are under way.
  */
 import type { Clock } from "../../src/base/clock.ts";
-import type { RunResult } from "../../src/mirror/run/with-run.ts";
+import type { RunResult } from "../../src/mirror/run/close-run.ts";
 import { createRandom, hash, type Random } from "../../src/simulate/random.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";

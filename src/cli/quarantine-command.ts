@@ -8,7 +8,7 @@ import {
   listQuarantine,
   type QuarantineFilter,
   type QuarantineRow,
-} from "../mirror/run/list-quarantine.ts";
+} from "../mirror/load/quarantine.ts";
 import { type RetryCounts, retryQuarantine } from "../mirror/run/retry-quarantine.ts";
 import { tryRefresh } from "../report/refresh/after-run.ts";
 import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";

@@ -1,3 +1,4 @@
+import { test } from "vitest";
 import { createKnownKeys, type KnownKeys } from "../../src/mirror/load/known-keys.ts";
 import { type BatchCounts, createLoader, type Loader } from "../../src/mirror/load/loader.ts";
 import type { RunStart } from "../../src/mirror/load/project-sightings.ts";
@@ -87,3 +88,11 @@ export async function setUpLoading(facts: Partial<TransitionFacts & RunStart> = 
     },
   };
 }
+
+/** Gives each test that asks for `loading` a fresh database of its own. */
+export const loadingTest = test.extend<{ loading: Loading }>({
+  async loading({ task: _ }, use) {
+    await using loading = await setUpLoading();
+    await use(loading);
+  },
+});

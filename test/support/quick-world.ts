@@ -1,7 +1,8 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { type Logger, silentLog } from "../../src/base/log.ts";
+import type { RunResult } from "../../src/mirror/run/close-run.ts";
 import type { SyncOptions, SyncResult } from "../../src/mirror/run/run.ts";
-import type { RunOptions, RunResult } from "../../src/mirror/run/with-run.ts";
+import type { RunOptions } from "../../src/mirror/run/with-run.ts";
 import { type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";

@@ -1,9 +1,11 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { defaultValues } from "../../src/base/config/default-values.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { runSync, type SyncOptions, type SyncResult, type SyncSettings } from "../../src/mirror/run/run.ts";
+import type { SyncSettings } from "../../src/mirror/lists/sync-settings.ts";
+import type { RunResult } from "../../src/mirror/run/close-run.ts";
+import { runSync, type SyncOptions, type SyncResult } from "../../src/mirror/run/run.ts";
 import { runWatchRound } from "../../src/mirror/run/watch-round.ts";
-import type { RunOptions, RunResult } from "../../src/mirror/run/with-run.ts";
+import type { RunOptions } from "../../src/mirror/run/with-run.ts";
 
 /** What may differ from a run's defaults. */
 export type Over<Options> = Partial<Omit<Options, "settings">> & { settings?: Partial<SyncSettings> };

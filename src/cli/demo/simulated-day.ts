@@ -1,9 +1,11 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import type { RunSummary } from "../../mirror/lists/summary.ts";
-import { runSync, type SyncOptions, type SyncResult, type SyncSettings } from "../../mirror/run/run.ts";
+import type { SyncSettings } from "../../mirror/lists/sync-settings.ts";
+import type { RunResult } from "../../mirror/run/close-run.ts";
+import { runSync, type SyncOptions, type SyncResult } from "../../mirror/run/run.ts";
 import { runWatchRound } from "../../mirror/run/watch-round.ts";
-import type { RunOptions, RunResult } from "../../mirror/run/with-run.ts";
+import type { RunOptions } from "../../mirror/run/with-run.ts";
 import { withReport } from "../../report/refresh/after-run.ts";
 import type { World } from "../../simulate/world.ts";
 import type { SyncKind } from "../../store/schema/runs.ts";

@@ -1,11 +1,12 @@
 import { EXIT } from "../../base/errors.ts";
-import { judgeZone, type ZoneJudgement } from "../../mirror/builds/source-zone.ts";
 import {
   FRESH_WITHIN_MINUTES,
   findFutureDates,
   findOffsetSpans,
+  judgeZone,
   MAX_CLOCK_SECONDS,
-} from "../../mirror/builds/zone-evidence.ts";
+  type ZoneJudgement,
+} from "../../mirror/builds/source-zone.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { sqlstateOf, withStoreErrors } from "../../store/connection/store-errors.ts";
 import { fault, ok, type Result, unknown, warning } from "./finding.ts";

@@ -1,5 +1,5 @@
 import { EXIT, messageOf, StoppedError } from "../../base/errors.ts";
-import { exitCodeOfRun, type RunResult } from "../../mirror/run/with-run.ts";
+import { exitCodeOfRun, type RunResult } from "../../mirror/run/close-run.ts";
 import { notify } from "../../notify/notify.ts";
 import type { Webhook } from "../../notify/webhook.ts";
 import type { ReportedResult } from "../../report/refresh/after-run.ts";

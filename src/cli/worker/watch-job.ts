@@ -1,6 +1,7 @@
 import { LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { RunOptions, RunResult } from "../../mirror/run/with-run.ts";
+import type { RunResult } from "../../mirror/run/close-run.ts";
+import type { RunOptions } from "../../mirror/run/with-run.ts";
 import type { Job, JobOutcome } from "./job.ts";
 import type { JobDeps } from "./keep-working.ts";
 

@@ -1,16 +1,151 @@
-/**
- * From triggered to finished: which open builds are asked for, and how their times are told. A round of the watch finds
- * the builds that are due, asks for each detail, and sweeps the stuck ones by a filter of the list. `explain-build.ts`
- * tells a person why.
- */
+/** From triggered to finished: each build that is due is asked for, and many stuck ones are swept by a filter of the list. */
+import { ageMs } from "../../base/clock.ts";
+import { UpstreamError } from "../../base/errors.ts";
+import { requestText } from "../../resources/page-request.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { aboutList } from "../api/client.ts";
+import { askDetail, type DetailAnswer } from "../api/fetch-detail.ts";
+import { loadAnswers } from "../load/replica-lag.ts";
 import type { RunParts } from "../load/run-parts.ts";
-import { type Polled, type PollOptions, pollOpenBuilds } from "./poll-open-builds.ts";
-import { type SweepOptions, sweepStuckBuilds } from "./sweep-stuck-builds.ts";
+import { type ParsedPage, parseListPage } from "../walk/page.ts";
+import { findDueBuilds, findDueStates, postponeBuilds } from "./find-due-builds.ts";
 
-/** Polls due open builds that the run has not seen: many stuck ones by their list, others by their details. */
-export async function followOpenBuilds(run: RunParts, options: PollOptions & SweepOptions): Promise<Polled> {
-  const parts = aboutList(run, "build");
-  if (!run.client.lost.aborted) await sweepStuckBuilds(parts, options);
-  return pollOpenBuilds(parts, options);
+/** The number of details stored in one transaction. They are lost together if the process dies. */
+const BATCH = 25;
+/** One retry is enough, because the next round asks again. */
+const RETRIES = 1;
+/** From this number of due builds on, the list of their state is cheaper than their details. */
+const WORTH_A_LIST = 200;
+/** A list that was read less than an hour ago is not read again, because it would show the same. */
+const LISTED_WITHIN_MS = 3_600_000;
+/** A state with more open builds than this does not hold hung builds only. */
+const MAX_BUILDS = 50_000;
+
+export interface FollowOptions {
+  /** How far a replica of the service may be behind. */
+  replicaLagMs: number;
+  stuckAfterMs: number;
+  /** The number of records in one request for a list. */
+  pageSize: number;
+  /** The most details to request, those of stuck builds included. */
+  maxDetails: number;
+  /** The most stuck builds. */
+  maxStuck: number;
+  /** After this time no further batch starts, except the first one. @default none */
+  until?: Date;
+}
+
+/**
+ * Polls due open builds that the run has not seen: many stuck ones by their list, others by their details. A build
+ * whose detail answers 404 or 410 enters `vanished`, unless it was sighted within the lag of a replica: then it is
+ * `waiting`. `unsettled`: due, but without a usable answer. Sends nothing once the host is lost. May be interrupted
+ * at any point.
+ */
+export async function followOpenBuilds(
+  given: RunParts,
+  options: FollowOptions,
+): Promise<{ asked: number; gone: number; waiting: number; unsettled: number }> {
+  const run = aboutList(given, "build");
+  const { sql, client, clock, log, signal, patience, startedAt } = run;
+  const { stuckAfterMs, maxDetails, maxStuck, replicaLagMs } = options;
+  if (!client.lost.aborted) await sweepStuckBuilds(run, options);
+  const due = await patience("find the open builds", () =>
+    findDueBuilds(sql, { now: clock.now(), notSeenSince: startedAt, stuckAfterMs, maxDetails, maxStuck }),
+  );
+  const polled = { asked: 0, gone: 0, waiting: 0, unsettled: 0 };
+  const isLate = () => polled.asked > 0 && options.until !== undefined && clock.now() >= options.until;
+  while (polled.asked < due.length && !client.lost.aborted && !isLate()) {
+    signal.throwIfAborted();
+    const batch = due.slice(polled.asked, polled.asked + BATCH).map(({ id }) => id);
+    const answers = await Promise.all(batch.map((id) => ask(run, id)));
+    polled.asked += batch.length;
+    const countOf = (kind: DetailAnswer["kind"]) =>
+      answers.filter(({ answer }) => answer.kind === kind).length;
+    polled.gone += countOf("gone");
+    polled.unsettled += countOf("unclear");
+    const { gone, waiting } = await loadAnswers(run, { resource: "build", replicaLagMs }, answers);
+    if (gone.length > 0) await run.loader.vanish(gone);
+    polled.waiting += waiting.size;
+    await patience("postpone builds", () =>
+      postponeBuilds(sql, batch, { at: clock.now(), notSeenSince: startedAt }),
+    );
+  }
+  // The next round polls the builds that a late round did not reach.
+  if (client.lost.aborted) polled.unsettled += due.length - polled.asked;
+  if (polled.asked > 0) log.debug({ ...polled }, "polled open builds");
+  return polled;
+}
+
+async function ask({ client, log }: RunParts, id: string): Promise<{ id: string; answer: DetailAnswer }> {
+  const answer = await askDetail(client, "build", id, { retries: RETRIES });
+  if (answer.kind === "unclear" && answer.error) {
+    log.warn({ id, error: answer.error.message }, "polling an open build failed");
+  }
+  return { id, answer };
+}
+
+/**
+ * Polls stuck builds by the list of all builds in their state, when so many are due that their details would take
+ * hours: ten thousand hung builds are a hundred pages once a day. A build that the list does not show stays due.
+ */
+async function sweepStuckBuilds(run: RunParts, { stuckAfterMs, pageSize }: FollowOptions): Promise<void> {
+  const { sql, client, clock, log, startedAt, patience } = run;
+  const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
+  const states = await patience("count stuck builds", () => findDueStates(sql, facts));
+  const worth = states.filter(
+    ({ due, open, listedAt }) =>
+      due >= WORTH_A_LIST && open <= MAX_BUILDS && ageMs(listedAt, facts.now) >= LISTED_WITHIN_MS,
+  );
+  if (worth.length === 0) return;
+  if (!(await patience("read the schema", () => mayFilterByState(sql)))) {
+    // Each round repeats this, so it is only a debug message.
+    const due = worth.reduce((sum, state) => sum + state.due, 0);
+    log.debug({ due }, "the service has no list of builds by state; stuck builds are polled one by one");
+    return;
+  }
+  for (const { state, due, open } of worth) {
+    if (client.lost.aborted) return;
+    try {
+      const seen = await sweep(run, pageSize, state, open);
+      log.info({ state, due, seen }, "polled stuck builds by their list");
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      log.warn({ state, error: error.message }, "reading the list of stuck builds failed");
+    }
+  }
+}
+
+/** Reads the list of builds in a state, page by page. Returns the number of records. */
+async function sweep(run: RunParts, pageSize: number, state: string, open: number): Promise<number> {
+  const { client, loader, log, signal } = run;
+  const others = new URLSearchParams({ format: "json", state }).toString();
+  let offset = 0;
+  // A list with more than twice the known builds changes faster than it can be read.
+  while (offset < 2 * open + pageSize) {
+    signal.throwIfAborted();
+    const request = requestText({ path: "/api/v1/build/", limit: pageSize, offset, others });
+    const reply = await client.fetchJson<ParsedPage>(request, {
+      parse: (value, url) => parseListPage(value, "build", url, client.baseUrl),
+    });
+    const records = reply.value.records;
+    if (records.some((record) => (record as { state?: unknown } | null)?.state !== state)) {
+      log.warn(
+        { state },
+        "the service does not filter its list of builds by state, although its schema says so",
+      );
+      return offset;
+    }
+    const page = { records, request, askedAt: reply.sentAt, observedAt: reply.receivedAt };
+    if (records.length > 0) await loader.load({ resource: "build", pages: [page], source: "list" });
+    offset += records.length;
+    if (records.length === 0 || reply.value.meta.next === null) break;
+  }
+  return offset;
+}
+
+async function mayFilterByState(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ may: boolean }[]>`
+    select coalesce(body -> 'filtering' ? 'state', false) as may from sync.upstream_schemas
+    where resource = 'build' order by run_id desc limit 1`;
+  return row?.may ?? false;
 }

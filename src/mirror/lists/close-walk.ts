@@ -1,22 +1,30 @@
+import type { UpstreamError } from "../../base/errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { finishWalk } from "../../store/ledger/run-ledger.ts";
 import { countRows, countShown, setLive } from "../load/live-count.ts";
-import { recordSeen } from "../load/open-builds.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { countUnstored, resolveHoles } from "../load/quarantine.ts";
+import { recordSeen } from "../load/record-transitions.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { forgetSeen, recordMissing } from "./missing-records.ts";
-import type { CountMoves, Reading } from "./read-pages.ts";
-import type { WalkEnding, WalkResourceOptions } from "./walk-options.ts";
+import type { Reading, WalkOptions } from "./read-pages.ts";
+import type { WalkSummary } from "./summary.ts";
+
+/** How a walk ended, and the failure of upstream that ended it early, or null. */
+export interface WalkEnding {
+  summary: WalkSummary;
+  /** See `Unfinished`. 0 where the count was not compared. */
+  deficit: number;
+  brokenBy: UpstreamError | null;
+}
 
 /**
- * Ends a walk in one transaction: stores the records that a whole walk did not show as missing, resolves the
- * holes, and stores how the walk ended. A whole walk without any record is not accepted when records are
- * known.
+ * Ends a walk in one transaction: stores what a whole walk did not show as missing, resolves the holes, and stores
+ * how the walk ended. A whole walk without any record is not accepted when records are known.
  */
 export async function closeWalk(
   run: RunParts,
-  options: WalkResourceOptions,
+  options: WalkOptions,
   reading: Reading,
   isFull: boolean,
 ): Promise<WalkEnding> {
@@ -39,10 +47,8 @@ export async function closeWalk(
         if (isFull) await createPageMemory(sql, resource).forgetFrom(tx, reading.memorized);
         await resolveHoles(tx, resource, finishedAt);
         const { maxDeleteRatio, allowMassDelete } = options;
-        const { beganRunId } = start;
-        const missing = await recordMissing(tx, {
-          ...{ resource, runId, beganRunId, noticedAt: finishedAt, maxDeleteRatio, allowMassDelete, seen },
-        });
+        const facts = { resource, runId, beganRunId: start.beganRunId, noticedAt: finishedAt };
+        const missing = await recordMissing(tx, { ...facts, maxDeleteRatio, allowMassDelete, seen });
         await setLive(tx, resource, missing.live);
         whyHeld = missing.held;
         unstored = seen.size - missing.met;
@@ -55,13 +61,8 @@ export async function closeWalk(
       if (isFull && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
       await reading.keepSize?.(tx);
       await finishWalk(tx, runId, resource, {
-        ...outcome,
-        reason: outcome.reason ?? whyHeld,
-        counts,
-        checkpoint: reading.checkpoint,
-        finishedAt,
-        unstored,
-        deficit,
+        ...{ ...outcome, reason: outcome.reason ?? whyHeld },
+        ...{ counts, checkpoint: reading.checkpoint, finishedAt, unstored, deficit },
       });
       return whyHeld;
     }),
@@ -85,10 +86,7 @@ export async function closeWalk(
   };
 }
 
-/**
- * The part of a difference that cannot come from the changes during the walk. A record that came behind the
- * reader is counted and not here, one that went behind it is here and not counted.
- */
-function beyondMoves(difference: number, { up, down }: CountMoves): number {
+/** The part of a difference that cannot come from records that came or went behind the reader during the walk. */
+function beyondMoves(difference: number, { up, down }: Reading["moved"]): number {
   return difference > 0 ? Math.max(0, difference - up) : Math.min(0, difference + down);
 }

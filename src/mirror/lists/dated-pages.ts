@@ -5,13 +5,19 @@ import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { countShownIn } from "../load/live-count.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
 import type { RunParts } from "../load/run-parts.ts";
-import { type DatedPage, type DateRange, shownWhole } from "../walk/bisection.ts";
+import {
+  type Bisection,
+  type Border,
+  bisect,
+  type DatedPage,
+  type DateRange,
+  shownWhole,
+} from "../walk/bisection.ts";
 import { datesOf, type FetchedPage } from "../walk/page.ts";
 import { createPageSource, type PageSourceOptions } from "../walk/page-source.ts";
 import { isFull } from "../walk/pass.ts";
-import { forgetMissing } from "./missing-records.ts";
+import { forgetMissing, type UnshownBuilds } from "./missing-records.ts";
 import { type SettlePagesOptions, settlePages } from "./settle-pages.ts";
-import type { UnshownBuilds } from "./unshown-builds.ts";
 
 /** A page that fails costs little: what it was to show is left to a full walk. */
 const RETRIES = 1;
@@ -26,20 +32,18 @@ export interface DatedPagesOptions
   missing: UnshownBuilds;
 }
 
-export interface DatedPages {
+interface DatedPages {
   /**
    * Reads a page, stores its builds, and notes those that are missing in the range that it shows whole. So many pages
-   * behind it are asked for ahead (default none). Null for a page that cannot be judged, and once too many are missing.
+   * behind it are asked for ahead (default none). Null for a page that cannot be judged, and once too many are
+   * missing.
    */
   read(offset: number, limit: number, ahead?: number): Promise<DatedPage | null>;
   /** How many builds the list should show in each range: those that are stored, and those in quarantine. */
   count(ranges: readonly DateRange[]): Promise<number[]>;
 }
 
-/**
- * Works with pages of the list, and returns the result and the counts of the walk behind them, when all is stored. When the
- * service fails, it logs that and the result is null.
- */
+/** Returns the result of `work` and the counts behind its pages, when all is stored. The result is null when the service fails. */
 export async function withDatedPages<T>(
   run: RunParts,
   options: DatedPagesOptions,
@@ -117,4 +121,20 @@ export function toDatedPage({ request, meta, ids, records }: FetchedPage, unshow
   if ((meta.offset ?? offset) !== offset || (count > 0 && end > places)) return null;
   // A full page shows no end, whatever `next` and the count say (`course.ts`).
   return { offset, places, dates, isEnd: meta.next === null && end === places && !isFull(at, meta) };
+}
+
+/** Searches the builds below the head for what came and went (`bisection.ts`): stores new ones, notes missing ones. */
+export async function findDifferences(
+  run: RunParts,
+  /** `top`: the last border of the head; `budget`: the most requests. */
+  { top, budget, ...options }: DatedPagesOptions & { top: Border; budget: number },
+) {
+  const { first, missing } = options;
+  const { result, counts } = await withDatedPages(run, options, (pages) =>
+    bisect(top, pages, { limit: first.limit, budget }),
+  );
+  const found: Bisection = result ?? { requests: budget, isDone: false };
+  const facts = { requests: found.requests, is_done: found.isDone, missing: missing.noted };
+  run.log.info(facts, "searched the builds for differences");
+  return { ...found, counts };
 }

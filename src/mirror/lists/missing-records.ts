@@ -1,15 +1,17 @@
 /**
- * Missing records: live records that the newest whole walk of their list did not show, or a search for differences. They
- * are stored when that is known, so when a run dies before it requests their details, the next run does that. They
- * stay missing until a walk shows them again or their details answer that they are gone.
+ * Missing records: live records that the newest whole walk of their list, or a search for differences, did not show.
+ * They are stored at once, so a later run can ask for their details. They stay missing until a walk shows them again
+ * or their details answer that they are gone.
  */
-
 import type { Resource } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { builds, missingRecords } from "../../store/schema/index.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
-import { isListed } from "../load/live-count.ts";
+import { countShown, isListed } from "../load/live-count.ts";
+import type { RunParts } from "../load/run-parts.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
+import type { OpenRange } from "../walk/bisection.ts";
 import type { IdSet } from "../walk/id-set.ts";
 
 /** The number of ids compared at once, so that memory does not grow with the table. */
@@ -33,43 +35,42 @@ export interface MissingFacts {
   allowMassDelete: boolean;
 }
 
-export interface MissingCounts {
-  /** The number of live records of the list. */
+interface MissingCounts {
+  /** The live records of the list, and how many of them the walk saw. */
   live: number;
-  /** How many of them the walk saw. */
   met: number;
-  /** The number of live records that were stored before the walk began. */
+  /** The live records that were stored before the walk began, and how many of them it did not see. */
   known: number;
-  /** How many of them the walk did not see. */
   missing: number;
   /** Why new missing records are not stored, when they are too many; otherwise null. */
   held: string | null;
 }
 
 /**
- * Stores which live records a whole walk did not see, in addition to those that an earlier walk missed and
- * this one did not see either. Only records from before the walk count, and only projects that the list has
- * shown. When the new ones are too many, none of them is stored. Call it in the transaction that ends a whole
- * walk, and for no other walk. Throws when the walk saw nothing although records are known, because such a
- * walk is not whole.
+ * Stores which live records a whole walk did not see, in the transaction that ends it. Only records from before the
+ * walk count, and only projects that the list has shown. When those that no earlier walk missed are too many, none is
+ * stored. Throws when the walk saw nothing although records are known.
  */
 export async function recordMissing(tx: TransactionSql, facts: MissingFacts): Promise<MissingCounts> {
   const { resource, seen, beganRunId, runId, noticedAt, maxDeleteRatio } = facts;
   await forgetSeen(tx, resource, seen);
-  const waiting = await countMissing(tx, [resource]);
+  const [stored] = await tx<{ waiting: number }[]>`
+    select count(*) as waiting from sync.missing_records where resource = ${resource}`;
   const counts = { live: 0, met: 0, known: 0, missing: 0 };
   for await (const { older, newer } of liveIds(tx, resource, beganRunId)) {
     if (seen.size === 0) throw new Error(`a walk of ${resource}s that saw nothing was accepted as whole`);
-    const olderMet = countSeen(older, seen);
+    const countSeen = (ids: readonly string[]) => ids.reduce((met, id) => met + (seen.has(id) ? 1 : 0), 0);
+    const olderMet = countSeen(older);
     counts.live += older.length + newer.length;
-    counts.met += olderMet + countSeen(newer, seen);
+    counts.met += olderMet + countSeen(newer);
     counts.known += older.length;
     counts.missing += older.length - olderMet;
   }
   const { known, missing } = counts;
   // Records that an earlier walk missed, and that wait for their details, are not new.
-  if (missing - waiting > mostMissing(known, facts))
-    return { ...counts, held: describeHeld(resource, missing - waiting, known, maxDeleteRatio) };
+  const fresh = missing - (stored?.waiting ?? 0);
+  if (fresh > mostMissing(known, facts))
+    return { ...counts, held: describeHeld(resource, fresh, known, maxDeleteRatio) };
   if (missing === 0) return { ...counts, held: null };
   for await (const { older } of liveIds(tx, resource, beganRunId)) {
     const unseen = older.filter((id) => !seen.has(id));
@@ -91,7 +92,7 @@ export function mostMissing(
   return allowMassDelete ? Number.POSITIVE_INFINITY : Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known);
 }
 
-export function describeHeld(resource: Resource, missing: number, known: number, ratio: number): string {
+function describeHeld(resource: Resource, missing: number, known: number, ratio: number): string {
   const share = `${missing.toLocaleString("en-US")} of ${known.toLocaleString("en-US")} known ${resource}s`;
   return (
     `${share} were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO ${ratio} allows: ` +
@@ -99,20 +100,15 @@ export function describeHeld(resource: Resource, missing: number, known: number,
   );
 }
 
-function countSeen(ids: readonly string[], seen: MissingFacts["seen"]): number {
-  let met = 0;
-  for (const id of ids) if (seen.has(id)) met += 1;
-  return met;
-}
-
-interface LiveIds {
-  /** Those that were stored before the walk began. The run ids decide, because a clock may be wrong. */
-  older: string[];
-  newer: string[];
-}
-
-/** The live records of the list, in windows of one row each: rows cost the driver more than ids. */
-async function* liveIds(tx: TransactionSql, resource: Resource, beganRunId: number): AsyncGenerator<LiveIds> {
+/**
+ * The live records of the list, in windows of one row each, because rows cost the driver more than ids. `older`:
+ * stored before the walk began, as the run ids say, because a clock may be wrong.
+ */
+async function* liveIds(
+  tx: TransactionSql,
+  resource: Resource,
+  beganRunId: number,
+): AsyncGenerator<{ older: string[]; newer: string[] }> {
   // Only the primary key gives a window without a look at the whole table. A planner without statistics, as on
   // a first night, would sort the table for each of them.
   await tx`set local enable_seqscan = off`;
@@ -163,9 +159,9 @@ export interface MissingRecord {
 }
 
 /**
- * The missing records to request first, in turn from each resource; last those that nothing settles. Within one
- * resource, those that were never requested come first, then those that were requested longest ago. A request
- * dated after `now` comes from a wrong clock and does not count. `onlyNew`: those that were never requested.
+ * The missing records to request, in turn from each resource: those that were never requested, then the longest ago;
+ * last those that nothing settles. A request after `now` comes from a wrong clock. `onlyNew`: those that were never
+ * requested.
  */
 export async function findMissing(
   sql: Sql,
@@ -184,23 +180,17 @@ export async function findMissing(
     order by is_kept, turn, resource limit ${limit}`;
 }
 
-async function countMissing(sql: Sql | TransactionSql, resources: readonly Resource[]) {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*) as count from sync.missing_records where resource = any (${resources as Resource[]}::text[])`;
-  return row?.count ?? 0;
-}
-
 export interface AskedRecord extends MissingRecord {
   /**
-   * `found`: its detail came; `waiting`: it is gone, within the lag of its last sighting; `undecided`: the
-   * answer decided nothing; `silent`: there was none.
+   * `found`: its detail came; `waiting`: it is gone, within the lag of its last sighting; `undecided`: the answer
+   * decided nothing; `silent`: there was none.
    */
   outcome: "found" | "waiting" | "undecided" | "silent";
 }
 
 /**
- * Stores that records were requested, with any result, so that they come after those that were not. A record
- * that answered once and no longer does is undecided again. Safe to repeat with the same moment.
+ * Stores that records were requested, with any result, so that they come after those that were not. A record that
+ * answered once and no longer does is undecided again. Safe to repeat with the same moment.
  */
 export async function recordAsked(tx: TransactionSql, asked: readonly AskedRecord[], at: string) {
   if (asked.length === 0) return;
@@ -218,9 +208,8 @@ export async function recordAsked(tx: TransactionSql, asked: readonly AskedRecor
 }
 
 /**
- * The missing records that are not settled: `deletions` without a usable answer so far, in less than three runs, and those
- * whose details are gone and that wait, because they were sighted within the lag. With `runId` only those that this
- * run noted, or that nobody asked for.
+ * The missing records that are not settled: `deletions` without a usable answer in less than three runs, and those
+ * that are gone and wait for the lag. With `runId` only those that this run noted, or that nobody asked for.
  */
 export async function countUnsettled(
   sql: Sql,
@@ -252,4 +241,73 @@ export async function findUndecided(sql: AnySql, limit: number) {
   const [row] = await sql<{ count: number }[]>`
     select count(*) as count from sync.missing_records where undecided_runs >= ${RUNS_TO_DECIDE}`;
   return { count: row?.count ?? 0, first: [...first] };
+}
+
+/** Builds that are here, and that replies do not show in a range of dates that they show whole. */
+
+export type UnshownBuilds = ReturnType<typeof collectUnshown>;
+
+/** Collects the missing builds of a run. When they are too many, none of them is stored, as after a whole walk. */
+export function collectUnshown(
+  { sql, clock, patience, runId }: RunParts,
+  limits: Pick<MissingFacts, "maxDeleteRatio" | "allowMassDelete">,
+) {
+  let noted = 0;
+  let held: string | null = null;
+  let known: number | null = null;
+  return {
+    /** Stores which builds of a range are missing. `shown`: the ids of all that replies showed there. */
+    async note(range: OpenRange, shown: readonly string[]): Promise<void> {
+      if (held !== null) return;
+      const noticedAt = clock.now().toISOString();
+      known ??= await patience("count builds", () => countShown(sql, "build"));
+      noted += await patience("note missing builds", () =>
+        noteUnshown(sql, { runId, noticedAt, range, shown }),
+      );
+      if (noted <= mostMissing(known, limits)) return;
+      held = describeHeld("build", noted, known, limits.maxDeleteRatio);
+      await patience(
+        "forget missing builds",
+        () => sql`
+          delete from sync.missing_records where resource = 'build' and run_id = ${runId} and asked_at is null`,
+      );
+    },
+    /** How many were noted. */
+    get noted() {
+      return noted;
+    },
+    /** Why none of them is missing: there are too many. Else null. */
+    get held() {
+      return held;
+    },
+  };
+}
+
+/**
+ * Stores which live builds dated in a range were not shown, of those that were stored before this run. Returns how
+ * many are new. Safe to repeat.
+ */
+async function noteUnshown(
+  sql: Sql,
+  facts: { runId: number; noticedAt: string; range: OpenRange; shown: readonly string[] },
+): Promise<number> {
+  const { runId, noticedAt, range, shown } = facts;
+  // By the key of the served list, which has an index. A build without a date has no place in the order.
+  const key = compose`coalesce(${builds.date}, 'infinity')`;
+  const { newerThan, olderThan } = range;
+  const [row] = await runStatement<{ noted: number }>(
+    sql,
+    compose`
+      with noted as (
+        insert into ${missingRecords} (resource, record_id, run_id, noticed_at)
+        select 'build', ${builds.id}, ${runId}, ${noticedAt}::timestamptz from ${builds}
+        where ${builds.deleted_at} is null and ${builds.date} is not null and ${builds.first_seen_run_id} < ${runId}
+          and ${key} > ${newerThan ?? "-infinity"}::timestamp and ${key} < ${olderThan ?? "infinity"}::timestamp
+          and ${builds.id} <> all (${compose.param(shown)}::text[])
+        on conflict (resource, record_id) do nothing
+        returning record_id
+      )
+      select count(*) as noted from noted`,
+  );
+  return row?.noted ?? 0;
 }

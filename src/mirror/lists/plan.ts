@@ -1,6 +1,8 @@
 import { ageMs } from "../../base/clock.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import type { SyncKind } from "../../store/schema/runs.ts";
+import { BASE_SIZE } from "../walk/page-size.ts";
 import type { ServiceRoot } from "./root-listing.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 
@@ -40,7 +42,7 @@ export interface WalkPlan {
 }
 
 /** How the head searches for a difference between its count and the mirror. */
-export interface SearchPlan {
+interface SearchPlan {
   /** The most requests. */
   most: number;
   /** Whether it searches for a difference that an earlier search has not settled. */
@@ -51,7 +53,7 @@ export interface SearchPlan {
 
 const ANY_SEARCH: SearchPlan = { most: Number.POSITIVE_INFINITY, isRepeated: true };
 
-export interface Plan {
+interface Plan {
   kind: SyncKind;
   walks: WalkPlan[];
   /** Requested, but not in the root listing. */
@@ -59,10 +61,10 @@ export interface Plan {
 }
 
 /**
- * Decides what a run walks. Only the build list has its newest records at the head, so an incremental run
- * reads only that head, and walks all other lists in full. Without a requested kind, it also reads a share of the builds
- * again, so that all were read within the days that are set. A run is full where these days are one, where shares do not
- * bring all builds within twice the days, or when the newest sync could not settle a difference to upstream's count.
+ * Decides what a run walks. An incremental run reads only the head of the builds, and all other lists in full.
+ * Without a requested kind it also reads a share of the builds again, and is full where the days of a round are one,
+ * where shares do not bring all builds within twice the days, or where a difference to upstream's count was not
+ * settled.
  */
 export function planRun(input: PlanInput): Plan {
   const { root, fullWalkSeconds } = input;
@@ -100,4 +102,32 @@ function isFullDue({ hasUnsettledDeficit, buildsReadSince, now }: PlanInput, day
   // The oldest build is read at the end of each round: just before, its last reading is a round and a night ago.
   const most = days === 1 ? 1 : 2 * days;
   return ageMs(buildsReadSince, now) >= most * DAY_MS - SLACK_MS;
+}
+
+/**
+ * Estimates the seconds of full walks at the rate that is set, from the newest count of each list and its page size,
+ * which the service may have lowered. 0 without a rate, and for a list that was never walked.
+ */
+export async function estimateFullWalks(
+  sql: Sql,
+  { pageSize, ratePerSecond }: Pick<SyncSettings, "pageSize" | "ratePerSecond">,
+): Promise<{ all: number; build: number }> {
+  type Counted = { resource: Resource; records: number; size: number | null; limit: number | null };
+  const lists = await sql<Counted[]>`
+    select of.resource, counted.total_count as records,
+      (select page_size from sync.page_sizes where page_sizes.resource = of.resource) as size,
+      (select (meta ->> 'limit')::bigint from sync.pages where pages.resource = of.resource order by seq limit 1) as limit
+    from unnest(${[...RESOURCES]}::text[]) as of (resource)
+    cross join lateral (
+      select total_count from sync.walks
+      where walks.resource = of.resource and total_count is not null order by run_id desc limit 1
+    ) as counted`;
+  const seconds = (some: readonly Counted[]) => {
+    const pages = some.map(({ records, size, limit }) => {
+      const asked = pageSize === "auto" ? (size ?? BASE_SIZE) : pageSize;
+      return Math.ceil(records / Math.min(asked, limit || asked));
+    });
+    return ratePerSecond === 0 ? 0 : pages.reduce((sum, count) => sum + count, 0) / ratePerSecond;
+  };
+  return { all: seconds(lists), build: seconds(lists.filter(({ resource }) => resource === "build")) };
 }

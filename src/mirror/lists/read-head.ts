@@ -20,17 +20,13 @@ import { createIdSet, type IdSet } from "../walk/id-set.ts";
 import type { Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
-import { toDatedPage } from "./dated-pages.ts";
-import { findDifferences } from "./find-differences.ts";
-import { createHeadJoin } from "./head-join.ts";
-import { mostMissing } from "./missing-records.ts";
+import { findDifferences, toDatedPage } from "./dated-pages.ts";
+import { collectUnshown, mostMissing, type UnshownBuilds } from "./missing-records.ts";
 import { findPageSize, firstPageSize } from "./page-sizes.ts";
-import { type Reading, readPages } from "./read-pages.ts";
+import { type Reading, readPages, type WalkOptions } from "./read-pages.ts";
 import { readShare } from "./read-share.ts";
 import { settlePages } from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
-import { collectUnshown, type UnshownBuilds } from "./unshown-builds.ts";
-import type { WalkResourceOptions } from "./walk-options.ts";
 
 /** The readings of the head: a difference is looked for and compared again, because the list changes meanwhile. */
 const MAX_READINGS = 3;
@@ -41,12 +37,11 @@ const LEAST_BUDGET = 30;
 const LEAST_SEARCHED = 4;
 
 /**
- * Reads the head of a list until it joins what was read before, and compares upstream's count with the live
- * records here. Where they differ, something came or went further down: where the order of the list is shown, it is
- * searched for and stored (`find-differences.ts`), and the head is read again. A difference that stays is the `deficit` of
- * the walk. A nightly sync then reads its share of the list again (`read-share.ts`).
+ * Reads the head of a list until it joins what was read before, and compares upstream's count with the live records
+ * here. Where they differ, what came or went further down is searched for (`dated-pages.ts`), and the head is read
+ * again. A difference that stays is the `deficit` of the walk. A nightly sync then reads its share of the list again.
  */
-export async function readHead(run: RunParts, options: WalkResourceOptions): Promise<Reading> {
+export async function readHead(run: RunParts, options: WalkOptions): Promise<Reading> {
   const { sql, clock, runId, patience } = run;
   const { room, meters, onProgress, lookAhead } = options;
   const { resource, listPath, search, shareDays } = options.plan;
@@ -65,12 +60,8 @@ export async function readHead(run: RunParts, options: WalkResourceOptions): Pro
   let budget = search.most;
   let isShareDue = shareDays !== null;
   for (let readings = 1; ; readings++) {
-    const head = await readOnce(run, options, {
-      counts,
-      seen,
-      unshown: explained - unstored,
-      joinedRunId,
-    });
+    const unshown = explained - unstored;
+    const head = await readOnce(run, options, { counts, seen, unshown, joinedRunId });
     const { outcome, top, newer } = head;
     counts = head.counts;
     const compare = async (): Promise<number | null> => {
@@ -82,22 +73,14 @@ export async function readHead(run: RunParts, options: WalkResourceOptions): Pro
     };
     let deficit = await compare();
     const below = {
-      ...{ room, meters, onProgress, lookAhead, counts, seen, missing, unshown: explained - unstored },
+      ...{ room, meters, onProgress, lookAhead, counts, seen, missing, unshown },
       first: firstRequest(listPath, limit),
     };
 
     const isNew = deficit !== explained && (deficit !== known || search.isRepeated);
-    const gone = deficit === null ? 0 : explained - deficit;
-    const isAllowed = gone <= mostMissing(head.counted ?? 0, options);
-    if (
-      top &&
-      deficit !== null &&
-      newer === null &&
-      isNew &&
-      isAllowed &&
-      readings < MAX_READINGS &&
-      budget > 0
-    ) {
+    const isAllowed = explained - (deficit ?? explained) <= mostMissing(head.counted ?? 0, options);
+    const isWorth = newer === null && isNew && isAllowed && readings < MAX_READINGS && budget > 0;
+    if (top && deficit !== null && isWorth) {
       budget = Math.min(budget, Math.max(LEAST_BUDGET, Math.ceil(top.places / limit / SEARCH_SHARE)));
       await missing.note({ newerThan: top.newest, olderThan: null }, head.ids);
       const found = await findDifferences(run, { ...below, top, budget });
@@ -109,14 +92,8 @@ export async function readHead(run: RunParts, options: WalkResourceOptions): Pro
     }
     const isBelieved = deficit === explained || deficit === known || readings === MAX_READINGS;
     if (outcome.walk === "head" && !isBelieved) continue;
-    if (
-      isShareDue &&
-      shareDays !== null &&
-      outcome.walk === "head" &&
-      top &&
-      newer === null &&
-      missing.held === null
-    ) {
+    const isSound = outcome.walk === "head" && newer === null && missing.held === null;
+    if (isShareDue && shareDays !== null && top && isSound) {
       isShareDue = false;
       const before = shownBy(counts, missing);
       counts = await readShare(run, { ...below, counts, top, days: shareDays });
@@ -136,15 +113,6 @@ function shownBy({ inserted, restored }: WalkCounts, { noted }: UnshownBuilds): 
   return `${inserted} ${restored} ${noted}`;
 }
 
-interface OnceFacts {
-  counts: WalkCounts;
-  seen: IdSet;
-  /** The records that the service counts and never shows. */
-  unshown: number;
-  /** See `Earlier`. */
-  joinedRunId: number;
-}
-
 /** One reading of the head. */
 interface Head extends Pick<Reading, "outcome" | "brokenBy" | "moved"> {
   counts: WalkCounts;
@@ -157,7 +125,12 @@ interface Head extends Pick<Reading, "outcome" | "brokenBy" | "moved"> {
   newer: string | null;
 }
 
-async function readOnce(run: RunParts, options: WalkResourceOptions, facts: OnceFacts): Promise<Head> {
+/** `unshown`: the records that the service counts and never shows. */
+async function readOnce(
+  run: RunParts,
+  options: WalkOptions,
+  facts: { counts: WalkCounts; seen: IdSet; unshown: number; joinedRunId: number },
+): Promise<Head> {
   const { sql, client, log, runId, patience, signal } = run;
   const { room, meters, onProgress, replicaLagMs } = options;
   const { resource, listPath } = options.plan;
@@ -234,9 +207,9 @@ async function findEarlier(sql: Sql, resource: Resource): Promise<Earlier> {
 }
 
 /**
- * Whether a page counts, and all its records are live and of what has no gap: stored up to the last run that joined, or met
- * by this run before this reading, which joined then. What this reading stored itself has a gap behind it where the
- * course steps back.
+ * Whether a page counts, and all its records are live and of what has no gap: stored up to the last run that joined,
+ * or met by an earlier reading of this run. What this reading stored itself has a gap behind it where the course
+ * steps back.
  */
 async function areKnown(
   sql: Sql,
@@ -246,20 +219,18 @@ async function areKnown(
 ): Promise<boolean> {
   if (!page.isAnchored || page.holes.length > 0 || page.meta.count !== page.ids.length) return false;
   const { table } = RECORD_TABLES[resource];
+  const met = page.ids.filter((id) => !isNew(id));
   const [row] = await runStatement<{ known: number }>(
     sql,
     compose`
       select count(*) as known from ${table}
       where ${table.id} = any (${compose.param(page.ids)}::text[]) and ${table.deleted_at} is null
-        and (${table.first_seen_run_id} <= ${joinedRunId} or ${table.id} = any (${compose.param(page.ids.filter((id) => !isNew(id)))}::text[]))`,
+        and (${table.first_seen_run_id} <= ${joinedRunId} or ${table.id} = any (${compose.param(met)}::text[]))`,
   );
   return row?.known === new Set(page.ids).size;
 }
 
-/**
- * Adds the reason when a record is known to be missing here, or when the reply was behind, which is no fault. A
- * lower count needs none: upstream has deleted records (`Unfinished`).
- */
+/** Adds the reason when a record is known to be missing here, or when the reply was behind. A lower count needs none. */
 function judge(
   { outcome, deficit, unstored, explained }: Reading,
   newer: string | null,
@@ -289,4 +260,21 @@ function judge(
 
 function countOf(records: number, resource: Resource): string {
   return `${records.toLocaleString("en-US")} ${resource}${records === 1 ? "" : "s"}`;
+}
+
+/** The number of known records in a row after which the head has joined what was read before. */
+const JOIN_RECORDS = 20;
+
+/** Counts the known records in a row. One proves nothing: a build dated in the future stays at the top. */
+export function createHeadJoin() {
+  let inARow = new Set<string>();
+  return {
+    /** Adds a page. `isKnown`: each record is live and from a run without a gap. A refused one is not. */
+    add({ ids, isKnown }: { ids: readonly string[]; isKnown: boolean }): void {
+      if (!isKnown) inARow = new Set();
+      else for (const id of ids) inARow.add(id);
+    },
+    /** Whether the head has joined. */
+    isJoined: () => inARow.size >= JOIN_RECORDS,
+  };
 }

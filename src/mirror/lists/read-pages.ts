@@ -1,11 +1,26 @@
 import { UpstreamError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import type { Meters } from "../../base/metrics/meters.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { Checkpoint, WalkCounts, WalkStart } from "../../store/ledger/run-ledger.ts";
+import type { Checkpoint, ResumableWalk, WalkCounts, WalkStart } from "../../store/ledger/run-ledger.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
+import type { LookAheadRoom } from "../walk/page-source.ts";
 import type { Walk } from "../walk/walk.ts";
+import type { WalkPlan } from "./plan.ts";
 import type { SettledPages } from "./settle-pages.ts";
+import type { SyncSettings } from "./sync-settings.ts";
+
+/** The options for the walk of one list. */
+export interface WalkOptions extends Pick<SyncSettings, "pageSize" | "maxDeleteRatio" | "replicaLagMs"> {
+  plan: WalkPlan;
+  lookAhead: number;
+  room: LookAheadRoom;
+  resume: ResumableWalk | null;
+  allowMassDelete: boolean;
+  meters: Meters | undefined;
+  onProgress(counts: WalkCounts, totalCount: number | null): void;
+}
 
 /** The result of reading a list, before its walk is closed. */
 export interface Reading {
@@ -28,18 +43,10 @@ export interface Reading {
   /** The reason of the outcome is that a replica which is behind has answered. @default false */
   isLagging?: boolean;
   /** How far `total_count` rose and fell from page to page, each summed up. */
-  moved: CountMoves;
+  moved: { up: number; down: number };
 }
 
-export interface CountMoves {
-  up: number;
-  down: number;
-}
-
-/**
- * Stores all pages of a walk. A failure of upstream ends it as `not_whole`; a failure of the database, a stop
- * or a bug is thrown. After it has returned or thrown, nothing more is written.
- */
+/** Stores all pages of a walk. A failure of upstream ends it as `not_whole`; any other is thrown. Then nothing more is written. */
 export async function readPages(walk: Walk, settled: SettledPages, log: Logger) {
   const pages = walk.pages();
   const moved = { up: 0, down: 0 };

@@ -1,7 +1,7 @@
 /**
  * The builds are read again in shares, one in each nightly sync, from the newest to the oldest: a round. So what the
- * counts cannot show is found within the days of a round: a build that was edited, and a deletion that a build with an old
- * date hides. A share begins behind the date at which the last one ended, wherever that is in the list by now.
+ * counts cannot show is found within the days of a round. A share begins behind the date at which the last one ended,
+ * wherever that is in the list by now.
  */
 import { ageMs } from "../../base/clock.ts";
 import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
@@ -18,15 +18,12 @@ const MOST_STEPS = 4;
 /** The size to which pages grow where records of one date fill them. */
 const LARGEST_LIMIT = 1000;
 
-export interface ShareOptions extends DatedPagesOptions {
-  /** The days of a round. */
-  days: number;
-  /** The last border of the head, from which a round begins. */
-  top: Border;
-}
-
 /** Reads the next share. Ends early when the service fails, or the pages show no order: the next night goes on there. */
-export async function readShare(run: RunParts, options: ShareOptions): Promise<WalkCounts> {
+export async function readShare(
+  run: RunParts,
+  /** `top`: the last border of the head, from which a round begins; `days`: those of a round. */
+  options: DatedPagesOptions & { top: Border; days: number },
+): Promise<WalkCounts> {
   const { sql, patience, clock, log, runId } = run;
   const { days, top, first } = options;
   const last = await patience("find the last share", () => findLastShare(sql));
@@ -72,19 +69,17 @@ export async function readShare(run: RunParts, options: ShareOptions): Promise<W
   return counts;
 }
 
-export interface ShareFacts {
-  /** The places of the list, and how many of them this round has not read. */
-  places: number;
-  below: number;
-  /** The records of a page. */
-  limit: number;
-  /** The days of a round, and how long ago this one began. */
-  days: number;
-  sinceMs: number;
-}
-
-/** The pages of a share: as many as bring the round to where it should be, and never more than a night's part. */
-function pagesOfShare({ places, below, limit, days, sinceMs }: ShareFacts): number {
+/**
+ * The pages of a share: as many as bring the round to where it should be, and never more than a night's part.
+ * `below`: the places that this round has not read; `sinceMs`: how long ago it began.
+ */
+function pagesOfShare({
+  places,
+  below,
+  limit,
+  days,
+  sinceMs,
+}: Record<"places" | "below" | "limit" | "days" | "sinceMs", number>): number {
   // Each page reads the end of the one before again.
   const pages = (records: number) => Math.max(0, Math.ceil(records / Math.max(1, limit - 2)));
   const night = Math.round((sinceMs / DAY_MS) * STEPS_A_DAY) / STEPS_A_DAY + 1;

@@ -1,9 +1,12 @@
 import { HttpStatusError, UnexpectedShapeError } from "../../base/errors.ts";
+import { firstRequest, requestText } from "../../resources/page-request.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 import { isResource, RESOURCES, type RootEndpoints } from "../../resources/resources.ts";
 import { apiUrl } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import { cleanText } from "../normalize/clean-text.ts";
+import { findDrift, normalizePage } from "../normalize/page.ts";
+import { type ParsedPage, parseListPage } from "../walk/page.ts";
 
 /** The most unknown names of a root listing that are stored. */
 const MAX_UNKNOWN = 20;
@@ -69,4 +72,22 @@ function findUnknown(root: Record<string, unknown>): string[] {
     .filter(([name, endpoints]) => !isResource(name) && readEndpoints(endpoints) !== null)
     .slice(0, MAX_UNKNOWN)
     .map(([name]) => cleanText(name.slice(0, MAX_NAME_LENGTH), { nul: 0 }));
+}
+
+/**
+ * Asks for the first build of the list, and says how its fields differ from the documented ones. `id` is null when there is
+ * none, or when it cannot be stored: then `rejected` says why. Throws `UpstreamError`.
+ */
+export async function probeBuilds(client: Client, listPath: string) {
+  const reply = await client.fetchJson<ParsedPage>(requestText(firstRequest(listPath, 1)), {
+    parse: (value, url) => parseListPage(value, "build", url, client.baseUrl),
+  });
+  const records = reply.value.records.slice(0, 1);
+  const page = normalizePage("build", records, client.baseUrl);
+  return {
+    totalCount: reply.value.meta.totalCount,
+    id: page.records[0]?.id ?? null,
+    rejected: page.rejected[0]?.reason ?? null,
+    drift: findDrift("build", page.records),
+  };
 }

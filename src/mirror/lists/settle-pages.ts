@@ -14,8 +14,7 @@ import type { RunParts } from "../load/run-parts.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { Page, RememberedPage } from "../walk/page.ts";
 import type { LookAheadRoom } from "../walk/page-source.ts";
-import { createBatches } from "./batches.ts";
-import { createPageOrder, type OrderedPage } from "./page-order.ts";
+import { createBatches, createPageOrder, type OrderedPage } from "./page-batches.ts";
 
 /** The most pages of a batch. Waiting pages are loaded together: a statement costs more than its rows. */
 const MAX_BATCH_PAGES = 16;

@@ -23,8 +23,8 @@ export interface ContentSummary {
   /** Pages that are due and wait for the next sync. Null when they were not counted, as after a stop. */
   left: number | null;
   /**
-   * `done`: nothing was left; `budget`: the time was up; `lost`: the host did not answer any more; `stopped`;
-   * `busy`: another sync is fetching pages; `failed`: see `error`.
+   * `done`: nothing was left; `budget`: the time was up; `lost`: the host did not answer any more; `stopped`; `busy`:
+   * another sync is fetching pages; `failed`: see `error`.
    */
   ended: "done" | "budget" | "lost" | "stopped" | "busy" | "failed";
   requests: number;
@@ -88,9 +88,8 @@ export const NOTHING_UNFINISHED: Unfinished = {
 
 /**
  * Success needs every walk whole or joined at its head, no count of a head above the records here, no held-back
- * deletion, no quarantined record, and no phase with work left. A count below them is no fault: upstream has
- * deleted records that the search has not found, and the next sync looks for them. Nor is a reply of a replica that is behind, or a
- * deletion that waits for one.
+ * deletion, no quarantined record, and no phase with work left. A count below them is no fault, because the next sync
+ * searches for it. Nor is a replica that is behind, or a deletion that waits for one.
  */
 export function isPartial({ resources, unfinished }: Pick<RunSummary, "resources" | "unfinished">): boolean {
   const { deletions, references, open_builds } = unfinished;

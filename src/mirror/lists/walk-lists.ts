@@ -1,7 +1,6 @@
 /**
- * The planned lists of a run, walked into the tables. `plan.ts` says which lists are read, and whether whole or from the
- * head; `read-list.ts` joins a walk to the loader; `close-walk.ts` says what the walk proved. The run around them is in
- * `mirror/run`.
+ * The planned lists of a run, walked into the tables. `plan.ts` says which are read, and whether whole or from the
+ * head; `close-walk.ts` says what a walk proved. The run around them is in `mirror/run`.
  */
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Resource } from "../../resources/resources.ts";
@@ -10,19 +9,21 @@ import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/page-source.ts";
+import { closeWalk, type WalkEnding } from "./close-walk.ts";
 import type { WalkPlan } from "./plan.ts";
-import type { RunSummary } from "./summary.ts";
+import { readHead } from "./read-head.ts";
+import { readList } from "./read-list.ts";
+import type { WalkOptions } from "./read-pages.ts";
+import { emptyCounts, type RunSummary } from "./summary.ts";
 import type { SyncSettings } from "./sync-settings.ts";
-import type { WalkResourceOptions } from "./walk-options.ts";
-import { walkResource } from "./walk-resource.ts";
 
 /** What the walks of a run work with. */
-export interface WalkingParts extends RunParts, Pick<WalkResourceOptions, "meters"> {
+interface WalkingParts extends RunParts, Pick<WalkOptions, "meters"> {
   /** Aborted with the first failure, so that no walk continues in vain. */
   abort: AbortController;
 }
 
-export interface WalkListsOptions extends Pick<WalkResourceOptions, "allowMassDelete"> {
+interface WalkListsOptions extends Pick<WalkOptions, "allowMassDelete"> {
   walks: readonly WalkPlan[];
   settings: Pick<SyncSettings, "pageSize" | "concurrency" | "maxDeleteRatio" | "replicaLagMs">;
   /** The walks that an interrupted run left. */
@@ -30,14 +31,12 @@ export interface WalkListsOptions extends Pick<WalkResourceOptions, "allowMassDe
   /** Filled in during the walks. */
   resources: RunSummary["resources"];
   unfinished: Pick<Unfinished, "deficit">;
-  onProgress:
-    | ((resource: Resource, ...counts: Parameters<WalkResourceOptions["onProgress"]>) => void)
-    | undefined;
+  onProgress: ((resource: Resource, ...counts: Parameters<WalkOptions["onProgress"]>) => void) | undefined;
 }
 
 /**
- * Runs the walks of a run at the same time. When upstream fails one list, the others continue. Returns the
- * first such failure, or null. Throws the error of a walk after all have ended.
+ * Runs the walks of a run at the same time. When upstream fails one list, the others continue. Returns the first such
+ * failure, or null. Throws the error of a walk after all have ended.
  */
 export async function walkLists(run: WalkingParts, options: WalkListsOptions): Promise<UpstreamError | null> {
   const { walks, settings, allowMassDelete, resumable, resources, unfinished, onProgress } = options;
@@ -46,14 +45,8 @@ export async function walkLists(run: WalkingParts, options: WalkListsOptions): P
     const { resource } = plan;
     try {
       const { summary, deficit, brokenBy } = await walkResource(aboutList(run, resource), {
-        plan,
-        pageSize: settings.pageSize,
-        room,
-        lookAhead: lookAheadOf(settings.concurrency),
-        maxDeleteRatio: settings.maxDeleteRatio,
-        replicaLagMs: settings.replicaLagMs,
-        allowMassDelete,
-        meters: run.meters,
+        ...{ ...settings, lookAhead: lookAheadOf(settings.concurrency) },
+        ...{ plan, room, allowMassDelete, meters: run.meters },
         resume: resumable.find((walk) => walk.resource === resource) ?? null,
         onProgress(counts, totalCount) {
           const reason = `${resource} list: the walk was not finished`;
@@ -75,4 +68,20 @@ export async function walkLists(run: WalkingParts, options: WalkListsOptions): P
     failure ??= walked.value;
   }
   return failure;
+}
+
+/**
+ * Walks one list as planned. When the count of a head does not agree, a full walk follows if the plan allows it. When
+ * upstream fails, the walk ends as `not_whole` and keeps its checkpoint; any other failure is thrown.
+ */
+async function walkResource(run: RunParts, options: WalkOptions): Promise<WalkEnding> {
+  const { plan } = options;
+  if (plan.kind === "full") return closeWalk(run, options, await readList(run, options, emptyCounts()), true);
+  const head = await readHead(run, options);
+  const { outcome, deficit, explained } = head;
+  if (outcome.walk !== "head" || deficit === explained || !plan.mayWalkInFull) {
+    return closeWalk(run, options, head, false);
+  }
+  run.log.info({ deficit, explained }, "the count of the head does not agree; reading the list in full");
+  return closeWalk(run, options, await readList(run, options, head.counts), true);
 }

@@ -27,59 +27,25 @@ export interface KnownKeys {
   rollback(): void;
 }
 
-/**
- * Reads all ids once, for a run that loads whole lists. Rows are never removed and only one run writes at a
- * time, so a known id stays known. Nothing refers to files and builds, so their ids are kept only when the
- * table was empty at the start. Then the first night needs no look-ups at all.
- */
-export function createKnownKeys(sql: Sql): KnownKeys {
-  const known = new Map<Resource, { ids: IdSet; isComplete: boolean; added: Set<string> }>(
+interface Known {
+  ids: IdSet;
+  /** Whether the ids of all rows are here. */
+  isComplete: boolean;
+  added: Set<string>;
+}
+
+function createKeys(
+  prepare: (known: Map<Resource, Known>, references: Iterable<Reference>) => Promise<void>,
+): KnownKeys {
+  const known = new Map<Resource, Known>(
     RESOURCES.map((resource) => [resource, { ids: createIdSet(), isComplete: false, added: new Set() }]),
   );
-  let prepared: Promise<unknown> | undefined;
-
-  async function read(resource: Resource): Promise<void> {
-    const entry = known.get(resource);
-    if (!entry) return;
-    const { table } = RECORD_TABLES[resource];
-    if (REFERRED.has(resource)) {
-      // By keys: when the connection is lost, a cursor of the driver ends as if it had read all rows. Each
-      // batch is one row, because rows cost the driver more than ids.
-      for (let after: string | null = ""; after !== null; ) {
-        const [row]: { ids: string; last: string | null }[] = await runStatement(
-          sql,
-          compose`
-            select coalesce(json_agg(id), '[]')::text as ids, max(id) as last
-            from (
-              select ${table.id} as id from ${table} where ${table.id} > ${after} order by ${table.id} limit ${READ_ROWS}
-            ) as known`,
-        );
-        for (const id of JSON.parse(row?.ids ?? "[]") as string[]) entry.ids.add(id);
-        after = row?.last ?? null;
-      }
-      entry.isComplete = true;
-    } else {
-      const [row] = await runStatement<{ empty: boolean }>(
-        sql,
-        compose`select not exists (select from ${table}) as empty`,
-      );
-      entry.isComplete = row?.empty === true;
-    }
-  }
-
   const has = (resource: Resource, id: string) => {
     const entry = known.get(resource);
     return entry !== undefined && (entry.ids.has(id) || entry.added.has(id));
   };
-
   return {
-    prepare() {
-      prepared ??= Promise.all(RESOURCES.map(read)).catch((error: unknown) => {
-        prepared = undefined;
-        throw error;
-      });
-      return prepared.then(() => {});
-    },
+    prepare: (references) => prepare(known, references),
     resolve: (reference) =>
       reference.kind === "record" && has(reference.resource, reference.key) ? reference.key : null,
     isNew: (resource, id) => known.get(resource)?.isComplete === true && !has(resource, id),
@@ -98,4 +64,72 @@ export function createKnownKeys(sql: Sql): KnownKeys {
       for (const entry of known.values()) entry.added.clear();
     },
   };
+}
+
+/**
+ * Reads all ids once, for a run that loads whole lists. Rows are never removed and one run writes at a time, so a known
+ * id stays known. Nothing refers to files and builds: their ids are kept only when the table was empty, for a first
+ * night without look-ups.
+ */
+export function createKnownKeys(sql: Sql): KnownKeys {
+  let prepared: Promise<unknown> | undefined;
+
+  async function read(resource: Resource, entry: Known): Promise<void> {
+    const { table } = RECORD_TABLES[resource];
+    if (!REFERRED.has(resource)) {
+      const [row] = await runStatement<{ empty: boolean }>(
+        sql,
+        compose`select not exists (select from ${table}) as empty`,
+      );
+      entry.isComplete = row?.empty === true;
+      return;
+    }
+    // By keys: when the connection is lost, a cursor of the driver ends as if it had read all rows. Each
+    // batch is one row, because rows cost the driver more than ids.
+    for (let after: string | null = ""; after !== null; ) {
+      const [row]: { ids: string; last: string | null }[] = await runStatement(
+        sql,
+        compose`
+          select coalesce(json_agg(id), '[]')::text as ids, max(id) as last
+          from (
+            select ${table.id} as id from ${table} where ${table.id} > ${after} order by ${table.id} limit ${READ_ROWS}
+          ) as known`,
+      );
+      for (const id of JSON.parse(row?.ids ?? "[]") as string[]) entry.ids.add(id);
+      after = row?.last ?? null;
+    }
+    entry.isComplete = true;
+  }
+
+  return createKeys((known) => {
+    prepared ??= Promise.all([...known].map(([resource, entry]) => read(resource, entry))).catch(
+      (error: unknown) => {
+        prepared = undefined;
+        throw error;
+      },
+    );
+    return prepared.then(() => {});
+  });
+}
+
+/**
+ * Known keys for a run that loads only a few pages: it looks up the references of each page. Its knowledge is never
+ * complete, so `isNew` is always false and every record is looked up.
+ */
+export function createLookedUpKeys(sql: Sql): KnownKeys {
+  return createKeys(async (known, references) => {
+    const wanted = new Map<Resource, string[]>();
+    for (const reference of references) {
+      if (reference.kind !== "record" || known.get(reference.resource)?.ids.has(reference.key)) continue;
+      wanted.set(reference.resource, [...(wanted.get(reference.resource) ?? []), reference.key]);
+    }
+    for (const [resource, keys] of wanted) {
+      const { table } = RECORD_TABLES[resource];
+      const rows = await runStatement<{ id: string }>(
+        sql,
+        compose`select ${table.id} from ${table} where ${table.id} = any (${compose.param(keys)}::text[])`,
+      );
+      for (const { id } of rows) known.get(resource)?.ids.add(id);
+    }
+  });
 }

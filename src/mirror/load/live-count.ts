@@ -30,9 +30,8 @@ export function isListed(resource: Resource): SQL {
 }
 
 /**
- * The number of live records that upstream's list should show: all that are here, without missing ones and
- * without vanished builds. Where the list is read at its head, only the first call counts every row; later
- * only changes are counted.
+ * The number of live records that upstream's list should show: all that are here, without missing ones and vanished
+ * builds. Where the list is read at its head, only the first call counts every row.
  */
 export async function countShown(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
   const live = COUNTED.includes(resource) ? await countLive(sql, resource) : await countRows(sql, resource);

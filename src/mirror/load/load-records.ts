@@ -1,19 +1,37 @@
-import type { Resource } from "../../resources/resources.ts";
+import { fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
+import {
+  findStored,
+  keepUserOrder,
+  type LoadCounts,
+  type ObservedRecord,
+  type SortedRecords,
+  type StoredProject,
+  type StoredRecord,
+  sortRecords,
+} from "./compare-records.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { addLive } from "./live-count.ts";
-import type { ObservedRecord } from "./observed-record.ts";
-import { isOtherForm, type ProjectSightings } from "./project-sightings.ts";
+import type { ProjectSightings } from "./project-sightings.ts";
 import { type Change, findChanges, hasFields, recordChanges } from "./record-changes.ts";
-import type { BuildSighting, TransitionFacts } from "./record-transitions.ts";
-import { replaceUnresolved, unresolvedRows } from "./references.ts";
-import { findStale, type ShownState } from "./stale-sightings.ts";
-import { findStored, findStoredProjects, type StoredProject, type StoredRecord } from "./stored-records.ts";
-import { BUILD_LOGS, PROJECT_USERS, RECORD_TABLES, recordsAs, type TableRow, URI_KEYS } from "./tables.ts";
-import { keepUserOrder } from "./user-order.ts";
+import {
+  type BuildSighting,
+  findStale,
+  type ShownState,
+  type TransitionFacts,
+} from "./record-transitions.ts";
+import {
+  BUILD_LOGS,
+  PROJECT_USERS,
+  RECORD_TABLES,
+  recordsAs,
+  type TableRow,
+  UNRESOLVED_REFERENCES,
+  URI_KEYS,
+} from "./tables.ts";
 import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 
 export interface LoadFacts extends TransitionFacts {
@@ -25,13 +43,6 @@ export interface LoadFacts extends TransitionFacts {
   isJustStored?: (resource: Resource, record: NormalizedRecord) => boolean;
 }
 
-export interface LoadCounts {
-  inserted: number;
-  updated: number;
-  unchanged: number;
-  restored: number;
-}
-
 /** `moving`: builds that are open or whose state may be new. Pass them to `recordTransitions`. */
 export interface Loaded {
   counts: LoadCounts;
@@ -40,18 +51,9 @@ export interface Loaded {
   stale: number;
 }
 
-interface Sorted {
-  added: ObservedRecord[];
-  changed: ObservedRecord[];
-  /** Deleted here, but upstream shows them again. */
-  returned: ObservedRecord[];
-  unchanged: ObservedRecord[];
-}
-
 /**
- * Loads records of one resource into their tables, within the caller's transaction. New records are added,
- * changed ones are replaced and their change is recorded, equal ones are not touched. Each id must come once.
- * The caller records the transitions of builds.
+ * Loads records of one resource within the caller's transaction: new ones are added, changed ones replaced and their
+ * change recorded, equal ones not touched. Each id must come once. The caller records the transitions of builds.
  */
 export async function loadRecords(
   tx: TransactionSql,
@@ -69,7 +71,7 @@ export async function loadRecords(
   const ids = others
     .map(({ record }) => record.id)
     .filter((id) => !(isTrusting && facts.keys.isNew(resource, id)));
-  const stored = await findAnyStored(tx, resource, ids);
+  const stored = await findStored(tx, resource, ids);
   const isLater = (one: ObservedRecord, known: StoredRecord) =>
     resource !== "project" || (facts.sightings?.isLater(one, known as StoredProject, source) ?? true);
   const sorted = sortRecords(others, stored, source, isLater);
@@ -86,7 +88,10 @@ export async function loadRecords(
       row.source = source;
       row.listed = source === "list" || (known as StoredProject | undefined)?.listed === true;
     } else if (resource !== "user") {
-      setKeys(row, resource, record, facts.keys);
+      // The keys of records that are not here stay null.
+      row.project_id = record.projectId;
+      for (const key of URI_KEYS[resource]) row[key] = null;
+      for (const { field, target } of record.references) row[`${field}_id`] = facts.keys.resolve(target);
     }
     row.extra = record.extra;
     row.first_seen_at = known?.firstSeenAt ?? observedAt;
@@ -104,22 +109,10 @@ export async function loadRecords(
   for (const { record } of sorted.added) facts.keys.add(resource, record.id);
   await addRows(tx, RECORD_TABLES[resource], sorted.added.map(toRow), facts.method);
   await loadDependentRows(tx, resource, sorted, facts);
-  if (resource === "project") await markListed(tx, observed, stored as Map<string, StoredProject>, source);
   if (resource === "project") {
-    const equal = sorted.unchanged.filter(({ record }) => stored.get(record.id)?.hash === record.hash);
-    for (const { record, askedAt } of [...sorted.added, ...equal])
-      facts.sightings?.note({ ...record, askedAt }, source);
-    for (const one of sorted.unchanged) {
-      const known = stored.get(one.record.id) as StoredProject | undefined;
-      const isForm =
-        known &&
-        known.hash !== one.record.hash &&
-        source === "embedded" &&
-        isOtherForm({ ...one, source }, known);
-      if (isForm) facts.sightings?.noteForm({ ...one.record, askedAt: one.askedAt });
-    }
-    for (const { record, askedAt } of sorted.changed)
-      facts.sightings?.note({ ...record, askedAt }, source, true);
+    const projects = stored as Map<string, StoredProject>;
+    await markListed(tx, observed, projects, source);
+    facts.sightings?.noteLoaded(sorted, projects, source);
   }
   await addLive(tx, resource, sorted.added.length + sorted.returned.length);
 
@@ -136,9 +129,9 @@ export async function loadRecords(
 }
 
 /** Skips builds of which something newer is known: the later of two sightings wins, in any order of arrival. */
-async function leaveOutStale(tx: TransactionSql, sorted: Sorted, runId: number) {
+async function leaveOutStale(tx: TransactionSql, sorted: SortedRecords, runId: number) {
   const open = sorted.unchanged.filter(({ record: { columns } }) => isOpenState(columns.state));
-  const stale = await findStale(tx, runId, [...sorted.changed, ...open].map(toShownState));
+  const stale = await findStale(tx, runId, [...sorted.changed, ...open].map(toSighting));
   const isFresh = ({ record }: ObservedRecord) => !stale.has(record.id);
   const late = sorted.changed.filter((one) => !isFresh(one));
   sorted.unchanged.push(...late);
@@ -146,7 +139,7 @@ async function leaveOutStale(tx: TransactionSql, sorted: Sorted, runId: number) 
   sorted.returned = sorted.returned.filter(isFresh);
   const known = [...sorted.changed, ...open.filter(isFresh)];
   return {
-    moving: [...sorted.added.map(toFirstSighting), ...known.map(toBuildSighting)],
+    moving: [...sorted.added.map(toFirstSighting), ...known.map(toSighting)],
     stale: late.length,
   };
 }
@@ -156,87 +149,19 @@ function isOpenState(state: unknown): boolean {
   return state !== null && state !== "finished";
 }
 
-function toBuildSighting({ record, askedAt, observedAt, request }: ObservedRecord): BuildSighting {
-  return { id: record.id, askedAt, observedAt, request };
+function toSighting({ record, askedAt, observedAt, request }: ObservedRecord): ShownState {
+  return { id: record.id, askedAt, observedAt, request, state: record.columns.state };
 }
 
 function toFirstSighting(one: ObservedRecord): BuildSighting {
+  const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
   const { state, date } = one.record.columns;
-  return { ...toBuildSighting(one), added: { state: textOrNull(state), date: textOrNull(date) } };
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
-}
-
-function toShownState(one: ObservedRecord): ShownState {
-  return { ...toBuildSighting(one), state: one.record.columns.state };
-}
-
-/** The counts that loading these records would give. Writes nothing. */
-export async function compareRecords(
-  tx: TransactionSql,
-  resource: Resource,
-  records: readonly NormalizedRecord[],
-  source: ProjectSource,
-): Promise<LoadCounts> {
-  const observed = records.map((record) => ({ record, askedAt: "", observedAt: "", request: null }));
-  const stored = await findAnyStored(
-    tx,
-    resource,
-    records.map(({ id }) => id),
-  );
-  const { added, changed, returned, unchanged } = sortRecords(observed, stored, source, () => true);
-  return {
-    inserted: added.length,
-    updated: changed.length,
-    unchanged: unchanged.length,
-    restored: returned.length,
-  };
-}
-
-async function findAnyStored(
-  tx: TransactionSql,
-  resource: Resource,
-  ids: readonly string[],
-): Promise<Map<string, StoredRecord>> {
-  if (ids.length === 0) return new Map();
-  return resource === "project" ? findStoredProjects(tx, ids) : findStored(tx, resource, ids);
-}
-
-function sortRecords(
-  observed: readonly ObservedRecord[],
-  stored: ReadonlyMap<string, StoredRecord>,
-  source: ProjectSource,
-  isLater: (one: ObservedRecord, known: StoredRecord) => boolean,
-): Sorted {
-  const sorted: Sorted = { added: [], changed: [], returned: [], unchanged: [] };
-  for (const one of observed) {
-    const { record } = one;
-    const known = stored.get(record.id);
-    if (!known) {
-      sorted.added.push(one);
-      continue;
-    }
-    if (known.hash === record.hash || !isLater(one, known)) sorted.unchanged.push(one);
-    else sorted.changed.push(one);
-    // An embedded copy only proves that another record refers to the project, not that upstream has it.
-    if (known.deleted && source !== "embedded") sorted.returned.push(one);
-  }
-  return sorted;
-}
-
-/** Sets the foreign keys whose records are here. The others stay null. */
-function setKeys(row: TableRow, resource: Resource, record: NormalizedRecord, keys: KnownKeys): void {
-  row.project_id = record.projectId;
-  for (const key of URI_KEYS[resource]) row[key] = null;
-  for (const { field, target } of record.references) row[`${field}_id`] = keys.resolve(target);
+  return { ...toSighting(one), added: { state: textOrNull(state), date: textOrNull(date) } };
 }
 
 /**
- * Replaces rows whose hash differs, and returns their changes. `equal` is the number of rows without a
- * changed field: another version of the normalizer hashed them, or a list shows a record that was embedded
- * before. These rows keep their `changed_at`.
+ * Replaces rows whose hash differs, and returns their changes. `equal`: rows without a changed field, such as a
+ * listed project that was embedded before. They keep their `changed_at`.
  */
 async function replaceChanged(
   tx: TransactionSql,
@@ -309,7 +234,12 @@ async function restoreReturned(
 const toLog = ({ record }: ObservedRecord): TableRow => ({ build_id: record.id, ...record.logs });
 
 /** Loads what belongs to the records: texts of builds, administrators of projects, unresolved references. */
-async function loadDependentRows(tx: TransactionSql, resource: Resource, sorted: Sorted, facts: LoadFacts) {
+async function loadDependentRows(
+  tx: TransactionSql,
+  resource: Resource,
+  sorted: SortedRecords,
+  facts: LoadFacts,
+) {
   if (resource === "build") await addRows(tx, BUILD_LOGS, sorted.added.map(toLog), facts.method);
   if (resource === "project") {
     const users = [...sorted.added, ...sorted.changed].flatMap(({ record }) =>
@@ -323,7 +253,7 @@ async function loadDependentRows(tx: TransactionSql, resource: Resource, sorted:
     await addRows(tx, PROJECT_USERS, users, facts.method);
   }
   const unresolved = sorted.added.flatMap(({ record }) => unresolvedRows(resource, record, facts.keys));
-  await replaceUnresolved(tx, resource, [], unresolved, facts.method);
+  await addRows(tx, UNRESOLVED_REFERENCES, unresolved, facts.method);
 }
 
 /** Marks projects as listed when the list first shows them, also when they equal the embedded copy. */
@@ -340,10 +270,47 @@ async function markListed(
     return known?.hash === record.hash && known.source !== "list";
   });
   const idsOf = (some: readonly ObservedRecord[]) => some.map(({ record }) => record.id);
-  if (unlisted.length > 0) {
+  if (unlisted.length > 0)
     await tx`update mirror.projects set listed = true where id = any (${idsOf(unlisted)}::text[])`;
-  }
-  if (equal.length > 0) {
+  if (equal.length > 0)
     await tx`update mirror.projects set source = 'list' where id = any (${idsOf(equal)}::text[])`;
-  }
+}
+
+/** The rows for the references of a record whose targets are not here yet. */
+function unresolvedRows(resource: Resource, record: NormalizedRecord, keys: KnownKeys): TableRow[] {
+  const unresolved = record.references.filter(({ target }) => keys.resolve(target) === null);
+  return unresolved.map(({ target, field, position, uri }) => {
+    const expected = targetOf(fieldOf(resource, field));
+    const fits = target.kind === "record" && target.resource === expected;
+    return {
+      ...{ resource, record_id: record.id, field, position, uri },
+      status: fits ? "pending" : target.kind === "foreign" ? "foreign" : "malformed",
+      checked_at: null,
+      target_resource: fits ? target.resource : null,
+      target_key: fits ? target.key : null,
+    };
+  });
+}
+
+/** A reference to a record that upstream does not have stays `gone`: a change of the referring record says nothing about it. */
+async function replaceUnresolved(
+  tx: TransactionSql,
+  resource: Resource,
+  ids: readonly string[],
+  rows: readonly TableRow[],
+  method: WriteMethod,
+): Promise<void> {
+  const removed = await tx<{ status: string; target: string; checkedAt: string | null }[]>`
+    delete from mirror.unresolved_references
+    where resource = ${resource} and record_id = any (${ids as string[]}::text[])
+    returning status, concat(target_resource, '/', target_key) as target,
+      to_char(checked_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "checkedAt"`;
+  const gone = new Map(
+    removed.flatMap(({ status, target, checkedAt }) => (status === "gone" ? [[target, checkedAt]] : [])),
+  );
+  const kept = rows.map((row) => {
+    const checkedAt = gone.get(`${row.target_resource}/${row.target_key}`);
+    return checkedAt ? { ...row, status: "gone", checked_at: checkedAt } : row;
+  });
+  await addRows(tx, UNRESOLVED_REFERENCES, kept, method);
 }

@@ -1,32 +1,32 @@
 /**
  * The only writer of the mirrored tables. Pages come from several walks at once and are loaded one call after
- * another. Each call is one transaction, together with the caller's own writes (its checkpoint): all of it is
- * stored, or nothing. Among waiting calls, resources that others refer to go first, so that most references
- * find their records.
- *
- * Pages that Postgres refuses are loaded again record by record, so that a bad record does not affect the
- * others. A record that cannot be stored goes to `sync.quarantine` with its payload and the reason of
- * Postgres.
+ * another, each in one transaction with the caller's own writes (its checkpoint). Among waiting calls, resources that
+ * others refer to go first, so that most references find their records. Pages that Postgres refuses are loaded again
+ * record by record; one that cannot be stored goes to `sync.quarantine`.
  */
 import PQueue from "p-queue";
 import type { StoreMeter } from "../../base/metrics/store-meter.ts";
+import { recordId } from "../../resources/record-id.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Patience } from "../../store/connection/patience.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
-import { type NormalizedPage, normalizePage } from "../normalize/page.ts";
-import { isDataFault } from "./data-fault.ts";
+import type { ProjectSource } from "../../store/schema/records.ts";
+import { type FieldDrift, type NormalizedPage, normalizePage } from "../normalize/page.ts";
+import type { LoadCounts, ObservedRecord } from "./compare-records.ts";
 import type { KnownKeys } from "./known-keys.ts";
-import { type LoadCounts, type LoadFacts, loadRecords } from "./load-records.ts";
-import { addEarlier, type EarlierCounts, loadOneByOne } from "./load-singly.ts";
+import { type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
 import { type LoadableBatch, type PreparedBatch, prepareBatch, referencesOf } from "./prepare-batch.ts";
 import { createProjectSightings, type RunStart } from "./project-sightings.ts";
-import { quarantineRecords } from "./quarantine.ts";
-import { recordDrift } from "./record-drift.ts";
-import { type BuildSighting, recordTransitions, type TransitionFacts } from "./record-transitions.ts";
+import { isDataFault, quarantineRecords, type RefusedRecord, refusalOf } from "./quarantine.ts";
+import {
+  type BuildSighting,
+  findStale,
+  recordTransitions,
+  type TransitionFacts,
+} from "./record-transitions.ts";
 import { type GoneRecord, type Retired, type RetiredCounts, retireRecords } from "./retire-records.ts";
-import { findStale } from "./stale-sightings.ts";
 
 export type { LoadableBatch, LoadablePage } from "./prepare-batch.ts";
 
@@ -40,7 +40,7 @@ export interface BatchCounts extends LoadCounts {
   replacedNul: number;
 }
 
-export interface LoaderOptions extends TransitionFacts, RunStart {
+interface LoaderOptions extends TransitionFacts, RunStart {
   sql: Sql;
   keys: KnownKeys;
   baseUrl: URL;
@@ -83,9 +83,9 @@ export function createLoader(options: LoaderOptions): Loader {
   /** Most embedded copies of a project equal the newest one, and need no normalizing and no look-up. */
   const sightings = createProjectSightings(options);
   /**
-   * The hashes of each list's newest batch. The next batch begins with records of it, because pages overlap,
-   * and they need no look-up. Projects do, since two kinds of copies are told apart; so do open builds, since
-   * each sighting counts.
+   * The hashes of each list's newest batch. Pages overlap, so the next batch begins with records of it, which need no
+   * look-up. Projects do, because two kinds of copies are told apart; so do open builds, because each sighting
+   * counts.
    */
   const newest = new Map<Resource, Map<string, string>>();
 
@@ -216,4 +216,93 @@ export function createLoader(options: LoaderOptions): Loader {
         return recordTransitions(tx, options, fresh, true);
       }),
   };
+}
+
+/** The counts of the earlier states in a batch. */
+interface EarlierCounts {
+  inserted: number;
+  restored: number;
+  transitions: number;
+}
+
+/** Records the transitions of one set of earlier states, before the later states of the same builds. */
+async function addEarlier(
+  tx: TransactionSql,
+  facts: LoadFacts,
+  before: EarlierCounts,
+  loaded: Loaded,
+): Promise<void> {
+  before.inserted += loaded.counts.inserted;
+  before.restored += loaded.counts.restored;
+  before.transitions += await recordTransitions(tx, facts, loaded.moving);
+}
+
+/** Loads a refused batch record by record, each in a savepoint. Throws errors that no record caused. */
+async function loadOneByOne(
+  tx: TransactionSql,
+  { resource, pages, source }: LoadableBatch,
+  prepared: PreparedBatch,
+  facts: LoadFacts,
+  before: EarlierCounts,
+): Promise<{ loaded: Loaded; refused: RefusedRecord[] }> {
+  const counts: LoadCounts = { inserted: 0, updated: 0, unchanged: 0, restored: 0 };
+  const moving: BuildSighting[] = [];
+  let stale = 0;
+  const refused: RefusedRecord[] = [];
+  const sent = pages.flatMap(({ records, request }) =>
+    records.map((payload) => ({ payload: payload as { id?: unknown; project?: unknown } | null, request })),
+  );
+  const findSent = (of: Resource, { record, request: from }: ObservedRecord) =>
+    sent
+      .filter(({ request }) => request === from)
+      .map(({ payload, request }) => ({
+        payload: of === resource ? payload : (payload?.project as { id?: unknown } | null),
+        request,
+      }))
+      .findLast(({ payload }) => recordId(payload) === record.id);
+  const attempt = async (of: Resource, one: ObservedRecord, from: ProjectSource): Promise<Loaded | null> => {
+    const { id } = one.record;
+    try {
+      return await tx.savepoint((savepoint) => loadRecords(savepoint, of, [one], from, facts));
+    } catch (error) {
+      if (!isDataFault(error)) throw error;
+      facts.keys.drop(of, id);
+      // So that each further page with this copy need not try it again.
+      if (of === "project") facts.sightings?.note({ ...one.record, askedAt: one.askedAt }, from);
+      const { payload, request = "" } = findSent(of, one) ?? {};
+      const { observedAt } = one;
+      const reason = refusalOf(error, of, id);
+      refused.push({ resource: of, recordId: id, reason, payload, request, observedAt });
+      return null;
+    }
+  };
+  for (const project of prepared.embedded) await attempt("project", project, "embedded");
+  for (const record of prepared.earlier.flat()) {
+    const one = await attempt(resource, record, source);
+    if (one) await addEarlier(tx, facts, before, one);
+  }
+  for (const record of prepared.records) {
+    const one = await attempt(resource, record, source);
+    for (const key of Object.keys(counts) as (keyof LoadCounts)[]) counts[key] += one?.counts[key] ?? 0;
+    moving.push(...(one?.moving ?? []));
+    stale += one?.stale ?? 0;
+  }
+  return { loaded: { counts, moving, stale }, refused };
+}
+
+/** Stores new drift of a resource in `sync.drift`: each field, kind and detail once. */
+export async function recordDrift(
+  tx: TransactionSql,
+  facts: { resource: string; runId: number; observedAt: string },
+  drift: readonly FieldDrift[],
+): Promise<void> {
+  if (drift.length === 0) return;
+  await tx`
+    insert into sync.drift (run_id, resource, field, kind, detail, observed_at)
+    select distinct ${facts.runId}::bigint, ${facts.resource}, found.field, found.kind, found.detail, ${facts.observedAt}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(drift)}::text::jsonb) as found (field text, kind text, detail text)
+    where not exists (
+      select from sync.drift as known
+      where known.resource = ${facts.resource} and known.field = found.field
+        and known.kind = found.kind and known.detail = found.detail)`;
 }

@@ -10,21 +10,16 @@ import type { RememberedPage } from "../walk/page.ts";
 import type { Section } from "../walk/sections.ts";
 import { RECORD_TABLES, recordsAs } from "./tables.ts";
 
-/** The number of pages read with one query. */
+/** The number of pages read with one query, and held before and behind the newest one that came again. */
 const WINDOW = 32;
 
 export type PageMemory = ReturnType<typeof createPageMemory>;
 
 /**
- * Reads remembered pages from a place on, in their order. The hash of a page that was read in another way is empty, so
- * that it is read again.
+ * Reads remembered pages from a place on, in their order. The hash of a page that was read in another way is empty,
+ * so that it is read again.
  */
-export async function readRemembered(
-  sql: Sql,
-  resource: Resource,
-  from: number,
-  count: number,
-): Promise<Section[]> {
+async function readRemembered(sql: Sql, resource: Resource, from: number, count: number): Promise<Section[]> {
   const pages = await sql<RememberedPage[]>`
     select seq, request, meta, ids, loaded_at::text as "loadedAt", run_id as "runId",
       case when normalizer_version = ${PLANS[resource].pageReading} then encode(body_hash, 'hex') else '' end as "bodyHash"
@@ -43,9 +38,8 @@ export async function readRemembered(
 export function createPageMemory(sql: Sql, resource: Resource) {
   return {
     /**
-     * Drops pages with a record that was written since (by a watch, a repair or a later page), or that is
-     * deleted or vanished here: only a page whose records did not change may be skipped. Call it before a walk
-     * recalls pages. Pages before `from` stay.
+     * Drops pages with a record that was written since (by a watch, a repair or a later page), or that is deleted or
+     * vanished: only a page whose records did not change may be skipped. Call it before a walk recalls pages.
      */
     async forgetStale(from: number): Promise<void> {
       const page = alias(pagesTable, "page");
@@ -98,5 +92,45 @@ export function createPageMemory(sql: Sql, resource: Resource) {
     async forgetFrom(tx: TransactionSql, seq: number): Promise<void> {
       await tx`delete from sync.pages where resource = ${resource} and seq >= ${seq}`;
     },
+  };
+}
+
+/** A walk that went on further than this without one of them goes on without what it left behind. */
+const MOST_HELD = 4 * WINDOW;
+
+/**
+ * The pages of the walk before, around the place that this walk has reached. This walk stores its own pages in their
+ * places, so each is read before that. @param from the place of this walk's first page
+ */
+export function createEarlierPages(sql: Sql, resource: Resource, from: number) {
+  let held: Section[] = [];
+  let next: number | null = from;
+  /** The place of the newest page that was asked for, and of the furthest one that came again. */
+  let asked = from;
+  let met = from;
+  let reading = Promise.resolve();
+
+  async function readOn(): Promise<void> {
+    while (next !== null && next <= Math.max(asked, met) + WINDOW) {
+      const pages = await readRemembered(sql, resource, next, WINDOW);
+      held.push(...pages);
+      next = pages.length < WINDOW ? null : (pages.at(-1)?.seq ?? 0) + 1;
+    }
+    held = held.filter(({ seq }) => seq >= met - WINDOW).slice(-MOST_HELD);
+  }
+
+  return {
+    /** Finds a page with this `bodyHash`. */
+    async recall(bodyHash: string): Promise<Section | null> {
+      asked += 1;
+      reading = reading.catch(() => {}).then(readOn);
+      await reading;
+      // A page without ids would look empty, so it is parsed again.
+      const page = held.find((one) => one.bodyHash === bodyHash && one.ids.length > 0) ?? null;
+      if (page) met = Math.max(met, page.seq);
+      return page;
+    },
+    /** Those that are held, in their order. */
+    sections: (): readonly Section[] => held,
   };
 }

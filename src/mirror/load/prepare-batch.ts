@@ -3,7 +3,7 @@ import type { Resource } from "../../resources/resources.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import { type FieldDrift, findDrift, type NormalizedPage } from "../normalize/page.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
-import type { ObservedRecord } from "./observed-record.ts";
+import type { ObservedRecord } from "./compare-records.ts";
 import type { SeenCopy } from "./project-sightings.ts";
 import type { RefusedRecord } from "./quarantine.ts";
 
@@ -139,8 +139,8 @@ function latestById(observed: readonly ObservedRecord[]): ObservedRecord[] {
 }
 
 /**
- * For builds that came in several states, the first copy of each state: a list of first states, a list of
- * second states, and so on, without the last state of each build.
+ * For builds that came in several states, the first copy of each state: a list of first states, a list of second
+ * states, and so on, without the last state of each build.
  */
 function earlierStates(observed: readonly ObservedRecord[]): ObservedRecord[][] {
   const latest = new Map<string, { copy: ObservedRecord; turn: number }>();

@@ -10,8 +10,8 @@
  * copy was asked for.
  */
 import type { ProjectSource } from "../../store/schema/records.ts";
-import type { ObservedRecord } from "./observed-record.ts";
-import type { StoredProject } from "./stored-records.ts";
+import type { NormalizedRecord } from "../normalize/record.ts";
+import type { ObservedRecord, SortedRecords, StoredProject } from "./compare-records.ts";
 
 /**
  * The most projects in memory. Of older ones only the stored time of their last change is known, which is right
@@ -55,6 +55,35 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
   const isAfter = (one: Pick<Sighting, "askedAt" | "isEmbedded">, other: Sighting) =>
     one.askedAt > other.askedAt || (one.askedAt === other.askedAt && (other.isEmbedded || !one.isEmbedded));
 
+  /** Notes an embedded copy that is the stored project in another form. */
+  function noteForm({ id, hash, askedAt }: SeenCopy): void {
+    const none = { hash: null, askedAt: 0, ownAskedAt: null, isEmbedded: false, hasReplaced: false };
+    const seen = find(id) ?? none;
+    pending.set(id, { ...seen, embeddedHash: hash, askedAt: Math.max(seen.askedAt, Date.parse(askedAt)) });
+  }
+
+  /** Notes a copy that is stored now, or that could not be stored. */
+  function note({ id, hash, askedAt }: SeenCopy, source: ProjectSource, hasReplaced = false): void {
+    const isEmbedded = source === "embedded";
+    const seen = find(id);
+    const at = Date.parse(askedAt);
+    if (isEmbedded && seen?.embeddedHash === hash) {
+      pending.set(id, { ...seen, askedAt: Math.max(seen.askedAt, at) });
+      return;
+    }
+    const same = seen?.hash === hash ? seen : undefined;
+    const sighting = {
+      hash,
+      embeddedHash: same?.embeddedHash ?? null,
+      askedAt: at,
+      ownAskedAt: isEmbedded ? (seen?.ownAskedAt ?? null) : Math.max(at, seen?.ownAskedAt ?? at),
+      isEmbedded,
+      hasReplaced: isEmbedded && (hasReplaced || same?.hasReplaced === true),
+    };
+    if (!seen || isAfter(sighting, seen)) pending.set(id, sighting);
+    else pending.set(id, { ...seen, ownAskedAt: sighting.ownAskedAt });
+  }
+
   return {
     /** Whether the newest copy that was loaded has this hash. Then this one need not be normalized or compared. */
     isCurrent(id: string, hash: string): boolean {
@@ -63,7 +92,7 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
     },
     /** Whether a copy replaces another one that is stored. */
     isLater({ record, ...copy }: ObservedRecord, stored: StoredProject, source: ProjectSource): boolean {
-      if (isOtherForm({ record, source }, stored)) return source !== "embedded";
+      if (isOtherForm(record, source, stored)) return source !== "embedded";
       const askedAt = Date.parse(copy.askedAt);
       const seen = find(record.id);
       const isOwn = source !== "embedded" && hasDateOf(record, stored);
@@ -75,32 +104,22 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
       const isFresh = askedAt >= startedAt.getTime();
       return isFresh || askedAt >= stored.changedAt || observedAt < stored.changedAt;
     },
-    /** Notes an embedded copy that is the stored project in another form. */
-    noteForm({ id, hash, askedAt }: SeenCopy): void {
-      const none = { hash: null, askedAt: 0, ownAskedAt: null, isEmbedded: false, hasReplaced: false };
-      const seen = find(id) ?? none;
-      pending.set(id, { ...seen, embeddedHash: hash, askedAt: Math.max(seen.askedAt, Date.parse(askedAt)) });
-    },
-    /** Notes a copy that is stored now, or that could not be stored. */
-    note({ id, hash, askedAt }: SeenCopy, source: ProjectSource, hasReplaced = false): void {
-      const isEmbedded = source === "embedded";
-      const seen = find(id);
-      if (isEmbedded && seen?.embeddedHash === hash) {
-        pending.set(id, { ...seen, askedAt: Math.max(seen.askedAt, Date.parse(askedAt)) });
-        return;
+    note,
+    /** Notes what a load found: copies that were stored, that equal the stored ones, or are these in another form. */
+    noteLoaded(
+      { added, changed, unchanged }: SortedRecords,
+      stored: ReadonlyMap<string, StoredProject>,
+      source: ProjectSource,
+    ): void {
+      const copyOf = ({ record, askedAt }: ObservedRecord) => ({ ...record, askedAt });
+      for (const one of added) note(copyOf(one), source);
+      for (const one of unchanged) {
+        const known = stored.get(one.record.id);
+        if (known?.hash === one.record.hash) note(copyOf(one), source);
+        else if (known && source === "embedded" && isOtherForm(one.record, source, known))
+          noteForm(copyOf(one));
       }
-      const same = seen?.hash === hash ? seen : undefined;
-      const at = Date.parse(askedAt);
-      const sighting = {
-        hash,
-        embeddedHash: same?.embeddedHash ?? null,
-        askedAt: at,
-        ownAskedAt: isEmbedded ? (seen?.ownAskedAt ?? null) : Math.max(at, seen?.ownAskedAt ?? at),
-        isEmbedded,
-        hasReplaced: isEmbedded && (hasReplaced || same?.hasReplaced === true),
-      };
-      if (!seen || isAfter(sighting, seen)) pending.set(id, sighting);
-      else pending.set(id, { ...seen, ownAskedAt: sighting.ownAskedAt });
+      for (const one of changed) note(copyOf(one), source, true);
     },
     /**
      * Notes that a page of the list shows these projects as they were before this run, because it was skipped
@@ -140,15 +159,11 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
 }
 
 /** Whether two copies of one date differ only because one of them is embedded. */
-export function isOtherForm(
-  { record, source }: Pick<ObservedRecord, "record"> & { source: ProjectSource },
-  stored: StoredProject,
-): boolean {
-  if ((source === "embedded") === (stored.source === "embedded")) return false;
-  return hasDateOf(record, stored);
+function isOtherForm(record: NormalizedRecord, source: ProjectSource, stored: StoredProject): boolean {
+  return (source === "embedded") !== (stored.source === "embedded") && hasDateOf(record, stored);
 }
 
-function hasDateOf({ columns }: ObservedRecord["record"], { modifiedDate }: StoredProject): boolean {
+function hasDateOf({ columns }: NormalizedRecord, { modifiedDate }: StoredProject): boolean {
   return padFraction(columns.modified_date) === (modifiedDate ?? "");
 }
 

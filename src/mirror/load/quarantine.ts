@@ -1,10 +1,12 @@
-import { alias } from "drizzle-orm/pg-core";
+import type { SQL } from "drizzle-orm";
+import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import { jsonText } from "../../base/json-text.ts";
 import { foreignNumberIn } from "../../resources/parse-json.ts";
-import type { Resource } from "../../resources/resources.ts";
-import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
-import { quarantine } from "../../store/schema/index.ts";
+import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
+import { pages, quarantine } from "../../store/schema/index.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
 import type { RejectedRecord } from "../normalize/record.ts";
 import type { Hole } from "../walk/page.ts";
@@ -118,4 +120,115 @@ export async function findUnstoredDates(sql: Sql): Promise<string[]> {
       and not exists (select from mirror.builds where id = record_id)
     order by record_id, id desc limit ${MAX_DATES}`;
   return rows.map(({ date }) => date);
+}
+
+/** Whether data caused a failure: bad values (22), constraints (23), limits (54), a failed COPY (25P02). */
+export function isDataFault(error: unknown): boolean {
+  if (isPassing(error)) return false;
+  return /^(22|23|54|25P02)/.test(sqlstateOf(error) ?? "");
+}
+
+/** The reason for the quarantine of a record that Postgres refused. */
+export function refusalOf(error: unknown, resource: Resource, id: string): string {
+  const cause = toStoreError(error, `store ${resource} ${id}`);
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+export interface QuarantineRow {
+  id: number;
+  resource: Resource;
+  record_id: string | null;
+  reason: string;
+  request: string | null;
+  run_id: number;
+  created_at: string;
+  resolved_at: string | null;
+  /** The place of a hole in its list. A hole has no payload. */
+  list_offset: number | null;
+  /** JSON, cut to `payloadLength` characters unless that is null. Null when there is no payload. */
+  payload: string | null;
+}
+
+export interface QuarantineFilter {
+  /** Null: all. */
+  resource: Resource | null;
+  /** Resolved ones too. */
+  all: boolean;
+}
+
+/** The quarantine, newest first. It reads one row at a time, because a payload may be as long as a reply. */
+export async function* listQuarantine(
+  sql: Sql,
+  { resource, all }: QuarantineFilter,
+  { limit, payloadLength }: { limit: number; payloadLength: number | null },
+): AsyncGenerator<QuarantineRow> {
+  const rows = sql<QuarantineRow[]>`
+    select id, resource, record_id, reason, request, run_id, created_at, resolved_at, list_offset,
+      left(payload::text, coalesce(${payloadLength}::integer, 2147483647)) as payload
+    from sync.quarantine
+    where (${all} or resolved_at is null) and resource = coalesce(${resource}, resource)
+    order by id desc limit ${limit}`;
+  for await (const batch of rows.cursor(1)) yield* batch;
+}
+
+/** The number of records and of holes in quarantine. */
+export async function countQuarantine(sql: Sql, { resource, all }: QuarantineFilter) {
+  const [row] = await sql<{ records: number; holes: number }[]>`
+    select count(*) filter (where list_offset is null) as records,
+      count(*) filter (where list_offset is not null) as holes
+    from sync.quarantine
+    where (${all} or resolved_at is null) and resource = coalesce(${resource}, resource)`;
+  return row ?? { records: 0, holes: 0 };
+}
+
+const page = alias(pages, "page");
+const bad = alias(quarantine, "bad");
+/** The quarantined records that are looked at, by the names that they have in the statement. */
+const unresolved = alias(quarantine, "unresolved");
+
+/** Whether the row of a record was written, or marked as deleted, after its bad copy was seen. */
+const IS_WRITTEN_SINCE = compose.join(
+  RESOURCES.map((resource) => {
+    const { table } = RECORD_TABLES[resource];
+    return compose`
+      when ${resource} then exists (
+        select from ${table}
+        where ${table.id} = ${unresolved.record_id} and ${isLater(table.changed_run_id, table.changed_at)})`;
+  }),
+);
+
+function isLater(runId: AnyPgColumn, at: AnyPgColumn): SQL {
+  return compose`(${runId}, ${at}) > (${unresolved.run_id}, ${unresolved.created_at})`;
+}
+
+/**
+ * Resolves quarantined records that came in good form later: their row was written after the bad copy was seen, or a
+ * later page without a bad record lists them. Returns how many. Cheap when the quarantine is empty. Safe to repeat.
+ */
+export async function resolveSuperseded(sql: Sql, at: string, resource: Resource | null = null) {
+  const result = await runStatement(
+    sql,
+    compose`
+      with ${unresolved} as materialized (
+        select ${bad.id}, ${bad.run_id}, ${bad.resource}, ${bad.record_id}, ${bad.created_at}
+        from ${quarantine} as ${bad}
+        where ${bad.resolved_at} is null and ${bad.record_id} is not null
+          and ${bad.resource} = coalesce(${resource}, ${bad.resource})
+      ), listed as materialized (
+        select distinct ${unresolved.id}
+        from ${unresolved}
+        join (
+          select ${page.resource}, ${page.run_id}, ${page.loaded_at}, listed.id
+          from ${pages} as ${page} cross join unnest(${page.ids}) as listed (id)
+          where ${page.body_hash} <> '' and exists (select from ${unresolved})
+            and listed.id in (select ${unresolved.record_id} from ${unresolved})
+        ) as ${page} on ${page.resource} = ${unresolved.resource} and ${page}.id = ${unresolved.record_id}
+          and ${isLater(page.run_id, page.loaded_at)}
+      )
+      update ${quarantine} as ${bad} set ${nameOf(bad.resolved_at)} = ${at}::timestamptz
+      from ${unresolved}
+      where ${bad.id} = ${unresolved.id} and (
+        ${unresolved.id} in (select id from listed) or case ${unresolved.resource} ${IS_WRITTEN_SINCE} end)`,
+  );
+  return result.count;
 }

@@ -5,7 +5,7 @@ import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { archivedLogs, buildLogs } from "../../store/schema/index.ts";
 import { PLANS } from "../normalize/record-plan.ts";
-import type { ObservedRecord } from "./observed-record.ts";
+import type { ObservedRecord } from "./compare-records.ts";
 import { columnOf, RECORD_TABLES, recordsAs, type TableRow, URI_KEYS } from "./tables.ts";
 import { jsonRows } from "./write-rows.ts";
 
@@ -25,8 +25,8 @@ export interface Change {
 }
 
 /**
- * Compares new rows with the stored ones, and returns the fields that differ, as Postgres prints them. Call
- * it before the rows are replaced. Records without a difference from upstream come back with empty fields.
+ * Compares new rows with the stored ones, and returns the fields that differ, as Postgres prints them. Call it before
+ * the rows are replaced. Records without a difference from upstream come back with empty fields.
  */
 export async function findChanges(
   tx: TransactionSql,
@@ -67,8 +67,8 @@ export async function findChanges(
 }
 
 /**
- * Texts of a build are compared and stored as hashes, so `changes` stays small; `build_logs` has the text. A log that was
- * removed is known by one hash, so it changes as a whole.
+ * Texts of a build are compared and stored as hashes, so `changes` stays small; `build_logs` has the text. A log that
+ * was removed is known by one hash, so it changes as a whole.
  */
 async function addLogChanges(
   tx: TransactionSql,

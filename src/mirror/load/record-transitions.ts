@@ -16,10 +16,10 @@
  * and `clock` (the bound was moved back because a clock was wrong).
  */
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { Observation } from "./observed-record.ts";
+import type { Observation } from "./compare-records.ts";
 
 /** The `to_state` of an open build whose detail is gone. `mirror.builds.state` keeps upstream's last. */
-export const VANISHED = "vanished";
+const VANISHED = "vanished";
 
 /** A smaller difference between the clocks is not reported as `clock`, because `Date` has whole seconds. */
 const NAMED_DIFFERENCE_MS = 1000;
@@ -43,9 +43,8 @@ export interface BuildSighting extends Observation {
 
 /**
  * Stores a transition for each of these builds whose state differs from the last stored one, and updates
- * `sync.open_builds`. Without `isGone` the state is the current one of `mirror.builds`. With it, the details
- * of the builds are gone, which is stored for open ones. Returns the number of transitions. Safe to repeat: a
- * state that is stored already adds nothing.
+ * `sync.open_builds`. With `isGone` the details of the builds are gone, which is stored for open ones. Returns the
+ * number of transitions. Safe to repeat.
  */
 export async function recordTransitions(
   tx: TransactionSql,
@@ -86,8 +85,8 @@ function clockOf({ clockAhead }: TransitionFacts) {
 }
 
 /**
- * Stores the first transitions of builds that were just added. Nothing is recorded of them, so this has none
- * of the look-ups of the general statement, which take three quarters of its time on a first night.
+ * Stores the first transitions of builds that were just added. Nothing is recorded of them, so this has none of the
+ * look-ups of the general statement, which take three quarters of its time on a first night.
  */
 async function recordFirstTransitions(
   tx: TransactionSql,
@@ -220,7 +219,7 @@ async function recordLaterTransitions(
 }
 
 /** The states that upstream documents, in the order of a build's life. */
-export const DOCUMENTED = ["triggered", "building", "finished"];
+const DOCUMENTED = ["triggered", "building", "finished"];
 
 /** Open builds were seen now; those that have finished, or have no state any more, are removed. */
 async function updateOpenBuilds(tx: TransactionSql, runId: number, seen: string, isGone: boolean) {
@@ -254,4 +253,79 @@ async function updateOpenBuilds(tx: TransactionSql, runId: number, seen: string,
     on conflict (build_id) do update set
       since = excluded.since, seen_at = excluded.seen_at, run_id = excluded.run_id, request = excluded.request,
       vanished_at = excluded.vanished_at`;
+}
+
+/** A sighting with its state. Without a state the build was gone. */
+export interface ShownState extends BuildSighting {
+  state?: unknown;
+}
+
+/**
+ * Finds the builds that were already seen later than in these sightings, by a later run or later in this one. Runs
+ * never overlap, so their order is right even when a clock was set back between them.
+ *
+ * When two requests ran at the same time, or a reply came from a cache, it is unknown which one shows the later
+ * state. Neither may move a build backward: the one that would is stale.
+ */
+export async function findStale(tx: TransactionSql, runId: number, sightings: readonly ShownState[]) {
+  if (sightings.length === 0) return new Set();
+  const rows = await tx<{ id: string }[]>`
+    select seen.id
+    from jsonb_to_recordset(${JSON.stringify(sightings)}::text::jsonb)
+      as seen (id text, "askedAt" timestamptz, "observedAt" timestamptz, state text)
+    left join sync.open_builds as open on open.build_id = seen.id
+    cross join lateral (
+      select run_id, not_after, to_state from mirror.build_transitions as transition
+      where transition.build_id = seen.id order by seq desc limit 1
+    ) as last
+    where (last.run_id, last.not_after) > (${runId}, seen."observedAt")
+      or (open.run_id, open.seen_at) > (${runId}, seen."askedAt")
+      or seen.state is null and open.seen_at between seen."askedAt" and seen."observedAt"
+      or last.not_after between seen."askedAt" and seen."observedAt" and seen.state <> last.to_state
+        and (last.to_state = ${VANISHED}
+          or array_position(${DOCUMENTED}::text[], last.to_state) > array_position(${DOCUMENTED}::text[], seen.state))`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The number of open builds read with one query. */
+const WINDOW = 5000;
+
+interface WalkedList {
+  runId: number;
+  /** The run in which the walk began. */
+  beganRunId: number;
+  /** When the walk began, in this run or an earlier one. */
+  startedAt: string;
+  /** The list's path. */
+  request: string;
+}
+
+/**
+ * Records that a full walk saw these open builds in their stored state, within the transaction that ends the walk: a
+ * page with the same bytes as in the last walk is not loaded. Builds that were seen later, or that could not be
+ * stored, stay as they are.
+ */
+export async function recordSeen(
+  tx: TransactionSql,
+  seen: { has(id: string): boolean },
+  { runId, beganRunId, startedAt, request }: WalkedList,
+): Promise<void> {
+  let last = "";
+  for (;;) {
+    const open = await tx<{ id: string }[]>`
+      select build_id as id from sync.open_builds as open
+      where build_id > ${last} and (run_id, seen_at) < (${beganRunId}, ${startedAt}::timestamptz) and vanished_at is null
+        and not exists (
+          select from sync.quarantine
+          where resource = 'build' and record_id = open.build_id and resolved_at is null)
+      order by build_id limit ${WINDOW}`;
+    const shown = open.filter(({ id }) => seen.has(id)).map(({ id }) => id);
+    if (shown.length > 0) {
+      await tx`
+        update sync.open_builds set seen_at = ${startedAt}::timestamptz, run_id = ${runId}, request = ${request}
+        where build_id = any (${shown}::text[])`;
+    }
+    if (open.length < WINDOW) return;
+    last = open.at(-1)?.id ?? last;
+  }
 }

@@ -1,12 +1,8 @@
 /**
- * A service may answer from several replicas, some of them behind. A reply asked for at T, from a replica that
- * is at most L behind, shows a state not older than T - L. If the record was sighted before that state, a reply
- * that lacks it proves that it was deleted since; if not, it proves nothing. A list and a detail from one
- * replica are one proof, not two.
- *
- * Any sighting will do, unless the record was restored after it, and that is stored. So it does no harm that a
- * record which is seen unchanged is not written. All moments are of this machine's clock, on which a request is
- * dated too.
+ * A service may answer from several replicas, some of them behind. A reply asked for at T, from a replica that is at
+ * most L behind, shows a state not older than T - L. If the record was sighted before that state, a reply that lacks
+ * it proves that it was deleted since; if not, it proves nothing. A list and a detail from one replica are one proof,
+ * not two. All moments are of this machine's clock.
  */
 
 import { alias } from "drizzle-orm/pg-core";
@@ -14,7 +10,10 @@ import type { Resource } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { missingRecords, openBuilds } from "../../store/schema/index.ts";
-import type { Observation } from "./observed-record.ts";
+import type { DetailAnswer } from "../api/fetch-detail.ts";
+import type { Observation } from "./compare-records.ts";
+import type { LoadablePage } from "./prepare-batch.ts";
+import type { RunParts } from "./run-parts.ts";
 import { RECORD_TABLES, recordsAs } from "./tables.ts";
 
 export interface LagFacts {
@@ -24,15 +23,42 @@ export interface LagFacts {
   replicaLagMs: number;
 }
 
+/** A record of which the service answered that it is gone, and the reply that said so. */
+type GoneSighting = Observation & { id: string };
+
 /**
- * The ids of those records whose absence proves nothing yet, because they were sighted within the lag. A
- * sighting of an earlier run that is later than the reply was dated by a clock that was put back since: then
- * the lag counts from when a walk first missed the record, which is later.
+ * Loads the records of a resource that answered. Returns those that are gone, and the ids of others that answered so but
+ * wait, because they were sighted within the lag.
  */
-export async function findSightedWithin(
+export async function loadAnswers(
+  { sql, loader, patience, runId }: RunParts,
+  { resource, replicaLagMs }: Omit<LagFacts, "runId">,
+  answers: readonly { id: string; answer: DetailAnswer }[],
+): Promise<{ gone: GoneSighting[]; waiting: Set<string> }> {
+  const pages: LoadablePage[] = [];
+  const gone: GoneSighting[] = [];
+  for (const { id, answer } of answers) {
+    if (answer.kind === "found") pages.push({ ...answer.detail, records: [answer.detail.record] });
+    if (answer.kind !== "gone") continue;
+    const { request, askedAt, observedAt } = answer;
+    gone.push({ id, request, askedAt: askedAt.toISOString(), observedAt: observedAt.toISOString() });
+  }
+  if (pages.length > 0) await loader.load({ resource, pages, source: "detail" });
+  const waiting = await patience("find the last sightings", () =>
+    findSightedWithin(sql, { resource, runId, replicaLagMs }, gone),
+  );
+  return { gone: gone.filter(({ id }) => !waiting.has(id)), waiting };
+}
+
+/**
+ * The ids of those records whose absence proves nothing yet, because they were sighted within the lag. A sighting of
+ * an earlier run that is later than the reply was dated by a clock that was put back since: then the lag counts from
+ * when a walk first missed the record.
+ */
+async function findSightedWithin(
   sql: Sql,
   { resource, runId, replicaLagMs }: LagFacts,
-  gone: readonly (Pick<Observation, "askedAt"> & { id: string })[],
+  gone: readonly GoneSighting[],
 ): Promise<Set<string>> {
   if (replicaLagMs === 0 || gone.length === 0) return new Set();
   const record = recordsAs(resource, "record");
@@ -60,9 +86,8 @@ export async function findSightedWithin(
 const NEWEST = 50;
 
 /**
- * Finds whether the first page of the build list comes from a replica that is behind: the newest live build
- * that was first sighted within the lag before the request, by an earlier run, is newer than all builds of the
- * page, which are stored by now. Returns its id, or null.
+ * Returns a build that shows that the first page of the list comes from a replica that is behind: it was first
+ * sighted within the lag, by an earlier run, and is newer than all builds of the page.
  */
 export async function findNewerBuild(
   sql: Sql,

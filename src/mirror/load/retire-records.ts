@@ -3,8 +3,8 @@ import type { Resource } from "../../resources/resources.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { missingRecords } from "../../store/schema/index.ts";
+import type { Observation } from "./compare-records.ts";
 import { addLive } from "./live-count.ts";
-import type { Observation } from "./observed-record.ts";
 import { recordChanges } from "./record-changes.ts";
 import { recordTransitions, type TransitionFacts } from "./record-transitions.ts";
 import { RECORD_TABLES, recordsAs } from "./tables.ts";
@@ -25,10 +25,9 @@ export interface Retired {
 }
 
 /**
- * Marks records as deleted, records the change, and removes them from `sync.missing_records`, within the
- * caller's transaction. An open build enters `vanished`. A record that is no longer on that list, because a
- * walk has met it, or that is deleted already, is not changed, so this is safe to repeat. Rows are never
- * removed, and references to them stay.
+ * Marks records as deleted, records the change, and removes them from `sync.missing_records`, within the caller's
+ * transaction. An open build enters `vanished`. A record that a walk has met since, or that is deleted already, is
+ * not changed, so this is safe to repeat.
  */
 export async function retireRecords(
   tx: TransactionSql,

@@ -64,8 +64,8 @@ export function columnOf(table: PgTable, name: string): AnyPgColumn {
 }
 
 /**
- * The columns for the keys of records that a record names by URI. A key follows from its URI: when the named
- * record arrives, the key is set, but the record does not change.
+ * The columns for the keys of records that a record names by URI. A key follows from its URI: when the named record
+ * arrives, the key is set, but the record does not change.
  */
 export const URI_KEYS = Object.fromEntries(
   RESOURCES.map((resource) => {

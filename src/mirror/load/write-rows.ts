@@ -1,8 +1,8 @@
+import { parseLocalTime } from "../../resources/local-time.ts";
 import { type CopyIn, copyIn } from "../../store/connection/copy-in.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { encodeCopy } from "./copy-binary.ts";
-import { columnOf, type TableRow, type TableSpec } from "./tables.ts";
+import { type ColumnSpec, columnOf, type TableRow, type TableSpec } from "./tables.ts";
 
 /** About 4 MB, twice a full batch. */
 const MAX_CHUNKS_AHEAD = 32;
@@ -43,8 +43,8 @@ export async function addRows(
 }
 
 /**
- * Encodes the first chunks at once, while Postgres is busy with the statement before. Later ones, of a huge
- * page, are encoded as they are sent. A failure shows when the chunks are taken.
+ * Encodes the first chunks at once, while Postgres is busy with the statement before. Later ones, of a huge page, are
+ * encoded as they are sent. A failure shows when the chunks are taken.
  */
 function encodeAhead(chunks: Generator<Buffer>): Iterable<Buffer> {
   const first: Buffer[] = [];
@@ -110,4 +110,101 @@ export function jsonRows(table: TableSpec, rows: readonly TableRow[]): string {
       ),
     ),
   );
+}
+
+/** 2000-01-01, where Postgres starts to count, in microseconds since 1970. */
+const POSTGRES_EPOCH = 946_684_800_000_000n;
+const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
+/** The approximate size of a chunk. Postgres stores the rows of one chunk while the next one is encoded. */
+const CHUNK_BYTES = 128 * 1024;
+
+/**
+ * Rows in Postgres' binary COPY format (PostgreSQL manual, COPY, "Binary Format"), in chunks that together are the
+ * whole stream. Throws for a value that does not fit its column; that is a bug.
+ */
+export function* encodeCopy(columns: readonly ColumnSpec[], rows: readonly TableRow[]): Generator<Buffer> {
+  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  let length = SIGNATURE.copy(buffer, 0);
+
+  const reserve = (bytes: number) => {
+    if (length + bytes <= buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(buffer.length * 2, length + bytes));
+    buffer.copy(larger, 0, 0, length);
+    buffer = larger;
+  };
+  const writeText = (text: string) => {
+    // UTF-8 needs at most three bytes a UTF-16 unit. To reserve so many is faster than to measure.
+    reserve(4 + text.length * 3);
+    const bytes = buffer.write(text, length + 4, "utf8");
+    buffer.writeInt32BE(bytes, length);
+    length += 4 + bytes;
+  };
+
+  // Moments come from `Date.toISOString`. All rows of a page have the same one, so the last one is cached.
+  let moment = "";
+  let momentValue = 0n;
+  const momentMicroseconds = (text: string) => {
+    if (text !== moment) {
+      momentValue = BigInt(Date.parse(text)) * 1000n;
+      moment = text;
+    }
+    return momentValue;
+  };
+
+  for (const row of rows) {
+    if (length >= CHUNK_BYTES * 0.75) {
+      yield buffer.subarray(0, length);
+      buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+      length = 0;
+    }
+    reserve(2);
+    length = buffer.writeInt16BE(columns.length, length);
+    for (const { name, type } of columns) {
+      const value = row[name];
+      reserve(32);
+      if (value === null || value === undefined) {
+        length = buffer.writeInt32BE(-1, length);
+      } else if (type === "text") {
+        writeText(value as string);
+      } else if (type === "boolean") {
+        length = buffer.writeInt32BE(1, length);
+        length = buffer.writeInt8(value ? 1 : 0, length);
+      } else if (type === "integer") {
+        length = buffer.writeInt32BE(4, length);
+        length = buffer.writeInt32BE(value as number, length);
+      } else if (type === "bigint") {
+        length = buffer.writeInt32BE(8, length);
+        length = buffer.writeBigInt64BE(BigInt(value as number), length);
+      } else if (type === "timestamp" || type === "timestamptz") {
+        length = buffer.writeInt32BE(8, length);
+        length = buffer.writeBigInt64BE(
+          (type === "timestamp" ? localMicroseconds(value as string) : momentMicroseconds(value as string)) -
+            POSTGRES_EPOCH,
+          length,
+        );
+      } else if (type === "bytea") {
+        const bytes = (value as string).length / 2;
+        reserve(4 + bytes);
+        length = buffer.writeInt32BE(bytes, length);
+        length += buffer.write(value as string, length, "hex");
+      } else {
+        const json = JSON.stringify(value);
+        reserve(5 + json.length * 3);
+        const bytes = buffer.write(json, length + 5, "utf8");
+        buffer.writeInt32BE(bytes + 1, length);
+        buffer.writeInt8(1, length + 4); // the version of jsonb's binary form
+        length += 5 + bytes;
+      }
+    }
+  }
+  reserve(2);
+  length = buffer.writeInt16BE(-1, length);
+  yield buffer.subarray(0, length);
+}
+
+/** `parseLocalTime` has read these texts before, so a failure here is a bug. */
+function localMicroseconds(text: string): bigint {
+  const time = parseLocalTime(text);
+  if (!time) throw new Error(`not a local time: ${text}`);
+  return time.microseconds;
 }

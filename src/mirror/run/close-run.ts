@@ -1,27 +1,101 @@
+/** How a run ends: its status, what the ledger keeps of it, its summary and its exit code. */
 import type { Clock } from "../../base/clock.ts";
-import { LockedError, messageOf, UpstreamError } from "../../base/errors.ts";
+import {
+  EXIT,
+  isUpstreamLost,
+  LockedError,
+  MirrorError,
+  messageOf,
+  StoppedError,
+  UpstreamError,
+} from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import type { Meters } from "../../base/metrics/meters.ts";
 import { renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
 import type { Sql } from "../../store/connection/sql.ts";
+import { mergeQuietRounds } from "../../store/ledger/quiet-rounds.ts";
 import { finishRun, type RunTotals } from "../../store/ledger/run-ledger.ts";
 import type { RunLock } from "../../store/ledger/run-lock.ts";
+import type { RunKind } from "../../store/schema/runs.ts";
+import { isPartial, type RunSummary } from "../lists/summary.ts";
 
 /** How long the end of a run waits for a database that is away. */
 const CLOSE_WITHIN_MS = 60_000;
 /** A short wait after a stop or a lost database, because the run has waited already. */
 const CLOSE_BROKEN_WITHIN_MS = 1000;
 
+export interface RunEnding {
+  kind: RunKind;
+  resources: RunSummary["resources"];
+  /** The error that ended the run early, or null. */
+  error: unknown;
+  /** The failure of upstream that ended a walk. It is the run's when no page was read, or it may pass. */
+  brokenBy: UpstreamError | null;
+  /** Set by work that left something undone that neither walks nor phases show. @default false */
+  isPartial: boolean;
+}
+
+/** How a run ended. `error` ended it early, or is null. */
+export interface RunResult {
+  summary: RunSummary;
+  error: unknown;
+}
+
+interface ClosingRun {
+  sql: Sql;
+  lock: RunLock;
+  clock: Clock;
+  log: Logger;
+  meters: Meters | undefined;
+  runId: number;
+  startedAt: Date;
+  totals: RunTotals;
+  ending: RunEnding;
+  warnings: string[];
+  /** Records with replaced characters. */
+  damaged: number;
+}
+
 /**
- * Stores how a run ended. If that fails after the run itself has failed, the run stays open and the next one
- * closes it, because the first error matters more. If the run was good until then, throws `StoreError`, or
- * `LockedError` when another run has closed it.
+ * Stores how a run ended. If that fails after the run itself has failed, the run stays open and the next one closes
+ * it. If the run was good until then, throws `StoreError`, or `LockedError` when another run has closed it.
  */
-export async function closeRun(
-  { sql, lock, clock, log }: { sql: Sql; lock: RunLock; clock: Clock; log: Logger },
-  run: { runId: number; end: Parameters<typeof finishRun>[2]; totals: RunTotals; error: unknown },
+export async function closeRun(run: ClosingRun): Promise<RunResult> {
+  const { sql, log, meters, runId, startedAt, totals, ending, warnings, damaged } = run;
+  const { kind, resources, error } = ending;
+  const { requests, bytes, resolved, unresolved, transitions, unfinished } = totals;
+  const status = statusOf(ending, ending.isPartial || isPartial({ resources, unfinished }));
+  const finishedAt = run.clock.now();
+  const message = error instanceof Error ? error.message : null;
+  const isQuiet = kind === "watch" && status === "succeeded" && isNothingSeen(run);
+  const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings, isQuiet };
+  await storeEnd(run, end).catch((reason: unknown) => {
+    // The run is left open, and the next one will close it as interrupted.
+    meters?.runs.ended(kind, "interrupted");
+    throw reason;
+  });
+  meters?.runs.ended(kind, status);
+  if (isQuiet) {
+    await mergeQuietRounds(sql, runId).catch((reason: unknown) => {
+      log.warn({ error: messageOf(reason) }, "could not merge the rounds that saw nothing; a later one does");
+    });
+  }
+  const summary: RunSummary = {
+    ...{ run_id: runId, kind, status, started_at: startedAt.toISOString(), finished_at: end.finishedAt },
+    duration_ms: finishedAt.getTime() - startedAt.getTime(),
+    ...{ requests, bytes, resources, references: { resolved, unresolved }, unfinished, transitions },
+    ...(damaged > 0 && { damaged }),
+    ...(message !== null && { error: message }),
+    ...(warnings.length > 0 && { warnings }),
+  };
+  return { summary, error };
+}
+
+async function storeEnd(
+  { sql, lock, clock, log, runId, totals, ending: { error } }: ClosingRun,
+  end: Parameters<typeof finishRun>[2],
 ): Promise<void> {
-  const { runId, end, totals, error } = run;
   const isOver = error === null || error instanceof UpstreamError;
   const patience = createPatience({
     clock,
@@ -40,4 +114,31 @@ export async function closeRun(
     if (reason instanceof LockedError) log.warn(why, "another process has closed the run");
     else log.warn(why, "the run is left open");
   }
+}
+
+/** Whether a round found the head of the builds as it was, and no open build in another state. */
+function isNothingSeen({ ending, totals, warnings }: ClosingRun): boolean {
+  const { changed, transitions, resolved, unresolved, replacedNul } = totals;
+  return (
+    ending.resources.build?.walk === "head" &&
+    warnings.length === 0 &&
+    changed + transitions + resolved + unresolved + replacedNul === 0
+  );
+}
+
+function statusOf({ error, resources }: RunEnding, hasGaps: boolean): RunSummary["status"] {
+  if (error instanceof StoppedError) return "interrupted";
+  if (error === null) return hasGaps ? "partial" : "succeeded";
+  return isSomethingRead(resources) && error instanceof UpstreamError ? "partial" : "failed";
+}
+
+export function isSomethingRead(resources: RunSummary["resources"]): boolean {
+  return Object.values(resources).some(({ pages }) => pages > 0);
+}
+
+/** The exit code of a run. A partial run that lost upstream has its own code; any other partial run has 3. */
+export function exitCodeOfRun({ summary, error }: RunResult): number {
+  if (summary.status === "succeeded") return EXIT.done;
+  if (summary.status === "partial" && !isUpstreamLost(error)) return EXIT.partial;
+  return error instanceof MirrorError ? error.exitCode : error === null ? EXIT.partial : EXIT.bug;
 }

@@ -12,8 +12,7 @@ import {
   type MissingRecord,
   recordAsked,
 } from "../lists/missing-records.ts";
-import type { LoadablePage } from "../load/loader.ts";
-import { findSightedWithin } from "../load/replica-lag.ts";
+import { loadAnswers } from "../load/replica-lag.ts";
 import type { GoneRecord } from "../load/retire-records.ts";
 import type { RunParts } from "../load/run-parts.ts";
 
@@ -39,11 +38,10 @@ export interface ConfirmOptions {
 type Asked = MissingRecord & { answer: DetailAnswer };
 
 /**
- * Requests the details of the records that a whole walk missed. A record whose detail answers 404 or 410 is
- * deleted, unless it was sighted within the lag of a replica. A record that is returned is loaded: its list
- * hides it. Any other answer decides nothing, and the record waits until the others had their turn; after three
- * runs it is kept. Stops when the host is lost, or after half an hour. Returns the number of undecided records,
- * and of those that wait for the lag. Safe to repeat and to interrupt: each batch is committed by itself.
+ * Requests the details of missing records. One whose detail answers 404 or 410 is deleted, unless it was sighted
+ * within the lag of a replica. One that is returned is loaded: its list hides it. Any other answer decides nothing,
+ * and after three runs the record is kept. Stops when the host is lost, or after half an hour. Returns how many are
+ * undecided, and how many wait for the lag. Safe to interrupt: each batch is committed by itself.
  */
 export async function confirmDeletions(
   run: RunParts,
@@ -85,35 +83,16 @@ async function ask(run: RunParts, missing: MissingRecord): Promise<Asked> {
 
 /** Stores the results of a batch of answers. */
 async function settle(run: RunParts, options: ConfirmOptions, batch: readonly Asked[]): Promise<void> {
-  const { sql, loader, client, clock, runId, patience } = run;
+  const { loader, client, clock, runId } = run;
   const { resources, replicaLagMs } = options;
   const at = clock.now().toISOString();
-  const pages: Record<string, LoadablePage[]> = {};
   const gone: GoneRecord[] = [];
-  for (const { resource, id, answer } of batch) {
-    if (answer.kind === "found") {
-      const { detail } = answer;
-      pages[resource] = [...(pages[resource] ?? []), { ...detail, records: [detail.record] }];
-    }
-    if (answer.kind !== "gone") continue;
-    const { request, askedAt, observedAt } = answer;
-    gone.push({
-      resource,
-      id,
-      request,
-      askedAt: askedAt.toISOString(),
-      observedAt: observedAt.toISOString(),
-    });
-  }
   const waiting = new Set<string>();
   for (const resource of resources) {
-    const found = pages[resource];
-    if (found) await loader.load({ resource, pages: found, source: "detail" });
-    const own = gone.filter((record) => record.resource === resource);
-    const sighted = await patience("find the last sightings", () =>
-      findSightedWithin(sql, { resource, runId, replicaLagMs }, own),
-    );
-    for (const id of sighted) waiting.add(keyOf({ resource, id }));
+    const own = batch.filter((record) => record.resource === resource);
+    const answered = await loadAnswers(run, { resource, replicaLagMs }, own);
+    gone.push(...answered.gone.map((record) => ({ resource, ...record })));
+    for (const id of answered.waiting) waiting.add(keyOf({ resource, id }));
   }
   // A service that answers, though not for these records, is up: then the fault lies in the records.
   const isSomeLost = batch.some(({ answer }) => answer.kind === "unclear" && isLost(answer.error));
@@ -126,18 +105,12 @@ async function settle(run: RunParts, options: ConfirmOptions, batch: readonly As
       (answer.kind === "unclear" && (isRefusal(answer.error) || (isLost(answer.error) && !isUp)));
     return { resource, id, outcome: isSilent ? "silent" : "undecided" };
   });
-  const { counts: deleted } = await loader.retire(
-    gone.filter((record) => !waiting.has(keyOf(record))),
-    async (tx, counts) => {
-      for (const resource of resources) {
-        if (counts[resource]) await addDeleted(tx, runId, resource, counts[resource]);
-      }
-      await recordAsked(tx, asked, at);
-    },
-  );
-  for (const resource of resources) {
-    if (deleted[resource]) options.onDeleted(resource, deleted[resource]);
-  }
+  const { counts: deleted } = await loader.retire(gone, async (tx, counts) => {
+    for (const resource of resources)
+      if (counts[resource]) await addDeleted(tx, runId, resource, counts[resource]);
+    await recordAsked(tx, asked, at);
+  });
+  for (const resource of resources) if (deleted[resource]) options.onDeleted(resource, deleted[resource]);
 }
 
 function keyOf({ resource, id }: MissingRecord): string {

@@ -7,10 +7,9 @@ import { findReadSince } from "../../store/ledger/shares.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import { linkSignals } from "../api/link-signals.ts";
-import { estimateFullWalks } from "../lists/full-walk-cost.ts";
-import { createHeadJoin } from "../lists/head-join.ts";
 import { findSizing, firstPageSize } from "../lists/page-sizes.ts";
-import { planRun, type WalkPlan } from "../lists/plan.ts";
+import { estimateFullWalks, planRun, type WalkPlan } from "../lists/plan.ts";
+import { createHeadJoin } from "../lists/read-head.ts";
 import { fetchRootListing } from "../lists/root-listing.ts";
 import {
   emptyCounts,
@@ -20,7 +19,7 @@ import {
   skippedWalk,
   type WalkSummary,
 } from "../lists/summary.ts";
-import { compareRecords } from "../load/load-records.ts";
+import { compareRecords } from "../load/compare-records.ts";
 import { normalizePage } from "../normalize/page.ts";
 import { createCourse } from "../walk/course.ts";
 import { createIdSet } from "../walk/id-set.ts";
@@ -36,9 +35,9 @@ import { createWarnings } from "./warnings.ts";
 import { createRunClient } from "./with-run.ts";
 
 /**
- * Walks as a run would, compares every record with the stored one, and writes nothing at all: no rows, no
- * ledger, no lock. It does not look up references, request missing records, or compare the head of the build
- * list with upstream's count. So a real run may find more. Throws the errors of upstream and the database.
+ * Walks as a run would, compares every record with the stored one, and writes nothing: no rows, no ledger, no lock.
+ * It does not look up references or missing records, or compare the count of a head, so a real run may find more.
+ * Throws the errors of upstream and the database.
  */
 export async function runDrySync(options: SyncOptions & { hasSchema: boolean }): Promise<RunSummary> {
   const { settings, clock } = options;
@@ -78,18 +77,19 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
     const { requests, bytes } = client.stats();
     const warned = warnings.list();
     return {
-      run_id: null,
-      kind: plan.kind,
+      ...{ run_id: null, kind: plan.kind },
       status: plan.absent.length > 0 || isPartial({ resources, unfinished }) ? "partial" : "succeeded",
       started_at: startedAt.toISOString(),
       finished_at: finishedAt.toISOString(),
       duration_ms: finishedAt.getTime() - startedAt.getTime(),
-      requests,
-      bytes,
-      resources,
-      references: { resolved: 0, unresolved: 0 },
-      unfinished,
-      transitions: 0,
+      ...{
+        requests,
+        bytes,
+        resources,
+        references: { resolved: 0, unresolved: 0 },
+        unfinished,
+        transitions: 0,
+      },
       ...(warned.length > 0 && { warnings: warned }),
     };
   } finally {
@@ -113,13 +113,8 @@ async function countWalk(
     pageSize: firstPageSize(settings.pageSize),
     isListPath: (path) => isSameEndpoint(path, listPath, client.baseUrl),
   });
-  const source = createPageSource({
-    client,
-    resource,
-    lookAhead: lookAheadOf(settings.concurrency),
-    room,
-    signal,
-  });
+  const lookAhead = lookAheadOf(settings.concurrency);
+  const source = createPageSource({ client, resource, lookAhead, room, signal });
   const walk = createWalk({ resource, course, source, size: plan.kind === "full" ? size : null, signal });
   const counts = emptyCounts();
   const counted = createIdSet();
@@ -135,7 +130,7 @@ async function countWalk(
     // Pages overlap, and a dry run stores nothing, so records are counted once by their ids.
     const records = page.records.filter(({ id }) => counted.add(id));
     const compared = sql
-      ? await sql.begin("read only", (tx) => compareRecords(tx, plan.resource, records, "list"))
+      ? await sql.begin("read only", (tx) => compareRecords(tx, plan.resource, records))
       : { inserted: records.length, updated: 0, unchanged: 0, restored: 0 };
     counts.pages += 1;
     counts.records = walk.seen.size;

@@ -1,25 +1,28 @@
 /**
- * Removes old changes and finished runs, never transitions (`prunable.ts` says which). The transaction of the
- * first batch stores the horizon, so that a query about an earlier moment cannot give a wrong answer.
+ * Removes old changes and finished runs, never transitions. Looking back to any moment after the horizon still works:
+ * all changes after it stay, and for each record the newest older change, which began its oldest known state, and the
+ * newest older deletion or return. The first batch stores the horizon, so a query about an earlier moment cannot give
+ * a wrong answer.
  *
- * It needs no run lock. Runs only add changes, which are newer than the horizon, and never read them. A
- * running run cannot lose a run that it needs. Two prunings at the same time remove the same rows.
+ * It needs no run lock: runs only add changes, which are newer than the horizon, and no run is removed while it is
+ * running or a later one needs it. Two prunings at the same time remove the same rows.
  */
 
-import type { Resource } from "../../resources/resources.ts";
+import type { SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
-import { changes, runs } from "../../store/schema/index.ts";
-import { type PruneCounts, prunableChanges, prunableRuns } from "./prunable.ts";
+import { changes, runs, walks } from "../../store/schema/index.ts";
 
 /** The most changes or runs removed in one transaction. */
 const BATCH = 5000;
 /** The number of records whose changes are checked at once. */
 const RECORDS = 1000;
 
-export interface PruneOptions {
+interface PruneOptions {
   sql: Sql;
   /** Older changes and runs may be removed. An ISO time. */
   horizon: string;
@@ -29,8 +32,8 @@ export interface PruneOptions {
 }
 
 /**
- * Removes old changes and runs, batch by batch. Each batch is committed by itself, also when a later one
- * fails or the signal is aborted. Safe to repeat. Throws `StoreError`, or the signal's reason.
+ * Removes old changes and runs, batch by batch. Each batch is committed by itself, also when a later one fails or the
+ * signal is aborted. Safe to repeat. Throws `StoreError`, or the signal's reason.
  */
 export async function prune(options: PruneOptions): Promise<PruneCounts> {
   const { sql, horizon, signal } = options;
@@ -127,4 +130,69 @@ async function recordPruning(
       : await tx<{ id: number }[]>`
           update sync.prunings set changes = ${changes}, runs = ${runs} where id = ${id} returning id`;
   return row?.id ?? null;
+}
+
+const run = alias(runs, "run");
+const walk = alias(walks, "walk");
+const good = alias(walks, "good");
+
+export interface PruneCounts {
+  changes: number;
+  runs: number;
+}
+
+/**
+ * Selects the ids of the changes to prune among rows of `changes` in `source`. A change is old when it and all
+ * earlier ones of its record were observed before the horizon, so one that was stored late counts from those before
+ * it.
+ */
+const prunableChanges = (source: SQL, horizon: string): SQL => compose`
+  select id from (
+    select id, kind, is_old,
+      max(id) filter (where is_old) over record as newest,
+      max(id) filter (where is_old and kind <> 'updated') over record as newest_turn
+    from (
+      select ${changes.id}, resource, record_id, ${changes.kind},
+        max(${changes.observed_at}) over (partition by resource, record_id order by ${changes.id})
+          < ${horizon}::timestamptz as is_old
+      from ${source}
+    ) as dated
+    window record as (partition by resource, record_id)
+  ) as change
+  where is_old and id < newest and (kind = 'updated' or id < newest_turn)`;
+
+/**
+ * Selects the ids of the runs to prune. Later runs need the newest whole walk of each list, the newest one that was
+ * whole or joined at the head, and all walks since, which may have left a gap or a checkpoint. The newest run of each
+ * kind and status shows how fresh the mirror is.
+ */
+const prunableRuns = (horizon: string): SQL => compose`
+  select ${run.id} from ${runs} as ${run}
+  where ${run.status} <> 'running' and ${run.finished_at} < ${horizon}::timestamptz
+    and ${run.id} not in (select max(${runs.id}) from ${runs} group by ${runs.kind}, ${runs.status})
+    and not exists (
+      select from ${walks} as ${walk}
+      join (
+        select resource, coalesce(least(
+          (select ${good.run_id} from ${walks} as ${good} where ${good.resource} = list.resource and ${good.walk} = 'whole'
+           order by ${good.run_id} desc limit 1),
+          (select max(${good.run_id}) from ${walks} as ${good}
+           where ${good.resource} = list.resource and ${good.walk} in ('whole', 'head'))
+        ), 0) as needed_from
+        from unnest(${compose.param(RESOURCES)}::text[]) as list (resource)
+      ) as needed on needed.resource = ${walk.resource}
+      where ${walk.run_id} = ${run.id} and ${walk.run_id} >= needed_from
+    )`;
+
+/** Counts what `prune` would remove, and removes nothing. Throws `StoreError`. */
+export async function countPrunable(sql: Sql, horizon: string): Promise<PruneCounts> {
+  return withStoreErrors("count what may be pruned", async () => {
+    const [row] = await runStatement<PruneCounts>(
+      sql,
+      compose`
+        select (select count(*) from (${prunableChanges(compose`${changes}`, horizon)}) as change) as changes,
+          (select count(*) from (${prunableRuns(horizon)}) as run) as runs`,
+    );
+    return row ?? { changes: 0, runs: 0 };
+  });
 }

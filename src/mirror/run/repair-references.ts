@@ -1,19 +1,16 @@
+import type { SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/pg-core";
 import { UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
 import { recordId } from "../../resources/record-id.ts";
+import { REFERENCE_FIELDS, type Resource } from "../../resources/resources.ts";
+import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql } from "../../store/connection/sql.ts";
+import { projects, projectUsers, unresolvedReferences } from "../../store/schema/index.ts";
 import { aboutList } from "../api/client.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
 import { isGone } from "../api/retry.ts";
-import {
-  countDanglingTargets,
-  countUnresolved,
-  type DanglingTarget,
-  findDanglingTargets,
-  markGone,
-  recordTargetsAsked,
-  resolveReferences,
-  spreadGone,
-} from "../load/resolve-references.ts";
 import type { RunParts } from "../load/run-parts.ts";
+import { columnOf, RECORD_TABLES, recordsAs } from "../load/tables.ts";
 
 /** The most details requested in one run. The next run requests the rest. */
 const MAX_DETAILS = 2000;
@@ -23,23 +20,26 @@ const MAX_MS = 30 * 60_000;
 /** A gone record is not requested again for a week. */
 const GONE_FOR_MS = 7 * 86_400_000;
 
-type RepairOptions = Omit<RunParts, "runId" | "startedAt">;
+interface DanglingTarget {
+  resource: Resource;
+  key: string;
+}
 
-export interface Repaired {
-  resolved: number;
-  /** The number of references whose record is not here. */
-  unresolved: number;
-  /** The number of referenced records that were not requested, or gave no usable answer. */
-  unsettled: number;
+/** A gone record is requested again when it was checked before `goneBefore`, or after `now` by a wrong clock. */
+interface DueTargets {
+  goneBefore: string;
+  now: string;
 }
 
 /**
- * Turns URI references into keys. Sets the keys of records that are here, requests the details of the others,
- * loads what it finds, and stores why the rest stays unresolved. After a temporary failure a reference stays
- * pending, and waits until the others had their turn. Requests nothing once the host is lost.
+ * Turns URI references into keys: sets those whose records are here, requests the details of the others, loads what
+ * it finds, and stores why the rest stays `unresolved`. `unsettled`: records that were not requested, or gave no
+ * usable answer; they wait until the others had their turn. Requests nothing once the host is lost.
  */
-export async function repairReferences(options: RepairOptions): Promise<Repaired> {
-  const { sql, client, clock, log, signal, patience } = options;
+export async function repairReferences(
+  run: Omit<RunParts, "runId" | "startedAt">,
+): Promise<{ resolved: number; unresolved: number; unsettled: number }> {
+  const { sql, client, clock, log, signal, patience } = run;
   const resolve = () => patience("resolve references", () => resolveReferences(sql));
   let resolved = await resolve();
   const now = clock.now();
@@ -55,25 +55,29 @@ export async function repairReferences(options: RepairOptions): Promise<Repaired
     signal.throwIfAborted();
     const batch = targets.slice(asked, asked + BATCH);
     asked += batch.length;
-    await Promise.all(batch.map((target) => fetchTarget(options, target)));
+    await Promise.all(batch.map((target) => fetchTarget(run, target)));
     const at = clock.now().toISOString();
     await patience("store which references were requested", () => recordTargetsAsked(sql, batch, at));
   }
   if (asked > 0) resolved += await resolve();
-  const unresolved = await patience("count unresolved references", () => countUnresolved(sql));
-  if (unresolved > 0) log.info({ unresolved }, "some references are still unresolved");
   const after = { ...due, now: clock.now().toISOString() };
-  const unsettled = await patience("count due references", () => countDanglingTargets(sql, after));
-  return { resolved, unresolved, unsettled };
+  const left = await patience("count unresolved references", () => countLeft(sql, after));
+  if (left.unresolved > 0) log.info({ unresolved: left.unresolved }, "some references are still unresolved");
+  return { resolved, ...left };
 }
 
-async function fetchTarget(options: RepairOptions, target: DanglingTarget): Promise<void> {
-  const { sql, loader, patience } = options;
+async function fetchTarget(
+  run: Parameters<typeof repairReferences>[0],
+  target: DanglingTarget,
+): Promise<void> {
+  const { sql, loader, patience } = run;
   const { resource, key } = target;
-  const { client, log } = aboutList(options, resource);
+  const { client, log } = aboutList(run, resource);
   try {
     const detail = await fetchDetail(client, resource, key);
-    if (!isAsked(detail.record, target))
+    const { slug } = detail.record as { slug?: unknown };
+    // A project may be asked for by its slug.
+    if (recordId(detail.record) !== key && !(resource === "project" && slug === key))
       throw new UnexpectedShapeError(`another ${resource} came for '${key}'`, { url: detail.request });
     const pages = [{ ...detail, records: [detail.record] }];
     await loader.load({ resource, pages, source: "detail" });
@@ -84,7 +88,7 @@ async function fetchTarget(options: RepairOptions, target: DanglingTarget): Prom
     // temporary.
     const isNoRecord = error instanceof UnexpectedShapeError && error.cause === undefined;
     if (isGone(error) || isNoRecord) {
-      const checkedAt = (isGone(error) ? error.askedAt : undefined) ?? options.clock.now();
+      const checkedAt = (isGone(error) ? error.askedAt : undefined) ?? run.clock.now();
       await patience("store that a record is gone", () => markGone(sql, target, checkedAt.toISOString()));
       return;
     }
@@ -92,7 +96,109 @@ async function fetchTarget(options: RepairOptions, target: DanglingTarget): Prom
   }
 }
 
-/** Whether a record is the one that was requested, by its id, or as a project by its slug. */
-function isAsked(record: unknown, { resource, key }: DanglingTarget): boolean {
-  return recordId(record) === key || (resource === "project" && (record as { slug?: unknown }).slug === key);
+const reference = alias(unresolvedReferences, "reference");
+
+/** Sets every key whose record is here now, with one join a field. Returns the number of resolved references. Safe to repeat. */
+export async function resolveReferences(sql: Sql): Promise<number> {
+  // Many rows come and go at once. With old statistics the planner would pick a nested loop below.
+  await sql`analyze mirror.unresolved_references`;
+  let resolved = 0;
+  for (const { resource, field, kind, target } of REFERENCE_FIELDS) {
+    // Only the administrators of a project are a list of references.
+    const fill = kind === "uris" ? FILL_USERS : fillKey(resource, `${field}_id`);
+    const named = recordsAs(target, "target");
+    const byId = await runStatement(
+      sql,
+      compose`
+        with resolved as (
+          delete from ${unresolvedReferences} as ${reference} using ${RECORD_TABLES[target].table} as ${named}
+          where ${reference.resource} = ${resource} and ${reference.field} = ${field}
+            and ${reference.target_resource} = ${target} and ${named.id} = ${reference.target_key}
+          returning ${reference.record_id}, ${reference.position}, ${named.id}
+        )
+        ${fill}`,
+    );
+    resolved += byId.count;
+    if (target === "project") resolved += (await runStatement(sql, bySlug(resource, field, fill))).count;
+  }
+  return resolved;
+}
+
+function fillKey(resource: Resource, key: string): SQL {
+  const owner = recordsAs(resource, "owner");
+  return compose`update ${RECORD_TABLES[resource].table} as ${owner} set ${nameOf(columnOf(owner, key))} = resolved.id
+    from resolved where ${owner.id} = resolved.record_id`;
+}
+
+const FILL_USERS = compose`update ${projectUsers} set ${nameOf(projectUsers.user_id)} = resolved.id
+  from resolved where ${projectUsers.project_id} = resolved.record_id and ${projectUsers.position} = resolved.position`;
+
+/**
+ * A key is read as a slug only when it is not a number: /project/42/ is id 42, even if another project has the slug
+ * 42. When several projects have the slug, one that still exists is used.
+ */
+const bySlug = (resource: Resource, field: string, fill: SQL) => compose`
+  with named as (
+    select distinct on (${projects.slug}) ${projects.slug}, ${projects.id} from ${projects}
+    where ${projects.slug} in (
+      select ${unresolvedReferences.target_key} from ${unresolvedReferences}
+      where ${unresolvedReferences.target_resource} = 'project')
+    order by ${projects.slug}, ${projects.deleted_at} nulls first, ${projects.id}
+  ), resolved as (
+    delete from ${unresolvedReferences} as ${reference} using named
+    where ${reference.resource} = ${resource} and ${reference.field} = ${field} and ${reference.target_resource} = 'project'
+      and ${reference.target_key} !~ '^[0-9]+$' and named.slug = ${reference.target_key}
+    returning ${reference.record_id}, ${reference.position}, named.id
+  )
+  ${fill}`;
+
+const isDue = (sql: Sql, { goneBefore, now }: DueTargets) => sql`
+  target_key is not null and (status = 'pending'
+    or status = 'gone' and checked_at not between ${goneBefore}::timestamptz and ${now}::timestamptz)`;
+
+/** First those that were never requested, then the longest ago. A request after `now` comes from a wrong clock. */
+async function findDanglingTargets(sql: Sql, { limit, ...due }: DueTargets & { limit: number }) {
+  return sql<DanglingTarget[]>`
+    select target_resource as resource, target_key as key
+    from mirror.unresolved_references where ${isDue(sql, due)}
+    group by target_resource, target_key
+    order by max(asked_at) filter (where asked_at <= ${due.now}::timestamptz) nulls first, target_resource, target_key
+    limit ${limit}`;
+}
+
+/** How many references are unresolved, and how many records `findDanglingTargets` would return without a limit. */
+async function countLeft(sql: Sql, due: DueTargets) {
+  const [row] = await sql<{ unresolved: number; unsettled: number }[]>`
+    select count(*) as unresolved, count(distinct (target_resource, target_key)) filter (where ${isDue(sql, due)}) as unsettled
+    from mirror.unresolved_references`;
+  return row ?? { unresolved: 0, unsettled: 0 };
+}
+
+/** Stores that records were requested, with any result, so that they come after those that were not. */
+async function recordTargetsAsked(sql: Sql, targets: readonly DanglingTarget[], at: string) {
+  await sql`
+    update mirror.unresolved_references as reference set asked_at = ${at}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(targets)}::text::jsonb) as asked (resource text, key text)
+    where reference.target_resource = asked.resource and reference.target_key = asked.key`;
+}
+
+/** Marks new references as gone when another one to the same record was found gone at or after `since`. */
+async function spreadGone(sql: Sql, since: string): Promise<void> {
+  await sql`
+    update mirror.unresolved_references as reference set status = 'gone', checked_at = known.checked_at
+    from (
+      select target_resource, target_key, max(checked_at) as checked_at
+      from mirror.unresolved_references
+      where status = 'gone' and checked_at >= ${since}::timestamptz
+      group by target_resource, target_key
+    ) as known
+    where reference.status = 'pending' and reference.target_resource = known.target_resource
+      and reference.target_key = known.target_key`;
+}
+
+/** Stores that upstream has no such record, for every reference to it. */
+async function markGone(sql: Sql, target: DanglingTarget, checkedAt: string): Promise<void> {
+  await sql`
+    update mirror.unresolved_references set status = 'gone', checked_at = ${checkedAt}::timestamptz
+    where target_resource = ${target.resource} and target_key = ${target.key}`;
 }

@@ -1,54 +1,85 @@
+import { parseJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { withTransaction } from "../../store/connection/transaction.ts";
 import { assertRunOpen } from "../../store/ledger/run-ledger.ts";
-import { createKnownKeys } from "../load/known-keys.ts";
-import { resolveReferences } from "../load/resolve-references.ts";
-import { resolveSuperseded } from "../load/resolve-superseded.ts";
-import { type QuarantinedRecord, type RetryOutcome, retryRecord } from "../load/retry-record.ts";
-import { type OpenRun, type RunOptions, withRun } from "./with-run.ts";
+import type { ProjectSource } from "../../store/schema/records.ts";
+import { createKnownKeys, type KnownKeys } from "../load/known-keys.ts";
+import { type LoadFacts, loadRecords } from "../load/load-records.ts";
+import { countQuarantine, isDataFault, refusalOf, resolveSuperseded } from "../load/quarantine.ts";
+import { recordTransitions } from "../load/record-transitions.ts";
+import { RECORD_TABLES } from "../load/tables.ts";
+import { cleanText } from "../normalize/clean-text.ts";
+import { normalizePage } from "../normalize/page.ts";
+import type { NormalizedRecord } from "../normalize/record.ts";
+import { resolveReferences } from "./repair-references.ts";
+import { type RunOptions, withRun } from "./with-run.ts";
 
-/** `resource`: null for all. */
-type RetryQuarantineOptions = RunOptions & { resource: Resource | null };
+/** `superseded`: the mirror holds the same or something newer, so the old payload is not loaded. */
+type RetryOutcome = "stored" | "superseded" | "refused";
 
 /** The results for the records in quarantine. `holes` are not retried here: the next sync requests them. */
 export type RetryCounts = Record<RetryOutcome | "holes", number>;
 
+/** A record as it is in quarantine. */
+interface QuarantinedRecord {
+  id: number;
+  runId: number;
+  resource: Resource;
+  recordId: string | null;
+  payload: unknown;
+  request: string | null;
+  createdAt: string;
+  /** A moment not after the request was sent; null when its run was pruned since. */
+  askedAt: string | null;
+  /** How far the service's clock was ahead in that run; null when it is not known. */
+  clockAhead: { minMs: number; maxMs: number } | null;
+}
+
+interface RetryFacts {
+  keys: KnownKeys;
+  baseUrl: URL;
+  sourceTimezone: string;
+  /** The moment to store as `resolved_at`. */
+  at: string;
+  /** The run that retries. */
+  retryRunId: number;
+}
+
+/** Longer than any request takes. */
+const LONGEST_REQUEST_MS = 86_400_000;
+
 /**
- * Retries every record in quarantine, oldest first, one at a time because a payload may be as long as a
- * reply. It is a run like any other, because it writes: under the run lock, with a row in the ledger. It
- * sends no requests to upstream. Throws `StoreError`, and `LockedError` when another run has the lock, or
- * took it since. Records resolved before stay resolved.
+ * Retries every record in quarantine (`resource`: null for all), oldest first, one at a time because a payload may be
+ * as long as a reply. It is a run like any other, but sends no requests. Throws `StoreError`, and `LockedError` when
+ * another run has the lock, or took it since.
  */
-export async function retryQuarantine(options: RetryQuarantineOptions): Promise<RetryCounts> {
+export async function retryQuarantine(
+  options: RunOptions & { resource: Resource | null },
+): Promise<RetryCounts> {
   const counts: RetryCounts = { stored: 0, superseded: 0, refused: 0, holes: 0 };
   const { error } = await withRun(options, "quarantine", async (run) => {
-    await retryAll(run, options, counts);
+    const { sql, clock, log, signal, runId } = run;
+    const { resource, settings } = options;
+    const keys = createKnownKeys(sql);
+    await keys.prepare([]);
+    const at = clock.now().toISOString();
+    const { baseUrl, sourceTimezone } = settings;
+    const facts = { keys, baseUrl, sourceTimezone, at, retryRunId: runId };
+    counts.superseded = await resolveSuperseded(sql, at, resource);
+    for (let row = await findNext(sql, resource, 0); row; row = await findNext(sql, resource, row.id)) {
+      signal.throwIfAborted();
+      const outcome = await retryRecord(sql, row, facts);
+      counts[outcome] += 1;
+      log.debug({ id: row.id, resource: row.resource, outcome }, "retried a record from quarantine");
+    }
+    if (counts.stored > 0) await resolveReferences(sql);
+    counts.holes = (await countQuarantine(sql, { resource, all: false })).holes;
     run.ending.isPartial = counts.refused + counts.holes > 0;
   });
   if (error !== null) throw error;
   return counts;
-}
-
-async function retryAll(
-  { sql, runId, clock, log, signal }: OpenRun,
-  { settings, resource }: RetryQuarantineOptions,
-  counts: RetryCounts,
-): Promise<void> {
-  const keys = createKnownKeys(sql);
-  await keys.prepare([]);
-  const at = clock.now().toISOString();
-  const assertMayWrite = (tx: TransactionSql) => assertRunOpen(tx, runId);
-  const { baseUrl, sourceTimezone } = settings;
-  const facts = { keys, baseUrl, sourceTimezone, at, assertMayWrite };
-  counts.superseded = await resolveSuperseded(sql, at, resource);
-  for (let row = await findNext(sql, resource, 0); row; row = await findNext(sql, resource, row.id)) {
-    signal.throwIfAborted();
-    const outcome = await retryRecord(sql, row, facts);
-    counts[outcome] += 1;
-    log.debug({ id: row.id, resource: row.resource, outcome }, "retried a record from quarantine");
-  }
-  if (counts.stored > 0) await resolveReferences(sql);
-  counts.holes = await countHoles(sql, resource);
 }
 
 async function findNext(sql: Sql, resource: Resource | null, after: number) {
@@ -66,9 +97,98 @@ async function findNext(sql: Sql, resource: Resource | null, after: number) {
   return row ?? null;
 }
 
-async function countHoles(sql: Sql, resource: Resource | null): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*) as count from sync.quarantine
-    where resolved_at is null and list_offset is not null and resource = coalesce(${resource}, resource)`;
-  return row?.count ?? 0;
+/**
+ * Loads a record as if it had been stored when it was seen, and resolves its row in the same transaction. One that
+ * fails again stays, with its new reason. Throws only errors that the record did not cause.
+ */
+async function retryRecord(sql: Sql, row: QuarantinedRecord, facts: RetryFacts): Promise<RetryOutcome> {
+  const sent = readPayload(row.payload);
+  if (sent === CUT)
+    return refuse(sql, row, "its payload was too long and was cut, so it cannot be loaded again");
+  const page = normalizePage(row.resource, [sent], facts.baseUrl);
+  const [record] = page.records;
+  if (!record) return refuse(sql, row, page.rejected[0]?.reason ?? "the record cannot be read");
+  if (row.recordId === null && CLEANED_ID.test(record.id)) {
+    return refuse(sql, row, "the record has no id that can be stored");
+  }
+  try {
+    const outcome = await withTransaction(sql, async (tx) => {
+      const loaded = await load(tx, row, record, page.embeddedProjects, facts);
+      await assertRunOpen(tx, facts.retryRunId);
+      return loaded;
+    });
+    facts.keys.commit();
+    return outcome;
+  } catch (error) {
+    facts.keys.rollback();
+    if (!isDataFault(error)) throw error;
+    return refuse(sql, row, refusalOf(error, row.resource, record.id));
+  }
+}
+
+async function load(
+  tx: TransactionSql,
+  row: QuarantinedRecord,
+  record: NormalizedRecord,
+  embedded: readonly NormalizedRecord[],
+  { keys, sourceTimezone, at }: RetryFacts,
+): Promise<RetryOutcome> {
+  const { resource, runId, createdAt: observedAt } = row;
+  await tx`update sync.quarantine set resolved_at = ${at}::timestamptz where id = ${row.id}`;
+  if (await isWrittenSince(tx, row, record.id)) return "superseded";
+
+  const clockAhead = () => row.clockAhead;
+  const facts: LoadFacts = { keys, runId, sourceTimezone, clockAhead, method: "insert" };
+  // The row of a known project is at least as new as this copy.
+  const newProjects = embedded.filter(({ id }) => keys.isNew("project", id));
+  const { request } = row;
+  const askedAt = row.askedAt ?? new Date(Date.parse(observedAt) - LONGEST_REQUEST_MS).toISOString();
+  const seen = (one: NormalizedRecord) => ({ record: one, askedAt, observedAt, request });
+  await loadRecords(tx, "project", newProjects.map(seen), "embedded", facts);
+  const { counts, moving } = await loadRecords(tx, resource, [seen(record)], sourceOf(row), facts);
+  await recordTransitions(tx, facts, moving);
+  return counts.unchanged > counts.restored ? "superseded" : "stored";
+}
+
+async function refuse(sql: Sql, { id }: QuarantinedRecord, reason: string): Promise<RetryOutcome> {
+  await sql`update sync.quarantine set reason = ${cleanText(reason, { nul: 0 })} where id = ${id}`;
+  return "refused";
+}
+
+async function isWrittenSince(
+  tx: TransactionSql,
+  { resource, runId, createdAt }: QuarantinedRecord,
+  id: string,
+): Promise<boolean> {
+  const { table } = RECORD_TABLES[resource];
+  const rows = await runStatement(
+    tx,
+    compose`
+      select 1 from ${table}
+      where ${table.id} = ${id} and (
+        ${table.changed_run_id}, ${table.changed_at}) >= (${runId}::bigint, ${createdAt}::timestamptz)`,
+  );
+  return rows.length > 0;
+}
+
+/** Where a project came from: its own list, its detail, or a record of another resource. */
+function sourceOf({ resource, request }: QuarantinedRecord): ProjectSource {
+  const [, of, key] = /\/api\/v1\/([^/?]+)\/?([^/?]*)/.exec(request ?? "") ?? [];
+  if (of !== undefined && of !== resource) return "embedded";
+  return key === "" ? "list" : "detail";
+}
+
+/** An id that `cleanJson` changed because it cannot be stored. It could be read as that of another record. */
+const CLEANED_ID = /\uFFFD|^-?Infinity$/;
+
+const CUT = Symbol("cut");
+
+/** The record as sent. One that Postgres could not hold as JSON is stored as text, cut when too long. */
+function readPayload(payload: unknown): unknown {
+  if (typeof payload !== "string" || !payload.startsWith("{")) return payload;
+  try {
+    return parseJson(payload);
+  } catch {
+    return CUT;
+  }
 }

@@ -5,33 +5,31 @@ import { UnexpectedShapeError } from "../../base/errors.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
+import { noteService } from "../../store/ledger/mirrored-service.ts";
 import { findResumableWalks, hasUnsettledDeficit, type WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { findReadSince } from "../../store/ledger/shares.ts";
 import type { SyncKind } from "../../store/schema/runs.ts";
 import { countDueBuilds } from "../builds/find-due-builds.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
-import { estimateFullWalks } from "../lists/full-walk-cost.ts";
 import { findPageSize } from "../lists/page-sizes.ts";
-import { planRun } from "../lists/plan.ts";
+import { estimateFullWalks, planRun } from "../lists/plan.ts";
 import { fetchRootListing, type ServiceRoot } from "../lists/root-listing.ts";
 import { skippedWalk } from "../lists/summary.ts";
 import type { SyncSettings } from "../lists/sync-settings.ts";
 import { walkLists } from "../lists/walk-lists.ts";
-import { recordDrift } from "../load/record-drift.ts";
-import { resolveSuperseded } from "../load/resolve-superseded.ts";
+import { recordDrift } from "../load/loader.ts";
+import { resolveSuperseded } from "../load/quarantine.ts";
+import type { RunResult } from "./close-run.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
-import { keepService } from "./keep-service.ts";
 import { repairReferences } from "./repair-references.ts";
 import { recordUpstreamSchemas } from "./upstream-schemas.ts";
-import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
+import { type OpenRun, type RunOptions, withRun } from "./with-run.ts";
 
 /** An older checkpoint is not used: the list may have changed too much since. */
 const RESUME_WITHIN_MS = 6 * 3_600_000;
 /** The most details of open builds requested in one sync. */
 const MAX_OPEN_BUILDS = 500;
 
-export type { SyncSettings } from "../lists/sync-settings.ts";
-export { exitCodeOfRun } from "./with-run.ts";
 export type SyncResult = RunResult;
 
 export interface SyncOptions extends RunOptions {
@@ -51,8 +49,8 @@ export interface SyncOptions extends RunOptions {
 }
 
 /**
- * Runs one sync. Throws only errors from before the run began (`LockedError`, `StoreError`). Later errors are
- * in the result, with a summary of what was done. Safe to repeat: a second identical run changes no row.
+ * Runs one sync. Throws only errors from before the run began (`LockedError`, `StoreError`). Later errors are in the
+ * result, with a summary of what was done. Safe to repeat: a second identical run changes no row.
  */
 export function runSync(options: SyncOptions): Promise<SyncResult> {
   return withRun(options, options.kind ?? "full", (run) => sync(options, run));
@@ -84,15 +82,6 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     resources[resource] = skippedWalk(message);
     ending.error ??= new UnexpectedShapeError(message, { url: settings.baseUrl.origin });
   }
-  const observedAt = startedAt.toISOString();
-  const schemas = async () => {
-    try {
-      await recordUpstreamSchemas(run, root.resources, { runId, observedAt });
-    } catch (reason) {
-      abort.abort(reason);
-      throw reason;
-    }
-  };
   const walks = walkLists(run, {
     walks: plan.walks,
     settings,
@@ -102,8 +91,12 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
     unfinished: totals.unfinished,
     onProgress: (...progress) => options.onProgress?.(...progress, runId),
   });
+  const schemas = recordUpstreamSchemas(run, root.resources).catch((reason: unknown) => {
+    abort.abort(reason);
+    throw reason;
+  });
   // Everything must end before the result is decided, because nothing may be written after the run is closed.
-  const [walked, asked] = await Promise.allSettled([walks, schemas()]);
+  const [walked, asked] = await Promise.allSettled([walks, schemas]);
   for (const settled of [walked, asked])
     if (settled.status === "rejected") throw abort.signal.reason ?? settled.reason;
   ending.brokenBy = walked.status === "fulfilled" ? walked.value : null;
@@ -123,9 +116,15 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   // A whole walk has seen every open build. After any other, those that it did not see are polled.
   const isWalked = plan.walks.some(({ resource }) => resource === "build");
   if (isWalked && resources.build?.walk !== "whole") {
-    const { open_builds, waiting } = await followBuilds(run, settings);
-    unfinished.open_builds = open_builds;
-    unfinished.waiting += waiting;
+    const { stuckAfterMs, replicaLagMs } = settings;
+    const polled = await followOpenBuilds(run, {
+      ...{ stuckAfterMs, replicaLagMs, maxDetails: MAX_OPEN_BUILDS, maxStuck: MAX_OPEN_BUILDS },
+      pageSize: await patience("find the page size", () => findPageSize(sql, settings.pageSize, "build")),
+    });
+    const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
+    const due = await patience("count the open builds that are due", () => countDueBuilds(sql, facts));
+    unfinished.open_builds = Math.max(polled.unsettled, due);
+    unfinished.waiting += polled.waiting;
   }
   const { unsettled, ...references } = await repairReferences(run);
   Object.assign(totals, references);
@@ -147,25 +146,15 @@ async function findStartingPoint(sql: Sql, settings: SyncSettings, startedAt: Da
 /** Stores which service this is, and warns about resources that docmirror does not know. */
 async function storeRoot(run: OpenRun, root: ServiceRoot): Promise<void> {
   const { sql, patience, runId, startedAt, warn } = run;
-  await keepService(run, [...Object.keys(root.resources), ...root.unknown]);
+  const resources = [...Object.keys(root.resources), ...root.unknown];
+  const at = startedAt.toISOString();
+  await patience("store the service", () =>
+    noteService(sql, { baseUrl: run.client.baseUrl, resources, runId, at }),
+  );
   for (const resource of root.unknown) {
     warn(`the service has a resource '${resource}' that docmirror does not know; it is not mirrored`);
     const drift = [{ field: "", kind: "appeared" as const, detail: "a resource in the root listing" }];
-    const facts = { resource, runId, observedAt: startedAt.toISOString() };
+    const facts = { resource, runId, observedAt: at };
     await patience("store a new resource", () => withTransaction(sql, (tx) => recordDrift(tx, facts, drift)));
   }
-}
-
-/** Polls due open builds. Returns how many due ones are left, and how many wait for a replica's lag. */
-async function followBuilds(run: OpenRun, settings: SyncSettings) {
-  const { stuckAfterMs, replicaLagMs } = settings;
-  const most = { maxDetails: MAX_OPEN_BUILDS, maxStuck: MAX_OPEN_BUILDS };
-  const pageSize = await run.patience("find the page size", () =>
-    findPageSize(run.sql, settings.pageSize, "build"),
-  );
-  const polled = await followOpenBuilds(run, { stuckAfterMs, replicaLagMs, pageSize, ...most });
-  const { sql, clock, patience, startedAt } = run;
-  const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };
-  const due = await patience("count the open builds that are due", () => countDueBuilds(sql, facts));
-  return { open_builds: Math.max(polled.unsettled, due), waiting: polled.waiting };
 }

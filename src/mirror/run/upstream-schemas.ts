@@ -4,7 +4,7 @@ import { fieldsOf, type Resource, type RootEndpoints } from "../../resources/res
 import type { Sql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { aboutList, type Client } from "../api/client.ts";
-import { isDataFault } from "../load/data-fault.ts";
+import { isDataFault } from "../load/quarantine.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
 
@@ -12,20 +12,15 @@ import { cleanJson } from "../normalize/clean-text.ts";
 const MAX_FIELDS = 1000;
 const MAX_NAME_LENGTH = 200;
 
-export interface SchemaFacts {
-  runId: number;
-  observedAt: string;
-}
-
 /**
- * Stores the answers of the schema endpoints, each once by its hash, and the differences from the previous
- * one in `sync.drift`. The run does not need them: a failure is logged and the run continues.
+ * Stores the answers of the schema endpoints, each once by its hash, and the differences from the previous one in
+ * `sync.drift`. The run does not need them: a failure is logged and the run continues.
  */
 export async function recordUpstreamSchemas(
-  run: Pick<RunParts, "sql" | "client" | "log" | "patience">,
+  run: Pick<RunParts, "sql" | "client" | "log" | "patience" | "runId" | "startedAt">,
   root: RootEndpoints,
-  facts: SchemaFacts,
 ): Promise<void> {
+  const facts = { runId: run.runId, observedAt: run.startedAt.toISOString() };
   const asked = Object.entries(root) as [Resource, { schema: string }][];
   await Promise.all(
     asked.map(async ([resource, { schema }]) => {
@@ -47,7 +42,12 @@ export async function recordUpstreamSchemas(
   );
 }
 
-async function storeSchema(sql: Sql, resource: Resource, body: unknown, facts: SchemaFacts): Promise<void> {
+async function storeSchema(
+  sql: Sql,
+  resource: Resource,
+  body: unknown,
+  facts: { runId: number; observedAt: string },
+): Promise<void> {
   const fields = readFields(body);
   const hash = createHash("sha256")
     .update(JSON.stringify([...fields].sort()))

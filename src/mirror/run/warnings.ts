@@ -1,4 +1,5 @@
 import type { Logger } from "../../base/log.ts";
+import type { Resource } from "../../resources/resources.ts";
 
 const MAX_WARNINGS = 20;
 
@@ -15,5 +16,38 @@ export function createWarnings(log: Logger) {
     },
     /** The first 20 warnings in order, and one more that says how many were left out. */
     list: (): string[] => (leftOut > 0 ? [...kept, `${leftOut} more warnings were left out`] : [...kept]),
+  };
+}
+
+/** The most records that the warning of a run names. The log names all. */
+const MAX_NAMED = 5;
+
+/** The records of a run whose bytes did not fit the charset of their reply. They are stored with U+FFFD. */
+export function createDamaged(log: Logger) {
+  const known = new Set<string>();
+  let count = 0;
+  return {
+    add(resource: Resource, ids: readonly string[]): void {
+      for (const id of ids) {
+        const name = `${resource} ${id === "" ? "without an id" : id.slice(0, 40)}`;
+        if (known.has(name)) continue;
+        if (known.size < 10_000) known.add(name);
+        count += 1;
+        log.warn(
+          { resource, id },
+          "a record came with bytes that do not fit its charset; they were replaced",
+        );
+      }
+    },
+    /** Records that came on two pages count once, unless there are more than 10,000. */
+    get count() {
+      return count;
+    },
+    /** The warning for the summary of the run. */
+    describe(): string {
+      const named = [...known].slice(0, MAX_NAMED).join(", ");
+      const rest = count > MAX_NAMED ? ` and ${count - MAX_NAMED} more` : "";
+      return `bytes that do not fit the charset were replaced by U+FFFD in ${named}${rest}; the log names each record`;
+    },
   };
 }

@@ -1,18 +1,17 @@
 /**
- * One round of the watch: the head of the build list until it joins what is known, then the details of open
- * builds that are due. It stores what it sees at once, so that each round knows what the last one saw.
+ * One round of the watch: the head of the build list until it joins what is known, then the details of open builds
+ * that are due. It stores what it sees at once, so that each round knows what the last one saw.
  */
 
 import { ageMs } from "../../base/clock.ts";
-import { findService } from "../../store/ledger/mirrored-service.ts";
 import { findLastEndedWalk, findLastJoinedRun } from "../../store/ledger/run-ledger.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { findPageSize } from "../lists/page-sizes.ts";
 import { skippedWalk } from "../lists/summary.ts";
 import { walkLists } from "../lists/walk-lists.ts";
+import type { RunResult } from "./close-run.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
-import { keepService } from "./keep-service.ts";
-import { type OpenRun, type RunOptions, type RunResult, withRun } from "./with-run.ts";
+import { type OpenRun, type RunOptions, withRun } from "./with-run.ts";
 
 /** The page size of the head. Most rounds read only one page, and each build comes with its whole output. */
 const HEAD_PAGE_SIZE = 20;
@@ -28,8 +27,8 @@ const SEARCH_SHARE = 0.25;
 const MAX_STUCK = 4;
 
 /**
- * Runs one round, under the run lock like a sync. Throws `LockedError` at once when another run has the lock,
- * and `StoreError` when the database cannot be used. Later errors are in the result. Safe to repeat.
+ * Runs one round, under the run lock like a sync. Throws `LockedError` at once when another run has the lock, and
+ * `StoreError` when the database cannot be used. Later errors are in the result. Safe to repeat.
  */
 export function runWatchRound(options: RunOptions): Promise<RunResult> {
   return withRun(options, "watch", (run) => watch(options, run));
@@ -37,10 +36,9 @@ export function runWatchRound(options: RunOptions): Promise<RunResult> {
 
 async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const { ending, sql, patience, startedAt, totals } = run;
-  const { joined, ended, service } = await patience("find the last walk", async () => ({
+  const { joined, ended } = await patience("find the last walk", async () => ({
     joined: await findLastJoinedRun(sql, "build"),
     ended: await findLastEndedWalk(sql, "build"),
-    service: await findService(sql),
   }));
   if (joined === null) {
     // The head can only join stored builds, so a sync must read the whole list first.
@@ -48,8 +46,6 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     ending.resources.build = skippedWalk(reason);
     return;
   }
-  // From here on the round stores data of this service. The next sync adds the names of the root listing.
-  if (service === null) await keepService(run, []);
   const isRecent = ageMs(ended?.finishedAt ?? null, startedAt) < SMALL_PAGES_WITHIN_MS;
   // On most rounds a page asked for ahead would be wasted, and as expensive as the page that is read.
   const pageSize =
@@ -63,20 +59,12 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   ending.brokenBy = await walkLists(run, {
     walks: [
       {
-        resource: "build",
-        listPath: "/api/v1/build/",
-        kind: "head",
-        mayWalkInFull: false,
-        search,
-        shareDays: null,
+        ...{ resource: "build", listPath: "/api/v1/build/", kind: "head" },
+        ...{ mayWalkInFull: false, search, shareDays: null },
       },
     ],
-    settings: reading,
-    allowMassDelete: false,
-    resumable: [],
-    resources: ending.resources,
-    unfinished: totals.unfinished,
-    onProgress: undefined,
+    ...{ settings: reading, allowMassDelete: false, resumable: [], onProgress: undefined },
+    ...{ resources: ending.resources, unfinished: totals.unfinished },
   });
   const { stuckAfterMs, replicaLagMs } = settings;
   const { build } = ending.resources;

@@ -1,6 +1,6 @@
 /**
- * Fetches the pages of the files after a sync. It is no part of the run: the run has ended by then, with its
- * lock, its verdict and its reports, so the watch goes on meanwhile and pages can delay or spoil no list.
+ * Fetches the pages of the files after a sync. It is no part of the run: the run has ended by then, with its lock,
+ * its verdict and its reports, so the watch goes on meanwhile and pages can delay or spoil no list.
  */
 import { setMaxListeners } from "node:events";
 import { messageOf } from "../../base/errors.ts";
@@ -20,9 +20,8 @@ import { createWarnings } from "./warnings.ts";
 const LOCK_KEY = "7237112460529329523";
 
 /**
- * Makes a sync that also fetches pages, where the setting `content` is on and the sync has read the lists. A
- * failure is logged and stands in the summary; the result of the sync stays as it is. Errors of the sync are
- * thrown as they are.
+ * Makes a sync that also fetches pages, where the setting `content` is on and the lists were read. A failure is
+ * logged and stands in the summary; the result of the sync stays as it is, and its errors are thrown.
  */
 export function withContent<Result extends SyncResult>(
   run: (options: SyncOptions) => Promise<Result>,
@@ -66,28 +65,16 @@ async function fetchContent(
     meter: options.meters?.requests,
   });
   const sql = connect(settings.databaseUrl, { applicationName: "docmirror content", max: 2 });
-  const patience = createPatience({
-    clock,
-    log,
-    signal,
-    regain: async () => {},
-    renew: () => renewConnections(sql),
-  });
+  const renew = () => renewConnections(sql);
+  const patience = createPatience({ clock, log, signal, regain: async () => {}, renew });
   const from = performance.now();
   let counts: PageCounts | null = null;
   let error: string | null = null;
   try {
     counts = await withLock(settings.databaseUrl, () =>
       fetchPages({
-        sql,
-        patience,
-        client,
-        docsUrl,
-        runId,
-        budgetMs: settings.contentBudgetMs,
-        concurrency: settings.concurrency,
-        clock,
-        signal,
+        ...{ sql, patience, client, docsUrl, runId, clock, signal },
+        ...{ budgetMs: settings.contentBudgetMs, concurrency: settings.concurrency },
       }),
     );
   } catch (reason) {

@@ -9,14 +9,7 @@
  */
 import { setMaxListeners } from "node:events";
 import type { Clock } from "../../base/clock.ts";
-import {
-  EXIT,
-  isUpstreamLost,
-  MirrorError,
-  messageOf,
-  StoppedError,
-  UpstreamError,
-} from "../../base/errors.ts";
+import { isUpstreamLost, messageOf, UpstreamError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
@@ -24,24 +17,21 @@ import { connect, renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { toStoreError } from "../../store/connection/store-errors.ts";
-import { findPlace, type MovedAfter, notePlace } from "../../store/ledger/database-place.ts";
+import { findPlace, notePlace } from "../../store/ledger/database-place.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
-import { mergeQuietRounds } from "../../store/ledger/quiet-rounds.ts";
 import { assertRunOpen, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../../store/ledger/run-lock.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import { type Client, type ClientOptions, createClient } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
-import { createDamaged } from "../lists/damaged.ts";
-import { isPartial, NOTHING_UNFINISHED, type RunSummary } from "../lists/summary.ts";
+import { NOTHING_UNFINISHED } from "../lists/summary.ts";
 import type { SyncSettings } from "../lists/sync-settings.ts";
-import { createKnownKeys } from "../load/known-keys.ts";
+import { createKnownKeys, createLookedUpKeys } from "../load/known-keys.ts";
 import { createLoader, type Loader } from "../load/loader.ts";
-import { createLookedUpKeys } from "../load/looked-up-keys.ts";
 import type { RunParts } from "../load/run-parts.ts";
-import { closeRun } from "./close-run.ts";
+import { closeRun, isSomethingRead, type RunEnding, type RunResult } from "./close-run.ts";
 import { startHeart } from "./heartbeat.ts";
-import { createWarnings } from "./warnings.ts";
+import { createDamaged, createWarnings } from "./warnings.ts";
 
 export interface RunOptions {
   settings: SyncSettings;
@@ -72,23 +62,6 @@ export interface OpenRun extends Readonly<RunParts> {
   readonly warn: (message: string) => void;
   /** The results of the run so far. Its work fills them in. */
   readonly ending: RunEnding;
-}
-
-export interface RunEnding {
-  kind: RunKind;
-  resources: RunSummary["resources"];
-  /** The error that ended the run early, or null. */
-  error: unknown;
-  /** The failure of upstream that ended a walk. It is the run's when no page was read, or it may pass. */
-  brokenBy: UpstreamError | null;
-  /** Set by work that left something undone that neither walks nor phases show. @default false */
-  isPartial: boolean;
-}
-
-/** How a run ended. `error` ended it early, or is null. */
-export interface RunResult {
-  summary: RunSummary;
-  error: unknown;
 }
 
 /**
@@ -143,15 +116,8 @@ async function runLocked(
   if (options.signal.aborted) forward();
 
   const totals: RunTotals = {
-    requests: 0,
-    bytes: 0,
-    replacedNul: 0,
-    resolved: 0,
-    unresolved: 0,
-    transitions: 0,
-    changed: 0,
-    clockAhead: null,
-    unfinished: { ...NOTHING_UNFINISHED },
+    ...{ requests: 0, bytes: 0, replacedNul: 0, resolved: 0, unresolved: 0, transitions: 0, changed: 0 },
+    ...{ clockAhead: null, unfinished: { ...NOTHING_UNFINISHED } },
   };
   const waits = { clock, signal: abort.signal, regain: lock.hold, renew: () => renewConnections(sql) };
   const opening = createPatience({ ...waits, log: options.log });
@@ -167,7 +133,13 @@ async function runLocked(
     log.warn({ dead_run_id: id }, "an earlier run had died; closed it as interrupted");
   const patience = createPatience({ ...waits, log, hasWritten: true });
   const warnings = createWarnings(log);
-  if (found.movedAfter) warnings.warn(describeMove(found.movedAfter));
+  if (found.movedAfter) {
+    const { runId: last, at } = found.movedAfter;
+    warnings.warn(
+      `since run ${last} of ${at} this database was restored, copied or moved, or a standby took over; ` +
+        "if runs came after that one, what they stored is not here",
+    );
+  }
   const client = createRunClient(options, { log, signal: abort.signal, onWarning: warnings.warn });
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
   let refusedDetails = 0;
@@ -195,20 +167,8 @@ async function runLocked(
   const ending: RunEnding = { kind, resources: {}, error: null, brokenBy: null, isPartial: false };
   try {
     await work({
-      runId,
-      startedAt,
-      sql,
-      client,
-      loader,
-      patience,
-      clock,
-      log,
-      meters,
-      signal: abort.signal,
-      abort,
-      totals,
-      warn: warnings.warn,
-      ending,
+      ...{ runId, startedAt, sql, client, loader, patience, clock, log, meters, totals, ending },
+      ...{ signal: abort.signal, abort, warn: warnings.warn },
     });
   } catch (reason) {
     ending.error = toStoreError(reason, "run the sync");
@@ -219,73 +179,28 @@ async function runLocked(
   }
 
   Object.assign(totals, client.stats(), { clockAhead: client.clockAhead() });
-  const { resources } = ending;
-  const { unfinished } = totals;
   // A lost host matters more than a missing resource.
   const isUpstreamFault = ending.error === null || ending.error instanceof UpstreamError;
   if (client.lost.aborted && isUpstreamFault) ending.error = client.lost.reason;
   // A list that was refused or got no answer is worth another try soon; one with a wrong form is not.
-  if (isUpstreamLost(ending.brokenBy) || !isSomethingRead(resources)) ending.error ??= ending.brokenBy;
-  const { error } = ending;
+  if (isUpstreamLost(ending.brokenBy) || !isSomethingRead(ending.resources)) ending.error ??= ending.brokenBy;
   if (refusedDetails > 0) {
+    ending.isPartial = true;
     warnings.warn(
       `${refusedDetails} records that were asked for one by one could not be stored; see \`docmirror quarantine\``,
     );
   }
   if (damaged.count > 0) warnings.warn(damaged.describe());
-  const hasGaps = ending.isPartial || refusedDetails > 0 || isPartial({ resources, unfinished });
-  const status = statusOf(error, resources, hasGaps);
-  const finishedAt = clock.now();
-  const message = error instanceof Error ? error.message : null;
-  const warned = warnings.list();
-  const isQuiet = ending.kind === "watch" && status === "succeeded" && isNothingSeen(ending, totals, warned);
-  const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings: warned, isQuiet };
-  await closeRun({ sql, lock, clock, log }, { runId, end, totals, error }).catch((reason: unknown) => {
-    // The run is left open, and the next one will close it as interrupted.
-    meters?.runs.ended(ending.kind, "interrupted");
-    throw reason;
-  });
-  meters?.runs.ended(ending.kind, status);
-  if (isQuiet) {
-    await mergeQuietRounds(sql, runId).catch((reason: unknown) => {
-      log.warn({ error: messageOf(reason) }, "could not merge the rounds that saw nothing; a later one does");
-    });
-  }
+  const told = { warnings: warnings.list(), damaged: damaged.count };
+  const result = await closeRun({ sql, lock, clock, log, meters, runId, startedAt, totals, ending, ...told });
   // A run that was stopped or lost its database may have told nobody.
-  if (error === null || error instanceof UpstreamError) {
+  if (ending.error === null || ending.error instanceof UpstreamError) {
     await notePlace(sql, runId, found).catch((reason: unknown) => {
       log.warn({ error: messageOf(reason) }, "could not note where the database is; the next run does");
     });
   }
-  log.debug({ kind: ending.kind, status }, "run closed");
-  const summary: RunSummary = {
-    run_id: runId,
-    kind: ending.kind,
-    status,
-    started_at: startedAt.toISOString(),
-    finished_at: finishedAt.toISOString(),
-    duration_ms: finishedAt.getTime() - startedAt.getTime(),
-    requests: totals.requests,
-    bytes: totals.bytes,
-    resources,
-    references: { resolved: totals.resolved, unresolved: totals.unresolved },
-    unfinished,
-    transitions: totals.transitions,
-    ...(damaged.count > 0 && { damaged: damaged.count }),
-    ...(message !== null && { error: message }),
-    ...(warned.length > 0 && { warnings: warned }),
-  };
-  return { summary, error };
-}
-
-/** Whether a round found the head of the builds as it was, and no open build in another state. */
-function isNothingSeen({ resources }: RunEnding, totals: RunTotals, warnings: readonly string[]): boolean {
-  const { changed, transitions, resolved, unresolved, replacedNul } = totals;
-  return (
-    resources.build?.walk === "head" &&
-    warnings.length === 0 &&
-    changed + transitions + resolved + unresolved + replacedNul === 0
-  );
+  log.debug({ kind: ending.kind, status: result.summary.status }, "run closed");
+  return result;
 }
 
 /** The client of a run. `onWarning` takes the warnings for the summary of the run. */
@@ -296,37 +211,9 @@ export function createRunClient(
   return createClient({ ...settings, ...(pace && { pace }), clock, meter: meters?.requests, ...own });
 }
 
-function describeMove({ runId, at }: MovedAfter): string {
-  return (
-    `since run ${runId} of ${at} this database was restored, copied or moved, or a standby took over; ` +
-    "if runs came after that one, what they stored is not here"
-  );
-}
-
-function statusOf(
-  error: unknown,
-  resources: RunSummary["resources"],
-  hasGaps: boolean,
-): RunSummary["status"] {
-  if (error instanceof StoppedError) return "interrupted";
-  if (error === null) return hasGaps ? "partial" : "succeeded";
-  return isSomethingRead(resources) && error instanceof UpstreamError ? "partial" : "failed";
-}
-
-function isSomethingRead(resources: RunSummary["resources"]): boolean {
-  return Object.values(resources).some(({ pages }) => pages > 0);
-}
-
-/** The exit code of a run. A partial run that lost upstream has its own code; any other partial run has 3. */
-export function exitCodeOfRun({ summary, error }: RunResult): number {
-  if (summary.status === "succeeded") return EXIT.done;
-  if (summary.status === "partial" && !isUpstreamLost(error)) return EXIT.partial;
-  return error instanceof MirrorError ? error.exitCode : error === null ? EXIT.partial : EXIT.bug;
-}
-
 /**
- * The loader, with its counts added to the totals of the run. The pages of a walk are counted by the walk.
- * `refused` hears of records outside the walks that went to quarantine, `damaged` of those with replaced characters.
+ * The loader, with its counts added to the totals of the run. The pages of a walk are counted by the walk. `refused`
+ * hears of records outside the walks that went to quarantine, `damaged` of those with replaced characters.
  */
 function countTotals(
   loader: Loader,

@@ -8,9 +8,10 @@ import { createWatchJob, type WatchJobDeps } from "../../../src/cli/worker/watch
 import { createWorker } from "../../../src/cli/worker/worker.ts";
 import { createHostPace, type HostPace } from "../../../src/mirror/api/host-pace.ts";
 import { emptyCounts, type RunSummary, type WalkSummary } from "../../../src/mirror/lists/summary.ts";
+import type { RunResult } from "../../../src/mirror/run/close-run.ts";
 import { runSync } from "../../../src/mirror/run/run.ts";
 import { runWatchRound } from "../../../src/mirror/run/watch-round.ts";
-import type { RunOptions, RunResult } from "../../../src/mirror/run/with-run.ts";
+import type { RunOptions } from "../../../src/mirror/run/with-run.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { type ArrangedBuilds, arrangeBuilds } from "../../support/arranged-builds.ts";

@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { findDueBuilds, postponeBuilds } from "../../../src/mirror/builds/find-due-builds.ts";
-import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
 const MINUTE_MS = 60_000;
@@ -38,8 +38,7 @@ describe("an open build", () => {
     if (waitMs > MINUTE_MS) expect(await due(loading, ageMs + waitMs - 31_000)).toEqual([]);
   });
 
-  test("that moved is young again", async () => {
-    await using loading = await setUpLoading();
+  test("that moved is young again", async ({ loading }) => {
     await seeAt(loading, DAY_MS);
     const date = new Date(TRIGGERED).toISOString().slice(0, 19);
     const at = new Date(TRIGGERED + 2 * DAY_MS).toISOString();
@@ -47,15 +46,13 @@ describe("an open build", () => {
     expect(await due(loading, 2 * DAY_MS + MINUTE_MS)).toEqual([{ id: "1", isStuck: false }]);
   });
 
-  test("that the run has seen already is not due in it", async () => {
-    await using loading = await setUpLoading();
+  test("that the run has seen already is not due in it", async ({ loading }) => {
     await seeAt(loading, MINUTE_MS);
     const notSeenSince = new Date(TRIGGERED + MINUTE_MS);
     expect(await due(loading, 2 * MINUTE_MS, { notSeenSince })).toEqual([]);
   });
 
-  test("that did not answer waits as if it had been seen", async () => {
-    await using loading = await setUpLoading();
+  test("that did not answer waits as if it had been seen", async ({ loading }) => {
     await seeAt(loading, HOUR_MS);
     const at = new Date(TRIGGERED + 2 * HOUR_MS - 1);
     await postponeBuilds(loading.sql, ["1"], { at, notSeenSince: at });
@@ -63,8 +60,7 @@ describe("an open build", () => {
     expect(await due(loading, 2 * HOUR_MS + 12 * MINUTE_MS)).toHaveLength(1);
   });
 
-  test("goes before stuck ones, of which only so many are asked for", async () => {
-    await using loading = await setUpLoading();
+  test("goes before stuck ones, of which only so many are asked for", async ({ loading }) => {
     for (const id of ["1", "2", "3"]) await seeAt(loading, 3 * HOUR_MS + Number(id), id);
     const late = new Date(TRIGGERED + DAY_MS);
     const date = late.toISOString().slice(0, 19);
@@ -95,8 +91,7 @@ describe("an open build", () => {
     expect(await due(loading, now + 22 * HOUR_MS)).toHaveLength(1);
   });
 
-  test("that is stuck has its turn though more fresh ones are due than can be asked for", async () => {
-    await using loading = await setUpLoading();
+  test("that is stuck has its turn though more fresh ones are due than have room", async ({ loading }) => {
     await seeAt(loading, 3 * HOUR_MS, "stuck");
     const late = new Date(TRIGGERED + DAY_MS);
     const fresh = Array.from({ length: 30 }, (_, n) =>
@@ -110,8 +105,7 @@ describe("an open build", () => {
 
   test("that hangs for ever costs 40 requests on its first day and one a day from then on", {
     tags: ["long"],
-  }, async () => {
-    await using loading = await setUpLoading();
+  }, async ({ loading }) => {
     await seeAt(loading, 30_000);
     const asked: number[] = [];
     for (let ageMs = MINUTE_MS; ageMs < 5 * DAY_MS; ageMs += MINUTE_MS) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createBatches } from "../../../src/mirror/lists/batches.ts";
+import { createBatches } from "../../../src/mirror/lists/page-batches.ts";
 import type { Page } from "../../../src/mirror/walk/page.ts";
 
 const page = (seq: number, bytes = 10) => ({ seq, bytes }) as Page;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createHeadJoin } from "../../../src/mirror/lists/head-join.ts";
+import { createHeadJoin } from "../../../src/mirror/lists/read-head.ts";
 
 let next = 0;
 const ids = (count: number) => Array.from({ length: count }, () => String(next++));

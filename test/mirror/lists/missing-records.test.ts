@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import {
   findMissing,
   forgetSeen,
@@ -8,7 +8,7 @@ import {
 } from "../../../src/mirror/lists/missing-records.ts";
 import { createIdSet } from "../../../src/mirror/walk/id-set.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
-import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
 
 const BEFORE = "2024-05-14T00:00:00.000Z";
@@ -31,8 +31,7 @@ const noted = ({ sql }: Loading) => sql`
 const notedIds = async (loading: Loading) => (await noted(loading)).map(({ record_id }) => record_id);
 
 describe("a whole walk's missing records", () => {
-  test("are the live ones that were here before it began and that it did not meet", async () => {
-    await using loading = await setUpLoading();
+  test("are the live ones that were here before it began and that it did not meet", async ({ loading }) => {
     const { load, sql } = loading;
     await load(
       "user",
@@ -51,15 +50,13 @@ describe("a whole walk's missing records", () => {
     ]);
   });
 
-  test("are told by runs: a record first seen on a clock that stood ten years ahead is missing like any other", async () => {
-    await using loading = await setUpLoading();
+  test("are told by runs: a clock that stood ten years ahead changes nothing", async ({ loading }) => {
     await loading.load("user", [wireUser("1"), wireUser("2")], { at: "2036-05-15T00:00:00Z" });
     expect(await note(loading, ["1"])).toMatchObject({ known: 2, missing: 1 });
     expect(await notedIds(loading)).toEqual(["2"]);
   });
 
-  test("of a resumed walk are those from before the run in which it began", async () => {
-    await using loading = await setUpLoading();
+  test("of a resumed walk are those from before the run in which it began", async ({ loading }) => {
     await loading.load("user", [wireUser("1"), wireUser("2")]);
     loading.nextRun();
     loading.nextRun();
@@ -68,8 +65,7 @@ describe("a whole walk's missing records", () => {
     expect(await notedIds(loading)).toEqual(["2"]);
   });
 
-  test("are of projects those alone that the list ever showed", async () => {
-    await using loading = await setUpLoading();
+  test("are of projects those alone that the list ever showed", async ({ loading }) => {
     await loading.load("version", [wireVersion("7", wireProject("1"))], { at: BEFORE });
     await loading.load("project", [wireProject("2")], { at: BEFORE, source: "detail" });
     await loading.load("project", [wireProject("3"), wireProject("4")], { at: BEFORE });
@@ -81,8 +77,7 @@ describe("a whole walk's missing records", () => {
     expect(await notedIds(loading)).toEqual(["3"]);
   });
 
-  test("replace those of an earlier walk; one that is still missing keeps when it was noticed and asked for", async () => {
-    await using loading = await setUpLoading();
+  test("replace those of an earlier walk; one that still is keeps its two moments", async ({ loading }) => {
     await loading.load(
       "user",
       idsOf(4).map((id) => wireUser(id)),
@@ -101,8 +96,7 @@ describe("a whole walk's missing records", () => {
     expect(await noted(loading)).toEqual([]);
   });
 
-  test("are found in a table of many windows", async () => {
-    await using loading = await setUpLoading();
+  test("are found in a table of many windows", async ({ loading }) => {
     await loading.sql`
       insert into mirror.users (id, first_seen_at, changed_at, record_hash)
       select n, ${BEFORE}::timestamptz, ${BEFORE}::timestamptz, '' from generate_series(1, 12000) as n`;
@@ -137,8 +131,7 @@ describe("a whole walk's missing records", () => {
     expect(await noted(loading)).toHaveLength(isHeld ? 0 : missing);
   });
 
-  test("are held back with a sentence that says how many, why, and what lifts it", async () => {
-    await using loading = await setUpLoading();
+  test("are held back with a sentence that says how many, why, and what lifts it", async ({ loading }) => {
     await loading.load(
       "user",
       idsOf(1200).map((id) => wireUser(id)),
@@ -156,8 +149,7 @@ describe("a whole walk's missing records", () => {
     expect(await noted(loading)).toHaveLength(1199);
   });
 
-  test("that an earlier walk missed within its bounds do not count again, and stay to be asked for", async () => {
-    await using loading = await setUpLoading();
+  test("that an earlier walk missed do not count again, and stay to be asked for", async ({ loading }) => {
     await loading.load(
       "user",
       idsOf(100).map((id) => wireUser(id)),
@@ -174,8 +166,7 @@ describe("a whole walk's missing records", () => {
     );
   });
 
-  test("of a walk that met nothing are a bug, and none is written down", async () => {
-    await using loading = await setUpLoading();
+  test("of a walk that met nothing are a bug, and none is written down", async ({ loading }) => {
     await loading.load("user", [wireUser("1")], { at: BEFORE });
     await expect(note(loading, [], { allowMassDelete: true })).rejects.toThrow(
       "a walk of users that saw nothing",
@@ -189,8 +180,7 @@ describe("a whole walk's missing records", () => {
   });
 });
 
-test("a missing record that a later walk meets is missing no longer", async () => {
-  await using loading = await setUpLoading();
+test("a missing record that a later walk meets is missing no longer", async ({ loading }) => {
   await loading.load(
     "user",
     idsOf(4).map((id) => wireUser(id)),
@@ -202,8 +192,9 @@ test("a missing record that a later walk meets is missing no longer", async () =
   expect(await notedIds(loading)).toEqual(["1", "3"]);
 });
 
-test("missing records are asked for by turns of their resources, those never asked for first, then the longest waiting", async () => {
-  await using loading = await setUpLoading();
+test("missing records are asked for by turns of their resources, the longest waiting first", async ({
+  loading,
+}) => {
   await loading.sql`
     insert into sync.missing_records (resource, record_id, run_id, noticed_at, asked_at) values
       ('build', '1', 1, '2024-05-03', '2024-05-06'), ('build', '2', 1, '2024-05-03', '2024-05-05'),

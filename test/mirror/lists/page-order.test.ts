@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { createPageOrder } from "../../../src/mirror/lists/page-order.ts";
+import { createPageOrder } from "../../../src/mirror/lists/page-batches.ts";
 import { normalizePage } from "../../../src/mirror/normalize/page.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";

@@ -1,11 +1,12 @@
-import { expect, test } from "vitest";
-import { setUpLoading } from "../../support/loading.ts";
-import { wireBuild, wireUser } from "../../support/wire-records.ts";
+import { expect } from "vitest";
+import { createLookedUpKeys } from "../../../src/mirror/load/known-keys.ts";
+import type { Reference } from "../../../src/resources/record-id.ts";
+import { loadingTest as test } from "../../support/loading.ts";
+import { wireBuild, wireProject, wireUser } from "../../support/wire-records.ts";
 
 const user = (key: string) => ({ kind: "record", resource: "user", key }) as const;
 
-test("every id of a resource that others refer to is known, also from earlier runs", async () => {
-  await using loading = await setUpLoading();
+test("every id of a resource that others refer to is known, also from earlier runs", async ({ loading }) => {
   await loading.load("user", [wireUser("1"), wireUser("x y")]);
   loading.nextRun();
   await loading.keys.prepare([]);
@@ -16,8 +17,9 @@ test("every id of a resource that others refer to is known, also from earlier ru
   expect(loading.keys.resolve({ kind: "foreign" })).toBeNull();
 });
 
-test("nothing is certainly new before the tables were read, or in a table of builds that held some", async () => {
-  await using loading = await setUpLoading();
+test("nothing is surely new before the tables were read, or in a table that held some", async ({
+  loading,
+}) => {
   expect(loading.keys.isNew("build", "9")).toBe(false);
   await loading.load("build", [wireBuild("1")]);
   expect(loading.keys.isNew("build", "9")).toBe(true);
@@ -27,8 +29,9 @@ test("nothing is certainly new before the tables were read, or in a table of bui
   expect(loading.keys.isNew("build", "9")).toBe(false);
 });
 
-test("what was added is forgotten by a rollback, kept by a commit, and single ones can be dropped", async () => {
-  await using loading = await setUpLoading();
+test("what was added is forgotten by a rollback, kept by a commit, dropped one by one", async ({
+  loading,
+}) => {
   const { keys } = loading;
   await keys.prepare([]);
   for (const id of ["1", "2"]) keys.add("user", id);
@@ -40,4 +43,30 @@ test("what was added is forgotten by a rollback, kept by a commit, and single on
   keys.commit();
   keys.rollback();
   expect([keys.resolve(user("1")), keys.resolve(user("2"))]).toEqual(["1", null]);
+});
+
+const to = (resource: "user" | "project", key: string): Reference => ({ kind: "record", resource, key });
+
+test("keys are those of the references that were looked up and are here", async ({ loading }) => {
+  await loading.load("user", [wireUser("1"), wireUser("2")]);
+  await loading.load("project", [wireProject("1")]);
+  const keys = createLookedUpKeys(loading.sql);
+  expect(keys.resolve(to("user", "1"))).toBeNull();
+  await keys.prepare([to("user", "1"), to("user", "3"), to("project", "1"), { kind: "malformed" }]);
+  expect(keys.resolve(to("user", "1"))).toBe("1");
+  expect(keys.resolve(to("user", "2"))).toBeNull();
+  expect(keys.resolve(to("user", "3"))).toBeNull();
+  expect(keys.resolve(to("project", "1"))).toBe("1");
+  expect(keys.resolve({ kind: "malformed" })).toBeNull();
+});
+
+test("a record that was not here is found once it is, and none is taken for new unseen", async ({
+  loading,
+}) => {
+  const keys = createLookedUpKeys(loading.sql);
+  await keys.prepare([to("user", "1")]);
+  await loading.load("user", [wireUser("1")]);
+  await keys.prepare([to("user", "1")]);
+  expect(keys.resolve(to("user", "1"))).toBe("1");
+  expect(keys.isNew("build", "1")).toBe(false);
 });

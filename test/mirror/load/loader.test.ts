@@ -1,10 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { createLoader } from "../../../src/mirror/load/loader.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
 import type { TransactionSql } from "../../../src/store/connection/sql.ts";
 import { assertRunOpen } from "../../../src/store/ledger/run-ledger.ts";
-import { setUpLoading } from "../../support/loading.ts";
+import { setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { fingerprint, restoreStored } from "../../support/stored-mirror.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
 
@@ -98,8 +98,7 @@ describe("a run that another one has closed", () => {
 });
 
 describe("what is written alongside", () => {
-  test("is there with the page", async () => {
-    await using loading = await setUpLoading();
+  test("is there with the page", async ({ loading }) => {
     await loading.load("user", [wireUser("1")], {
       alongside: async (tx, counts) => {
         expect(counts).toMatchObject({ inserted: 1 });
@@ -109,8 +108,7 @@ describe("what is written alongside", () => {
     expect(await loading.sql`select 1 from sync.pages`).toHaveLength(1);
   });
 
-  test("takes the page with it when it fails, and nothing is taken for known", async () => {
-    await using loading = await setUpLoading();
+  test("takes the page with it when it fails, and nothing is taken for known", async ({ loading }) => {
     const failed = loading.load("user", [wireUser("1")], {
       alongside: async (tx) => {
         await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now())`;
@@ -138,8 +136,7 @@ describe("what is written alongside", () => {
     expect(await loading.sql`select 1 from sync.pages`).toHaveLength(1);
   });
 
-  test("a failure of Postgres comes as a StoreError that says what was being done", async () => {
-    await using loading = await setUpLoading();
+  test("a failure of Postgres comes as a StoreError that says what was being done", async ({ loading }) => {
     const failed = loading.load("user", [wireUser("1")], {
       alongside: async (tx) => void (await tx`select 1 from nowhere`),
     });
@@ -155,8 +152,7 @@ describe("what is written alongside", () => {
 });
 
 describe("a COPY that fails", () => {
-  test("is loaded record by record and ends right, nothing lost", async () => {
-    await using loading = await setUpLoading();
+  test("is loaded record by record and ends right, nothing lost", async ({ loading }) => {
     await loading.keys.prepare([]);
     // Behind the loader's back, which takes every build for a new one since there were none.
     await loading.sql`
@@ -234,8 +230,7 @@ describe("a record that Postgres refuses", () => {
     expect(await loading.load("version", versions)).toMatchObject({ inserted: 1 });
   });
 
-  test("for want of rights is no fault of the record: the load fails, nothing is put aside", async () => {
-    await using loading = await setUpLoading();
+  test("for want of rights is no fault of the record: nothing is put aside", async ({ loading }) => {
     await loading.sql.unsafe(`
       create function mirror.refuse() returns trigger language plpgsql as
         $$ begin raise exception 'not you' using errcode = case new.id when '1' then '23514' else '42501' end; end $$;
@@ -285,8 +280,7 @@ describe("a record that Postgres refuses", () => {
 });
 
 describe("hostile content", () => {
-  test("U+0000 becomes U+FFFD and is counted, lone surrogates too without being counted", async () => {
-    await using loading = await setUpLoading();
+  test("U+0000 becomes U+FFFD and is counted, lone surrogates are not counted", async ({ loading }) => {
     const counts = await loading.load("user", [
       wireUser("1", { first_name: "a\u0000b\u0000", last_name: "\ud83d", "k\u0000": ["\u0000"] }),
     ]);
@@ -322,8 +316,7 @@ describe("hostile content", () => {
     expect(await loading.sql`select id, state from mirror.builds`).toEqual([{ id, state: "building" }]);
   });
 
-  test("10 MB of text go in and are changed", { tags: ["long"] }, async () => {
-    await using loading = await setUpLoading();
+  test("10 MB of text go in and are changed", { tags: ["long"] }, async ({ loading }) => {
     const output = `${'ä\u{1F600}\\"\n'.repeat(1_000_000)}`;
     await loading.load("build", [wireBuild("1", { output })]);
     await loading.load("build", [wireBuild("1", { output: `${output}!`, state: "finished" })]);
@@ -346,8 +339,7 @@ describe("hostile content", () => {
 });
 
 describe("waiting pages", () => {
-  test("of resources that others refer to go in first", async () => {
-    await using loading = await setUpLoading();
+  test("of resources that others refer to go in first", async ({ loading }) => {
     const order: string[] = [];
     const alongside = (name: string) => async () => void order.push(name);
     const first = loading.load("file", [wireFile("0", null)], { alongside: alongside("first") });
@@ -361,8 +353,7 @@ describe("waiting pages", () => {
   });
 });
 
-test("a record that comes again unchanged in the same batch is dated as it came first", async () => {
-  await using loading = await setUpLoading();
+test("a record that comes again unchanged in one batch is dated as it came first", async ({ loading }) => {
   const [first, second] = ["2024-05-15T12:00:00Z", "2024-05-15T12:00:05Z"].map((at) => ({
     records: [wireUser("1")],
     request: "/api/v1/user/",

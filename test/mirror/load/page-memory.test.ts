@@ -1,9 +1,8 @@
-import { expect, test } from "vitest";
-import { createEarlierPages } from "../../../src/mirror/load/earlier-pages.ts";
-import { createPageMemory } from "../../../src/mirror/load/page-memory.ts";
+import { expect } from "vitest";
+import { createEarlierPages, createPageMemory } from "../../../src/mirror/load/page-memory.ts";
 import type { RememberedPage } from "../../../src/mirror/walk/page.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
-import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { type Loading, loadingTest as test } from "../../support/loading.ts";
 import { wireBuild, wireUser } from "../../support/wire-records.ts";
 
 const AT = "2024-05-15T12:00:00.000Z";
@@ -37,8 +36,7 @@ async function places({ sql }: Loading): Promise<number[]> {
   return (await sql<{ seq: number }[]>`select seq from sync.pages order by seq`).map(({ seq }) => seq);
 }
 
-test("a page is recalled by its hash as it was stored, and another in its place replaces it", async () => {
-  await using loading = await setUpLoading();
+test("a page is recalled by its hash as it was stored, until another replaces it", async ({ loading }) => {
   const { sql } = loading;
   const memory = await remember(loading, 2);
   const recall = (hash: string, of: Resource = "user") => createEarlierPages(sql, of, 0).recall(hash);
@@ -52,8 +50,7 @@ test("a page is recalled by its hash as it was stored, and another in its place 
   for (const hash of [hashOf(1), hashOf(2), hashOf(3)]) expect(await recall(hash)).toBeNull();
 });
 
-test("a page that is stored again as it was recalled keeps when it was loaded", async () => {
-  await using loading = await setUpLoading();
+test("a page that is stored again as it was recalled keeps when it was loaded", async ({ loading }) => {
   const memory = await remember(loading, 1);
   const known = await createEarlierPages(loading.sql, "user", 0).recall(hashOf(0));
   if (known) await loading.sql.begin((tx) => memory.store(tx, [{ ...known, seq: 4 }]));
@@ -62,15 +59,13 @@ test("a page that is stored again as it was recalled keeps when it was loaded", 
   expect(rows).toHaveLength(1);
 });
 
-test("pages are not stale while their records are as they left them", async () => {
-  await using loading = await setUpLoading();
+test("pages are not stale while their records are as they left them", async ({ loading }) => {
   const memory = await remember(loading, 3);
   await memory.forgetStale(0);
   expect(await places(loading)).toEqual([0, 1, 2]);
 });
 
-test("a page is forgotten when a record of it was written later by someone else", async () => {
-  await using loading = await setUpLoading();
+test("a page is forgotten when a record of it was written later by someone else", async ({ loading }) => {
   const memory = await remember(loading, 3);
   await loading.load("user", [wireUser("1b", { first_name: "B" })], {
     source: "detail",
@@ -80,8 +75,9 @@ test("a page is forgotten when a record of it was written later by someone else"
   expect(await places(loading)).toEqual([0, 2]);
 });
 
-test("a page is forgotten when a later run wrote a record of it on a clock that was set back", async () => {
-  await using loading = await setUpLoading();
+test("a page is forgotten when a later run with an earlier clock wrote a record of it", async ({
+  loading,
+}) => {
   const memory = await remember(loading, 2);
   loading.nextRun();
   const at = "2014-05-15T12:00:00Z";
@@ -90,16 +86,16 @@ test("a page is forgotten when a later run wrote a record of it on a clock that 
   expect(await places(loading)).toEqual([0]);
 });
 
-test("a page is forgotten when a record of it is deleted here", async () => {
-  await using loading = await setUpLoading();
+test("a page is forgotten when a record of it is deleted here", async ({ loading }) => {
   const memory = await remember(loading, 2);
   await loading.sql`update mirror.users set deleted_at = '2024-05-15T11:00:00Z' where id = '0a'`;
   await memory.forgetStale(0);
   expect(await places(loading)).toEqual([1]);
 });
 
-test("a page of builds is forgotten when one of them vanishes, and pages before the place stay", async () => {
-  await using loading = await setUpLoading();
+test("a page of builds is forgotten when one vanishes, and pages before the place stay", async ({
+  loading,
+}) => {
   const { sql, load } = loading;
   const memory = createPageMemory(sql, "build");
   for (const [seq, id] of ["1", "2", "3"].entries())
@@ -114,8 +110,7 @@ test("a page of builds is forgotten when one of them vanishes, and pages before 
   expect(await places(loading)).toEqual([0, 1]);
 });
 
-test("pagesBefore gives every page before a place in their order, over many windows", async () => {
-  await using loading = await setUpLoading();
+test("pagesBefore gives every page before a place in their order, over many windows", async ({ loading }) => {
   const memory = createPageMemory(loading.sql, "user");
   const pages = Array.from({ length: 100 }, (_, seq) => page(seq, [`${seq}`, `"{${seq}},\\`]));
   await loading.sql.begin((tx) => memory.store(tx, pages));
@@ -124,15 +119,15 @@ test("pagesBefore gives every page before a place in their order, over many wind
   expect(ids).toEqual(pages.slice(0, 70).flatMap((one) => one.ids));
 });
 
-test("forgetFrom drops what a shorter list no longer has", async () => {
-  await using loading = await setUpLoading();
+test("forgetFrom drops what a shorter list no longer has", async ({ loading }) => {
   const memory = await remember(loading, 3);
   await loading.sql.begin((tx) => memory.forgetFrom(tx, 1));
   expect(await places(loading)).toEqual([0]);
 });
 
-test("earlier pages are read before this walk stores its own in their places, and held around its own place", async () => {
-  await using loading = await setUpLoading();
+test("earlier pages are read before this walk stores its own, and held around its place", async ({
+  loading,
+}) => {
   const memory = createPageMemory(loading.sql, "user");
   const pages = Array.from({ length: 300 }, (_, seq) => page(seq, [`${seq}`]));
   await loading.sql.begin((tx) => memory.store(tx, pages));

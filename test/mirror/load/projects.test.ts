@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
-import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { describe, expect } from "vitest";
+import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { fingerprint } from "../../support/stored-mirror.ts";
 import { wireFile, wireProject, wireVersion } from "../../support/wire-records.ts";
 
@@ -43,8 +43,7 @@ describe("of two copies of a project", () => {
     }
   });
 
-  test("an embedded one of the same date is the same in another form, and replaces nothing", async () => {
-    await using loading = await setUpLoading();
+  test("an embedded one of the same date is another form, and replaces nothing", async ({ loading }) => {
     const { sponsor: _, ...embedded } = { ...copy(NEW, "short"), sponsor: null };
     const listed = { ...copy(NEW, "whole"), sponsor: null };
     for (const night of [1, 2]) {
@@ -66,8 +65,7 @@ describe("of two copies of a project", () => {
     expect(await stored(loading)).toMatchObject({ name: "whole again", source: "list" });
   });
 
-  test("a listed one is loaded though an embedded one of its date was asked for later and came first", async () => {
-    await using loading = await setUpLoading();
+  test("a listed one is loaded though a later embedded one of its date came first", async ({ loading }) => {
     const at = (minute: number) => ({ at: `2024-05-15T12:0${minute}:00Z` });
     const { sponsor: _, ...embedded } = { ...copy(NEW, "short"), sponsor: null };
     await loading.load("project", [{ ...copy(NEW, "before"), sponsor: null }], at(0));
@@ -85,8 +83,7 @@ describe("of two copies of a project", () => {
     expect(await stored(loading)).toMatchObject({ name: "newer" });
   });
 
-  test("the one that came first stays when it was asked for later", async () => {
-    await using loading = await setUpLoading();
+  test("the one that came first stays when it was asked for later", async ({ loading }) => {
     const [nine, ten, eleven, noon] = [9, 10, 11, 12].map((hour) =>
       `2024-05-15T${hour}:00:00Z`.replace("T9", "T09"),
     );
@@ -104,8 +101,9 @@ describe("of two copies of a project", () => {
     expect(await stored(loading)).toMatchObject({ name: "old" });
   });
 
-  test("a page of the list that was skipped names the projects that an older copy has replaced meanwhile", async () => {
-    await using loading = await setUpLoading();
+  test("a skipped page of the list names the projects that an older copy has replaced", async ({
+    loading,
+  }) => {
     const at = (minute: number) => new Date(Date.UTC(2024, 4, 15, 12, minute));
     await loading.load("project", [copy(OLD, "listed")]);
     loading.nextRun();
@@ -117,8 +115,7 @@ describe("of two copies of a project", () => {
     expect(await loader.noteSkipped("project", ["2"], at(7))).toEqual([]);
   });
 
-  test("on one page the newest stays, of equal age the later one", async () => {
-    await using loading = await setUpLoading();
+  test("on one page the newest stays, of equal age the later one", async ({ loading }) => {
     const copies = [copy(NEW, "new"), copy(NEW, "new too"), copy(OLD, "old")];
     await loading.load(
       "version",
@@ -128,8 +125,7 @@ describe("of two copies of a project", () => {
     expect(await loading.sql`select distinct project_id from mirror.versions`).toEqual([{ project_id: "1" }]);
   });
 
-  test("of pages that were asked for at the same moment the newest stays", async () => {
-    await using loading = await setUpLoading();
+  test("of pages that were asked for at the same moment the newest stays", async ({ loading }) => {
     await loading.loadPages("version", [
       [wireVersion("1", copy(MIDDLE, "middle"))],
       [wireVersion("2", copy(NEW, "new"))],
@@ -138,8 +134,9 @@ describe("of two copies of a project", () => {
     expect(await stored(loading)).toMatchObject({ name: "new" });
   });
 
-  test("after any runs the one that the last run asked for last stays", { timeout: 60_000 }, async () => {
-    await using loading = await setUpLoading();
+  test("after any runs the one that the last run asked for last stays", { timeout: 60_000 }, async ({
+    loading,
+  }) => {
     const sighting = fc.record({
       source: fc.constantFrom("list" as const, "detail" as const, "embedded" as const),
       date: fc.constantFrom(OLD, MIDDLE, NEW, null),
@@ -206,8 +203,7 @@ describe("of two copies of a project", () => {
 });
 
 describe("a project that only embedded copies tell of", () => {
-  test("is not listed until the list shows it, equal or not", async () => {
-    await using loading = await setUpLoading();
+  test("is not listed until the list shows it, equal or not", async ({ loading }) => {
     await bring(loading, "embedded", copy(OLD, "same"));
     expect(await stored(loading)).toEqual({ name: "same", source: "embedded", listed: false });
     await bring(loading, "detail", copy(NEW, "other"));
@@ -216,15 +212,13 @@ describe("a project that only embedded copies tell of", () => {
     expect(await stored(loading)).toEqual({ name: "other", source: "list", listed: true });
   });
 
-  test("is listed from then on when the list shows a copy that was asked for earlier", async () => {
-    await using loading = await setUpLoading();
+  test("is listed from then on when the list shows a copy asked for earlier", async ({ loading }) => {
     await loading.load("file", [wireFile("1", copy(OLD, "new"))], { at: "2024-05-15T12:00:00Z" });
     await loading.load("project", [copy(NEW, "old")], { at: "2024-05-15T11:00:00Z" });
     expect(await stored(loading)).toEqual({ name: "new", source: "embedded", listed: true });
   });
 
-  test("stays listed when a newer embedded copy replaces the listed one", async () => {
-    await using loading = await setUpLoading();
+  test("stays listed when a newer embedded copy replaces the listed one", async ({ loading }) => {
     await bring(loading, "list", copy(OLD, "old"));
     await bring(loading, "embedded", copy(NEW, "new"));
     await bring(loading, "list", copy(NEW, "new"));
@@ -236,8 +230,7 @@ describe("a project that only embedded copies tell of", () => {
 });
 
 describe("an embedded copy", () => {
-  test("that was brought in already is not looked up again, a different one is", async () => {
-    await using loading = await setUpLoading();
+  test("that was brought in already is not looked up again, a different one is", async ({ loading }) => {
     await bring(loading, "embedded", copy(OLD, "here"));
     // What is behind the loader's back shows whether it looked.
     await loading.sql`update mirror.projects set record_hash = '\\x00', name = 'looked at' where id = '1'`;
@@ -247,8 +240,7 @@ describe("an embedded copy", () => {
     expect(await stored(loading)).toMatchObject({ name: "another" });
   });
 
-  test("is forgotten when its transaction was not committed", async () => {
-    await using loading = await setUpLoading();
+  test("is forgotten when its transaction was not committed", async ({ loading }) => {
     const file = wireFile("1", copy(OLD, "here"));
     const broken = loading.load("file", [file], { alongside: () => Promise.reject(new Error("no")) });
     await expect(broken).rejects.toThrow("no");

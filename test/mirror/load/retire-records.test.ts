@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
-import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { fingerprint } from "../../support/stored-mirror.ts";
 import {
   wholeRecord,
@@ -32,8 +32,7 @@ const changes = ({ sql }: Loading) => sql`
   select resource, record_id, kind, run_id, observed_at, before, after from mirror.changes order by id`;
 
 describe("a record that is gone", () => {
-  test("keeps its row, with when that was seen, and a row in the changes", async () => {
-    await using loading = await setUpLoading();
+  test("keeps its row, with when that was seen, and a row in the changes", async ({ loading }) => {
     await loading.load("user", [wireUser("1"), wireUser("2")]);
     await loading.load("build", [wireBuild("1")]);
     expect(await retire(loading, "user", ["1"])).toEqual({ user: 1 });
@@ -52,8 +51,7 @@ describe("a record that is gone", () => {
     expect(await loading.sql`select 1 from sync.missing_records`).toHaveLength(0);
   });
 
-  test("vanishes before that when it is a build that was open", async () => {
-    await using loading = await setUpLoading();
+  test("vanishes before that when it is a build that was open", async ({ loading }) => {
     await loading.load("build", [
       wireBuild("1", { state: "building" }),
       wireBuild("2", { state: "finished" }),
@@ -67,16 +65,14 @@ describe("a record that is gone", () => {
     expect(await loading.sql`select 1 from sync.open_builds`).toEqual([]);
   });
 
-  test("is restored when the same run sees it again, unchanged", async () => {
-    await using loading = await setUpLoading();
+  test("is restored when the same run sees it again, unchanged", async ({ loading }) => {
     await loading.load("user", [wireUser("1")]);
     await retire(loading, "user", ["1"]);
     expect(await loading.load("user", [wireUser("1")], { at: BACK })).toMatchObject({ restored: 1 });
     expect(await rows(loading, "users")).toMatchObject([{ id: "1", deleted_at: null }]);
   });
 
-  test("is not written again when it is retired again, nor is one that no walk missed", async () => {
-    await using loading = await setUpLoading();
+  test("is not written again when retired again, nor is one that no walk missed", async ({ loading }) => {
     await loading.load("user", [wireUser("1"), wireUser("2")]);
     await retire(loading, "user", ["1"]);
     const before = await fingerprint(loading.sql);
@@ -86,8 +82,7 @@ describe("a record that is gone", () => {
     expect(await fingerprint(loading.sql)).toEqual(before);
   });
 
-  test("stays alive when what goes into the same transaction fails", async () => {
-    await using loading = await setUpLoading();
+  test("stays alive when what goes into the same transaction fails", async ({ loading }) => {
     await loading.load("user", [wireUser("1")]);
     await retire(loading, "user", []);
     await loading.sql`insert into sync.missing_records values ('user', '1', 1, now(), null)`;
@@ -100,8 +95,7 @@ describe("a record that is gone", () => {
     expect(await changes(loading)).toEqual([]);
   });
 
-  test("goes on being pointed to when it is a project", async () => {
-    await using loading = await setUpLoading();
+  test("goes on being pointed to when it is a project", async ({ loading }) => {
     await loading.load("project", [wireProject("1", { users: ["/api/v1/user/1/"] })]);
     await loading.load("version", [wireVersion("7", wireProject("1"))]);
     await loading.load("build", [wireBuild("8", { project: "/api/v1/project/1/" })]);

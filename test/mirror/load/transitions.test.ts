@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { createLocalDates } from "../../../src/simulate/local-dates.ts";
-import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { fingerprint } from "../../support/stored-mirror.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
@@ -43,8 +43,7 @@ describe("a build's states", () => {
     ]);
   });
 
-  test("are entered between their predecessor's last sight and their own first", async () => {
-    await using loading = await setUpLoading();
+  test("are entered between their predecessor's last sight and their own first", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
     await see(loading, "2024-05-15T12:01:00.000Z", { state: "building" });
     await see(loading, "2024-05-15T12:02:00.000Z", { state: "finished", success: false });
@@ -76,8 +75,7 @@ describe("a build's states", () => {
     ]);
   });
 
-  test("are kept one by one when pages that are loaded together show several", async () => {
-    await using loading = await setUpLoading();
+  test("are kept one by one when pages that are loaded together show several", async ({ loading }) => {
     const pages = ["triggered", "building", "building", "finished"].map((state) => [
       wireBuild("1", { date: DATE, state }),
     ]);
@@ -94,8 +92,7 @@ describe("a build's states", () => {
     expect(await loading.sql`select 1 from mirror.changes`).toHaveLength(2);
   });
 
-  test("are kept one by one also where a page has to be loaded record by record", async () => {
-    await using loading = await setUpLoading();
+  test("are kept one by one also where a page has to be loaded record by record", async ({ loading }) => {
     await loading.sql`alter table mirror.builds add check (id <> '2')`;
     const bad = wireBuild("2");
     const pages = ["triggered", "building", "finished"].map((state) => [
@@ -111,8 +108,7 @@ describe("a build's states", () => {
     expect((await stored(loading)).map(({ to }) => to)).toEqual(["triggered", "building", "finished"]);
   });
 
-  test("may be skipped", async () => {
-    await using loading = await setUpLoading();
+  test("may be skipped", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
     await see(loading, "2024-05-15T12:01:00.000Z", { state: "finished" });
     expect((await stored(loading)).map(({ to, anomaly }) => [to, anomaly])).toEqual([
@@ -121,15 +117,13 @@ describe("a build's states", () => {
     ]);
   });
 
-  test("add nothing when the state is the same though the build changed", async () => {
-    await using loading = await setUpLoading();
+  test("add nothing when the state is the same though the build changed", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
     expect(await see(loading, "2024-05-15T12:01:00.000Z", { state: "building", output: "more" })).toBe(0);
     expect(await stored(loading)).toHaveLength(1);
   });
 
-  test("are kept when they move backwards, and the anomaly says so", async () => {
-    await using loading = await setUpLoading();
+  test("are kept when they move backwards, and the anomaly says so", async ({ loading }) => {
     for (const [minute, state] of ["finished", "triggered", "building", "triggered"].entries())
       await see(loading, `2024-05-15T12:0${minute}:00.000Z`, { state });
     expect((await stored(loading)).map(({ seq, to, anomaly }) => [seq, to, anomaly])).toEqual([
@@ -156,8 +150,7 @@ describe("a build's states", () => {
     expect(await loading.sql`select state from mirror.builds`).toEqual([{ state: "finished" }]);
   });
 
-  test("that are unknown, or none, are kept as they are", async () => {
-    await using loading = await setUpLoading();
+  test("that are unknown, or none, are kept as they are", async ({ loading }) => {
     for (const [minute, state] of ["triggered", "cloning", null, "building", 7].entries())
       await see(loading, `2024-05-15T12:0${minute}:00.000Z`, { state });
     expect((await stored(loading)).map(({ from, to, anomaly }) => [from, to, anomaly])).toEqual([
@@ -169,8 +162,7 @@ describe("a build's states", () => {
     ]);
   });
 
-  test("of a build without a date begin at any time before", async () => {
-    await using loading = await setUpLoading();
+  test("of a build without a date begin at any time before", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { date: null });
     await see(loading, "2024-05-15T12:01:00.000Z", { date: null, state: "building" });
     expect((await stored(loading)).map(({ not_before, anomaly }) => [not_before, anomaly])).toEqual([
@@ -179,8 +171,9 @@ describe("a build's states", () => {
     ]);
   });
 
-  test("seen again later are entered after the request that showed their predecessor last", async () => {
-    await using loading = await setUpLoading();
+  test("seen again later are entered after the last request that showed the one before", async ({
+    loading,
+  }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
     loading.nextRun();
     await see(loading, "2024-05-15T12:05:02.000Z", { state: "triggered" }, "2024-05-15T12:05:00.000Z");
@@ -198,8 +191,7 @@ describe("a build's states", () => {
     });
   });
 
-  test("may be entered while the reply that showed their predecessor is on its way", async () => {
-    await using loading = await setUpLoading();
+  test("may be entered while the reply that showed their predecessor is on its way", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:30.000Z", { state: "triggered" }, "2024-05-15T12:00:00.000Z");
     await see(loading, "2024-05-15T12:01:30.000Z", { state: "building" }, "2024-05-15T12:01:00.000Z");
     expect((await stored(loading))[1]).toMatchObject({
@@ -208,16 +200,14 @@ describe("a build's states", () => {
     });
   });
 
-  test("of a build whose date lies in the future begin at any time before, and the anomaly says so", async () => {
-    await using loading = await setUpLoading();
+  test("of a build dated in the future begin at any time before: an anomaly", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { date: "9999-12-31T23:59:59.999999" });
     expect(await stored(loading)).toMatchObject([
       { not_before: "-infinity", not_after: "2024-05-15 12:00:00+00", anomaly: "future_date" },
     ]);
   });
 
-  test("begin after their predecessor began when our clock went back in between", async () => {
-    await using loading = await setUpLoading();
+  test("begin after their predecessor began when our clock went back in between", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
     loading.nextRun();
     await see(loading, "2024-05-15T11:30:00.000Z", { state: "building" });
@@ -229,8 +219,7 @@ describe("a build's states", () => {
     ]);
   });
 
-  test("begin after the first one began, not after one whose bound came from the clock that went back", async () => {
-    await using loading = await setUpLoading();
+  test("begin after the first one began, not by the clock that went back", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
     await see(loading, "2024-05-15T12:20:00.000Z", { state: "building" });
     loading.nextRun();
@@ -315,8 +304,7 @@ describe("a build's states", () => {
     ]);
   });
 
-  test("are not written twice when the same is seen again", async () => {
-    await using loading = await setUpLoading();
+  test("are not written twice when the same is seen again", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
     await see(loading, "2024-05-15T12:01:00.000Z", { state: "building" });
     const before = await fingerprint(loading.sql);
@@ -325,8 +313,7 @@ describe("a build's states", () => {
     expect(await fingerprint(loading.sql)).toEqual(before);
   });
 
-  test("do not change when all that was observed is replayed", async () => {
-    await using loading = await setUpLoading();
+  test("do not change when all that was observed is replayed", async ({ loading }) => {
     const replay = async () => {
       await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
       await see(loading, "2024-05-15T12:01:00.000Z", { state: "building" });
@@ -343,8 +330,7 @@ describe("a build's states", () => {
 });
 
 describe("an open build whose detail is gone", () => {
-  test("does not come back by what was seen before", async () => {
-    await using loading = await setUpLoading();
+  test("does not come back by what was seen before", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
     await miss(loading, "2024-05-15T12:01:00.000Z");
     expect(await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" })).toBe(0);
@@ -354,8 +340,7 @@ describe("an open build whose detail is gone", () => {
     ).toBe(0);
   });
 
-  test("vanishes, with bounds like any state, and is not deleted by it", async () => {
-    await using loading = await setUpLoading();
+  test("vanishes, with bounds like any state, and is not deleted by it", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
     expect(await miss(loading, "2024-05-15T12:01:00.000Z")).toBe(1);
     expect(await miss(loading, "2024-05-15T12:05:00.000Z")).toBe(0);
@@ -396,8 +381,7 @@ describe("open builds are remembered", () => {
   const open = ({ sql }: Loading) =>
     sql`select build_id, since, seen_at from sync.open_builds order by build_id`;
 
-  test("from their date on at first sight, and from the sight of each move on", async () => {
-    await using loading = await setUpLoading();
+  test("from their date on at first sight, and from the sight of each move on", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
     await see(loading, "2024-05-15T12:01:00.000Z", { state: "triggered" });
     expect(await open(loading)).toEqual([
@@ -409,8 +393,7 @@ describe("open builds are remembered", () => {
     ]);
   });
 
-  test("as they were seen by the later run, though our clock was set back before it", async () => {
-    await using loading = await setUpLoading();
+  test("as they were seen by the later run, though our clock was set back before it", async ({ loading }) => {
     await see(loading, "2024-05-15T12:30:00.000Z", { state: "triggered" });
     loading.nextRun();
     await see(loading, "2024-05-15T11:35:00.000Z", { state: "triggered" });
@@ -420,8 +403,7 @@ describe("open builds are remembered", () => {
     expect((await stored(loading))[1]).toMatchObject({ not_before: "2024-05-15 11:35:00+00", anomaly: null });
   });
 
-  test("until they finish, whichever state that is not finished they are in; without a state they are not", async () => {
-    await using loading = await setUpLoading();
+  test("until they finish, whichever their state; without a state they are not", async ({ loading }) => {
     const states = ["triggered", "building", "finished", "cloning", null, ""];
     await loading.load(
       "build",
@@ -435,8 +417,7 @@ describe("open builds are remembered", () => {
     expect(await open(loading)).toEqual([]);
   });
 
-  test("until their state is gone", async () => {
-    await using loading = await setUpLoading();
+  test("until their state is gone", async ({ loading }) => {
     await loading.load("build", [wireBuild("1", { state: "building" })]);
     await loading.load("build", [wireBuild("1", { state: null })]);
     expect(await open(loading)).toEqual([]);

@@ -1,7 +1,7 @@
 /** What a run stores together is stored together or not at all, whatever breaks it off. `interrupted-run.test.ts` has longer cases. */
 import { expect, test } from "vitest";
 import { LockedError } from "../../../src/base/errors.ts";
-import { exitCodeOfRun } from "../../../src/mirror/run/run.ts";
+import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { startRun } from "../../../src/store/ledger/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../../../src/store/ledger/run-lock.ts";

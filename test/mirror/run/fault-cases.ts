@@ -92,14 +92,29 @@ export interface FaultSection {
 }
 
 const succeeds = { exit: 0, run: "succeeded", walk: "whole" } as const;
-const passes = { ...succeeds, left: "all" } as const;
 const notWhole = { exit: 3, run: "partial", walk: "not_whole" } as const;
 const quarantined = { exit: 3, run: "partial", walk: "whole", left: "aside" } as const;
 const breaksOff = { ...notWhole, left: "soFar" } as const;
 const isLost = { exit: 5, run: "partial", walk: "not_whole", left: "lost" } as const;
 
+/** Without `left` every record is there. */
+function on(
+  fault: string,
+  play: Play,
+  ends: Pick<FaultCase, "exit" | "run" | "walk"> & Partial<FaultCase>,
+  more: Partial<FaultCase> = {},
+): FaultCase {
+  return { fault, play, left: "all", ...ends, ...more };
+}
+
 /** A reason names the list, the request, what was expected and what came. */
 const atPage = (text: string) => new RegExp(`^build list: .*offset=40.*${text}`);
+const breaksAt = (text: string) => ({ ...breaksOff, says: atPage(text) });
+const holesAt = (...places: number[]) => {
+  const where = `at offset${places.length > 1 ? "s" : ""} ${places.join(", ")}`;
+  const says = `^build list: /api\\S+: the service cannot render ${places.length} of its records, ${where}`;
+  return { ...notWhole, left: "holes", places, says: new RegExp(says) } as const;
+};
 
 const TEST_LIMIT_MS = 1000;
 const inTime = { timeoutMs: TEST_LIMIT_MS };
@@ -132,70 +147,51 @@ export const FAULTS: readonly FaultSection[] = [
   {
     title: "The way from page to page",
     cases: [
-      {
-        fault: "`next` names: the page just read",
-        play: at40(nextTo((query) => query.set("offset", "40"))),
-        ...breaksOff,
-        says: atPage("next should lead on from offset 40, but leads to offset 40"),
-      },
-      {
-        fault: "`next` names: an earlier page",
-        play: at40(nextTo((query) => query.set("offset", "10"))),
-        ...breaksOff,
-        says: atPage("next should lead on from offset 40, but leads to offset 10"),
-      },
-      {
-        fault: "`next` names: another host",
-        play: (stage) =>
+      on(
+        "`next` names: the page just read",
+        at40(nextTo((query) => query.set("offset", "40"))),
+        breaksAt("next should lead on from offset 40, but leads to offset 40"),
+      ),
+      on(
+        "`next` names: an earlier page",
+        at40(nextTo((query) => query.set("offset", "10"))),
+        breaksAt("next should lead on from offset 40, but leads to offset 10"),
+      ),
+      on(
+        "`next` names: another host",
+        (stage) =>
           when(
             page40,
             nextTo(() => {}, `${stage.elsewhere}api/v1/build/`),
           ),
-        ...breaksOff,
-        says: atPage("next should stay on /api/v1/build/, but is 'http:"),
-      },
-      {
-        fault: "`next` names: another path",
-        play: at40(nextTo(() => {}, "/etc/passwd")),
-        ...breaksOff,
-        says: atPage("next should stay on /api/v1/build/, but is '/etc/passwd"),
-      },
-      {
-        fault: "`next` names: another resource",
-        play: at40(nextTo(() => {}, "/api/v1/user/")),
-        ...breaksOff,
-        says: atPage("next should stay on /api/v1/build/, but is '/api/v1/user/"),
-      },
-      {
-        fault: "`next` names: no limit",
-        play: at40(nextTo((query) => query.delete("limit"))),
-        ...breaksOff,
-        says: atPage("next should name a page by limit and offset, but is '/api/v1/build/"),
-      },
-      {
-        fault: "`next` is: no link",
-        play: at40(meta("next", "http://[")),
-        ...breaksOff,
-        says: atPage("next should name a page by limit and offset, but is 'http://\\['"),
-      },
-      {
-        fault: "`next` leaves thirty records out",
-        play: at40(nextTo((query) => query.set("offset", "80"))),
-        ...passes,
-      },
-      {
-        fault: "`limit` changes on the way",
-        play: at40(nextTo((query) => query.set("limit", "3"))),
-        ...passes,
-      },
-      {
-        fault: "`next` brings a filter with it",
-        play: at40(nextTo((query) => query.set("state", "finished"))),
-        ...passes,
-      },
-      {
-        fault: "four records a page, whatever is asked for",
-        play: always(
+        breaksAt("next should stay on /api/v1/build/, but is 'http:"),
+      ),
+      on(
+        "`next` names: another path",
+        at40(nextTo(() => {}, "/etc/passwd")),
+        breaksAt("next should stay on /api/v1/build/, but is '/etc/passwd"),
+      ),
+      on(
+        "`next` names: another resource",
+        at40(nextTo(() => {}, "/api/v1/user/")),
+        breaksAt("next should stay on /api/v1/build/, but is '/api/v1/user/"),
+      ),
+      on(
+        "`next` names: no limit",
+        at40(nextTo((query) => query.delete("limit"))),
+        breaksAt("next should name a page by limit and offset, but is '/api/v1/build/"),
+      ),
+      on(
+        "`next` is: no link",
+        at40(meta("next", "http://[")),
+        breaksAt("next should name a page by limit and offset, but is 'http://\\['"),
+      ),
+      on("`next` leaves thirty records out", at40(nextTo((query) => query.set("offset", "80"))), succeeds),
+      on("`limit` changes on the way", at40(nextTo((query) => query.set("limit", "3"))), succeeds),
+      on("`next` brings a filter with it", at40(nextTo((query) => query.set("state", "finished"))), succeeds),
+      on(
+        "four records a page, whatever is asked for",
+        always(
           page((body, { offset }) => {
             const isCut = body.objects.length > 4;
             body.objects = body.objects.slice(0, 4);
@@ -203,58 +199,54 @@ export const FAULTS: readonly FaultSection[] = [
             if (isCut) body.meta.next = `/api/v1/build/?limit=4&offset=${offset + 4}`;
           }),
         ),
-        ...passes,
-      },
-      { fault: "`total_count` is: too small", play: always(meta("total_count", 115)), ...passes },
-      {
-        fault: "`total_count` is: too small in a list whose order is only believed",
-        play: () => when(listOf("version"), meta("total_count", 25)),
-        list: "version",
-        ...passes,
-      },
-      { fault: "`total_count` is: too large", play: always(meta("total_count", 125)), ...passes },
-      { fault: "`total_count` is: huge", play: always(meta("total_count", 9e15)), ...passes },
-      {
-        fault: "`total_count` is: counted long ago, and `next` is computed from it",
-        play: always(
+        succeeds,
+      ),
+      on("`total_count` is: too small", always(meta("total_count", 115)), succeeds),
+      on(
+        "`total_count` is: too small in a list whose order is only believed",
+        () => when(listOf("version"), meta("total_count", 25)),
+        succeeds,
+        { list: "version" },
+      ),
+      on("`total_count` is: too large", always(meta("total_count", 125)), succeeds),
+      on("`total_count` is: huge", always(meta("total_count", 9e15)), succeeds),
+      on(
+        "`total_count` is: counted long ago, and `next` is computed from it",
+        always(
           page((body, { offset }) => {
             body.meta.total_count = 112;
             if (offset + 10 >= 112) body.meta.next = null;
           }),
         ),
-        ...passes,
-      },
+        succeeds,
+      ),
       ...(
         [
           ["negative", -120],
           ["a word", "many"],
           ["missing", undefined],
         ] as const
-      ).map(
-        ([what, value]): FaultCase => ({
-          fault: `\`total_count\` is: ${what}`,
-          play: always(meta("total_count", value)),
-          ...notWhole,
+      ).map(([what, value]) =>
+        on(`\`total_count\` is: ${what}`, always(meta("total_count", value)), notWhole, {
           left: "all",
           says: new RegExp(
             `^build list: /api\\S+: total_count should be a number, but is ${JSON.stringify(value) ?? "missing"}$`,
           ),
         }),
       ),
-      {
-        fault: "`next` past the end for ever, the pages: empty",
-        play: always(
+      on(
+        "`next` past the end for ever, the pages: empty",
+        always(
           page((body, { offset }) => {
             body.meta.next = `/api/v1/build/?limit=10&offset=${offset + 10}`;
           }),
         ),
-        ...notWhole,
-        left: "all",
-        says: /^build list: .*offset=\d+: the page holds no record, yet it has a next one/,
-      },
-      {
-        fault: "`next` past the end for ever, the pages: like the last one",
-        play: () => {
+        notWhole,
+        { left: "all", says: /^build list: .*offset=\d+: the page holds no record, yet it has a next one/ },
+      ),
+      on(
+        "`next` past the end for ever, the pages: like the last one",
+        () => {
           let last: WireRecord[] = [];
           return when(
             listOf("build"),
@@ -265,257 +257,199 @@ export const FAULTS: readonly FaultSection[] = [
             }),
           );
         },
-        ...notWhole,
-        left: "all",
-        says: /^build list: .*offset=\d+: the list should have come to its end, but goes on after \d+ pages/,
-      },
-      { fault: "`next` is null too early on one page", play: at40(meta("next", null)), ...passes },
-      {
-        fault: "`next` is: null on every page",
-        play: always(
+        notWhole,
+        {
+          left: "all",
+          says: /^build list: .*offset=\d+: the list should have come to its end, but goes on after \d+ pages/,
+        },
+      ),
+      on("`next` is null too early on one page", at40(meta("next", null)), succeeds),
+      on(
+        "`next` is: null on every page",
+        always(
           page((body) => {
             body.objects = body.objects.slice(0, 10);
             body.meta.next = null;
           }),
         ),
-        ...passes,
-      },
-      {
-        fault: "an empty page in the middle",
-        play: at40(
+        succeeds,
+      ),
+      on(
+        "an empty page in the middle",
+        at40(
           page((body) => {
             body.objects = [];
             body.meta.next = null;
           }),
         ),
-        ...passes,
-      },
-      {
-        fault: "missing: `meta`",
-        play: at40(page((body) => Reflect.deleteProperty(body, "meta"))),
-        ...breaksOff,
-        says: atPage("should answer with a page .*, but meta:"),
-      },
-      {
-        fault: "missing: `objects`",
-        play: at40(page((body) => Reflect.deleteProperty(body, "objects"))),
-        ...breaksOff,
-        says: atPage("should answer with a page .*, but objects:"),
-      },
-      {
-        fault: "`objects` is no list",
-        play: at40(page((body) => Object.assign(body, { objects: { ...body.objects } }))),
-        ...breaksOff,
-        says: atPage("should answer with a page .*, but objects:"),
-      },
-      {
-        fault: "a record in the place of a list",
-        play: at40(json({ id: "7", state: "finished" })),
-        ...breaksOff,
-        says: atPage("should answer with a page .*, but meta:"),
-      },
+        succeeds,
+      ),
+      on(
+        "missing: `meta`",
+        at40(page((body) => Reflect.deleteProperty(body, "meta"))),
+        breaksAt("should answer with a page .*, but meta:"),
+      ),
+      on(
+        "missing: `objects`",
+        at40(page((body) => Reflect.deleteProperty(body, "objects"))),
+        breaksAt("should answer with a page .*, but objects:"),
+      ),
+      on(
+        "`objects` is no list",
+        at40(page((body) => Object.assign(body, { objects: { ...body.objects } }))),
+        breaksAt("should answer with a page .*, but objects:"),
+      ),
+      on(
+        "a record in the place of a list",
+        at40(json({ id: "7", state: "finished" })),
+        breaksAt("should answer with a page .*, but meta:"),
+      ),
     ],
   },
   {
     title: "Lists that move, or have no order",
     cases: [
-      {
-        fault: "versions, users and files in a new order for each request",
-        play: () => (_request, next) => next(),
-        world: { ties: "shuffled" },
-        list: "version",
-        ...passes,
-      },
-      {
-        fault: "the whole list in a new order",
-        play: shuffled("build"),
-        ...passes,
-      },
-      {
-        fault: "deleted in front of every page: a row",
-        play: meanwhile(20, (world) => deleteNewest(world, 1)),
-        ...succeeds,
-        left: "moved",
-      },
-      {
-        fault: "more rows deleted between two pages than the overlap",
-        play: meanwhile(4, (world) => deleteNewest(world, 5)),
-        ...succeeds,
-        left: "moved",
-      },
-      {
-        fault: "deleted in front of every page: a version",
-        play: ({ world }) => {
+      on(
+        "versions, users and files in a new order for each request",
+        () => (_request, next) => next(),
+        succeeds,
+        { world: { ties: "shuffled" }, list: "version" },
+      ),
+      on("the whole list in a new order", shuffled("build"), succeeds),
+      on(
+        "deleted in front of every page: a row",
+        meanwhile(20, (world) => deleteNewest(world, 1)),
+        succeeds,
+        { left: "moved" },
+      ),
+      on(
+        "more rows deleted between two pages than the overlap",
+        meanwhile(4, (world) => deleteNewest(world, 5)),
+        succeeds,
+        { left: "moved" },
+      ),
+      on(
+        "deleted in front of every page: a version",
+        ({ world }) => {
           const ids = listed(world, "version").map(({ id }) => String(id));
           return when(first(6, listOf("version")), (next) => {
             world.deleteRecord("version", ids.pop() ?? "");
             return next();
           });
         },
-        list: "version",
-        ...succeeds,
-        left: "moved",
-      },
-      {
-        fault: "two rows inserted at the head before every page",
-        play: meanwhile(12, (world) => void world.triggerBuilds(2)),
-        ...succeeds,
-        left: "moved",
-      },
+        succeeds,
+        { list: "version", left: "moved" },
+      ),
+      on(
+        "two rows inserted at the head before every page",
+        meanwhile(12, (world) => void world.triggerBuilds(2)),
+        succeeds,
+        { left: "moved" },
+      ),
     ],
   },
   {
     title: "Pages that cannot be rendered",
     cases: [
-      ...[400, 500, 502, 504].map(
-        (code): FaultCase => ({
-          fault: `one page whose halves can be rendered: ${code}`,
-          play: at40(status(code)),
-          ...passes,
-        }),
+      ...[400, 500, 502, 504].map((code) =>
+        on(`one page whose halves can be rendered: ${code}`, at40(status(code)), succeeds),
       ),
-      ...[400, 500, 502, 504].map(
-        (code): FaultCase => ({
-          fault: `every page with a certain record: ${code}`,
-          play: unrendered(code, 45),
-          ...notWhole,
-          left: "holes",
-          places: [45],
-          says: /^build list: \/api\S+: the service cannot render 1 of its records, at offset 45/,
-        }),
+      ...[400, 500, 502, 504].map((code) =>
+        on(`every page with a certain record: ${code}`, unrendered(code, 45), holesAt(45)),
       ),
-      {
-        fault: "every page with a certain record: no answer",
-        play: () => when(holding("build", 45), silence),
-        settings: { ...inTime, retries: 1 },
-        ...notWhole,
-        left: "holes",
-        places: [45],
-        says: /^build list: \/api\S+: the service cannot render 1 of its records, at offset 45/,
-      },
-      {
-        fault: "such records: three side by side",
-        play: unrendered(500, 44, 45, 46),
-        ...notWhole,
-        left: "holes",
-        places: [44, 45, 46],
-        says: /^build list: \/api\S+: the service cannot render 3 of its records, at offsets 44, 45, 46/,
-      },
-      {
-        fault: "such records: the first and the last",
-        play: unrendered(500, 0, 119),
-        ...notWhole,
-        left: "holes",
-        places: [0, 119],
-        says: /^build list: \/api\S+: the service cannot render 2 of its records, at offsets 0, 119/,
-      },
-      {
-        fault: "a record too large for `DOCMIRROR_MAX_BODY_MB`",
-        play: record("build", 45, (build) => Object.assign(build, { output: "x".repeat(2 ** 20) })),
-        settings: tight,
-        ...notWhole,
-        left: "holes",
-        places: [45],
-        says: /^build list: \/api\S+: the service cannot render 1 of its records, at offset 45/,
-      },
-      {
-        fault: "every page with a certain record: a gzip bomb",
-        play: () =>
+      on(
+        "every page with a certain record: no answer",
+        () => when(holding("build", 45), silence),
+        holesAt(45),
+        { settings: { ...inTime, retries: 1 } },
+      ),
+      on("such records: three side by side", unrendered(500, 44, 45, 46), holesAt(44, 45, 46)),
+      on("such records: the first and the last", unrendered(500, 0, 119), holesAt(0, 119)),
+      on(
+        "a record too large for `DOCMIRROR_MAX_BODY_MB`",
+        record("build", 45, (build) => Object.assign(build, { output: "x".repeat(2 ** 20) })),
+        holesAt(45),
+        { settings: tight },
+      ),
+      on(
+        "every page with a certain record: a gzip bomb",
+        () =>
           when(
             holding("build", 45),
             bytes(() => gzipSync(Buffer.alloc(30_000_000)), gzip),
           ),
-        settings: tight,
-        ...notWhole,
-        left: "holes",
-        places: [45],
-        says: /^build list: \/api\S+: the service cannot render 1 of its records, at offset 45/,
-      },
-      {
-        fault: "every page of the list answers 500",
-        play: always(status(500)),
-        ...notWhole,
+        holesAt(45),
+        { settings: tight },
+      ),
+      on("every page of the list answers 500", always(status(500)), notWhole, {
         left: "none",
         says: /GET .*\/api\/v1\/build\/.* answered 500/,
-      },
+      }),
     ],
   },
   {
     title: "Records that are suddenly not in their list",
     cases: [
-      ...[404, 410].map(
-        (code): FaultCase => ({
-          fault: `a user whose detail is: ${code}`,
-          play: keepBack("user", 1, status(code)),
+      ...[404, 410].map((code) =>
+        on(`a user whose detail is: ${code}`, keepBack("user", 1, status(code)), succeeds, {
           list: "user",
           afterNight: true,
-          ...succeeds,
           left: "deleted",
           deleted: 1,
         }),
       ),
-      {
-        fault: "a user whose detail shows it",
-        play: keepBack("user", 1, (next) => next()),
-        list: "user",
-        afterNight: true,
-        ...succeeds,
-        left: "kept",
-      },
+      on(
+        "a user whose detail shows it",
+        keepBack("user", 1, (next) => next()),
+        succeeds,
+        { list: "user", afterNight: true, left: "kept" },
+      ),
       ...(
         [
           ["500", status(500)],
           ["a list", json({ meta: { next: null, total_count: 0 }, objects: [] })],
           ["another record", json({ id: "4711", username: "eve" })],
         ] as const
-      ).map(
-        ([what, detail]): FaultCase => ({
-          fault: `a user whose detail is: ${what}`,
-          play: keepBack("user", 1, detail),
-          list: "user",
-          afterNight: true,
-          ...{ exit: 3, run: "partial", walk: "whole" },
-          left: "kept",
-          unfinished: { deletions: 1 },
-        }),
+      ).map(([what, detail]) =>
+        on(
+          `a user whose detail is: ${what}`,
+          keepBack("user", 1, detail),
+          { exit: 3, run: "partial", walk: "whole" },
+          { list: "user", afterNight: true, left: "kept", unfinished: { deletions: 1 } },
+        ),
       ),
-      {
-        fault: "a build with 404, when the walk is not whole",
-        play: (stage) => {
+      on(
+        "a build with 404, when the walk is not whole",
+        (stage) => {
           const hide = keepBack("build", 1, status(404))(stage);
           // Of the night before the walk knows where pages began, so it asks for those behind the gap one earlier.
           const fail = when(holding("build", 45), json({}));
           return (request, next) => fail(request, async () => (await hide(request, next)) as Response);
         },
-        afterNight: true,
-        ...notWhole,
-        left: "kept",
-        says: /^build list: .*should answer with a page/,
-      },
-      {
-        fault: "21 of 30 versions with 404",
-        play: keepBack("version", 21, status(404)),
-        list: "version",
-        afterNight: true,
-        exit: 3,
-        run: "partial",
-        walk: "whole",
-        left: "kept",
-        says: /^21 of 30 known versions were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO 0.05 allows/,
-      },
-      {
-        fault: "21 of 30 versions, with `--allow-mass-delete`",
-        play: keepBack("version", 21, status(404)),
+        notWhole,
+        { afterNight: true, left: "kept", says: /^build list: .*should answer with a page/ },
+      ),
+      on(
+        "21 of 30 versions with 404",
+        keepBack("version", 21, status(404)),
+        { exit: 3, run: "partial", walk: "whole" },
+        {
+          list: "version",
+          afterNight: true,
+          left: "kept",
+          says: /^21 of 30 known versions were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO 0.05 allows/,
+        },
+      ),
+      on("21 of 30 versions, with `--allow-mass-delete`", keepBack("version", 21, status(404)), succeeds, {
         list: "version",
         afterNight: true,
         allowMassDelete: true,
-        ...succeeds,
         left: "deleted",
         deleted: 21,
-      },
-      {
-        fault: "an empty list, `total_count` 0, all details 404",
-        play: () =>
+      }),
+      on(
+        "an empty list, `total_count` 0, all details 404",
+        () =>
           when(
             ({ resource }) => resource === "build",
             (next, asked) =>
@@ -526,300 +460,260 @@ export const FAULTS: readonly FaultSection[] = [
                   )
                 : status(404)(next, asked),
           ),
-        afterNight: true,
-        ...notWhole,
-        left: "kept",
-        says: /^build list: it should hold the 120 records that are known, but came empty; nothing is deleted/,
-      },
-      {
-        fault: "an empty list, with `--allow-mass-delete`",
-        play: always(json({ meta: { limit: 10, next: null, offset: 0, total_count: 0 }, objects: [] })),
-        afterNight: true,
-        allowMassDelete: true,
-        ...notWhole,
-        left: "kept",
-        says: /^build list: it should hold the 120 records that are known, but came empty/,
-      },
-      {
-        fault: "half a list, `total_count` too, all other details 404",
-        play: keepBack("build", 60, status(404)),
-        afterNight: true,
-        exit: 3,
-        run: "partial",
-        walk: "whole",
-        left: "kept",
-        says: /^60 of 120 known builds were not in the walk/,
-      },
+        notWhole,
+        {
+          afterNight: true,
+          left: "kept",
+          says: /^build list: it should hold the 120 records that are known, but came empty; nothing is deleted/,
+        },
+      ),
+      on(
+        "an empty list, with `--allow-mass-delete`",
+        always(json({ meta: { limit: 10, next: null, offset: 0, total_count: 0 }, objects: [] })),
+        notWhole,
+        {
+          afterNight: true,
+          allowMassDelete: true,
+          left: "kept",
+          says: /^build list: it should hold the 120 records that are known, but came empty/,
+        },
+      ),
+      on(
+        "half a list, `total_count` too, all other details 404",
+        keepBack("build", 60, status(404)),
+        { exit: 3, run: "partial", walk: "whole" },
+        { afterNight: true, left: "kept", says: /^60 of 120 known builds were not in the walk/ },
+      ),
     ],
   },
   {
     title: "Refusals",
     cases: [
-      {
-        fault: "503 with `Retry-After`: 3, while other requests wait",
-        play: once(status(503, { "retry-after": "3" })),
-        ...passes,
-        waits: [3000, 3000],
-        isHeld: true,
-      },
-      { fault: "429 with `Retry-After`: 3", play: retryAfter(() => "3"), ...passes, waits: [3000, 3000] },
-      {
-        fault: "429 with `Retry-After`: a date in a minute",
-        play: retryAfter(dateIn(60_000)),
-        ...passes,
+      on(
+        "503 with `Retry-After`: 3, while other requests wait",
+        once(status(503, { "retry-after": "3" })),
+        succeeds,
+        { waits: [3000, 3000], isHeld: true },
+      ),
+      on(
+        "429 with `Retry-After`: 3",
+        retryAfter(() => "3"),
+        succeeds,
+        { waits: [3000, 3000] },
+      ),
+      on("429 with `Retry-After`: a date in a minute", retryAfter(dateIn(60_000)), succeeds, {
         waits: [60_000, 60_000],
-      },
-      { fault: "429 with `Retry-After`: 0", play: retryAfter(() => "0"), ...passes, waits: [0, 0] },
-      { fault: "429 with `Retry-After`: -5", play: retryAfter(() => "-5"), ...passes, waits: [0, 0] },
-      { fault: "429 with `Retry-After`: a word", play: retryAfter(() => "soon"), ...passes, waits: [0, 500] },
-      { fault: "429 without `Retry-After`", play: once(status(429)), ...passes, waits: [0, 500] },
-      {
-        fault: "429 with `Retry-After`: a year",
-        play: retryAfter(() => String(365 * 86_400)),
-        ...isLost,
+      }),
+      on(
+        "429 with `Retry-After`: 0",
+        retryAfter(() => "0"),
+        succeeds,
+        { waits: [0, 0] },
+      ),
+      on(
+        "429 with `Retry-After`: -5",
+        retryAfter(() => "-5"),
+        succeeds,
+        { waits: [0, 0] },
+      ),
+      on(
+        "429 with `Retry-After`: a word",
+        retryAfter(() => "soon"),
+        succeeds,
+        { waits: [0, 500] },
+      ),
+      on("429 without `Retry-After`", once(status(429)), succeeds, { waits: [0, 500] }),
+      on(
+        "429 with `Retry-After`: a year",
+        retryAfter(() => String(365 * 86_400)),
+        isLost,
+        { says: /the service asks for a pause for .*: GET .*offset=40.* answered 429/ },
+      ),
+      on("429 with `Retry-After`: a date in a year", retryAfter(dateIn(365 * 86_400_000)), isLost, {
         says: /the service asks for a pause for .*: GET .*offset=40.* answered 429/,
-      },
-      {
-        fault: "429 with `Retry-After`: a date in a year",
-        play: retryAfter(dateIn(365 * 86_400_000)),
-        ...isLost,
-        says: /the service asks for a pause for .*: GET .*offset=40.* answered 429/,
-      },
-      {
-        fault: "429 for ever, for one list",
-        play: always(status(429)),
-        ...isLost,
+      }),
+      on("429 for ever, for one list", always(status(429)), isLost, {
         left: "none",
         says: /GET .*\/api\/v1\/build\/.* answered 429/,
-      },
-      { fault: "503 for a while", play: () => when(first(2, page40), status(503)), ...passes },
-      { fault: "HTML once with: 502", play: once(html(502)), ...passes },
-      { fault: "HTML once with: 504", play: once(html(504)), ...passes },
-      {
-        fault: "502 for ever, for one page",
-        play: at40(html(502)),
-        ...passes,
-      },
-      { fault: "HTML once with: 200", play: once(html(200)), ...passes },
-      {
-        fault: "200 with HTML for ever",
-        play: at40(html(200)),
-        ...breaksOff,
+      }),
+      on("503 for a while", () => when(first(2, page40), status(503)), succeeds),
+      on("HTML once with: 502", once(html(502)), succeeds),
+      on("HTML once with: 504", once(html(504)), succeeds),
+      on("502 for ever, for one page", at40(html(502)), succeeds),
+      on("HTML once with: 200", once(html(200)), succeeds),
+      on("200 with HTML for ever", at40(html(200)), breaksOff, {
         says: /GET .*\/api\/v1\/build\/.*offset=40.* answered with no JSON: <html>/,
-      },
-      {
-        fault: "401",
-        play: at40(status(401)),
-        ...breaksOff,
-        says: /GET .*\/api\/v1\/build\/.*offset=40.* answered 401/,
-      },
-      {
-        fault: "404 of a list that the root listing names",
-        play: always(status(404)),
-        ...notWhole,
+      }),
+      on("401", at40(status(401)), breaksOff, { says: /GET .*\/api\/v1\/build\/.*offset=40.* answered 401/ }),
+      on("404 of a list that the root listing names", always(status(404)), notWhole, {
         left: "none",
         says: /GET .*\/api\/v1\/build\/.* answered 404/,
-      },
-      {
-        fault: "302 to: the same page",
-        play: once(moved((asked) => `${asked.path}?limit=10&offset=40&x=1`)),
-        ...passes,
-      },
-      {
-        fault: "302 to: another origin",
-        play: (stage) =>
+      }),
+      on("302 to: the same page", once(moved((asked) => `${asked.path}?limit=10&offset=40&x=1`)), succeeds),
+      on(
+        "302 to: another origin",
+        (stage) =>
           when(
             page40,
             moved(() => stage.elsewhere),
           ),
-        ...breaksOff,
-        says: /GET .*offset=40.* answered 302 to 'http:.*', which is not followed/,
-      },
-      {
-        fault: "302 in a circle",
-        play: at40(moved((asked) => `${asked.path}?limit=10&offset=40`)),
-        ...breaksOff,
+        breaksOff,
+        { says: /GET .*offset=40.* answered 302 to 'http:.*', which is not followed/ },
+      ),
+      on("302 in a circle", at40(moved((asked) => `${asked.path}?limit=10&offset=40`)), breaksOff, {
         says: /GET .*offset=40.* answered with more than 3 redirects, which is not followed/,
-      },
+      }),
     ],
   },
   {
     title: "Broken replies and lost connections",
     cases: [
-      {
-        fault: "once: JSON cut off in the middle",
-        play: once(bytes((body) => body.subarray(0, 999))),
-        ...passes,
-      },
-      {
-        fault: "JSON cut off for ever",
-        play: at40(bytes((body) => body.subarray(0, 999))),
-        ...breaksOff,
+      on("once: JSON cut off in the middle", once(bytes((body) => body.subarray(0, 999))), succeeds),
+      on("JSON cut off for ever", at40(bytes((body) => body.subarray(0, 999))), breaksOff, {
         says: /GET .*\/api\/v1\/build\/.*offset=40.* answered with no JSON/,
-      },
-      {
-        fault: "once: gzip that cannot be unpacked",
-        play: once(bytes((body) => gzipSync(body).subarray(0, 99), gzip)),
-        ...passes,
-      },
-      {
-        fault: "an encoding that nobody asked for",
-        play: at40(bytes((body) => body, { "content-encoding": "rot13" })),
-        ...breaksOff,
-        says: /GET .*offset=40.* answered with an unusable body: its content encoding 'rot13' was not requested/,
-      },
-      { fault: "once: the connection closed before the reply", play: once(hangUp), ...passes },
-      {
-        fault: "once: the connection closed in the body",
-        play: once(
+      }),
+      on(
+        "once: gzip that cannot be unpacked",
+        once(bytes((body) => gzipSync(body).subarray(0, 99), gzip)),
+        succeeds,
+      ),
+      on(
+        "an encoding that nobody asked for",
+        at40(bytes((body) => body, { "content-encoding": "rot13" })),
+        breaksOff,
+        {
+          says: /GET .*offset=40.* answered with an unusable body: its content encoding 'rot13' was not requested/,
+        },
+      ),
+      on("once: the connection closed before the reply", once(hangUp), succeeds),
+      on(
+        "once: the connection closed in the body",
+        once(
           bytes((body) => half(body, (end) => end.close()), {
             "content-length": "999999",
             connection: "close",
           }),
         ),
-        ...passes,
-      },
-      {
-        fault: "once: `Content-Length` too large",
-        play: once(bytes((body) => half(body, (end) => end.close()), { "content-length": "999999" })),
+        succeeds,
+      ),
+      on(
+        "once: `Content-Length` too large",
+        once(bytes((body) => half(body, (end) => end.close()), { "content-length": "999999" })),
+        succeeds,
+        { settings: inTime },
+      ),
+      on(
+        "once: `Content-Length` too small",
+        once(bytes((body) => half(body, (end) => end.close()), { "content-length": "99" })),
+        succeeds,
+        { settings: inTime },
+      ),
+      on("once: no reply", once(silence), succeeds, { settings: inTime }),
+      on("once: a body that stops in the middle", once(bytes((body) => half(body))), succeeds, {
         settings: inTime,
-        ...passes,
-      },
-      {
-        fault: "once: `Content-Length` too small",
-        play: once(bytes((body) => half(body, (end) => end.close()), { "content-length": "99" })),
-        settings: inTime,
-        ...passes,
-      },
-      { fault: "once: no reply", play: once(silence), settings: inTime, ...passes },
-      {
-        fault: "once: a body that stops in the middle",
-        play: once(bytes((body) => half(body))),
-        settings: inTime,
-        ...passes,
-      },
-      { fault: "once: a body byte by byte", play: once(bytes(drip)), settings: inTime, ...passes },
-      {
-        fault: "no reply to one page for ever",
-        play: at40(silence),
-        settings: { ...inTime, retries: 1 },
-        ...passes,
-      },
-      {
-        fault: "the host is away for half a minute",
-        play: ({ sleeps }) => {
+      }),
+      on("once: a body byte by byte", once(bytes(drip)), succeeds, { settings: inTime }),
+      on("no reply to one page for ever", at40(silence), succeeds, { settings: { ...inTime, retries: 1 } }),
+      on(
+        "the host is away for half a minute",
+        ({ sleeps }) => {
           const isAway = afterPages(3);
           return when((asked) => isAway(asked) && !sleeps.includes(30_000), hangUp);
         },
+        succeeds,
+        { settings: { retries: 5 }, warns: /^paused all requests for 30 s after 6 failures in a row: GET/ },
+      ),
+      on("the host goes away for good", () => when(afterPages(3), hangUp), isLost, {
         settings: { retries: 5 },
-        ...passes,
-        warns: /^paused all requests for 30 s after 6 failures in a row: GET/,
-      },
-      {
-        fault: "the host goes away for good",
-        play: () => when(afterPages(3), hangUp),
-        settings: { retries: 5 },
-        ...isLost,
         says: /GET .* got no answer/,
         warns: /^paused all requests for 60 s after 7 failures in a row: GET/,
-      },
-      {
-        fault: "the host is away from the start",
-        play: () => when(() => true, hangUp),
-        exit: 5,
-        run: "failed",
-        walk: "none",
-        left: "nothing",
-        says: /GET .*\/api\/v1\/.* got no answer/,
-      },
-      {
-        fault: "the root listing lacks a resource",
-        play: () =>
+      }),
+      on(
+        "the host is away from the start",
+        () => when(() => true, hangUp),
+        { exit: 5, run: "failed", walk: "none" },
+        { left: "nothing", says: /GET .*\/api\/v1\/.* got no answer/ },
+      ),
+      on(
+        "the root listing lacks a resource",
+        () =>
           when(
             ({ path }) => path === "/api/v1/",
             page((body) => Reflect.deleteProperty(body, "build")),
           ),
-        exit: 3,
-        run: "partial",
-        walk: "skipped",
-        left: "none",
-        says: /the root listing has no build/,
-      },
+        { exit: 3, run: "partial", walk: "skipped" },
+        { left: "none", says: /the root listing has no build/ },
+      ),
       ...(
         [
           ["HTML", html(200)],
           ["404", status(404)],
           ["none of the resources", json({ error: "Sorry" })],
         ] as const
-      ).map(
-        ([what, reply]): FaultCase => ({
-          fault: `the root listing: ${what}`,
-          play: () => when(({ path }) => path === "/api/v1/", reply),
-          exit: 6,
-          run: "failed",
-          walk: "none",
-          left: "nothing",
-          says: /GET .*\/api\/v1\//,
-        }),
+      ).map(([what, reply]) =>
+        on(
+          `the root listing: ${what}`,
+          () => when(({ path }) => path === "/api/v1/", reply),
+          { exit: 6, run: "failed", walk: "none" },
+          { left: "nothing", says: /GET .*\/api\/v1\// },
+        ),
       ),
     ],
   },
   {
     title: "Bad records",
     cases: [
-      {
-        fault: "no id",
-        play: record("build", 45, (build) => Reflect.deleteProperty(build, "id")),
-        ...notWhole,
-        left: "aside",
-        places: [45],
-        says: /^build list: \/api\S+: 119 distinct ids were seen where total_count says 120: 1 of its records have no id/,
-      },
-      {
-        fault: "an id that is an object",
-        play: record("build", 45, (build) => Object.assign(build, { id: { $oid: build.id } })),
-        ...notWhole,
-        left: "aside",
-        places: [45],
-        says: /1 of its records have no id/,
-      },
-      {
-        fault: "a `resource_uri` of another resource",
-        play: record("build", 45, (build) => Object.assign(build, { resource_uri: "/api/v1/user/3/" })),
-        ...quarantined,
-        places: [45],
-        payload: expect.objectContaining({ resource_uri: "/api/v1/user/3/" }),
-      },
-      {
-        fault: "a `resource_uri` of another resource in the project that a file holds",
-        play: record("file", 15, ({ project }) =>
+      on(
+        "no id",
+        record("build", 45, (build) => Reflect.deleteProperty(build, "id")),
+        notWhole,
+        {
+          left: "aside",
+          places: [45],
+          says: /^build list: \/api\S+: 119 distinct ids were seen where total_count says 120: 1 of its records have no id/,
+        },
+      ),
+      on(
+        "an id that is an object",
+        record("build", 45, (build) => Object.assign(build, { id: { $oid: build.id } })),
+        notWhole,
+        { left: "aside", places: [45], says: /1 of its records have no id/ },
+      ),
+      on(
+        "a `resource_uri` of another resource",
+        record("build", 45, (build) => Object.assign(build, { resource_uri: "/api/v1/user/3/" })),
+        quarantined,
+        { places: [45], payload: expect.objectContaining({ resource_uri: "/api/v1/user/3/" }) },
+      ),
+      on(
+        "a `resource_uri` of another resource in the project that a file holds",
+        record("file", 15, ({ project }) =>
           Object.assign(project as WireRecord, { resource_uri: "/api/v1/user/3/" }),
         ),
-        ...quarantined,
-        list: "file",
-        places: [15],
-        payload: expect.objectContaining({
-          project: expect.objectContaining({ resource_uri: "/api/v1/user/3/" }),
-        }),
-      },
-      {
-        fault: "a `resource_uri` that cannot be read",
-        play: record("build", 45, (build) => Object.assign(build, { resource_uri: "here" })),
-        ...succeeds,
-        left: "stored",
-      },
-      ...["NaN", "Infinity", "-Infinity"].map(
-        (token): FaultCase => ({
-          fault: `a number that JSON does not have: \`${token}\``,
-          play: foreignNumber("build", 45, token),
-          ...quarantined,
+        quarantined,
+        {
+          list: "file",
+          places: [15],
+          payload: expect.objectContaining({
+            project: expect.objectContaining({ resource_uri: "/api/v1/user/3/" }),
+          }),
+        },
+      ),
+      on(
+        "a `resource_uri` that cannot be read",
+        record("build", 45, (build) => Object.assign(build, { resource_uri: "here" })),
+        succeeds,
+        { left: "stored" },
+      ),
+      ...["NaN", "Infinity", "-Infinity"].map((token) =>
+        on(`a number that JSON does not have: \`${token}\``, foreignNumber("build", 45, token), quarantined, {
           places: [45],
           payload: expect.stringContaining(`"type":${token},`),
         }),
       ),
-      {
-        fault: "bytes that do not fit the charset",
-        play: () =>
+      on(
+        "bytes that do not fit the charset",
+        () =>
           when(
             page40,
             bytes((body) => {
@@ -828,18 +722,18 @@ export const FAULTS: readonly FaultSection[] = [
               return body;
             }),
           ),
-        ...succeeds,
-        left: "stored",
-        warns: /^bytes that do not fit the charset were replaced by U\+FFFD in build \d+;/,
-      },
-      {
-        fault: "all ids as integers",
-        play: always(
-          page(({ objects }) => objects.map((build) => Object.assign(build, { id: Number(build.id) }))),
-        ),
-        ...succeeds,
-        left: "stored",
-      },
+        succeeds,
+        {
+          left: "stored",
+          warns: /^bytes that do not fit the charset were replaced by U\+FFFD in build \d+;/,
+        },
+      ),
+      on(
+        "all ids as integers",
+        always(page(({ objects }) => objects.map((build) => Object.assign(build, { id: Number(build.id) })))),
+        succeeds,
+        { left: "stored" },
+      ),
       ...(
         [
           ["a number for a text", "build", { type: 5 }],
@@ -853,18 +747,16 @@ export const FAULTS: readonly FaultSection[] = [
             JSON.parse('{"__proto__": {"a": 1}, "constructor": 7}'),
           ],
         ] as [string, Resource, WireRecord][]
-      ).map(
-        ([what, list, change]): FaultCase => ({
-          fault: what,
-          play: record(list, 5, (record) => {
+      ).map(([what, list, change]) =>
+        on(
+          what,
+          record(list, 5, (record) => {
             for (const [key, value] of Object.entries(change))
               Object.defineProperty(record, key, { value, enumerable: true, configurable: true });
           }),
-          list,
-          ...succeeds,
-          left: "stored",
-          extra: { values: change },
-        }),
+          succeeds,
+          { list, left: "stored", extra: { values: change } },
+        ),
       ),
       ...(
         [
@@ -876,20 +768,13 @@ export const FAULTS: readonly FaultSection[] = [
           ["a text with: U+0000", (build) => Object.assign(build, { output: "a\u0000b" })],
           ["a text with: a lone surrogate", (build) => Object.assign(build, { output: "a\ud800b" })],
         ] as [string, (build: WireRecord) => unknown][]
-      ).map(
-        ([what, change]): FaultCase => ({
-          fault: what,
-          play: record("build", 45, change),
-          ...succeeds,
-          left: "stored",
-        }),
+      ).map(([what, change]) => on(what, record("build", 45, change), succeeds, { left: "stored" })),
+      on(
+        "the same id twice on a page",
+        at40(page(({ objects }) => objects.splice(5, 0, { ...objects[4], state: "building" }))),
+        succeeds,
+        { left: "stored" },
       ),
-      {
-        fault: "the same id twice on a page",
-        play: at40(page(({ objects }) => objects.splice(5, 0, { ...objects[4], state: "building" }))),
-        ...succeeds,
-        left: "stored",
-      },
     ],
   },
 ];

@@ -1,7 +1,7 @@
 /** What an incremental run makes of a build that comes where nobody looks, and of a clock that stood wrong. */
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { exitCodeOfRun } from "../../../src/mirror/run/with-run.ts";
+import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";

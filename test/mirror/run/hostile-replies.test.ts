@@ -4,8 +4,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXIT, MirrorError } from "../../../src/base/errors.ts";
-import { exitCodeOfRun, type SyncResult } from "../../../src/mirror/run/run.ts";
-import type { RunResult } from "../../../src/mirror/run/with-run.ts";
+import { exitCodeOfRun, type RunResult } from "../../../src/mirror/run/close-run.ts";
+import type { SyncResult } from "../../../src/mirror/run/run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { SyncKind } from "../../../src/store/schema/runs.ts";

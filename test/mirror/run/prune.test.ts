@@ -1,9 +1,8 @@
 import { randomInt } from "node:crypto";
-import { describe, expect, test } from "vitest";
-import { countPrunable } from "../../../src/mirror/run/prunable.ts";
-import { findHistoryBegin, prune } from "../../../src/mirror/run/prune.ts";
+import { describe, expect } from "vitest";
+import { countPrunable, findHistoryBegin, prune } from "../../../src/mirror/run/prune.ts";
 import { createRandom } from "../../../src/simulate/random.ts";
-import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { wireBuild, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
 
 const RESOURCES = ["project", "version", "build"] as const;
@@ -102,8 +101,7 @@ describe("prune", () => {
     }
   });
 
-  test("keeps of each record the newest old change and the newest old deletion or return, and all transitions", async () => {
-    await using loading = await setUpLoading();
+  test("keeps of each record the newest old change and turn, and all transitions", async ({ loading }) => {
     const { sql } = loading;
     const states = ["triggered", "building", "finished"];
     for (const [hour, state] of states.entries())
@@ -128,8 +126,7 @@ describe("prune", () => {
     ]);
   });
 
-  test("takes no change that was stored late behind one that came after the horizon", async () => {
-    await using loading = await setUpLoading();
+  test("takes no change that was stored late behind one that came after the horizon", async ({ loading }) => {
     const seeUser = (hour: number, over: Record<string, unknown>) =>
       loading.load("user", [wireUser("1", over)], { at: at(hour) });
     await seeUser(1, {});
@@ -141,8 +138,7 @@ describe("prune", () => {
     expect(await pruneAll(loading, at(9))).toEqual({ changes: 2, runs: 0 });
   });
 
-  test("that finds nothing leaves the whole past open to look at", async () => {
-    await using loading = await setUpLoading();
+  test("that finds nothing leaves the whole past open to look at", async ({ loading }) => {
     await loading.load("project", [wireProject("1")], { at: at(1) });
     await loading.load("project", [wireProject("1", { theme: "a" })], { at: at(2) });
     expect(await pruneAll(loading, at(9))).toEqual({ changes: 0, runs: 0 });
@@ -153,8 +149,7 @@ describe("prune", () => {
     expect(await loading.sql`select 1 from sync.prunings`).toHaveLength(0);
   });
 
-  test("takes more than one batch of changes of one record, and of many records", async () => {
-    await using loading = await setUpLoading();
+  test("takes more than one batch of changes of one record, and of many records", async ({ loading }) => {
     const { sql } = loading;
     await sql`
       insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
@@ -167,8 +162,7 @@ describe("prune", () => {
     expect(left).toHaveLength(0);
   });
 
-  test("that is stopped takes nothing more, and what it took is written down", async () => {
-    await using loading = await setUpLoading();
+  test("that is stopped takes nothing more, and what it took is written down", async ({ loading }) => {
     const { sql } = loading;
     await sql`
       insert into mirror.changes (resource, record_id, run_id, observed_at, kind)
@@ -216,8 +210,7 @@ const runIds = async ({ sql }: Loading) =>
   (await sql<{ id: number }[]>`select id from sync.runs order by id`).map(({ id }) => id);
 
 describe("the runs that prune leaves", () => {
-  test("are those after the horizon, open ones, and those that a later one leans on, with their walks", async () => {
-    await using loading = await setUpLoading();
+  test("are those after the horizon, open ones, and those that a later one leans on", async ({ loading }) => {
     const failed = { kind: "full", status: "failed" };
     await writeRuns(loading, [
       { kind: "full", status: "running", hour: 1 },
@@ -240,8 +233,7 @@ describe("the runs that prune leaves", () => {
     expect(await findHistoryBegin(loading.sql)).toBeNull();
   });
 
-  test("are no more than the newest whole walk when all lists were whole", async () => {
-    await using loading = await setUpLoading();
+  test("are no more than the newest whole walk when all lists were whole", async ({ loading }) => {
     const walks = { user: "whole", build: "whole" };
     await writeRuns(
       loading,
@@ -252,8 +244,7 @@ describe("the runs that prune leaves", () => {
     expect(await loading.sql`select count(*) as walks from sync.walks`).toEqual([{ walks: 2 }]);
   });
 
-  test("are all that walked a list of which nothing is whole yet: they may have left a gap", async () => {
-    await using loading = await setUpLoading();
+  test("are all that walked a list of which nothing is whole yet", async ({ loading }) => {
     await writeRuns(
       loading,
       [1, 2, 3].map((hour) => ({ kind: "full", status: "partial", hour, walks: { build: "not_whole" } })),

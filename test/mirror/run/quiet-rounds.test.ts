@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
-import { findFutureDates, findOffsetSpans } from "../../../src/mirror/builds/zone-evidence.ts";
+import { findFutureDates, findOffsetSpans } from "../../../src/mirror/builds/source-zone.ts";
 import { mirrorQuestions } from "../../../src/page/mirror/mirror-questions.ts";
 import { askEach } from "../../../src/page/parts/ask-all.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";

@@ -1,12 +1,13 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { repairReferences } from "../../../src/mirror/run/repair-references.ts";
+import { repairReferences, resolveReferences } from "../../../src/mirror/run/repair-references.ts";
 import { withStoreErrors } from "../../../src/store/connection/store-errors.ts";
 import { createTestClient } from "../../support/client.ts";
 import { createFakeClock, type FakeClock } from "../../support/fake-clock.ts";
-import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
-import { wireBuild, wireProject, wireUser } from "../../support/wire-records.ts";
+import { fingerprint } from "../../support/stored-mirror.ts";
+import { wireBuild, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
 
 const DAY_MS = 86_400_000;
 const gone: ScriptedReply = { status: 404, headers: { "content-type": "text/html" }, body: "" };
@@ -30,8 +31,7 @@ const statuses = ({ sql }: Loading) => sql`
   select record_id, status, checked_at is not null as checked from mirror.unresolved_references order by record_id`;
 
 describe("a reference that dangles", () => {
-  test("is asked for by its detail, once for all that name it, and what is found is stored", async () => {
-    await using loading = await setUpLoading();
+  test("is asked for by its detail once for all that name it, and stored", async ({ loading }) => {
     await loading.load("build", [
       wireBuild("8"),
       wireBuild("9"),
@@ -59,8 +59,7 @@ describe("a reference that dangles", () => {
     ]);
   });
 
-  test("and is gone upstream is not asked for again for a week, then it is", async () => {
-    await using loading = await setUpLoading();
+  test("and is gone upstream is not asked for again for a week, then it is", async ({ loading }) => {
     const clock = createFakeClock();
     await loading.load("build", [wireBuild("8"), wireBuild("9")]);
     expect(await repair(loading, [gone], { clock })).toMatchObject({
@@ -81,8 +80,7 @@ describe("a reference that dangles", () => {
     });
   });
 
-  test("and is gone stays so for a week for new records that name it, and for changed ones", async () => {
-    await using loading = await setUpLoading();
+  test("and is gone stays so for a week for new and changed records that name it", async ({ loading }) => {
     const clock = createFakeClock();
     await loading.load("build", [wireBuild("8")]);
     await repair(loading, [gone], { clock });
@@ -98,16 +96,14 @@ describe("a reference that dangles", () => {
     expect(await repair(loading, [gone], { clock })).toMatchObject({ asked: ["/api/v1/project/1/"] });
   });
 
-  test("and is gone finds its record at once when that comes by a list", async () => {
-    await using loading = await setUpLoading();
+  test("and is gone finds its record at once when that comes by a list", async ({ loading }) => {
     await loading.load("build", [wireBuild("8")]);
     await repair(loading, [gone]);
     await loading.load("project", [wireProject("1")]);
     expect(await repair(loading, [gone])).toEqual({ resolved: 1, unresolved: 0, unsettled: 0, asked: [] });
   });
 
-  test("and names a version by a project's slug, which a list answers, is gone", async () => {
-    await using loading = await setUpLoading();
+  test("and names a version by a project's slug, which a list answers, is gone", async ({ loading }) => {
     await loading.load("build", [wireBuild("8", { project: null, version: "/api/v1/version/some-slug/" })]);
     await repair(loading, [{ body: { meta: { next: null }, objects: [] } }]);
     expect(await statuses(loading)).toMatchObject([{ status: "gone" }]);
@@ -130,8 +126,7 @@ describe("a reference that dangles", () => {
     expect(await repair(loading, [{ body: wireProject("1") }])).toMatchObject({ resolved: 1 });
   });
 
-  test("and is foreign or malformed is never asked for", async () => {
-    await using loading = await setUpLoading();
+  test("and is foreign or malformed is never asked for", async ({ loading }) => {
     const uris = ["http://elsewhere.example.org/api/v1/project/1/", "/other/", "/api/v1/user/1/", "nonsense"];
     await loading.load(
       "build",
@@ -140,8 +135,7 @@ describe("a reference that dangles", () => {
     expect(await repair(loading, [gone])).toEqual({ resolved: 0, unresolved: 4, unsettled: 0, asked: [] });
   });
 
-  test("waits when the host is lost, yet is joined to what is here", async () => {
-    await using loading = await setUpLoading();
+  test("waits when the host is lost, yet is joined to what is here", async ({ loading }) => {
     await loading.load("build", [wireBuild("8"), wireBuild("9", { project: "/api/v1/project/2/" })]);
     await loading.load("project", [wireProject("1")]);
     await using server = await startScriptedServer([{ status: 429, headers: { "retry-after": "7200" } }]);
@@ -155,8 +149,7 @@ describe("a reference that dangles", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("and was found gone on a clock that stood ahead is asked for again", async () => {
-    await using loading = await setUpLoading();
+  test("and was found gone on a clock that stood ahead is asked for again", async ({ loading }) => {
     await loading.load("build", [wireBuild("8")]);
     await repair(loading, [gone], { clock: createFakeClock({ startAt: "2036-05-15T12:00:00Z" }) });
     expect(await repair(loading, [{ body: wireProject("1") }])).toMatchObject({ resolved: 1 });
@@ -166,8 +159,7 @@ describe("a reference that dangles", () => {
 describe("many references that dangle", () => {
   const users = (count: number) => Array.from({ length: count }, (_, id) => `/api/v1/user/${id}/`);
 
-  test("are asked for 2,000 a run at most, the others in the next", { tags: ["long"] }, async () => {
-    await using loading = await setUpLoading();
+  test("are asked for 2,000 a run, the others in the next", { tags: ["long"] }, async ({ loading }) => {
     await loading.load("project", [wireProject("1", { users: users(2100) })]);
     expect((await repair(loading, [gone])).asked).toHaveLength(2000);
     expect((await repair(loading, [gone])).asked).toHaveLength(100);
@@ -176,8 +168,7 @@ describe("many references that dangle", () => {
 
   test("and were asked for by a clock that stood ten years ahead do not wait behind all others", {
     tags: ["long"],
-  }, async () => {
-    await using loading = await setUpLoading();
+  }, async ({ loading }) => {
     await loading.load("project", [wireProject("1", { users: users(2100) })]);
     const clock = createFakeClock();
     await loading.sql`update mirror.unresolved_references set asked_at = ${clock.now().toISOString()}`;
@@ -188,8 +179,9 @@ describe("many references that dangle", () => {
     expect(asked).toContain("/api/v1/user/2099/");
   });
 
-  test("are asked for though others before them always answer 504; those come last in the next run", async () => {
-    await using loading = await setUpLoading();
+  test("are asked for though others always answer 504; those come last in the next run", async ({
+    loading,
+  }) => {
     await loading.load("project", [wireProject("1", { users: users(140) })]);
     const poison: Script = (_request, { pathname }) => {
       if (pathname === "/api/v1/") return {};
@@ -204,8 +196,7 @@ describe("many references that dangle", () => {
     ).toEqual([{ target_key: "999" }]);
   });
 
-  test("are left pending when upstream is lost in the middle", async () => {
-    await using loading = await setUpLoading();
+  test("are left pending when upstream is lost in the middle", async ({ loading }) => {
     await loading.load("project", [wireProject("1", { users: users(300) })]);
     let left = 150;
     const dying: Script = (_request, url) => {
@@ -219,4 +210,126 @@ describe("many references that dangle", () => {
       { status: "pending" },
     ]);
   });
+});
+
+const unresolved = ({ sql }: Loading) => sql`
+  select resource, record_id, field, position, uri, status, target_key
+  from mirror.unresolved_references order by resource, record_id, field, position`;
+
+async function buildKeys({ sql }: Loading) {
+  const [row] = await sql`select project_id, version_id from mirror.builds where id = '9'`;
+  return row;
+}
+
+describe("a reference", () => {
+  test("to a record that is here is a key at once", async ({ loading }) => {
+    await loading.load("version", [wireVersion("7", wireProject("1"))]);
+    await loading.load("build", [wireBuild("9", { version: "/api/v1/version/7" })]);
+    expect(await buildKeys(loading)).toEqual({ project_id: "1", version_id: "7" });
+    expect(await unresolved(loading)).toEqual([]);
+  });
+
+  test.each([
+    ["/api/v1/project/1/", "by id"],
+    ["/api/v1/project/1", "without its closing slash"],
+    ["http://service.invalid/api/v1/project/1/", "absolute"],
+    ["/api/v1/project/project-1/", "by slug"],
+    ["/api/v1/project/project-1", "by slug without its closing slash"],
+  ])("%s (%s) finds its record when that arrives later", async (uri) => {
+    await using loading = await setUpLoading();
+    await loading.load("build", [wireBuild("9", { project: uri })]);
+    expect(await unresolved(loading)).toMatchObject([
+      { record_id: "9", field: "project", uri, status: "pending" },
+    ]);
+    await loading.load("project", [wireProject("1")]);
+    expect(await resolveReferences(loading.sql)).toBe(1);
+    expect(await buildKeys(loading)).toEqual({ project_id: "1", version_id: null });
+    expect(await unresolved(loading)).toEqual([]);
+  });
+
+  test("by a number is an id, whatever project has that number for its slug", async ({ loading }) => {
+    await loading.load("project", [wireProject("5", { slug: "42" })]);
+    await loading.load("build", [wireBuild("9", { project: "/api/v1/project/42/" })]);
+    expect(await resolveReferences(loading.sql)).toBe(0);
+    await loading.load("project", [wireProject("42")]);
+    expect(await resolveReferences(loading.sql)).toBe(1);
+    expect(await buildKeys(loading)).toMatchObject({ project_id: "42" });
+  });
+
+  test("by a slug that two projects have means the one that still exists", async ({ loading }) => {
+    await loading.load("project", [wireProject("1", { slug: "twice" }), wireProject("2", { slug: "twice" })]);
+    await loading.sql`update mirror.projects set deleted_at = now() where id = '1'`;
+    await loading.load("build", [wireBuild("9", { project: "/api/v1/project/twice/" })]);
+    await resolveReferences(loading.sql);
+    expect(await buildKeys(loading)).toMatchObject({ project_id: "2" });
+  });
+
+  test.each([
+    ["http://elsewhere.example.org/api/v1/project/1/", "foreign"],
+    ["/somewhere/else/", "foreign"],
+    ["/api/v1/user/1/", "malformed"],
+    ["nonsense", "malformed"],
+    ["", "malformed"],
+  ])("%j is %s and never waits for a record", async (uri, status) => {
+    await using loading = await setUpLoading();
+    await loading.load("user", [wireUser("1")]);
+    await loading.load("project", [wireProject("1")]);
+    await loading.load("build", [wireBuild("9", { project: uri })]);
+    expect(await resolveReferences(loading.sql)).toBe(0);
+    expect(await unresolved(loading)).toMatchObject([{ uri, status, target_key: null }]);
+  });
+
+  test("that changes replaces its unresolved row, and one that is gone takes it along", async ({
+    loading,
+  }) => {
+    await loading.load("build", [wireBuild("9", { project: "/api/v1/project/1/" })]);
+    await loading.load("build", [wireBuild("9", { project: "/api/v1/project/2/" })]);
+    expect(await unresolved(loading)).toMatchObject([{ uri: "/api/v1/project/2/" }]);
+    await loading.load("build", [wireBuild("9", { project: null })]);
+    expect(await unresolved(loading)).toEqual([]);
+  });
+
+  test("that pointed to a record and now to one that is not here has no key", async ({ loading }) => {
+    await loading.load("project", [wireProject("1")]);
+    await loading.load("build", [wireBuild("9")]);
+    await loading.load("build", [wireBuild("9", { project: "/api/v1/project/2/" })]);
+    expect(await buildKeys(loading)).toMatchObject({ project_id: null });
+  });
+});
+
+test("administrators keep their places, each resolved by itself", async ({ loading }) => {
+  await loading.load("user", [wireUser("1")]);
+  const users = ["/api/v1/user/2/", "/api/v1/user/1/", "what?", "/api/v1/user/3/"];
+  await loading.load("project", [wireProject("1", { users })]);
+  const [waits, malformed] = [{ status: "pending" }, { status: "malformed" }];
+  expect(await unresolved(loading)).toMatchObject([
+    { position: 0, ...waits },
+    { position: 2, ...malformed },
+    { position: 3, ...waits },
+  ]);
+  await loading.load("user", [wireUser("3")]);
+  expect(await resolveReferences(loading.sql)).toBe(1);
+  expect(
+    await loading.sql`select position, user_uri, user_id from mirror.project_users order by position`,
+  ).toEqual(
+    users.map((user_uri, position) => ({ position, user_uri, user_id: [null, "1", null, "3"][position] })),
+  );
+});
+
+test("a version that names its project by URI waits for it too", async ({ loading }) => {
+  await loading.load("version", [wireVersion("7", "/api/v1/project/1/")]);
+  await loading.load("project", [wireProject("1")]);
+  expect(await resolveReferences(loading.sql)).toBe(1);
+  expect(await loading.sql`select project_id, extra from mirror.versions`).toEqual([
+    { project_id: "1", extra: { values: { project: "/api/v1/project/1/" } } },
+  ]);
+});
+
+test("resolving again writes nothing", async ({ loading }) => {
+  await loading.load("build", [wireBuild("9"), wireBuild("8", { project: "/api/v1/project/2/" })]);
+  await loading.load("project", [wireProject("1")]);
+  await resolveReferences(loading.sql);
+  const before = await fingerprint(loading.sql);
+  expect(await resolveReferences(loading.sql)).toBe(0);
+  expect(await fingerprint(loading.sql)).toEqual(before);
 });

@@ -1,7 +1,7 @@
 /** A service of two replicas, of which one is behind: what is not there yet is not gone. */
 import { describe, expect, test } from "vitest";
 import { defaultValues } from "../../../src/base/config/default-values.ts";
-import type { RunResult } from "../../../src/mirror/run/with-run.ts";
+import type { RunResult } from "../../../src/mirror/run/close-run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../../src/simulate/settings.ts";

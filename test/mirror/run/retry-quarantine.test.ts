@@ -1,10 +1,10 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { quarantineHole } from "../../../src/mirror/load/quarantine.ts";
 import { retryQuarantine } from "../../../src/mirror/run/retry-quarantine.ts";
 import { parseJson } from "../../../src/resources/parse-json.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
 import { acquireRunLock } from "../../../src/store/ledger/run-lock.ts";
-import { type Loading, setUpLoading } from "../../support/loading.ts";
+import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { restoreStored } from "../../support/stored-mirror.ts";
 import { withDefaults } from "../../support/sync.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
@@ -98,8 +98,7 @@ describe("a record that is tried again", () => {
     ).toEqual([{ kind: "updated", as_seen: true, after: "new" }]);
   });
 
-  test("is refused again while it holds a number that JSON does not have", async () => {
-    await using loading = await setUpLoading();
+  test("is refused again while it holds a number that JSON does not have", async ({ loading }) => {
     const reply =
       '[{"id":"1","first_name":"Ann","last_name":"NaN \\ud83d","shoes":NaN},{"id":"2","username":"bob"}]';
     await loading.load("user", parseJson(reply) as unknown[]);
@@ -231,8 +230,7 @@ describe("a retry", () => {
     expect(await loading.sql`select project_id from mirror.builds`).toEqual([{ project_id: "1" }]);
   });
 
-  test("takes no id that was made storable for its quarantine", async () => {
-    await using loading = await setUpLoading();
+  test("takes no id that was made storable for its quarantine", async ({ loading }) => {
     const ids = ["a\u0000b", "\ud800", Number.POSITIVE_INFINITY];
     await loading.load(
       "user",
@@ -242,8 +240,7 @@ describe("a retry", () => {
     expect(await loading.sql`select 1 from mirror.users`).toHaveLength(0);
   });
 
-  test("says so of a payload that was cut, and reads one that was kept as text whole", async () => {
-    await using loading = await setUpLoading();
+  test("says so of a payload that was cut, and reads one kept as text whole", async ({ loading }) => {
     const whole = JSON.stringify(wireUser("1"));
     for (const text of [whole, whole.slice(0, -9)]) {
       await loading.sql`
@@ -256,8 +253,7 @@ describe("a retry", () => {
     ]);
   });
 
-  test("leaves holes in lists to the next sync and counts them", async () => {
-    await using loading = await setUpLoading();
+  test("leaves holes in lists to the next sync and counts them", async ({ loading }) => {
     const hole = { resource: "user" as const, runId: 1, request: "/", reason: "500", observedAt: MONDAY };
     await quarantineHole(loading.sql, { ...hole, offset: 7 });
     expect(await retry(loading)).toEqual({ ...NOTHING, holes: 1 });
@@ -266,8 +262,7 @@ describe("a retry", () => {
 
   test("does not begin while a run lives, and lets the next one begin when it has ended", {
     tags: ["long"],
-  }, async () => {
-    await using loading = await setUpLoading();
+  }, async ({ loading }) => {
     const lock = await acquireRunLock(loading.url);
     await expect(retry(loading)).rejects.toMatchObject({ name: "LockedError", exitCode: 10 });
     await lock.release();
@@ -302,8 +297,7 @@ describe("a retry", () => {
     expect(await loading.sql`select id from mirror.users`).toEqual([]);
   });
 
-  test("stops when it is asked to", async () => {
-    await using loading = await setUpLoading();
+  test("stops when it is asked to", async ({ loading }) => {
     await loading.load("user", [{ username: "nobody" }]);
     await expect(retry(loading, null, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
   });

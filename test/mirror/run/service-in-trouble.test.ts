@@ -3,7 +3,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { createSummaryPrinter } from "../../../src/cli/sync/print-summary.ts";
 import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
 import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
-import { exitCodeOfRun } from "../../../src/mirror/run/run.ts";
+import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { createWarnings } from "../../../src/mirror/run/warnings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";

@@ -1,7 +1,7 @@
 /** What comes behind the walks, deletions, references and open builds, is part of a run's verdict. */
 import { describe, expect, test } from "vitest";
 import { NOTHING_UNFINISHED } from "../../../src/mirror/lists/summary.ts";
-import { exitCodeOfRun } from "../../../src/mirror/run/run.ts";
+import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";

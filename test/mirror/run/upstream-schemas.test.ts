@@ -22,9 +22,9 @@ async function setUp() {
       run += 1;
       await using server = await startScriptedServer([reply]);
       await using client = createTestClient(server.url, { retries: 0 });
-      const facts = { runId: run, observedAt: `2024-05-1${run}T02:00:00.000Z` };
+      const facts = { runId: run, startedAt: new Date(`2024-05-1${run}T02:00:00.000Z`) };
       const parts = { sql: loading.sql, client, log: silentLog, patience: withStoreErrors };
-      await recordUpstreamSchemas(parts, root, facts);
+      await recordUpstreamSchemas({ ...parts, ...facts }, root);
     },
     drift: () =>
       loading.sql`select run_id, resource, field, kind, detail from sync.drift order by run_id, field`,

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { exitCodeOfRun } from "../../../src/mirror/run/with-run.ts";
+import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
-import type { WorldOptions } from "../../../src/simulate/settings.ts";
-import { QUIET } from "../../../src/simulate/settings.ts";
+import { QUIET, type WorldOptions } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { findResumableWalks } from "../../../src/store/ledger/run-ledger.ts";

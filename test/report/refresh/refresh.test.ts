@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import type { RunOptions, RunResult } from "../../../src/mirror/run/with-run.ts";
+import type { RunResult } from "../../../src/mirror/run/close-run.ts";
+import type { RunOptions } from "../../../src/mirror/run/with-run.ts";
 import { withReport } from "../../../src/report/refresh/after-run.ts";
 import { isReportBehind, refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { connect } from "../../../src/store/connection/connect.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resolveReferences } from "../../../src/mirror/load/resolve-references.ts";
+import { resolveReferences } from "../../../src/mirror/run/repair-references.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";

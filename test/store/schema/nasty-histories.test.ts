@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
-import { resolveReferences } from "../../../src/mirror/load/resolve-references.ts";
+import { resolveReferences } from "../../../src/mirror/run/repair-references.ts";
 import { createRandom, type Random } from "../../../src/simulate/random.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";
 import { wireBuild, wireProject, wireVersion } from "../../support/wire-records.ts";

@@ -1,8 +1,7 @@
 import { boolean, integer, jsonb, pgTable, text } from "drizzle-orm/pg-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { encodeCopy } from "../../../src/mirror/load/copy-binary.ts";
 import { type CellType, specOf, type TableRow } from "../../../src/mirror/load/tables.ts";
-import { addRows } from "../../../src/mirror/load/write-rows.ts";
+import { addRows, encodeCopy } from "../../../src/mirror/load/write-rows.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { bytea, localTimestamp, moment } from "../../../src/store/schema/columns.ts";

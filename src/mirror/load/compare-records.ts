@@ -1,0 +1,141 @@
+import type { Resource } from "../../resources/resources.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import type { ProjectSource } from "../../store/schema/records.ts";
+import type { FieldReference, NormalizedRecord } from "../normalize/record.ts";
+import { RECORD_TABLES } from "./tables.ts";
+
+/** The source of a reply. Its content was true at some moment between the request and the arrival. */
+export interface Observation {
+  /** When the request was sent. */
+  askedAt: string;
+  /** When the reply arrived. */
+  observedAt: string;
+  /** The requested path and query; null when it was not stored. */
+  request: string | null;
+}
+
+/** A record and the reply that held it. */
+export interface ObservedRecord extends Observation {
+  record: NormalizedRecord;
+}
+
+/** What tells new, changed and equal records apart. */
+export interface StoredRecord {
+  id: string;
+  hash: string;
+  deleted: boolean;
+  firstSeenAt: string;
+}
+
+export interface StoredProject extends StoredRecord {
+  source: ProjectSource;
+  listed: boolean;
+  modifiedDate: string | null;
+  /** When the content arrived that is stored, in milliseconds of our clock, and in which run. */
+  changedAt: number;
+  changedRunId: number;
+}
+
+export interface SortedRecords {
+  added: ObservedRecord[];
+  changed: ObservedRecord[];
+  /** Deleted here, but upstream shows them again. They are among the changed or the unchanged too. */
+  returned: ObservedRecord[];
+  unchanged: ObservedRecord[];
+}
+
+export interface LoadCounts {
+  inserted: number;
+  updated: number;
+  unchanged: number;
+  restored: number;
+}
+
+/** Finds the stored records of a page in one query. */
+export async function findStored(
+  tx: TransactionSql,
+  resource: Resource,
+  ids: readonly string[],
+): Promise<Map<string, StoredRecord>> {
+  if (ids.length === 0) return new Map();
+  const { table } = RECORD_TABLES[resource];
+  const ofProject = compose`, source, listed, to_char(modified_date, 'YYYY-MM-DD"T"HH24:MI:SS.US') as "modifiedDate",
+    (extract(epoch from changed_at) * 1000)::float8 as "changedAt", changed_run_id as "changedRunId"`;
+  const rows = await runStatement<StoredRecord>(
+    tx,
+    compose`
+      select ${table.id}, encode(${table.record_hash}, 'hex') as hash, ${table.deleted_at} is not null as deleted,
+        ${table.first_seen_at} as "firstSeenAt" ${resource === "project" ? ofProject : compose``}
+      from ${table} where ${table.id} = any (${compose.param(ids)}::text[])`,
+    { prepare: true },
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** `isLater`: whether a record with another content replaces the stored one. */
+export function sortRecords(
+  observed: readonly ObservedRecord[],
+  stored: ReadonlyMap<string, StoredRecord>,
+  source: ProjectSource,
+  isLater: (one: ObservedRecord, known: StoredRecord) => boolean,
+): SortedRecords {
+  const sorted: SortedRecords = { added: [], changed: [], returned: [], unchanged: [] };
+  for (const one of observed) {
+    const known = stored.get(one.record.id);
+    if (!known) {
+      sorted.added.push(one);
+      continue;
+    }
+    if (known.hash === one.record.hash || !isLater(one, known)) sorted.unchanged.push(one);
+    else sorted.changed.push(one);
+    // An embedded copy only proves that another record refers to the project, not that upstream has it.
+    if (known.deleted && source !== "embedded") sorted.returned.push(one);
+  }
+  return sorted;
+}
+
+/** The counts that loading these records of a list would give. Writes nothing. */
+export async function compareRecords(
+  tx: TransactionSql,
+  resource: Resource,
+  records: readonly NormalizedRecord[],
+): Promise<LoadCounts> {
+  const observed = records.map((record) => ({ record, askedAt: "", observedAt: "", request: null }));
+  const ids = records.map(({ id }) => id);
+  const sorted = sortRecords(observed, await findStored(tx, resource, ids), "list", () => true);
+  return {
+    inserted: sorted.added.length,
+    updated: sorted.changed.length,
+    unchanged: sorted.unchanged.length,
+    restored: sorted.returned.length,
+  };
+}
+
+/**
+ * Sorts the administrators of changed projects by when they were first seen, new ones last. They are a set: another
+ * order is not a change. Call it before the rows are compared and replaced.
+ */
+export async function keepUserOrder(tx: TransactionSql, changed: readonly ObservedRecord[]) {
+  if (changed.length === 0) return [];
+  const ids = changed.map(({ record }) => record.id);
+  const rows = await tx<{ id: string; uris: string[] }[]>`
+    select project_id as id, array_agg(coalesce(user_uri, '') order by position) as uris
+    from mirror.project_users where project_id = any (${ids}::text[]) group by project_id`;
+  const stored = new Map(rows.map(({ id, uris }) => [id, uris]));
+  return changed.map((one) => {
+    const { record } = one;
+    const references = inOrder(record.references, stored.get(record.id) ?? []);
+    return { ...one, record: { ...record, references } };
+  });
+}
+
+/** A URI that comes twice keeps two places. */
+function inOrder(references: readonly FieldReference[], uris: readonly string[]): FieldReference[] {
+  const left = [...references];
+  const kept = uris.flatMap((uri) => {
+    const at = left.findIndex((reference) => reference.uri === uri);
+    return at < 0 ? [] : left.splice(at, 1);
+  });
+  return [...kept, ...left].map((reference, position) => ({ ...reference, position }));
+}
