@@ -1,5 +1,5 @@
 import { createTask, parse } from "node-cron";
-import { createZoneOffset } from "./zone-offset.ts";
+import { createZoneOffset } from "./clock.ts";
 
 /** A line such as "29 February, if a Monday" is due once in 28 years, or in 40 years across 2100. */
 const MOST_DAYS = 41 * 366;

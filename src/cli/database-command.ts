@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { shellWord } from "../base/config/shell-word.ts";
+import { shellWord } from "../base/program.ts";
 import { embeddedPasswordFile } from "../store/embedded/open-embedded.ts";
 import { runCommand } from "./context/run-command.ts";
 import { untilStopped } from "./context/stopping.ts";

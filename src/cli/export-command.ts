@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import { counted } from "../base/counted.ts";
 import { EXIT } from "../base/errors.ts";
+import { counted } from "../base/text.ts";
 import {
   EXPORT_FORMATS,
   type ExportFacts,

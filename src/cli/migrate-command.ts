@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import { maskUrl } from "../base/config/mask-url.ts";
-import { baseUrl } from "../base/config/setting-values.ts";
+import { maskUrl } from "../base/config/addresses.ts";
+import { baseUrl } from "../base/config/setting.ts";
 import { ConfigError } from "../base/errors.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { tryRefresh } from "../report/refresh/after-run.ts";

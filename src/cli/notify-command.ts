@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Command, Option } from "commander";
-import { duration } from "../base/config/setting-values.ts";
+import { duration } from "../base/config/setting.ts";
 import { ConfigError, EXIT, UpstreamError } from "../base/errors.ts";
 import { notify } from "../notify/notify.ts";
 import { listNotices, type NoticeRow, type Outbox, retryNotices } from "../notify/outbox.ts";

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { duration } from "../base/config/setting-values.ts";
-import { counted } from "../base/counted.ts";
+import { duration } from "../base/config/setting.ts";
+import { counted } from "../base/text.ts";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { countPrunable, findHistoryBegin, type PruneCounts, prune } from "../mirror/run/prune.ts";
 import { type LogPruneCounts, pruneLogs } from "../report/logs/prune-logs.ts";

@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
-import { spellProgram } from "../base/config/program.ts";
 import { requireBaseUrl } from "../base/config.ts";
 import { EXIT } from "../base/errors.ts";
-import { printableJson } from "../base/printable.ts";
+import { spellProgram } from "../base/program.ts";
+import { printableJson } from "../base/text.ts";
 import {
   countQuarantine,
   listQuarantine,

@@ -1,6 +1,5 @@
 import { Command } from "commander";
-import { spellProgram } from "../base/config/program.ts";
-import { readVersion } from "../base/version.ts";
+import { readVersion, spellProgram } from "../base/program.ts";
 import { COMMANDS } from "./commands.ts";
 import { printError } from "./output/print-error.ts";
 import { listenForTheUnexpected } from "./unexpected.ts";

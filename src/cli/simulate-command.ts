@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
-import { decimal, type Parse, zone } from "../base/config/setting-values.ts";
+import { decimal, type Parse, zone } from "../base/config/setting.ts";
 import { ConfigError } from "../base/errors.ts";
-import { toListenError } from "../base/listen-error.ts";
+import { toListenError } from "../base/system-errors.ts";
 import { startSimulation } from "../simulate/service.ts";
 import type { WorldOptions } from "../simulate/settings.ts";
 import { createWorld } from "../simulate/world.ts";

@@ -1,4 +1,4 @@
-import { toOutputError } from "../base/output-error.ts";
+import { toOutputError } from "../base/system-errors.ts";
 import { printError } from "./output/print-error.ts";
 
 /** An uncaught error leaves the process in an unknown state, so it is printed and the process ends at once. */

@@ -10,7 +10,7 @@
  * A claim moves the next try beyond the longest try, so no two processes send a notice at the same time, and no transaction
  * is open while a receiver is slow. All moments here are by the clock of Postgres.
  */
-import type { NoticeType } from "../base/config/notice-types.ts";
+import type { NoticeType } from "../base/config/setting.ts";
 import type { Logger } from "../base/log.ts";
 import type { Sql } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";

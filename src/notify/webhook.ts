@@ -1,4 +1,4 @@
-import type { NoticeType } from "../base/config/notice-types.ts";
+import type { NoticeType } from "../base/config/setting.ts";
 import type { Config } from "../base/config.ts";
 import { ConfigError } from "../base/errors.ts";
 

@@ -1,6 +1,6 @@
 import { is, SQL, sql } from "drizzle-orm";
 import { ConfigError } from "../base/errors.ts";
-import { printableJson } from "../base/printable.ts";
+import { printableJson } from "../base/text.ts";
 import { type WrittenStatement, writeStatement } from "../store/connection/run-statement.ts";
 import { type ColumnOf, columnsOf, DICTIONARY, type Relation } from "./dictionary.ts";
 import type { AnswerFilters, FilterName, Question } from "./question.ts";

@@ -1,4 +1,4 @@
-import { parseDuration } from "../base/config/duration.ts";
+import { parseDuration } from "../base/config/setting.ts";
 import { ConfigError } from "../base/errors.ts";
 
 /** The span of time that one row of a relation stands for. Bounds are rounded to it. */

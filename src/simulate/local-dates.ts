@@ -1,4 +1,4 @@
-import { createZoneOffset } from "../base/zone-offset.ts";
+import { createZoneOffset } from "../base/clock.ts";
 
 /** Microseconds since 1970; a double holds them exactly. */
 export type Micros = number;

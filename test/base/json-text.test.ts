@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { jsonText } from "../../src/base/json-text.ts";
+import { jsonText } from "../../src/base/text.ts";
 import { hostileJson } from "../support/hostile-records.ts";
 
 describe("jsonText", () => {

@@ -1,7 +1,7 @@
 import { open } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { StoreError } from "../../src/base/errors.ts";
-import { toOutputError, withOutputErrors } from "../../src/base/output-error.ts";
+import { toOutputError, withOutputErrors } from "../../src/base/system-errors.ts";
 
 describe("withOutputErrors", () => {
   it.each([

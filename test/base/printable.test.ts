@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { printable, printableColoured, printableJson } from "../../src/base/printable.ts";
+import { printable, printableColoured, printableJson } from "../../src/base/text.ts";
 
 describe("printable", () => {
   it.each([

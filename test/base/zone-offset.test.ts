@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createZoneOffset } from "../../src/base/zone-offset.ts";
+import { createZoneOffset } from "../../src/base/clock.ts";
 
 describe("createZoneOffset", () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultValues } from "../../src/base/config/default-values.ts";
+import { defaultValues } from "../../src/base/config.ts";
 import { ConfigError } from "../../src/base/errors.ts";
 import { resolveOptions } from "../../src/client/client-options.ts";
 

@@ -1,5 +1,5 @@
 import { systemClock } from "../../src/base/clock.ts";
-import { defaultValues } from "../../src/base/config/default-values.ts";
+import { defaultValues } from "../../src/base/config.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { SyncSettings } from "../../src/mirror/lists/sync-settings.ts";
 import type { RunResult } from "../../src/mirror/run/close-run.ts";

@@ -1,5 +1,5 @@
 import { validateDetailed } from "node-cron";
-import type { Parse } from "./setting-values.ts";
+import type { Parse } from "./setting.ts";
 
 interface CronField {
   /** As node-cron calls it. */

@@ -1,5 +1,5 @@
 import type { Setting } from "./setting.ts";
-import * as values from "./setting-values.ts";
+import * as values from "./setting.ts";
 
 /** The service, and how it is asked. They stand apart from the other settings because `docmirror/client` needs no more. */
 export const SERVICE_SETTINGS = {

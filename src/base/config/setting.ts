@@ -1,4 +1,5 @@
-import type { Parsed, Surroundings } from "./setting-values.ts";
+import { resolve } from "node:path";
+import { readHostName } from "./addresses.ts";
 
 /**
  * A setting, defined once. The flags, `.env.example`, `docmirror config`, the help, the check for unknown
@@ -52,3 +53,234 @@ function defaultOf(setting: Setting, surroundings: Surroundings): unknown {
   if ("value" in parsed) return parsed.value;
   throw new Error(`the default of ${setting.name} ${parsed.fault}`);
 }
+
+/** A parsed value, or what is wrong with the text, such as "is not a whole number". */
+export type Parsed<T> = { value: T } | { fault: string };
+export type Parse<T> = (text: string) => Parsed<T>;
+
+/** What a value may depend on besides its text. */
+export interface Surroundings {
+  /** Where relative paths start. */
+  readonly cwd: string;
+  /** Whether the log's stream is a terminal. */
+  readonly isTty: boolean;
+}
+
+export function whole(min: number, max: number): Parse<number> {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return { value };
+    return { fault: `is not a whole number from ${min} to ${max}` };
+  };
+}
+
+/** Whole megabytes, as bytes. */
+export function megabytes(min: number, max: number): Parse<number> {
+  const parse = whole(min, max);
+  return (text) => {
+    const parsed = parse(text);
+    return "fault" in parsed ? parsed : { value: parsed.value * 1024 * 1024 };
+  };
+}
+
+/** Minutes, whole or not, as milliseconds. */
+export function minutes(min: number, max: number): Parse<number> {
+  const parse = decimal(min, max);
+  return (text) => {
+    const parsed = parse(text);
+    return "fault" in parsed ? parsed : { value: Math.round(parsed.value * 60_000) };
+  };
+}
+
+/** A word for a value that the program works out itself, or anything that `parse` accepts. */
+export function wordOr<const W extends string, T>(word: W, parse: Parse<T>): Parse<W | T> {
+  return (text) => {
+    if (text.toLowerCase() === word) return { value: word };
+    const parsed = parse(text);
+    return "fault" in parsed ? { fault: `${parsed.fault}, nor ${word}` } : parsed;
+  };
+}
+
+export function decimal(min: number, max: number): Parse<number> {
+  return (text) => {
+    const value = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return { value };
+    return { fault: `is not a number from ${min} to ${max}` };
+  };
+}
+
+export function oneOf<const T extends string>(...choices: T[]): Parse<T> {
+  return (text) => {
+    const value = choices.find((choice) => choice === text.toLowerCase());
+    return value === undefined ? { fault: `is not one of ${choices.join(", ")}` } : { value };
+  };
+}
+
+export const onOff: Parse<boolean> = (text) => {
+  const parsed = oneOf("on", "off")(text);
+  return "fault" in parsed ? parsed : { value: parsed.value === "on" };
+};
+
+export const duration: Parse<number> = (text) => {
+  const value = parseDuration(text);
+  if (value === undefined) return { fault: "is not a time with its unit, such as 90s, 2h or 1h30m" };
+  return value === 0 ? { fault: "is not longer than zero" } : { value };
+};
+
+/** A time that may be zero, and has an end: a moment minus a longer one may be no date. */
+export const durationUpTo =
+  (mostMs: number): Parse<number> =>
+  (text) => {
+    const value = parseDuration(text);
+    if (value === undefined) return { fault: "is not a time with its unit, such as 90s, 2h or 1h30m" };
+    return value > mostMs ? { fault: `is longer than ${mostMs / 86_400_000}d` } : { value };
+  };
+
+export const zone: Parse<string> = (text) => {
+  const fault = "is not the IANA name of a time zone, such as Europe/Berlin";
+  // An offset has no rules for summer time, but newer Node versions would accept it.
+  if (!/^[a-z]/i.test(text)) return { fault };
+  // The default. Node loads the names of all zones to look for one, which takes a tenth of the start of a program.
+  if (text === "Etc/UTC") return { value: text };
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: text });
+    return { value: text };
+  } catch {
+    return { fault };
+  }
+};
+
+export const host: Parse<string> = (text) => {
+  const bare = text.replace(/^\[(.*)\]$/, "$1");
+  return /^[\p{L}\p{N}_.:%-]+$/u.test(bare)
+    ? { value: bare }
+    : { fault: "is not a host name or address without scheme, port and path" };
+};
+
+/** Names of hosts without scheme and path. Ports are dropped. */
+export const hostNames: Parse<readonly string[]> = (text) => {
+  const names = text.split(",").map((name) => (name.includes("*") ? undefined : readHostName(name.trim())));
+  const isRead = (name: string | undefined): name is string => name !== undefined;
+  if (names.every(isRead)) return { value: names };
+  return { fault: "is not a list of host names, such as mirror.example.org,mirror.local" };
+};
+
+/** Origins of web pages, as browsers write them: scheme, host, and a port that is not the usual one. */
+export const origins: Parse<"*" | readonly string[]> = (text) => {
+  if (text.trim() === "*") return { value: "*" };
+  const given = text.split(",").map((origin) => origin.trim());
+  const wrong = given.find(
+    (origin) => !/^https?:/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin,
+  );
+  if (wrong === undefined) return { value: given };
+  return {
+    fault: "is neither * nor a list of origins, such as https://docs.example.org,http://localhost:3000",
+  };
+};
+
+/** An absolute path. It is not checked here: the code that opens the database makes the directory. */
+export function path(text: string, { cwd }: Pick<Surroundings, "cwd">): Parsed<string> {
+  if (/^~(?:\/|$)/.test(text))
+    return { fault: "begins with ~, which only a shell replaces; write the path out" };
+  if (text.includes("\0")) return { fault: "is not a path" };
+  return { value: resolve(cwd, text) };
+}
+
+/** `auto` is pretty on a terminal, JSON elsewhere. */
+export function logFormat(text: string, { isTty }: Pick<Surroundings, "isTty">): Parsed<"pretty" | "json"> {
+  const parsed = oneOf("auto", "pretty", "json")(text);
+  if ("fault" in parsed) return parsed;
+  return { value: parsed.value === "auto" ? (isTty ? "pretty" : "json") : parsed.value };
+}
+
+/** Checks only the scheme. `src/store` reads the rest, because lists of hosts and sockets are not valid URLs. */
+export const databaseUrl: Parse<string> = (text) => {
+  return /^postgres(?:ql)?:\/\/\S*$/.test(text)
+    ? { value: text }
+    : { fault: "is not of the form postgres://user:password@host:port/database" };
+};
+
+/** A secret as it is. */
+export const secretText: Parse<string> = (text) =>
+  text.includes("\0") ? { fault: "has a character that no password can have" } : { value: text };
+
+/** The key of Standard Webhooks: `whsec_` and its bytes in base64. */
+export const webhookSecret: Parse<Buffer> = (text) => {
+  const base64 = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(text)?.[1];
+  const key = Buffer.from(base64 ?? "", "base64");
+  return key.length >= 24 && key.length <= 64
+    ? { value: key }
+    : { fault: "is not whsec_ and 24 to 64 bytes in base64" };
+};
+
+export const noticeTypes: Parse<readonly NoticeType[]> = (text) => {
+  const names = text.split(",").map((name) => name.trim());
+  const types = names.flatMap((name) => NOTICE_TYPES.find((type) => type === name) ?? []);
+  if (types.length === names.length) return { value: types };
+  const wrong = names.find((name) => !NOTICE_TYPES.some((type) => type === name)) ?? "";
+  return { fault: `has ${JSON.stringify(wrong)}, which is none of ${NOTICE_TYPES.join(", ")}` };
+};
+
+/** Slugs, with `*` for any letters. */
+export const projectPatterns: Parse<readonly string[]> = (text) => {
+  const patterns = text.split(",").map((pattern) => pattern.trim());
+  return patterns.every((pattern) => /^[^\s,]{1,200}$/.test(pattern))
+    ? { value: patterns }
+    : { fault: "is not a list of slugs, such as docs-*,pip" };
+};
+
+/** Taken as it is, with a query if it has one: receivers give such URLs out whole. */
+export const webhookUrl: Parse<URL> = (text) => {
+  if (!URL.canParse(text) || !/^https?:\/\//i.test(text)) {
+    return { fault: "is not a URL that begins with http:// or https://" };
+  }
+  if (text.includes("#")) return { fault: "has a fragment; give the URL without what follows #" };
+  return { value: new URL(text) };
+};
+
+/** Keeps the path prefix without trailing slashes (the URL class keeps the one of an empty path). */
+export const webUrl: Parse<URL> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:\/\//i.test(text)) {
+    return { fault: "is not a URL that begins with http:// or https://" };
+  }
+  if (/[?#]/.test(text))
+    return { fault: "has a query or a fragment; give the URL without what follows ? or #" };
+  url.pathname = url.pathname.replace(/\/+$/, "");
+  return { value: url };
+};
+
+/** Like `webUrl`, but refuses `/api/v1` at the end, because every path of the interface begins with it. */
+export const baseUrl: Parse<URL> = (text) => {
+  const parsed = webUrl(text);
+  if ("value" in parsed && /\/api\/v\d+$/.test(parsed.value.pathname))
+    return { fault: "ends in the API's own path; give the part before /api/" };
+  return parsed;
+};
+
+const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** Reads `90s`, `2h`, `1h30m`, `1.5d` as milliseconds. Undefined for any other text, such as a number without unit. */
+export function parseDuration(text: string): number | undefined {
+  const trimmed = text.trim();
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/.test(trimmed)) return undefined;
+  let total = 0;
+  for (const [, amount, unit] of trimmed.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g)) {
+    total += Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  }
+  return Number.isSafeInteger(Math.round(total)) ? Math.round(total) : undefined;
+}
+
+/** The types of notices that a webhook may get, as receivers see them (`docs/notices.md`). `test` is sent by hand alone. */
+export const NOTICE_TYPES = [
+  "run.ended",
+  "list.stale",
+  "schema.changed",
+  "project.broke",
+  "project.recovered",
+  "builds.quiet",
+  "builds.resumed",
+  "platform.trouble",
+] as const;
+
+export type NoticeType = (typeof NOTICE_TYPES)[number] | "test";

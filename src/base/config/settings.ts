@@ -1,7 +1,7 @@
 import { cron } from "./cron-line.ts";
 import { SERVICE_SETTINGS } from "./service-settings.ts";
 import type { Setting, ValuesOf } from "./setting.ts";
-import * as values from "./setting-values.ts";
+import * as values from "./setting.ts";
 
 const HIDDEN = () => "***";
 

@@ -5,20 +5,20 @@
  */
 import type { Command } from "commander";
 import { type Clock, systemClock } from "../../base/clock.ts";
-import type { FlagValues } from "../../base/config/find-given.ts";
-import { spellProgram } from "../../base/config/program.ts";
+import { canRedraw, wantsColour } from "../../base/config/environment.ts";
 import { SETTING_KEYS, SETTINGS } from "../../base/config/settings.ts";
-import { canRedraw, wantsColour } from "../../base/config/terminal.ts";
 import {
   type Config,
   type ConfigInput,
+  type FlagValues,
   type LoadedConfig,
   loadConfig,
   type SettingInForce,
 } from "../../base/config.ts";
 import { ConfigError, EXIT, StoppedError } from "../../base/errors.ts";
 import { createLog, type Logger } from "../../base/log.ts";
-import { printableColoured } from "../../base/printable.ts";
+import { spellProgram } from "../../base/program.ts";
+import { printableColoured } from "../../base/text.ts";
 import { createOutput, type Output } from "../output/output.ts";
 import { isAbort, printError } from "../output/print-error.ts";
 import type { Progress } from "../output/progress.ts";

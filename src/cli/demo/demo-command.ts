@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { defaultValues } from "../../base/config/default-values.ts";
+import { defaultValues } from "../../base/config.ts";
 import { EXIT, messageOf } from "../../base/errors.ts";
 import { createMeters } from "../../base/metrics/meters.ts";
 import type { SyncSettings } from "../../mirror/lists/sync-settings.ts";

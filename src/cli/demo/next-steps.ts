@@ -1,6 +1,5 @@
-import { programName } from "../../base/config/program.ts";
-import { shellWord } from "../../base/config/shell-word.ts";
 import type { SettingInForce } from "../../base/config.ts";
+import { programName, shellWord } from "../../base/program.ts";
 import { showPath } from "../context/mirror-place.ts";
 
 export interface NextStepFacts {

@@ -1,6 +1,5 @@
-import { isLoopback } from "../../base/config/host-name.ts";
-import { maskUrl } from "../../base/config/mask-url.ts";
-import { findProxyRoute, type ProxyRoute, showProxy } from "../../base/config/proxy-route.ts";
+import { isLoopback, maskUrl } from "../../base/config/addresses.ts";
+import { findProxyRoute, type ProxyRoute, showProxy } from "../../base/config/proxies.ts";
 import { requireBaseUrl } from "../../base/config.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { ok, type Result, warning } from "./finding.ts";

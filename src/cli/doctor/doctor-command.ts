@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { spellProgram } from "../../base/config/program.ts";
 import type { ConfigError } from "../../base/errors.ts";
+import { spellProgram } from "../../base/program.ts";
 import { type CommandContext, runCommand } from "../context/run-command.ts";
 import type { Output } from "../output/output.ts";
 import { createCommand } from "../usage/create-command.ts";

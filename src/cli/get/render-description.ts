@@ -1,5 +1,5 @@
 /** What the service says of itself, as tables. */
-import { printable } from "../../base/printable.ts";
+import { printable } from "../../base/text.ts";
 import type { ResourceSchema, RootListing } from "../../client/parse-replies.ts";
 import { cutText } from "../output/cut-text.ts";
 import type { Output } from "../output/output.ts";

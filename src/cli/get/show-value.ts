@@ -1,4 +1,4 @@
-import { jsonText } from "../../base/json-text.ts";
+import { jsonText } from "../../base/text.ts";
 
 /** A field of a reply may be as long as the reply. */
 const MAX_LENGTH = 20_000;

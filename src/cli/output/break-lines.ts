@@ -1,4 +1,4 @@
-import { printable } from "../../base/printable.ts";
+import { printable } from "../../base/text.ts";
 
 /** Breaks a printable text between words into lines of at most `columns` characters. A longer word has its own line. */
 export function breakLines(text: string, columns: number): string[] {

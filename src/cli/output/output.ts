@@ -2,8 +2,8 @@
  * All that is printed goes through this folder: tables, progress, errors, and what fits the width of a terminal. Results
  * go to stdout, all else to stderr. It knows no command.
  */
-import { toOutputError } from "../../base/output-error.ts";
-import { printableJson } from "../../base/printable.ts";
+import { toOutputError } from "../../base/system-errors.ts";
+import { printableJson } from "../../base/text.ts";
 
 /** Stdout, for data. */
 export interface Output {

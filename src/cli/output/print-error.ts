@@ -1,7 +1,6 @@
-import { spellProgram } from "../../base/config/program.ts";
 import { EXIT, MirrorError } from "../../base/errors.ts";
-import { nameSources } from "../../base/log/name-sources.ts";
-import { printable } from "../../base/printable.ts";
+import { nameSources, spellProgram } from "../../base/program.ts";
+import { printable } from "../../base/text.ts";
 
 /**
  * Writes an error to stderr: message and hint, or one line for a bug. `--verbose` adds the stack. Returns the exit code.

@@ -1,5 +1,4 @@
-import { jsonText } from "../../base/json-text.ts";
-import { printableJson } from "../../base/printable.ts";
+import { jsonText, printableJson } from "../../base/text.ts";
 import type { Output } from "./output.ts";
 
 /** Prints a reply of the service as it came, with control characters escaped. */

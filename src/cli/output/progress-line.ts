@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { printable } from "../../base/printable.ts";
+import { printable } from "../../base/text.ts";
 
 export interface ResourceProgress {
   /** Absent where rows do not come in pages. */

@@ -1,5 +1,5 @@
 import Table from "cli-table3";
-import { printable } from "../../base/printable.ts";
+import { printable } from "../../base/text.ts";
 import { cutText } from "./cut-text.ts";
 import { fitColumns } from "./fit-columns.ts";
 

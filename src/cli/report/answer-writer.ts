@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { ConfigError } from "../../base/errors.ts";
-import { printable, printableJson } from "../../base/printable.ts";
+import { printable, printableJson } from "../../base/text.ts";
 import { toCsv } from "../../report/csv.ts";
 import type { AnswerCell, AnswerRow } from "../../report/read-answer.ts";
 import type { Output } from "../output/output.ts";

@@ -1,4 +1,4 @@
-import { printable } from "../../base/printable.ts";
+import { printable } from "../../base/text.ts";
 import { breakLines } from "../output/break-lines.ts";
 import { cutText } from "../output/cut-text.ts";
 import type { Output } from "../output/output.ts";

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import stringWidth from "string-width";
-import { printable } from "../../base/printable.ts";
+import { printable } from "../../base/text.ts";
 import { cutText } from "../output/cut-text.ts";
 import { readHighlights } from "./read-highlights.ts";
 

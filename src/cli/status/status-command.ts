@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { duration } from "../../base/config/setting-values.ts";
+import { duration } from "../../base/config/setting.ts";
 import { EXIT, SchemaVersionError } from "../../base/errors.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { createReadStatus } from "../../report/status/read-status.ts";

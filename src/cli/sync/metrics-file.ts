@@ -73,7 +73,7 @@ async function assertWritable(file: string): Promise<void> {
  */
 async function createDescriber({ config, clock, log }: CommandContext) {
   const { createFigureRegistry } = await import("../../base/metrics/figures.ts");
-  const { createBuildInfoRegistry } = await import("../../base/metrics/process-metrics.ts");
+  const { createBuildInfoRegistry } = await import("../../base/metrics/meters.ts");
   const { createReadFigures } = await import("../../report/status/read-figures.ts");
   const { createBoundedReader } = await import("../../serve/http/served-mirror.ts");
   const program = createBuildInfoRegistry();

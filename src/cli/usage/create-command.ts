@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
-import { programName } from "../../base/config/program.ts";
 import type { Setting } from "../../base/config/setting.ts";
 import { SETTINGS, type SettingKey } from "../../base/config/settings.ts";
+import { programName } from "../../base/program.ts";
 import { failOnUsage } from "./usage.ts";
 
 /** A command line without the program's name, and what it does. */

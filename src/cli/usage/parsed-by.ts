@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "commander";
-import { type Parse, whole } from "../../base/config/setting-values.ts";
+import { type Parse, whole } from "../../base/config/setting.ts";
 
 /** Makes commander read the value of a flag that is not a setting as that of a setting is read. */
 export function parsedBy<T>(parse: Parse<T>): (text: string) => T {

@@ -3,8 +3,8 @@
  * default stand once. The docs of the command line are written from these declarations.
  */
 import { type Command, CommanderError } from "commander";
-import { spellProgram } from "../../base/config/program.ts";
 import { ConfigError } from "../../base/errors.ts";
+import { spellProgram } from "../../base/program.ts";
 
 /** Makes commander throw instead of ending the process, and leave the message to `usageError`. */
 export function failOnUsage(command: Command): Command {

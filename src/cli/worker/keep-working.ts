@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { findWatchdog, isPasswordCopied } from "../../base/config/supervisor.ts";
+import { findWatchdog, isPasswordCopied } from "../../base/config/environment.ts";
 import { SchemaVersionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createHostPace, type HostPace } from "../../mirror/api/host-pace.ts";

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import type { Watchdog } from "../../base/config/supervisor.ts";
+import type { Watchdog } from "../../base/config/environment.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 

@@ -1,11 +1,11 @@
 import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
 import type { Clock } from "../../base/clock.ts";
-import { findProxyRoute } from "../../base/config/proxy-route.ts";
+import { findProxyRoute } from "../../base/config/proxies.ts";
 import type { Config } from "../../base/config.ts";
 import { attachReply, NetworkError, type Reply, UnexpectedShapeError } from "../../base/errors.ts";
 import type { RequestLabel } from "../../base/metrics/labels.ts";
-import type { RequestMeter } from "../../base/metrics/request-meter.ts";
+import type { RequestMeter } from "../../base/metrics/meters.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";

@@ -1,6 +1,6 @@
 import type { SQL } from "drizzle-orm";
 import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
-import { jsonText } from "../../base/json-text.ts";
+import { jsonText } from "../../base/text.ts";
 import { foreignNumberIn } from "../../resources/parse-json.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";

@@ -1,5 +1,5 @@
 import { UnexpectedShapeError } from "../../base/errors.ts";
-import { jsonText } from "../../base/json-text.ts";
+import { jsonText } from "../../base/text.ts";
 import { parseLocalTime } from "../../resources/local-time.ts";
 import { type Envelope, readEnvelope } from "../../resources/page-request.ts";
 import { otherResource, recordId } from "../../resources/record-id.ts";

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import { age, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";

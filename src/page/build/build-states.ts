@@ -1,4 +1,4 @@
-import { counted } from "../../base/counted.ts";
+import { counted } from "../../base/text.ts";
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import type { BoundedSpan } from "../../mirror/builds/format-span.ts";

@@ -1,4 +1,4 @@
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { html } from "../parts/html.ts";
 import { percent } from "../parts/words.ts";
 import type { BadgeFacts } from "./badge-facts.ts";

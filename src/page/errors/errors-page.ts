@@ -1,5 +1,5 @@
-import { grouped } from "../../base/counted.ts";
 import { ConfigError } from "../../base/errors.ts";
+import { grouped } from "../../base/text.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";

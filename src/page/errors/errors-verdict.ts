@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import type { Kind } from "../parts/charts/trends-facts.ts";
 import { html } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";

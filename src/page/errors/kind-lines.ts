@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { age, momentTag } from "../parts/age.ts";
 import { dayAxis } from "../parts/charts/day-axis.ts";
 import { countsBySpan, drawMiniBars, mostADay } from "../parts/charts/mini-bars.ts";

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import { age, clockWords, momentMs, momentTag, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../../base/counted.ts";
+import { counted } from "../../base/text.ts";
 import { clockWords, momentMs, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { keyEntry, renderKey } from "../parts/charts/key.ts";

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { agoWords, clockWords, momentMs, span, when } from "../parts/age.ts";
 import type { Tone } from "../parts/icon.ts";
 import type { Freshness } from "../parts/page-moment.ts";

@@ -1,4 +1,4 @@
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { momentMs, momentTag } from "../parts/age.ts";

@@ -1,4 +1,4 @@
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { clockWords, momentMs } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { keyEntry, renderKey } from "../parts/charts/key.ts";

@@ -1,6 +1,6 @@
 /** What can be said when builds do not arrive as usual. */
 
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { clockWords, momentMs, span, when } from "../parts/age.ts";
 import type { Row } from "../parts/row.ts";
 

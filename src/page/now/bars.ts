@@ -1,4 +1,4 @@
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { keyEntry, renderKey } from "../parts/charts/key.ts";
 import { html } from "../parts/html.ts";
 import type { Markup } from "../parts/words.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../../base/counted.ts";
+import { counted } from "../../base/text.ts";
 import { age, agoWords } from "../parts/age.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";
 import { lastFailed, renderWhy } from "../parts/fail-facts.ts";

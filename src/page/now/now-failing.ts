@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { momentMs } from "../parts/age.ts";
 import { askEach } from "../parts/ask-all.ts";

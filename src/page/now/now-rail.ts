@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { age, agoWords, momentMs, span } from "../parts/age.ts";
 import { type BlockFacts, renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { renderPoints } from "../parts/charts/delta.ts";
 import { differenceOf } from "../parts/charts/difference.ts";
 import { html } from "../parts/html.ts";

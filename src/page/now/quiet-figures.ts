@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { html } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
 import { renderFigures } from "../parts/verdict-bar.ts";

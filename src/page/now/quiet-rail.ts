@@ -1,6 +1,6 @@
 /** What stands beside the list when builds do not arrive as usual: what was looked at, and when that is an alarm. */
 
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { agoWords, span } from "../parts/age.ts";
 import { html } from "../parts/html.ts";
 import { mark } from "../parts/mark.ts";

@@ -1,4 +1,4 @@
-import { counted } from "../../base/counted.ts";
+import { counted } from "../../base/text.ts";
 import { beforeWords, type RisingLine, risingWords, sayingOf } from "../parts/rising-lines.ts";
 
 /** That one error line rose today in many projects: the cause of most of what broke. Null where none did. */

@@ -1,6 +1,6 @@
 /** What can be said about the builds in one sentence, and what speaks for it. */
 
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { agoWords, clockWords, span, when } from "../parts/age.ts";
 import type { Tone } from "../parts/icon.ts";
 import type { RisingLine } from "../parts/rising-lines.ts";

@@ -1,4 +1,4 @@
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { momentMs, momentTag, span } from "./age.ts";
 import { html } from "./html.ts";
 import { buildLink } from "./record-links.ts";

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { html } from "./html.ts";
 import { icon } from "./icon.ts";
 import { type Query, withQuery } from "./links.ts";

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { clockWords, momentMs, when } from "./age.ts";
 import { withQuery } from "./links.ts";
 import { dayNumber, dayText } from "./period.ts";

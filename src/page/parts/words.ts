@@ -1,5 +1,4 @@
-import { grouped } from "../../base/counted.ts";
-import { printable } from "../../base/printable.ts";
+import { grouped, printable } from "../../base/text.ts";
 import { html } from "./html.ts";
 
 /** A piece of a page, escaped. */

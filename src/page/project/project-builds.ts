@@ -1,5 +1,5 @@
 import { nearestNames } from "../../base/config/nearest-names.ts";
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { momentMs, momentTag, when } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { linkStrip, type StripBuild } from "../parts/charts/build-strip.ts";

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { age, dayWords, momentMs } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { renderEmpty } from "../parts/empty.ts";

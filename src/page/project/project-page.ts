@@ -1,5 +1,5 @@
-import { counted } from "../../base/counted.ts";
 import { ConfigError } from "../../base/errors.ts";
+import { counted } from "../../base/text.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age } from "../parts/age.ts";

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { formatBetween } from "../../mirror/builds/format-span.ts";
 import { age, momentMs, momentTag, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";

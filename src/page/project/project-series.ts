@@ -1,4 +1,4 @@
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { age } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { drawStrip } from "../parts/charts/build-strip.ts";

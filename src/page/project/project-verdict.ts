@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { age, agoWords, dayWords, momentMs, momentTag } from "../parts/age.ts";
 import { renderPoints } from "../parts/charts/delta.ts";

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { ask } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { relation } from "../../report/relation.ts";

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { ask } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { block } from "../parts/block.ts";

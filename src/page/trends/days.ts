@@ -1,4 +1,4 @@
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { block } from "../parts/block.ts";
 import { dayAxis } from "../parts/charts/day-axis.ts";

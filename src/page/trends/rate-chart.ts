@@ -1,5 +1,5 @@
 import { scaleLinear } from "d3-scale";
-import { counted } from "../../base/counted.ts";
+import { counted } from "../../base/text.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { at, type DayAxis } from "../parts/charts/day-axis.ts";
 import { drawPlot, levelLine, uprightLine } from "../parts/charts/plot.ts";

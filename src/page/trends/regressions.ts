@@ -1,4 +1,4 @@
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { askFor, onPage } from "../../report/ask.ts";
 import { inline } from "../../report/relation.ts";
 import { block } from "../parts/block.ts";

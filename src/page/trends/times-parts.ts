@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { inline } from "../../report/relation.ts";
 import { type Bound, renderBoundKey } from "../parts/charts/bound-bar.ts";
 import { renderEmpty } from "../parts/empty.ts";

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { part } from "../parts/block.ts";
 import { countChange } from "../parts/charts/count-change.ts";
 import { differenceOf } from "../parts/charts/difference.ts";

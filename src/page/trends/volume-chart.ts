@@ -1,5 +1,5 @@
 import { scaleLinear } from "d3-scale";
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { at, type DayAxis, drawDates } from "../parts/charts/day-axis.ts";
 import { drawBar, drawPlot, levelLine, uprightLine } from "../parts/charts/plot.ts";
 import type { SpanOutcomes } from "../parts/charts/trends-facts.ts";

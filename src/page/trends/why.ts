@@ -1,4 +1,4 @@
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { ask } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { relation } from "../../report/relation.ts";

@@ -2,7 +2,7 @@ import { open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
-import { toOutputError } from "../../base/output-error.ts";
+import { toOutputError } from "../../base/system-errors.ts";
 
 /** Marks a folder that an export made. Readers of partitioned data ignore names that begin with `_`. */
 export const MARKER = "_docmirror.json";

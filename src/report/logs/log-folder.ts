@@ -8,8 +8,8 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/pro
 import { basename, dirname, join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
-import { withOutputErrors } from "../../base/output-error.ts";
-import { readVersion } from "../../base/version.ts";
+import { withOutputErrors } from "../../base/system-errors.ts";
+import { readVersion } from "../../base/program.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 import { linkFile, syncFile } from "../export/part-files.ts";
 import { ABANDONED_AFTER_MS, MARKER, writeMarker } from "../export/staging-folder.ts";

@@ -1,6 +1,6 @@
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { StoreMeter } from "../../base/metrics/store-meter.ts";
+import type { StoreMeter } from "../../base/metrics/meters.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 import type { RefreshSettings } from "./refresh-settings.ts";
 

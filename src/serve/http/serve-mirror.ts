@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { isLoopback } from "../../base/config/host-name.ts";
+import { isLoopback } from "../../base/config/addresses.ts";
 import type { Config } from "../../base/config.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";

@@ -4,9 +4,11 @@ import { type AddressInfo, Server as Listener, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
-import { toListenError } from "../../base/listen-error.ts";
+import { toListenError } from "../../base/system-errors.ts";
 import { errorReply } from "./error-reply.ts";
 import { LONG_URL } from "./request-rules.ts";
+import { type Cut, createDrain } from "./drain.ts";
+import { answerUnread } from "./unread-requests.ts";
 
 /** How long a reply may still take after the stop, before its connection is cut. The process has 9 s. */
 export const GRACE_MS = 7000;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
-import { withOutputErrors } from "../../base/output-error.ts";
+import { withOutputErrors } from "../../base/system-errors.ts";
 import { isBackup } from "./read-backup.ts";
 
 /** A draft grows all the time. One that did not for so long is nobody's. */

@@ -7,7 +7,7 @@ import type { FileHandle } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
-import { toOutputError } from "../../base/output-error.ts";
+import { toOutputError } from "../../base/system-errors.ts";
 import { abortable } from "../connection/abortable.ts";
 import { renewConnections } from "../connection/connect.ts";
 import { startCopyOut } from "../connection/copy-out.ts";

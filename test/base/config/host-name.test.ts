@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isLoopback, readHostName } from "../../../src/base/config/host-name.ts";
+import { isLoopback, readHostName } from "../../../src/base/config/addresses.ts";
 
 describe("the name of a host", () => {
   it.each([

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readProxies } from "../../../src/base/config/proxies.ts";
-import { findProxyRoute, showProxy } from "../../../src/base/config/proxy-route.ts";
+import { findProxyRoute, readProxies, showProxy } from "../../../src/base/config/proxies.ts";
 
 const route = (target: string, ...layers: Record<string, string>[]) => {
   const { proxy, because } = findProxyRoute(new URL(target), readProxies(layers));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { canRedraw, wantsColour } from "../../../src/base/config/terminal.ts";
+import { canRedraw, wantsColour } from "../../../src/base/config/environment.ts";
 
 describe("colour and redrawing", () => {
   it.each([

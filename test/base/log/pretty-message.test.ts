@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { prettyMessage } from "../../../src/base/log/pretty-message.ts";
+import { prettyMessage } from "../../../src/base/log.ts";
 
 const BASE = { level: 30, time: "2026-03-01T00:00:00.000Z" };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { defaultValues } from "../../../src/base/config/default-values.ts";
+import { defaultValues } from "../../../src/base/config.ts";
 import { HttpStatusError, LockedError, NetworkError, StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createNightlySync } from "../../../src/cli/worker/nightly-sync.ts";

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { findWatchdog, isPasswordCopied } from "../../../src/base/config/supervisor.ts";
+import { findWatchdog, isPasswordCopied } from "../../../src/base/config/environment.ts";
 import { startCli } from "../../support/cli.ts";
 
 const hasPrograms = [

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
-import { defaultValues } from "../../../src/base/config/default-values.ts";
+import { defaultValues } from "../../../src/base/config.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
 import { findOffsetSpans, judgeZone } from "../../../src/mirror/builds/source-zone.ts";

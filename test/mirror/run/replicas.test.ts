@@ -1,6 +1,6 @@
 /** A service of two replicas, of which one is behind: what is not there yet is not gone. */
 import { describe, expect, test } from "vitest";
-import { defaultValues } from "../../../src/base/config/default-values.ts";
+import { defaultValues } from "../../../src/base/config.ts";
 import type { RunResult } from "../../../src/mirror/run/close-run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { startSimulation } from "../../../src/simulate/service.ts";

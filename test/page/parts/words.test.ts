@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { counted } from "../../../src/base/counted.ts";
+import { counted } from "../../../src/base/text.ts";
 import { buildHref, projectHref, segmentAfter, withQuery } from "../../../src/page/parts/links.ts";
 import { kindLabel, percent, shorten, targetWords, wholePercent } from "../../../src/page/parts/words.ts";
 

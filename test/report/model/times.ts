@@ -1,5 +1,5 @@
 /** Times as the model counts them, and as Postgres prints them. A moment is whole microseconds since 1970 in UTC, a day days since then. */
-import { createZoneOffset } from "../../../src/base/zone-offset.ts";
+import { createZoneOffset } from "../../../src/base/clock.ts";
 
 export type Micros = number;
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { defaultValues } from "../../../src/base/config/default-values.ts";
+import { defaultValues } from "../../../src/base/config.ts";
 import { SchemaVersionError } from "../../../src/base/errors.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";

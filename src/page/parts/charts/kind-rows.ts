@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../../base/counted.ts";
+import { counted, grouped } from "../../../base/text.ts";
 import { html } from "../html.ts";
 import { daysName, type Period } from "../period.ts";
 import { kindLabel, type Markup } from "../words.ts";

@@ -1,4 +1,4 @@
-import { grouped } from "../../../base/counted.ts";
+import { grouped } from "../../../base/text.ts";
 import { html } from "../html.ts";
 import { daysName } from "../period.ts";
 import type { Markup } from "../words.ts";
