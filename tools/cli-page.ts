@@ -2,8 +2,7 @@ import type { Command, Option } from "commander";
 import { SETTING_KEYS, SETTINGS, type SettingKey } from "../src/base/config/settings.ts";
 import { EXIT } from "../src/base/errors.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
-import type { CommandEntry } from "../src/cli/usage/create-command.ts";
-import { examplesOf } from "../src/cli/usage/create-command.ts";
+import { type CommandEntry, examplesOf } from "../src/cli/usage/create-command.ts";
 
 type ExitKey = keyof typeof EXIT;
 

@@ -1,4 +1,4 @@
-import { type AnswerWriter, createAnswerWriter } from "../src/cli/report/answer-writer.ts";
+import { type AnswerWriter, createAnswerWriter } from "../src/cli/output/answer-writer.ts";
 import { withSnapshot } from "../src/report/read-answer.ts";
 import { readStatement } from "../src/report/read-statement.ts";
 import { withSql } from "../src/store/connection/connect.ts";

@@ -30,7 +30,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "status",
     summary: "shows freshness, who leads, last and next runs, open builds",
-    load: async () => (await import("./status/status-command.ts")).statusCommand,
+    load: async () => (await import("./status-command.ts")).statusCommand,
   },
   {
     name: "doctor",
@@ -40,7 +40,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "report",
     summary: "prints a view of the schema report: how often builds succeed, what fails, how long builds take",
-    load: async () => (await import("./report/report-command.ts")).reportCommand,
+    load: async () => (await import("./report-command.ts")).reportCommand,
   },
   {
     name: "sql",

@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 import { shellWord } from "../base/program.ts";
 import { embeddedPasswordFile } from "../store/embedded/open-embedded.ts";
-import { runCommand } from "./context/run-command.ts";
-import { untilStopped } from "./context/stopping.ts";
-import { withDatabase } from "./context/with-database.ts";
+import { runCommand, untilStopped } from "./context/run-command.ts";
+import { withDatabase } from "./context/with-mirror.ts";
 import { createCommand } from "./usage/create-command.ts";
 
 interface Options {

@@ -15,7 +15,7 @@ import { withReports } from "./context/with-reports.ts";
 import type { Output } from "./output/output.ts";
 import { renderTable } from "./output/table.ts";
 import { createCommand } from "./usage/create-command.ts";
-import { addTimeOptions, readTimes, type TimeOptions } from "./usage/time-options.ts";
+import { addTimeOptions, readTimes, type TimeOptions } from "./usage/flag-values.ts";
 
 interface Options extends TimeOptions {
   out: string;

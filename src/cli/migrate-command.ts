@@ -17,11 +17,9 @@ import {
   pendingSql,
   whatIsMissing,
 } from "../store/migrate/migrate.ts";
-import { assertMirrorPlace } from "./context/mirror-place.ts";
 import { type CommandContext, runCommand } from "./context/run-command.ts";
-import { withDatabase } from "./context/with-database.ts";
-import { breakLines } from "./output/break-lines.ts";
-import type { Output } from "./output/output.ts";
+import { assertMirrorPlace, withDatabase } from "./context/with-mirror.ts";
+import { breakLines, type Output } from "./output/output.ts";
 import { renderTable } from "./output/table.ts";
 import { createCommand } from "./usage/create-command.ts";
 

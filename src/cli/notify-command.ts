@@ -17,7 +17,7 @@ import { type CommandContext, runCommand } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { renderTable } from "./output/table.ts";
 import { createCommand } from "./usage/create-command.ts";
-import { parsedBy } from "./usage/parsed-by.ts";
+import { parsedBy } from "./usage/flag-values.ts";
 
 interface Options {
   test?: true;

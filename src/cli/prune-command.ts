@@ -8,7 +8,7 @@ import type { Sql } from "../store/connection/sql.ts";
 import { type CommandContext, runCommand } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { createCommand } from "./usage/create-command.ts";
-import { parsedBy } from "./usage/parsed-by.ts";
+import { parsedBy } from "./usage/flag-values.ts";
 
 interface Options {
   olderThan?: number;

@@ -20,8 +20,7 @@ import { type CommandContext, runCommand } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { renderTable } from "./output/table.ts";
 import { createCommand } from "./usage/create-command.ts";
-import { parseResource } from "./usage/parse-resource.ts";
-import { wholeFrom } from "./usage/parsed-by.ts";
+import { parseResource, wholeFrom } from "./usage/flag-values.ts";
 
 interface Options {
   resource?: Resource;

@@ -6,9 +6,8 @@ import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
 import { checkBackup } from "../store/backup/read-backup.ts";
 import { countMigrations, restoreBackup } from "../store/backup/restore-backup.ts";
 import { withSql } from "../store/connection/connect.ts";
-import { mirrorPlace } from "./context/mirror-place.ts";
 import { runCommand } from "./context/run-command.ts";
-import { withDatabase } from "./context/with-database.ts";
+import { mirrorPlace, withDatabase } from "./context/with-mirror.ts";
 import { createCommand } from "./usage/create-command.ts";
 
 interface Options {

@@ -1,10 +1,14 @@
 import { Command } from "commander";
 import { readVersion, spellProgram } from "../base/program.ts";
 import { COMMANDS } from "./commands.ts";
-import { printError } from "./output/print-error.ts";
-import { listenForTheUnexpected } from "./unexpected.ts";
-import { addCommonOptions, type Example, examplesText } from "./usage/create-command.ts";
-import { failOnUsage, usageError } from "./usage/usage.ts";
+import { listenForTheUnexpected, printError } from "./output/print-error.ts";
+import {
+  addCommonOptions,
+  type Example,
+  examplesText,
+  failOnUsage,
+  usageError,
+} from "./usage/create-command.ts";
 
 /** Runs one command line (without node and script). Sets `process.exitCode`; never rejects. */
 export async function runProgram(args: readonly string[]): Promise<void> {

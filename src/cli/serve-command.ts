@@ -12,11 +12,9 @@ import { assertSessionPooling } from "../store/connection/session-pooling.ts";
 import { openDatabase } from "../store/embedded/open-database.ts";
 import { assertMirror } from "../store/migrate/assert-mirror.ts";
 import { areReportsLater } from "../store/migrate/migrate.ts";
-import { assertMirrorPlace, mirrorPlace } from "./context/mirror-place.ts";
-import { refreshForReplica } from "./context/refresh-for-replica.ts";
-import { readSession, readSettings, withReplicaHints } from "./context/replica.ts";
-import { type CommandContext, runCommand } from "./context/run-command.ts";
-import { closeInTime, untilStopped } from "./context/stopping.ts";
+import { type CommandContext, closeInTime, runCommand, untilStopped } from "./context/run-command.ts";
+import { assertMirrorPlace, mirrorPlace } from "./context/with-mirror.ts";
+import { readSession, readSettings, refreshForReplica, withReplicaHints } from "./context/with-reports.ts";
 import { createCommand } from "./usage/create-command.ts";
 import { createKeptDatabase, type KeptDatabase } from "./worker/kept-database.ts";
 

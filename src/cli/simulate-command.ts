@@ -6,10 +6,9 @@ import { toListenError } from "../base/system-errors.ts";
 import { startSimulation } from "../simulate/service.ts";
 import type { WorldOptions } from "../simulate/settings.ts";
 import { createWorld } from "../simulate/world.ts";
-import { runCommand } from "./context/run-command.ts";
-import { untilStopped } from "./context/stopping.ts";
+import { runCommand, untilStopped } from "./context/run-command.ts";
 import { createCommand } from "./usage/create-command.ts";
-import { parsedBy, wholeFrom } from "./usage/parsed-by.ts";
+import { parsedBy, wholeFrom } from "./usage/flag-values.ts";
 
 type Sizes = Pick<WorldOptions, "users" | "projects" | "versions" | "files" | "builds" | "seed">;
 

@@ -7,9 +7,9 @@ import { repeatAfterConflict } from "../store/connection/recovery-conflict.ts";
 import type { TransactionSql } from "../store/connection/sql.ts";
 import { type CommandContext, runCommand } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
-import { addFormatOptions, createAnswerWriter, type Format, readFormat } from "./report/answer-writer.ts";
+import { addFormatOptions, createAnswerWriter, type Format, readFormat } from "./output/answer-writer.ts";
 import { createCommand } from "./usage/create-command.ts";
-import { wholeFrom } from "./usage/parsed-by.ts";
+import { wholeFrom } from "./usage/flag-values.ts";
 
 interface Options {
   format?: Format;

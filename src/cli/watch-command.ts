@@ -10,10 +10,14 @@ import type { OpenDatabase } from "../store/embedded/open-database.ts";
 import { assertNotDemo } from "../store/ledger/demo-mark.ts";
 import { prepareDatabase } from "../store/migrate/prepare.ts";
 import { type CommandContext, runCommand } from "./context/run-command.ts";
-import { withDatabase } from "./context/with-database.ts";
-import { exitCodeOrThrow, notifyAfterRun } from "./sync/after-run.ts";
-import { METRICS_FILE_OPTION, withMetricsFile } from "./sync/metrics-file.ts";
-import { createSummaryPrinter } from "./sync/print-summary.ts";
+import { withDatabase } from "./context/with-mirror.ts";
+import {
+  createSummaryPrinter,
+  exitCodeOrThrow,
+  METRICS_FILE_OPTION,
+  notifyAfterRun,
+  withMetricsFile,
+} from "./sync/after-run.ts";
 import { createCommand } from "./usage/create-command.ts";
 import { keepWorking } from "./worker/keep-working.ts";
 import { withNotifyJob } from "./worker/notify-job.ts";

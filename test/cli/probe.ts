@@ -1,7 +1,6 @@
 import { LockedError, StoreError } from "../../src/base/errors.ts";
-import { runCommand } from "../../src/cli/context/run-command.ts";
-import { untilStopped } from "../../src/cli/context/stopping.ts";
-import { listenForTheUnexpected } from "../../src/cli/unexpected.ts";
+import { runCommand, untilStopped } from "../../src/cli/context/run-command.ts";
+import { listenForTheUnexpected } from "../../src/cli/output/print-error.ts";
 import { createCommand } from "../../src/cli/usage/create-command.ts";
 
 listenForTheUnexpected(false);

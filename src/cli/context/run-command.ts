@@ -4,7 +4,7 @@
  * is around all.
  */
 import type { Command } from "commander";
-import { type Clock, systemClock } from "../../base/clock.ts";
+import { type Clock, LONGEST_SLEEP_MS, systemClock } from "../../base/clock.ts";
 import { canRedraw, wantsColour } from "../../base/config/environment.ts";
 import { SETTING_KEYS, SETTINGS } from "../../base/config/settings.ts";
 import {
@@ -15,16 +15,15 @@ import {
   loadConfig,
   type SettingInForce,
 } from "../../base/config.ts";
-import { ConfigError, EXIT, StoppedError } from "../../base/errors.ts";
+import { ConfigError, EXIT, MirrorError, StoppedError } from "../../base/errors.ts";
 import { createLog, type Logger } from "../../base/log.ts";
 import { spellProgram } from "../../base/program.ts";
 import { printableColoured } from "../../base/text.ts";
+import { hasPassword, withPassword } from "../../store/connection/database-url.ts";
+import { scramPassword } from "../../store/connection/scram-password.ts";
 import { createOutput, type Output } from "../output/output.ts";
 import { isAbort, printError } from "../output/print-error.ts";
 import type { Progress } from "../output/progress.ts";
-import { wrapLog } from "../output/wrap-log.ts";
-import { fillInPassword, warnOfSecrets } from "./secrets.ts";
-import { STOP_WITHIN_MS } from "./stopping.ts";
 
 /** What each command gets. */
 export interface CommandContext {
@@ -46,7 +45,7 @@ export interface CommandContext {
   progress(): Promise<Progress>;
 }
 
-export interface Invocation<Options> {
+interface Invocation<Options> {
   readonly options: Options;
   readonly args: readonly string[];
 }
@@ -199,4 +198,71 @@ function settingFlags(command: Command, verbose: boolean): FlagValues {
   }
   if (verbose) flags["log-level"] ??= "debug";
   return flags;
+}
+
+/** Supervisors kill a process 10 s after they ask it to stop. So it ends before that, even when something hangs. */
+const STOP_WITHIN_MS = 9000;
+
+/** Waits until `signal` is aborted, then throws its reason. For commands that only a signal ends. */
+export async function untilStopped(signal: AbortSignal): Promise<never> {
+  for (;;) await systemClock.sleep(LONGEST_SLEEP_MS, signal);
+}
+
+/** Runs the last steps of a command. When they hang, the process ends with the exit code of the signal's reason. */
+export async function closeInTime({ reason }: AbortSignal, close: () => Promise<void>): Promise<void> {
+  const exitCode = reason instanceof MirrorError ? reason.exitCode : EXIT.bug;
+  const force = setTimeout(() => process.exit(exitCode), STOP_WITHIN_MS);
+  await close();
+  clearTimeout(force);
+}
+
+/** The settings with `databasePassword` in each URL of a database that has none. */
+export async function fillInPassword(config: Config): Promise<Config> {
+  const { databasePassword, databaseUrl, readUrl } = config;
+  if (databasePassword === null) return config;
+  const password = await scramPassword(databasePassword);
+  return Object.freeze({
+    ...config,
+    databaseUrl: databaseUrl && withPassword(databaseUrl, password),
+    readUrl: readUrl && withPassword(readUrl, password),
+  });
+}
+
+/** Warns of each password in a flag: every user of the machine can read the command lines of all processes. */
+function warnOfSecrets(config: Config, settings: readonly SettingInForce[], log: Logger): void {
+  for (const { key, name, flag, source } of settings) {
+    if (source !== "flag" || !isSecret(key, config)) continue;
+    log.warn(
+      { flag: `--${flag}`, hint: `give it by ${name}, or by the file that ${name}_FILE names` },
+      "the password in a flag is visible to all users of this machine in the process list",
+    );
+  }
+}
+
+function isSecret(key: SettingInForce["key"], { databaseUrl, readUrl, baseUrl }: Config): boolean {
+  if (key === "webhookUrl" || key === "webhookSecret" || key === "databasePassword") return true;
+  if (key === "databaseUrl") return databaseUrl !== null && hasPassword(databaseUrl);
+  if (key === "readUrl") return readUrl !== null && hasPassword(readUrl);
+  // A user name alone may be a token.
+  return key === "baseUrl" && baseUrl !== null && `${baseUrl.username}${baseUrl.password}` !== "";
+}
+
+const WRITERS: readonly PropertyKey[] = ["fatal", "error", "warn", "info", "debug", "trace"];
+
+/**
+ * The same log, but every line (those of children too) is written inside `around`, which can clear progress
+ * bars before the line and draw them again after it. Lines below the log's level do not call it.
+ */
+export function wrapLog(log: Logger, around: (write: () => void) => void): Logger {
+  return new Proxy(log, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target);
+      if (typeof value !== "function") return value;
+      if (property === "child") {
+        return (...args: unknown[]) => wrapLog(Reflect.apply(value, target, args), around);
+      }
+      if (!WRITERS.includes(property) || !target.isLevelEnabled(String(property))) return value.bind(target);
+      return (...args: unknown[]) => around(() => Reflect.apply(value, target, args));
+    },
+  });
 }

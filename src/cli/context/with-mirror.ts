@@ -1,12 +1,61 @@
+import { relative } from "node:path";
+import type { Config } from "../../base/config.ts";
+import { EXIT, StoreError } from "../../base/errors.ts";
 import { readDefinitions } from "../../report/definitions.ts";
-import { withSql } from "../../store/connection/connect.ts";
+import { describeDatabase, withSql } from "../../store/connection/connect.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import type { OpenDatabase } from "../../store/embedded/open-database.ts";
-import { assertMirror } from "../../store/migrate/assert-mirror.ts";
-import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
+import { type OpenDatabase, openDatabase } from "../../store/embedded/open-database.ts";
+import { hasEmbedded } from "../../store/embedded/open-embedded.ts";
+import { assertMirror, noMirrorError } from "../../store/migrate/assert-mirror.ts";
 import type { CommandContext } from "./run-command.ts";
-import { withDatabase } from "./with-database.ts";
+
+export type MirrorSettings = Pick<Config, "databaseUrl" | "dataDir">;
+
+/** Where the settings say that the mirror is, for messages: a folder, or a database without its password. */
+export function mirrorPlace({ databaseUrl, dataDir }: MirrorSettings): string {
+  if (databaseUrl !== null) return `the database ${describeDatabase(databaseUrl)}`;
+  const path = showPath(dataDir);
+  return path.startsWith("/") ? path : `./${path}`;
+}
+
+/** An absolute path as people write it: relative where it is below the working directory. */
+export function showPath(path: string): string {
+  const near = relative(process.cwd(), path);
+  return near === "" || near.startsWith("..") ? path : near;
+}
+
+/** Whether there is certainly no mirror. Starts nothing. Throws StoreError where the folder cannot be read. */
+export function isMirrorAbsent({ databaseUrl, dataDir }: MirrorSettings): boolean {
+  return databaseUrl === null && !hasEmbedded(dataDir);
+}
+
+/** Throws SchemaVersionError where there is no embedded Postgres yet, because opening it would make one. */
+export function assertMirrorPlace(settings: MirrorSettings): void {
+  if (isMirrorAbsent(settings)) throw noMirrorError(mirrorPlace(settings));
+}
+
+/** Opens the database of the settings, and always closes it. Errors of the embedded Postgres also name its log file. */
+export async function withDatabase<T>(
+  { config, log, signal }: Pick<CommandContext, "config" | "log" | "signal">,
+  fn: (database: OpenDatabase) => Promise<T>,
+): Promise<T> {
+  const database = await openDatabase({ ...config, log, signal });
+  try {
+    return await fn(database);
+  } catch (error) {
+    throw withServerLog(error, database);
+  } finally {
+    await database.close();
+  }
+}
+
+function withServerLog(error: unknown, { embedded }: OpenDatabase): unknown {
+  if (embedded === null || !(error instanceof StoreError) || error.exitCode !== EXIT.database) return error;
+  const log = `the embedded Postgres writes its log to ${embedded.logFile}`;
+  const { message, sqlstate, cause, hint } = error;
+  return new StoreError(message, { sqlstate, cause, hint: hint ? `${hint}; ${log}` : log });
+}
 
 /**
  * Opens the mirror that the settings name for a command that works on it; never makes one. `sql` has one connection.

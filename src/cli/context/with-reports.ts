@@ -1,12 +1,14 @@
+import type { Config } from "../../base/config.ts";
+import { ConfigError, SchemaVersionError, StoreError } from "../../base/errors.ts";
+import { readDefinitions } from "../../report/definitions.ts";
+import { isReportBehind, refreshReport } from "../../report/refresh/refresh.ts";
 import { withSql } from "../../store/connection/connect.ts";
-import { repeatAfterConflict } from "../../store/connection/recovery-conflict.ts";
+import { isRecoveryConflict, repeatAfterConflict } from "../../store/connection/recovery-conflict.ts";
 import type { Sql } from "../../store/connection/sql.ts";
-import { assertMirrorPlace } from "./mirror-place.ts";
-import { refreshForReplica } from "./refresh-for-replica.ts";
-import { refreshIfBehind } from "./refresh-if-behind.ts";
-import { readSession, readSettings, withReplicaHints } from "./replica.ts";
+import { sqlstateOf, withStoreErrors } from "../../store/connection/store-errors.ts";
+import { assertMirror } from "../../store/migrate/assert-mirror.ts";
 import type { CommandContext } from "./run-command.ts";
-import { withDatabase } from "./with-database.ts";
+import { assertMirrorPlace, type MirrorSettings, mirrorPlace, withDatabase } from "./with-mirror.ts";
 
 /**
  * Opens the database that reports are read from, the replica where one is named, and has answers refreshed
@@ -34,4 +36,177 @@ export function withReports<T>(
       });
     });
   });
+}
+
+/**
+ * The replica that `DOCMIRROR_READ_URL` names: a standby that follows the primary by itself. Commands that
+ * take it read there alone, and never write there.
+ */
+
+/** Where a command reads: the same settings, whose database is the replica where one is named. */
+export function readSettings(config: Config): Config {
+  return config.readUrl === null ? config : { ...config, databaseUrl: config.readUrl };
+}
+
+/** The settings of the sessions in which a command reads. The database behind that URL may take writes. */
+export function readSession({ readUrl }: Config): Record<string, string> {
+  return readUrl === null ? {} : { default_transaction_read_only: "on" };
+}
+
+/** Runs `fn`. Where a replica is named, the hints of errors tell what to do about that one. */
+export async function withReplicaHints<T>({ readUrl }: Config, fn: () => Promise<T>): Promise<T> {
+  if (readUrl === null) return fn();
+  try {
+    return await fn();
+  } catch (error) {
+    throw ofReplica(error);
+  }
+}
+
+const NOT_THERE =
+  "start the replica, or correct host and port in DOCMIRROR_READ_URL; without that setting DATABASE_URL is read";
+const CONFLICT =
+  "the replica had to replay a change that the query held up: run it again, or set hot_standby_feedback = on there, or a longer max_standby_streaming_delay";
+
+function ofReplica(error: unknown): unknown {
+  if (error instanceof ConfigError)
+    return new ConfigError(named(error.message), { cause: error, hint: error.hint && named(error.hint) });
+  if (error instanceof SchemaVersionError) {
+    const hint = `${named(error.hint ?? "")}; a replica has the schema once it has replayed what the primary did`;
+    return new SchemaVersionError(error.message, { cause: error, hint });
+  }
+  if (!(error instanceof StoreError)) return error;
+  const { message, sqlstate } = error;
+  const hint = hintFor(error);
+  return new StoreError(`could not read the replica: ${message}`, { cause: error, sqlstate, hint });
+}
+
+function hintFor(error: StoreError): string | undefined {
+  if (isRecoveryConflict(error)) return CONFLICT;
+  if (["ECONNREFUSED", "ENOENT"].includes(sqlstateOf(error) ?? "")) return NOT_THERE;
+  return error.hint && named(error.hint);
+}
+
+/** Texts about the database name the setting that most commands take. */
+function named(text: string): string {
+  return text.replaceAll("DATABASE_URL", "DOCMIRROR_READ_URL");
+}
+
+/** SQLSTATE of missing rights, and of a read-only server or session. */
+const MAY_NOT_WRITE = ["42501", "25006"];
+
+const HOW_TO_REFRESH = { hint: "run `docmirror report` as the role that syncs, or wait for the next sync" };
+
+/**
+ * Refreshes the answers of schema `report` when they are older than the last run that ended, as after a
+ * killed run. Where this role may not refresh them, a warning is logged and the old answers are used. Returns
+ * whether the answers are those of the last run now. Throws what `refreshReport` throws, and
+ * SchemaVersionError.
+ */
+async function refreshIfBehind(
+  { config, log, signal }: Pick<CommandContext, "config" | "log" | "signal">,
+  url: string,
+  sql: Sql,
+): Promise<boolean> {
+  const state = await findAnswerState(sql, config);
+  if (!state.isBehind) return true;
+  if (state.isReaderAlone) {
+    log.warn(HOW_TO_REFRESH, "the answers are older than the last run, or were never computed");
+    return false;
+  }
+  log.debug("the answers are older than the last run; refreshing them");
+  try {
+    const { isLeft } = await refreshReport(url, { ...config, keepsSettings: true, signal });
+    if (isLeft)
+      log.warn(
+        { hint: "upgrade docmirror here too" },
+        "the answers are older than the last run; a later version of docmirror refreshes them",
+      );
+    return !isLeft;
+  } catch (error) {
+    if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
+    const facts = { ...HOW_TO_REFRESH, error: error.message };
+    log.warn(facts, "the answers are older than the last run, or were never computed");
+    return false;
+  }
+}
+
+/**
+ * Reads whether the answers are older than the last run that ended, and whether the role has only the rights that
+ * `docmirror grant-reader` gives. Throws SchemaVersionError, whose message names the place of `settings`, where this is
+ * no mirror of this version.
+ */
+async function findAnswerState(sql: Sql, settings: MirrorSettings) {
+  if (await isReaderAlone(sql)) return { isBehind: await isBehindForReader(sql), isReaderAlone: true };
+  await assertMirror(sql, readDefinitions(), mirrorPlace(settings));
+  const isBehind = await withStoreErrors("read how old the answers are", () => isReportBehind(sql));
+  return { isBehind, isReaderAlone: false };
+}
+
+async function isReaderAlone(sql: Sql): Promise<boolean> {
+  const [rights] = await withStoreErrors(
+    "read the rights of the role",
+    () => sql<{ mayLookBehind: boolean | null }[]>`
+      select has_schema_privilege(to_regnamespace('rollup')::oid, 'usage') as "mayLookBehind"`,
+  );
+  return rights?.mayLookBehind === false;
+}
+
+/** Asks what a reader may see. The newest run has the highest number; its times may be wrong. */
+async function isBehindForReader(sql: Sql): Promise<boolean> {
+  const [row] = await withStoreErrors(
+    "read how old the answers are",
+    () => sql<{ isBehind: boolean }[]>`
+      select coalesce(finished_at > (select max(refreshed_at) from report.freshness), true) as "isBehind"
+      from report.runs where finished_at is not null order by run_id desc limit 1`,
+  );
+  return row?.isBehind === true;
+}
+
+/** A refresh reaches a replica within a second, unless its replay is held up. */
+const PATIENCE_MS = 10_000;
+const LOOK_EVERY_MS = 100;
+
+/**
+ * Has answers refreshed that a replica shows as older than the last run: at the primary, where DATABASE_URL
+ * names it, since a standby cannot be written to. Then waits until the replica shows them, 10 s at most. Where
+ * that fails, a warning is logged and the old answers are used: a replica must answer without its primary too.
+ * Throws StoreError and SchemaVersionError of the replica, and the signal's reason.
+ */
+export async function refreshForReplica(context: CommandContext, replica: Sql): Promise<void> {
+  const { config, log, clock, signal } = context;
+  const isBehind = async () => (await findAnswerState(replica, readSettings(config))).isBehind;
+  if (!(await isBehind())) return;
+  const url = config.databaseUrl;
+  if (url === null) {
+    const hint = "set DATABASE_URL to the primary too, or wait for the next sync";
+    log.warn(
+      { hint },
+      "the answers are older than the last run, or were never computed; a replica cannot be written to",
+    );
+    return;
+  }
+  try {
+    const isCurrent = await withSql(url, { applicationName: "docmirror report", max: 1 }, (primary) =>
+      refreshIfBehind(context, url, primary),
+    );
+    if (!isCurrent) return;
+  } catch (error) {
+    if (signal.aborted || !(error instanceof StoreError)) throw error;
+    const facts = { error: error.message, hint: error.hint };
+    log.warn(
+      facts,
+      "the answers are older than the last run, or were never computed; the primary did not refresh them",
+    );
+    return;
+  }
+  for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += LOOK_EVERY_MS) {
+    if (!(await isBehind())) return;
+    await clock.sleep(LOOK_EVERY_MS, signal);
+  }
+  const hint = "`docmirror report freshness` shows how far it is behind";
+  log.warn(
+    { hint },
+    "the answers are older than the last run, or were never computed; the primary has newer ones, which the replica has not replayed yet",
+  );
 }

@@ -1,23 +1,32 @@
 import type { Command } from "commander";
-import { defaultValues } from "../../base/config.ts";
-import { EXIT, messageOf } from "../../base/errors.ts";
+import { defaultValues, type SettingInForce } from "../../base/config.ts";
+import { EXIT, messageOf, ConfigError, LockedError } from "../../base/errors.ts";
 import { createMeters } from "../../base/metrics/meters.ts";
 import type { SyncSettings } from "../../mirror/lists/sync-settings.ts";
 import { exitCodeOfRun } from "../../mirror/run/close-run.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";
 import { startSimulation } from "../../simulate/service.ts";
 import { createWorld } from "../../simulate/world.ts";
-import { withSql } from "../../store/connection/connect.ts";
+import { withSql, connect } from "../../store/connection/connect.ts";
 import { type CommandContext, runCommand } from "../context/run-command.ts";
-import { withDatabase } from "../context/with-database.ts";
-import { breakLines } from "../output/break-lines.ts";
+import { withDatabase, showPath } from "../context/with-mirror.ts";
+import { breakLines } from "../output/output.ts";
 import { showProgress } from "../sync/sync-command.ts";
 import { createCommand } from "../usage/create-command.ts";
 import { claimDatabase } from "./claim-database.ts";
-import { findFindings } from "./findings.ts";
+import { findFindings, renderDemo } from "./findings.ts";
 import { nextSteps } from "./next-steps.ts";
-import { renderDemo } from "./render-demo.ts";
 import { DAY_MS, type DemoSyncDeps, keepGoing, passDay } from "./simulated-day.ts";
+import type { Logger } from "../../base/log.ts";
+import { programName, shellWord } from "../../base/program.ts";
+import { readDefinitions } from "../../report/definitions.ts";
+import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
+import type { Sql } from "../../store/connection/sql.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import type { OpenDatabase } from "../../store/embedded/open-database.ts";
+import { readDemoMark, writeDemoMark } from "../../store/ledger/demo-mark.ts";
+import { acquireRunLock } from "../../store/ledger/run-lock.ts";
+import { prepareDatabase } from "../../store/migrate/prepare.ts";
 
 interface Options {
   keep?: true;
@@ -126,4 +135,131 @@ function demoSettings({ config }: CommandContext, databaseUrl: string, serviceUr
     // It has no replicas.
     replicaLagMs: 0,
   };
+}
+
+/** A number that no other program uses on this database. */
+const DEMO_LOCK = "5072386416925104713";
+
+/**
+ * Makes the database an empty mirror for a demo, and keeps other demos out until `release` is called, once or twice.
+ * Drops the content of an earlier demo. Never touches other content: it throws ConfigError then. Throws LockedError
+ * while another demo or a sync runs there.
+ */
+export async function claimDatabase(
+  database: OpenDatabase,
+  serviceUrl: string,
+  { dataDir, log, signal }: { dataDir: string; log: Logger; signal: AbortSignal },
+): Promise<{ release(): Promise<void> }> {
+  const lock = connect(database.url, { applicationName: "docmirror demo", max: 1 });
+  const release = () => lock.end({ timeout: 1 });
+  try {
+    await withStoreErrors("make room for the demo", async () => {
+      await assertSessionPooling(lock, database.url);
+      const [taken] = await lock<{ locked: boolean }[]>`select pg_try_advisory_lock(${DEMO_LOCK}) as locked`;
+      if (!taken?.locked) {
+        throw new LockedError(`another demo is using ${dataDir}`, {
+          hint: "end it with Ctrl-C, or give this one another folder: --data-dir .docmirror-demo",
+        });
+      }
+      const runLock = await acquireRunLock(database.url);
+      try {
+        await empty(database.url, serviceUrl, dataDir, log);
+      } finally {
+        await runLock.release();
+      }
+    });
+    await prepareDatabase(database, readDefinitions(), log, signal);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+  return { release };
+}
+
+async function empty(url: string, serviceUrl: string, dataDir: string, log: Logger): Promise<void> {
+  // An open transaction of another session must not block the demo forever.
+  const options = { applicationName: "docmirror demo", max: 1, session: { lock_timeout: "10s" } };
+  await withSql(url, options, async (sql) => {
+    const earlier = await readDemoMark(sql);
+    if (earlier === null && (await hasRows(sql))) {
+      throw new ConfigError(
+        `${dataDir} holds a mirror that was not made by a demo; the demo does not touch it`,
+        {
+          hint: "give the demo another folder: `docmirror demo --data-dir .docmirror-demo`",
+        },
+      );
+    }
+    // The mark comes first: if this demo fails from here on, the next one may still drop its content.
+    await writeDemoMark(sql, serviceUrl);
+    if (earlier === null) return;
+    log.info({ data_dir: dataDir }, "replacing the mirror of an earlier demo");
+    await sql`drop schema if exists report, report_people, rollup, mirror, sync cascade`;
+  });
+}
+
+async function hasRows(sql: Sql): Promise<boolean> {
+  const tables = await sql<{ schema: string; name: string }[]>`
+    select schemaname as schema, tablename as name from pg_tables where schemaname in ('mirror', 'sync')`;
+  for (const { schema, name } of tables) {
+    const [found] = await sql<{ filled: boolean }[]>`
+      select exists (select from ${sql(schema)}.${sql(name)}) as filled`;
+    if (found?.filled) return true;
+  }
+  return false;
+}
+
+export interface NextStepFacts {
+  settings: readonly SettingInForce[];
+  dataDir: string;
+  /** Set while the simulated service stays up. */
+  serviceUrl: string | null;
+  /** A build whose transitions were seen; null when there is none. */
+  buildId: string | null;
+}
+
+const QUERY = "select day, builds, success_rate from report.success_rate_daily order by day desc limit 7";
+
+/** The commands to type after the demo, in the same folder. They contain no password, and need no other program. */
+export function nextSteps({ settings, dataDir, serviceUrl, buildId }: NextStepFacts) {
+  const program = programName();
+  const shown = showPath(dataDir);
+  // The next command finds the other sources by itself.
+  const isFlag = settings.some(({ key, source }) => key === "dataDir" && source === "flag");
+  const folder = isFlag ? ` --data-dir ${shellWord(shown)}` : "";
+  const steps = [
+    {
+      command: `${program} serve${folder}`,
+      does: "the report page, for the browser: success by day, what fails now, each project; and the API, below /api/v1/",
+    },
+    { command: `${program} status${folder}`, does: "how fresh the mirror is, its runs, open builds" },
+    {
+      command: `${program} report failing_now${folder}`,
+      does: "what fails now; without a name it lists all reports",
+    },
+    {
+      command: `${program} sql "${QUERY}"${folder}`,
+      does: "a question of your own; docs/cookbook.md has fifteen",
+    },
+    {
+      command: `${program} database${folder}`,
+      does: "keeps the database up and prints its URL, with --with-password for psql or a BI tool",
+    },
+  ];
+  if (buildId !== null) {
+    steps.splice(2, 0, {
+      command: `${program} explain build ${shellWord(buildId)}${folder}`,
+      does: "one build: when it entered each state, and how that is known",
+    });
+  }
+  if (serviceUrl !== null) {
+    steps.push({
+      command: `${program} get build --limit 3 --base-url ${serviceUrl}`,
+      does: "asks the simulated service, which is still up",
+    });
+  }
+  steps.push({
+    command: `${program} sync --base-url https://docs.example.org --data-dir .docmirror-real`,
+    does: "mirrors a real service, in another folder",
+  });
+  return steps;
 }

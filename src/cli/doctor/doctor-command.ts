@@ -1,14 +1,24 @@
 import type { Command } from "commander";
+import { isLoopback, maskUrl } from "../../base/config/addresses.ts";
+import { findProxyRoute, type ProxyRoute, showProxy } from "../../base/config/proxies.ts";
+import { requireBaseUrl } from "../../base/config.ts";
 import type { ConfigError } from "../../base/errors.ts";
 import { spellProgram } from "../../base/program.ts";
 import { type CommandContext, runCommand } from "../context/run-command.ts";
-import type { Output } from "../output/output.ts";
+import { breakLines, type Output } from "../output/output.ts";
 import { createCommand } from "../usage/create-command.ts";
-import { checkSettings } from "./check-settings.ts";
 import { DATABASE_CHECKS, examineDatabase } from "./examine-database.ts";
 import { examineUpstream, UPSTREAM_CHECKS } from "./examine-upstream.ts";
-import { exitCodeOfFindings, type Finding, faultOf, findingOf, unknowns } from "./finding.ts";
-import { renderFindings } from "./render-findings.ts";
+import {
+  exitCodeOfFindings,
+  type Finding,
+  faultOf,
+  findingOf,
+  ok,
+  type Result,
+  unknowns,
+  warning,
+} from "./finding.ts";
 
 export function doctorCommand(summary: string): Command {
   return createCommand({
@@ -66,4 +76,78 @@ async function print(found: readonly Finding[], out: Output, isJson = false): Pr
   if (isJson) await out.json({ exit_code: exitCode, checks });
   else await out.write(renderFindings(checks, out));
   return exitCode;
+}
+
+/** Whether there is a service to ask, and how it is reached. The settings themselves were parsed before. */
+export function checkSettings({ config, settings }: CommandContext): Result {
+  const baseUrl = requireBaseUrl(config);
+  const way = wayOf(findProxyRoute(baseUrl, config.proxies));
+  if (config.ratePerSecond === 0 && !isLoopback(baseUrl.hostname)) {
+    return warning(
+      `DOCMIRROR_RATE is 0: requests are sent as fast as the service answers, ${way}`,
+      "set it to what the service allows; the default is 5 requests a second",
+    );
+  }
+  const given = settings.filter(({ source }) => source !== "default").length;
+  const source = settings.find(({ key }) => key === "baseUrl")?.source ?? "default";
+  return ok(
+    `all can be used, ${given} of ${settings.length} are not the default; ` +
+      `the service is ${maskUrl(baseUrl.href)} (${source}), asked ${way}`,
+  );
+}
+
+function wayOf({ proxy, because }: ProxyRoute): string {
+  return proxy === null ? `directly: ${because}` : `through the proxy ${showProxy(proxy)} (${because})`;
+}
+
+const MARKS: Record<Finding["status"], [mark: string, colour: string]> = {
+  ok: ["✓", "32"],
+  warning: ["!", "33"],
+  fault: ["✗", "31"],
+  unknown: ["?", "2"],
+};
+/** Where texts would be narrower than this, the terminal breaks the lines. */
+const LEAST_TEXT_WIDTH = 30;
+
+/**
+ * Renders each finding on one line and its repair on another, aligned; ends with a newline. The status is
+ * shown as a word too. Lines are broken to fit `columns`, and not at all without a terminal.
+ */
+export function renderFindings(
+  findings: readonly Finding[],
+  { colour, columns }: { colour: boolean; columns: number | undefined },
+): string {
+  const statusWidth = Math.max(...Object.keys(MARKS).map((status) => status.length));
+  const checkWidth = Math.max(...findings.map(({ check }) => check.length));
+  const indent = " ".repeat(2 + statusWidth + 2 + checkWidth + 2);
+  const lines = findings.flatMap(({ check, status, finding, repair }) => {
+    const [mark, code] = MARKS[status];
+    const word = `${mark} ${status.padEnd(statusWidth)}`;
+    const head = `${colour ? `\u001b[${code}m${word}\u001b[0m` : word}  ${check.padEnd(checkWidth)}  `;
+    const text = [
+      ...indented(finding, "", indent, columns),
+      ...indented(repair ?? "", "→ ", indent, columns),
+    ];
+    return text.map((line, index) => (index === 0 ? head : indent) + line);
+  });
+  return `${lines.join("\n")}\n\n${summarize(findings)}\n`;
+}
+
+/** The lines of a text, indented to where its first line begins. */
+function indented(text: string, start: string, indent: string, columns: number | undefined): string[] {
+  if (text === "") return [];
+  const width = (columns ?? Infinity) - indent.length - start.length;
+  const lines = breakLines(text, width < LEAST_TEXT_WIDTH ? Infinity : width);
+  return lines.map((line, index) => (index === 0 ? start : " ".repeat(start.length)) + line);
+}
+
+function summarize(findings: readonly Finding[]): string {
+  const count = (wanted: Finding["status"]) => findings.filter(({ status }) => status === wanted).length;
+  const [faults, warnings, unknowns] = [count("fault"), count("warning"), count("unknown")];
+  const parts = [
+    faults === 0 ? "no fault" : `${faults} fault${faults === 1 ? "" : "s"}`,
+    warnings > 0 && `${warnings} warning${warnings === 1 ? "" : "s"}`,
+    unknowns > 0 && `${unknowns} not tested`,
+  ];
+  return parts.filter(Boolean).join(", ");
 }

@@ -1,22 +1,38 @@
+import { isAhead } from "../../base/clock.ts";
+import { EXIT } from "../../base/errors.ts";
+import { formatSpan } from "../../mirror/builds/format-span.ts";
+import { readDefinitions } from "../../report/definitions.ts";
 import { withSql } from "../../store/connection/connect.ts";
 import { measureServerClock } from "../../store/connection/server-clock.ts";
 import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-database.ts";
-import { isMirrorAbsent, type MirrorSettings, mirrorPlace } from "../context/mirror-place.ts";
+import { readDemoMark } from "../../store/ledger/demo-mark.ts";
+import { describeOldest, findListFreshness, mirrorAgeMs } from "../../store/ledger/list-freshness.ts";
+import { assertService, findService } from "../../store/ledger/mirrored-service.ts";
+import { findLackingRights } from "../../store/migrate/lacking-rights.ts";
+import {
+  assertServerUsable,
+  assertUsable,
+  migrationStatus,
+  whatIsMissing,
+} from "../../store/migrate/migrate.ts";
 import type { CommandContext } from "../context/run-command.ts";
-import { withDatabase } from "../context/with-database.ts";
-import { checkClock } from "./check-clock.ts";
+import { isMirrorAbsent, type MirrorSettings, mirrorPlace, withDatabase } from "../context/with-mirror.ts";
 import { checkSourceZone } from "./check-source-zone.ts";
 import {
-  checkDatabase,
-  checkFreshness,
-  checkMigrations,
-  checkMirror,
-  checkRights,
-} from "./database-checks.ts";
-import { type Finding, findingOf, type Result, unknown, unknowns } from "./finding.ts";
+  checkClock,
+  type Finding,
+  fault,
+  findingOf,
+  listed,
+  ok,
+  type Result,
+  unknown,
+  unknowns,
+  warning,
+} from "./finding.ts";
 
 /** In this order: the last one depends on all before it. */
 export const DATABASE_CHECKS = [
@@ -86,4 +102,111 @@ async function examineContent(sql: Sql, database: OpenDatabase, { config, clock,
   const freshness = await contentCheck("freshness", () => checkFreshness(sql, now));
   const zone = await contentCheck("time zone", () => checkSourceZone(sql, config.sourceTimezone, now));
   return [rights, migrations, clocks, mirror, freshness, zone];
+}
+
+/** How many missing rights are named. */
+const MAX_RIGHTS = 3;
+/** A nightly sync runs once a day; a slow night may take some hours more. */
+const STALE_AFTER_MS = 30 * 3_600_000;
+/** How many of the newest runs are checked. */
+const RUNS = 1000;
+
+/** Whether the server answers, is new enough, uses UTF-8, accepts writes, and holds no demo's mirror. */
+async function checkDatabase(sql: Sql, database: OpenDatabase, baseUrl: URL | null): Promise<Result> {
+  const server = await assertServerUsable(sql);
+  if (server.isReadOnly) {
+    return fault(
+      `${database.describe} accepts no writes: it is a standby, or sessions of ${server.user} are read-only`,
+      "name the primary in DATABASE_URL, or check default_transaction_read_only of the role and the database",
+      EXIT.database,
+    );
+  }
+  const demo = await withStoreErrors("read whose mirror the database holds", () => readDemoMark(sql));
+  if (demo !== null && baseUrl !== null && new URL(demo).href !== baseUrl.href) {
+    return fault(
+      `${database.describe} holds the mirror that \`docmirror demo\` made, and the next demo will wipe it`,
+      "use another folder for the real mirror, such as --data-dir .docmirror-real, or set DATABASE_URL",
+      EXIT.usage,
+    );
+  }
+  const which = database.embedded === null ? "" : "the embedded ";
+  return ok(`${which}Postgres ${server.version} in UTF-8, ${database.describe}`);
+}
+
+/** Whether the role may do what docmirror does. */
+async function checkRights(sql: Sql): Promise<Result> {
+  const lacking = await findLackingRights(sql);
+  if (lacking.sync.length > 0) {
+    return fault(
+      `the role may not ${listed(lacking.sync, MAX_RIGHTS)}`,
+      "grant the role what it lacks, or use the role that owns the schemas mirror and sync",
+      EXIT.database,
+    );
+  }
+  if (lacking.migrate.length > 0) {
+    return warning(
+      `enough for a sync, but the role may not ${listed(lacking.migrate, MAX_RIGHTS)}`,
+      "run `docmirror migrate` as the role that owns the schemas when an upgrade asks for it",
+    );
+  }
+  return ok("the role may read, write and change all that docmirror keeps");
+}
+
+/** Whether the schema is the one of this program. The result is `none` where there is no schema yet. */
+async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Result): Promise<Result> {
+  const definitions = readDefinitions();
+  const status = await migrationStatus(sql, definitions);
+  const { state, migrations } = status;
+  const missing = migrations.filter(({ appliedAt }) => appliedAt === null);
+  if (state === "older" && missing.length === migrations.length) return none;
+  if (state === "older" && isEmbedded) {
+    return warning(
+      whatIsMissing(status),
+      "the next `docmirror sync` brings them up to date, or `docmirror migrate` does now",
+    );
+  }
+  assertUsable(status);
+  if (state === "newer") {
+    return warning(
+      "a later version of docmirror has migrated this database; this program may still use it",
+      "upgrade docmirror here too: this program does not refresh reports that it does not know",
+    );
+  }
+  return ok(`all ${migrations.length} are applied, the last one is ${migrations.at(-1)?.tag}`);
+}
+
+/** Whether the mirror is of the service that the settings name. Throws `ConfigError` where it is of another. */
+async function checkMirror(sql: Sql, baseUrl: URL | null): Promise<Result> {
+  const service = await findService(sql);
+  if (service === null)
+    return unknown("the mirror does not say which service it is of", "the next sync stores it");
+  if (baseUrl === null) return ok(`the mirror is of ${service.baseUrl}`);
+  await assertService(sql, baseUrl);
+  return ok(`the mirror is of ${service.baseUrl}, as the settings say`);
+}
+
+/** How old the mirror is by its oldest list, and whether a run has its time from a clock that was ahead. */
+async function checkFreshness(sql: Sql, now: Date): Promise<Result> {
+  const runs = await sql<{ id: number; at: string }[]>`
+    select id, greatest(started_at, finished_at) as at from sync.runs order by id desc limit ${RUNS}`;
+  const ahead = runs.filter(({ at }) => isAhead(at, now));
+  const [newest] = ahead;
+  if (newest) {
+    const some =
+      ahead.length === 1 ? `run ${newest.id}` : `${ahead.length} runs, the newest of them ${newest.id},`;
+    return warning(
+      `${some} ended at ${newest.at}, which is ahead of now: a clock is or was wrong`,
+      "set this machine's clock by NTP; data of such a run counts as stale, and the next sync reads it again",
+    );
+  }
+  const lists = await findListFreshness(sql);
+  if (lists.every(({ finishedAt }) => finishedAt === null)) {
+    return unknown("nothing was mirrored yet", "`docmirror sync`");
+  }
+  const { resource, why } = describeOldest(lists, now);
+  const ageMs = mirrorAgeMs(lists, now);
+  if (ageMs > STALE_AFTER_MS) {
+    return warning(`the ${resource} list ${why}`, "see `docmirror status` for what the last runs say");
+  }
+  return ok(`all lists were read within ${formatSpan(ageMs)}`);
 }

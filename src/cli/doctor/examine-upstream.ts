@@ -6,8 +6,8 @@ import { fetchRootListing, probeBuilds } from "../../mirror/lists/root-listing.t
 import { compareUpstreamSchema } from "../../mirror/run/upstream-schemas.ts";
 import { RESOURCES, type RootEndpoints } from "../../resources/resources.ts";
 import type { CommandContext } from "../context/run-command.ts";
-import { checkClock } from "./check-clock.ts";
 import {
+  checkClock,
   type Finding,
   fault,
   findingOf,

@@ -1,4 +1,6 @@
+import type { ClockAhead } from "../../base/clock.ts";
 import { EXIT, MirrorError } from "../../base/errors.ts";
+import { formatSpan } from "../../mirror/builds/format-span.ts";
 
 /** The result of one check. "unknown" means that it could not be made; `finding` says why. */
 export interface Finding {
@@ -65,4 +67,31 @@ export const unknowns = (checks: readonly string[], why: string): Finding[] =>
 export function exitCodeOfFindings(findings: readonly Finding[]): number {
   const first = findings.find(({ status }) => status === "fault");
   return first ? (first.exitCode ?? EXIT.bug) : EXIT.done;
+}
+
+/** Network delay and rounding may look like a difference of this size. */
+const TOLERATED_MS = 2000;
+/** A difference of this size is shown in minutes, hours or days. */
+const LONG_MS = 1_000_000;
+
+/** Judges `whose` clock, such as "the database server's". `meaning` says what a difference affects. */
+export function checkClock(whose: string, { minMs, maxMs }: ClockAhead, meaning: string): Result {
+  if (minMs <= TOLERATED_MS && maxMs >= -TOLERATED_MS) {
+    const wider = Math.max(Math.abs(minMs), Math.abs(maxMs));
+    return ok(`${whose} clock agrees with ours to within ${inSeconds(wider)}`);
+  }
+  const [way, leastMs, mostMs] = minMs > 0 ? ["ahead of", minMs, maxMs] : ["behind", -maxMs, -minMs];
+  const [least, most] = [inWords(leastMs), inWords(mostMs)];
+  return warning(
+    `${whose} clock is ${least === most ? most : `${least} to ${most}`} ${way} ours: ${meaning}`,
+    "set this machine's clock by NTP; if it is right, the other clock is wrong: inform its operator",
+  );
+}
+
+function inWords(ms: number): string {
+  return ms < LONG_MS ? inSeconds(ms) : formatSpan(ms);
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }

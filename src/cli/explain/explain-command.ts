@@ -8,7 +8,7 @@ import { runCommand } from "../context/run-command.ts";
 import { withMirror } from "../context/with-mirror.ts";
 import { textColumns } from "../output/output.ts";
 import { createCommand } from "../usage/create-command.ts";
-import { parseResource } from "../usage/parse-resource.ts";
+import { parseResource } from "../usage/flag-values.ts";
 import { renderBuild } from "./render-build.ts";
 
 export function explainCommand(summary: string): Command {

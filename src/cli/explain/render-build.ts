@@ -1,6 +1,6 @@
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import { type Entry, type Line, type Piece, pieceText } from "../../mirror/builds/piece.ts";
-import { breakLines } from "../output/break-lines.ts";
+import { breakLines } from "../output/output.ts";
 
 /** The column where texts begin. */
 const INDENT = 13;

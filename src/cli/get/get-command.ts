@@ -9,13 +9,9 @@ import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resource
 import { runCommand } from "../context/run-command.ts";
 import { throwNotFound, UPSTREAM_SETTINGS, withUpstream } from "../context/with-upstream.ts";
 import type { Output } from "../output/output.ts";
-import { printReply } from "../output/print-reply.ts";
 import { createCommand } from "../usage/create-command.ts";
-import { parseResource } from "../usage/parse-resource.ts";
-import { wholeFrom } from "../usage/parsed-by.ts";
-import { renderRoot, renderSchema } from "./render-description.ts";
-import { renderList } from "./render-list.ts";
-import { renderRecord } from "./render-record.ts";
+import { parseResource, wholeFrom } from "../usage/flag-values.ts";
+import { printReply, renderList, renderRecord, renderRoot, renderSchema } from "./render-reply.ts";
 
 interface Options {
   filter?: [field: string, value: string][];

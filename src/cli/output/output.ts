@@ -3,7 +3,7 @@
  * go to stdout, all else to stderr. It knows no command.
  */
 import { toOutputError } from "../../base/system-errors.ts";
-import { printableJson } from "../../base/text.ts";
+import { printable, printableJson } from "../../base/text.ts";
 
 /** Stdout, for data. */
 export interface Output {
@@ -28,7 +28,7 @@ export function textColumns({ columns = DEFAULT_COLUMNS }: Output): number {
   return Math.min(columns, MOST_TEXT_COLUMNS);
 }
 
-export interface OutputDeps {
+interface OutputDeps {
   stream: NodeJS.WriteStream;
   colour: boolean;
   /** Called once when the reader has closed the pipe (EPIPE), as `head` does. Further writes are dropped. */
@@ -69,4 +69,22 @@ export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
     write,
     json: (value) => write(`${printableJson(JSON.stringify(value, null, 2))}\n`),
   };
+}
+
+/** Breaks a printable text between words into lines of at most `columns` characters. A longer word has its own line. */
+export function breakLines(text: string, columns: number): string[] {
+  return printable(text, { keepNewlines: true })
+    .split("\n")
+    .flatMap((line) => wrap(line, columns));
+}
+
+function wrap(line: string, columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of line.split(" ")) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= columns) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else lines.push(word);
+  }
+  return lines;
 }

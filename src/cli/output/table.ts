@@ -1,7 +1,6 @@
 import Table from "cli-table3";
+import stringWidth from "string-width";
 import { printable } from "../../base/text.ts";
-import { cutText } from "./cut-text.ts";
-import { fitColumns } from "./fit-columns.ts";
 
 export type Cell = string | number | bigint | boolean | null | undefined;
 
@@ -68,4 +67,97 @@ function widthsOf(
     isNumeric: right.includes(name),
   }));
   return fitColumns(facts, columns, { mayDrop });
+}
+
+export interface ColumnFacts {
+  head: string;
+  cells: readonly string[];
+  /** Numbers are never cut: half a number is another number. */
+  isNumeric: boolean;
+}
+
+const GAP = 2;
+/** Texts that are cut shorter than this are of no use. */
+const LEAST_TEXT = 8;
+/** A further column is left out where it would cut other texts shorter than this. */
+const GOOD_TEXT = 12;
+const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d)?)?$/;
+
+interface Width {
+  now: number;
+  good: number;
+  least: number;
+}
+
+/**
+ * The width of each column of a table that must fit into `most` characters. The widest texts are cut first;
+ * numbers, days and moments are never cut. With `mayDrop`, columns at the end are left out where the others
+ * would be cut too short. Without it, or where a single column is too wide, the table stays wider.
+ */
+export function fitColumns(
+  columns: readonly ColumnFacts[],
+  most: number,
+  { mayDrop }: { mayDrop: boolean },
+): number[] {
+  const widths = columns.map(widthOf);
+  while (mayDrop && widths.length > 1 && total(widths, "good") > most) widths.pop();
+  for (let over = total(widths, "now") - most; over > 0; over--) {
+    const widest = findWidest(widths);
+    if (widest === undefined) break;
+    widest.now -= 1;
+  }
+  return widths.map(({ now }) => now);
+}
+
+function widthOf({ head, cells, isNumeric }: ColumnFacts): Width {
+  const widest = Math.max(0, ...cells.map((cell) => stringWidth(cell)));
+  const now = Math.max(stringWidth(head), widest);
+  const isFirm = isNumeric || cells.every((cell) => cell === "" || MOMENT.test(cell));
+  return {
+    now,
+    good: isFirm ? now : Math.min(now, GOOD_TEXT),
+    least: isFirm ? now : Math.min(now, LEAST_TEXT),
+  };
+}
+
+function findWidest(widths: readonly Width[]): Width | undefined {
+  const open = widths.filter(({ now, least }) => now > least);
+  return open.reduce<Width | undefined>((a, b) => (a === undefined || b.now > a.now ? b : a), undefined);
+}
+
+function total(widths: readonly Width[], which: keyof Width): number {
+  return widths.reduce((sum, width) => sum + width[which], 0) + GAP * Math.max(0, widths.length - 1);
+}
+
+const SEGMENTER = new Intl.Segmenter();
+/** Code units, with all marks. The segmenter reads all that it is given first, and a log has megabytes. */
+const LONGEST_CHARACTER = 32;
+
+/**
+ * Cuts a text to `most` columns, between characters as a reader sees them. `measure` may count something else. A text that
+ * was cut keeps nothing of the long one in memory.
+ */
+export function cutText(
+  text: string,
+  most: number,
+  measure: (character: string) => number = stringWidth,
+): string {
+  // Most texts are short and ASCII.
+  if (text.length <= most && isAscii(text)) return text;
+  const kept: string[] = [];
+  let width = 0;
+  let fits = 0;
+  const near = text.slice(0, most * LONGEST_CHARACTER);
+  for (const { segment } of SEGMENTER.segment(near)) {
+    width += measure(segment);
+    if (width > most) break;
+    kept.push(segment);
+    if (width < most) fits = kept.length;
+  }
+  if (width <= most && near.length === text.length) return text;
+  return `${kept.slice(0, fits).join("")}…`;
+}
+
+function isAscii(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
 }

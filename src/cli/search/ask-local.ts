@@ -3,8 +3,8 @@ import { spellProgram } from "../../base/program.ts";
 import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-contents.ts";
 import { docSearchReply } from "../../serve/protocol/replies.ts";
 import type { Sql } from "../../store/connection/sql.ts";
+import type { FoundHits } from "../get/render-hits.ts";
 import type { SearchFlags, SearchName } from "./plan-search.ts";
-import type { FoundHits } from "./render-hits.ts";
 
 interface LocalAnswer {
   found: FoundHits;

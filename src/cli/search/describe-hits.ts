@@ -1,8 +1,8 @@
 import type { FileHit } from "../../client/parse-record.ts";
 import type { DocHits } from "../../client/parse-replies.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
-import { showValue } from "../get/show-value.ts";
-import type { FoundHits } from "./render-hits.ts";
+import { showValue } from "../get/render-reply.ts";
+import type { FoundHits } from "../get/render-hits.ts";
 
 /** The file search gives 20 hits a page, and does not say whether there are more. */
 const FILE_PAGE = 20;

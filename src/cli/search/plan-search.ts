@@ -4,7 +4,7 @@ import { parseObjects } from "../../client/list-pages.ts";
 import { parseFileHit } from "../../client/parse-record.ts";
 import { parseDocHits } from "../../client/parse-replies.ts";
 import { describeAnchorHits, describeDocHits, describeFileHits } from "./describe-hits.ts";
-import type { FoundHits } from "./render-hits.ts";
+import type { FoundHits } from "../get/render-hits.ts";
 
 export const SEARCHES = ["files", "anchors", "docs"] as const;
 export type SearchName = (typeof SEARCHES)[number];

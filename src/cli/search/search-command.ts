@@ -4,12 +4,12 @@ import { ConfigError } from "../../base/errors.ts";
 import { runCommand } from "../context/run-command.ts";
 import { withMirror } from "../context/with-mirror.ts";
 import { throwNotFound, UPSTREAM_SETTINGS, withUpstream } from "../context/with-upstream.ts";
-import { printReply } from "../output/print-reply.ts";
+import { type FoundHits, renderHits } from "../get/render-hits.ts";
+import { printReply } from "../get/render-reply.ts";
 import { createCommand } from "../usage/create-command.ts";
-import { wholeFrom } from "../usage/parsed-by.ts";
+import { wholeFrom } from "../usage/flag-values.ts";
 import { askLocal } from "./ask-local.ts";
 import { planSearch, SEARCHES, type SearchFlags, type SearchName } from "./plan-search.ts";
-import { type FoundHits, renderHits } from "./render-hits.ts";
 
 /** Asks the service's own searches, or the mirror's index, and prints the hits. */
 export function searchCommand(summary: string): Command {

@@ -1,11 +1,17 @@
-import { EXIT, messageOf, StoppedError } from "../../base/errors.ts";
+import { EXIT, messageOf, StoppedError, ConfigError } from "../../base/errors.ts";
 import { exitCodeOfRun, type RunResult } from "../../mirror/run/close-run.ts";
 import { notify } from "../../notify/notify.ts";
 import type { Webhook } from "../../notify/webhook.ts";
 import type { ReportedResult } from "../../report/refresh/after-run.ts";
 import type { CommandContext } from "../context/run-command.ts";
+import { access, chmod, constants, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { ContentSummary, RunSummary, WalkSummary } from "../../mirror/lists/summary.ts";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import type { Unfinished } from "../../store/schema/runs.ts";
+import { breakLines, type Output } from "../output/output.ts";
 
-const WITHIN_MS = 30_000;
+const NOTICES_WITHIN_MS = 30_000;
 /** A try that has begun may last 15 s. */
 const BEGIN_WITHIN_MS = 14_000;
 
@@ -17,7 +23,7 @@ export async function notifyAfterRun(
 ): Promise<void> {
   if (webhook === null || stop.aborted) return;
   const { staleAfterMs, proxies } = config;
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(WITHIN_MS)]);
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(NOTICES_WITHIN_MS)]);
   const what = { databaseUrl, webhook, staleAfterMs, proxies, beginWithinMs: BEGIN_WITHIN_MS };
   try {
     await notify({ ...what, clock, log, signal });
@@ -34,4 +40,211 @@ export function exitCodeOrThrow(result: RunResult & ReportedResult): number {
   if (reportError instanceof StoppedError) throw reportError;
   const code = exitCodeOfRun(result);
   return code === EXIT.done && reportError !== null ? EXIT.partial : code;
+}
+
+/**
+ * Gives the function that prints a summary: a line for each resource and one for the run; on a terminal, rare counts have
+ * lines of their own. Call it before the run: an upgrade may replace the program's files until the run ends, and JSON
+ * needs nothing that draws tables.
+ */
+export async function createSummaryPrinter(options: { json?: true }) {
+  if (options.json) return (run: RunSummary, out: Output) => out.json(run);
+  const { renderTable } = await import("../output/table.ts");
+  return (run: RunSummary, out: Output) => out.write(renderSummary(run, out, renderTable));
+}
+
+function renderSummary(
+  run: RunSummary,
+  { columns, colour, isTty }: Output,
+  renderTable: typeof import("../output/table.ts").renderTable,
+): string {
+  const common = ["resource", "walk", "pages", "records", "new", "updated", "unchanged", "deleted"];
+  const head = isTty ? common : [...common, "restored", "quarantined"];
+  const rows = RESOURCES.flatMap((resource) => {
+    const walk = run.resources[resource];
+    if (!walk) return [];
+    const { pages, records, inserted, updated, unchanged, deleted, restored, quarantined } = walk;
+    const counts = [pages, records, inserted, updated, unchanged, deleted, restored, quarantined];
+    return [[resource, walk.walk, ...counts].slice(0, head.length)];
+  });
+  const rare = isTty ? RESOURCES.flatMap((resource) => describeRare(resource, run.resources[resource])) : [];
+  const reasons = Object.values(run.resources).flatMap(({ reason }) => reason ?? []);
+  const notes = [
+    ...describeUnfinished(run.unfinished),
+    ...rare,
+    ...reasons,
+    ...(run.warnings ?? []),
+    ...describeContent(run.content),
+  ];
+  const { resolved, unresolved } = run.references;
+  // A round of the watch leaves references to the next sync.
+  const references =
+    run.kind === "watch" ? "" : `, references: ${resolved} resolved, ${unresolved} unresolved`;
+  const table =
+    rows.length > 0 ? `${renderTable({ head, rows, right: head.slice(2), columns, colour })}\n` : "";
+  const summary =
+    `${run.run_id === null ? "dry run" : `run ${run.run_id}`}, ${run.kind}: ${run.status} ` +
+    `after ${(run.duration_ms / 1000).toFixed(1)} s, ${run.requests} requests, ` +
+    `${run.transitions} transitions${references}`;
+  const width = columns ?? Infinity;
+  const lines = [
+    ...breakLines(summary, width),
+    ...notes.flatMap((note) => breakLines(note, width - 2).map((line) => `  ${line}`)),
+  ];
+  return `${table}${lines.map((line) => `${line}\n`).join("")}`;
+}
+
+/** Counts of a walk that are 0 on most nights; empty where they are 0. */
+function describeRare(resource: Resource, walk: WalkSummary | undefined): string[] {
+  const counts = [
+    [walk?.restored ?? 0, "restored"],
+    [walk?.quarantined ?? 0, "quarantined"],
+  ] as const;
+  const parts = counts.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
+  return parts.length === 0 ? [] : [`${resource}: ${parts.join(", ")}`];
+}
+
+const CONTENT_ENDS: Record<ContentSummary["ended"], string> = {
+  done: "",
+  budget: "; the time for one sync was up",
+  lost: "; their host does not answer",
+  stopped: "; stopped",
+  busy: "; another sync is fetching them",
+  failed: "",
+};
+
+/** What became of the pages of the files; empty where none were to be fetched. */
+function describeContent(content: ContentSummary | undefined): string[] {
+  if (content === undefined) return [];
+  const { fetched, unchanged, failed, left, ended, error, warnings = [] } = content;
+  const number = (count: number) => count.toLocaleString("en-US");
+  const counts = `${number(fetched)} fetched, ${number(unchanged)} unchanged, ${number(failed)} failed`;
+  const rest = left === null ? "" : `, ${number(left)} left`;
+  const why = error === undefined ? CONTENT_ENDS[ended] : `; ${error}`;
+  return [`pages of files: ${counts}${rest}${why}`, ...warnings];
+}
+
+/** What the run left to later ones; empty where it left nothing. */
+function describeUnfinished({ deletions, waiting, references, open_builds, deficit }: Unfinished): string[] {
+  const number = (count: number) => count.toLocaleString("en-US");
+  const counts = [
+    [deletions, "deletions to confirm"],
+    [waiting, "records that are gone but were seen within the lag of a replica"],
+    [references, "references to ask for"],
+    [open_builds, "open builds to poll"],
+  ] as const;
+  const parts = counts.flatMap(([count, what]) => (count > 0 ? [`${number(count)} ${what}`] : []));
+  const fewer = `the service counts ${number(deficit)} ${deficit === 1 ? "record" : "records"} fewer than are here: the next sync looks for them`;
+  return [
+    ...(parts.length === 0 ? [] : [`left for the next run: ${parts.join(", ")}`]),
+    ...(deficit === 0 ? [] : [fewer]),
+  ];
+}
+
+/** How long the end of a run waits for the figures. */
+const FIGURES_WITHIN_MS = 5000;
+/** The agent that reads the file runs as another user as a rule. */
+const MODE = 0o644;
+
+/** Does the work of a run on a database, and writes the file when it has ended, in whatever way. */
+type Measured = <T>(databaseUrl: string, work: () => Promise<T>) => Promise<T>;
+
+export const METRICS_FILE_OPTION = [
+  "--metrics-file <path>",
+  "write the metrics of the mirror to this file at the end, for node_exporter's textfile collector",
+] as const;
+
+/**
+ * Writes the metrics of the mirror to a file after a run. The file holds what the database says then, of all runs, so
+ * that all commands of a mirror can share one file. When no database could be opened it says just that. A file that
+ * cannot be written is logged, and the run's result stays. Throws ConfigError before the run when the folder cannot be
+ * used. Without a path `use` runs alone.
+ */
+export async function withMetricsFile<T>(
+  context: CommandContext,
+  path: string | undefined,
+  use: (measured: Measured) => Promise<T>,
+): Promise<T> {
+  if (path === undefined) return use((_url, work) => work());
+  const file = resolve(path);
+  await assertWritable(file);
+  const describeMirror = await createDescriber(context);
+  let isWritten = false;
+  const write = async (databaseUrl: string | null) => {
+    isWritten = true;
+    try {
+      await replaceFile(file, await describeMirror(databaseUrl));
+    } catch (error) {
+      context.log.error({ file, error: messageOf(error) }, "could not write the metrics file");
+    }
+  };
+  try {
+    return await use(async (databaseUrl, work) => {
+      try {
+        return await work();
+      } finally {
+        await write(databaseUrl);
+      }
+    });
+  } finally {
+    if (!isWritten) await write(null);
+  }
+}
+
+async function assertWritable(file: string): Promise<void> {
+  const folder = dirname(file);
+  const refuse = (why: string) =>
+    new ConfigError(`could not write the metrics file ${file}: ${why}`, {
+      hint: "--metrics-file takes the path of a file in a folder that is there and that docmirror may write to",
+    });
+  const facts = await stat(folder).catch(() => null);
+  if (facts?.isDirectory() !== true) throw refuse("its folder is not there");
+  if ((await stat(file).catch(() => null))?.isDirectory() === true) throw refuse("it is a folder");
+  await access(folder, constants.W_OK).catch(() => {
+    throw refuse("its folder may not be written to");
+  });
+}
+
+/**
+ * Gives the same text as `/metrics`, without what only a process that stays up can tell. What it needs is loaded before the
+ * run, because an upgrade may replace the program's files meanwhile; runs without a metrics file do not wait for it.
+ */
+async function createDescriber({ config, clock, log }: CommandContext) {
+  const { createFigureRegistry } = await import("../../base/metrics/figures.ts");
+  const { createBuildInfoRegistry } = await import("../../base/metrics/meters.ts");
+  const { createReadFigures } = await import("../../report/status/read-figures.ts");
+  const { createBoundedReader } = await import("../../serve/http/bounded-reader.ts");
+  const program = createBuildInfoRegistry();
+  return async (databaseUrl: string | null): Promise<string> => {
+    const mirror = { url: () => databaseUrl, reopen() {} };
+    const reader = createBoundedReader({ mirror, withinMs: FIGURES_WITHIN_MS, clock });
+    const readFigures = createReadFigures({
+      read: reader.read,
+      options: { ...config, isWorker: false },
+      log,
+    });
+    try {
+      const { isUp, figures } = databaseUrl === null ? { isUp: false, figures: null } : await readFigures();
+      const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), program.metrics()]);
+      return texts.join("\n");
+    } finally {
+      await reader.close();
+    }
+  };
+}
+
+/** The collector may read at any moment: it must find the old file or the new one, and never a part. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  // The collector reads only names that end in .prom.
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    await rm(draft, { force: true });
+    // Others may write to the folder: a link that they put there is not followed.
+    await writeFile(draft, text, { flag: "wx" });
+    await chmod(draft, MODE);
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }

@@ -14,15 +14,18 @@ import type { OpenDatabase } from "../../store/embedded/open-database.ts";
 import { assertNotDemo } from "../../store/ledger/demo-mark.ts";
 import { migrationStatus } from "../../store/migrate/migrate.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
-import { isMirrorAbsent } from "../context/mirror-place.ts";
 import { type CommandContext, runCommand } from "../context/run-command.ts";
-import { withDatabase } from "../context/with-database.ts";
+import { isMirrorAbsent, withDatabase } from "../context/with-mirror.ts";
 import type { Progress } from "../output/progress.ts";
 import { createCommand } from "../usage/create-command.ts";
-import { parseResources } from "../usage/parse-resource.ts";
-import { exitCodeOrThrow, notifyAfterRun } from "./after-run.ts";
-import { METRICS_FILE_OPTION, withMetricsFile } from "./metrics-file.ts";
-import { createSummaryPrinter } from "./print-summary.ts";
+import { parseResources } from "../usage/flag-values.ts";
+import {
+  createSummaryPrinter,
+  exitCodeOrThrow,
+  METRICS_FILE_OPTION,
+  notifyAfterRun,
+  withMetricsFile,
+} from "./after-run.ts";
 
 interface Options {
   full?: true;

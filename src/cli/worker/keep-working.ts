@@ -1,6 +1,7 @@
+import { execFile } from "node:child_process";
 import type { Clock } from "../../base/clock.ts";
-import { findWatchdog, isPasswordCopied } from "../../base/config/environment.ts";
-import { SchemaVersionError } from "../../base/errors.ts";
+import { findWatchdog, isPasswordCopied, type Watchdog } from "../../base/config/environment.ts";
+import { messageOf, SchemaVersionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createHostPace, type HostPace } from "../../mirror/api/host-pace.ts";
 import { loadConnections } from "../../mirror/api/transport.ts";
@@ -12,12 +13,10 @@ import { assertNotDemo } from "../../store/ledger/demo-mark.ts";
 import { createLeaderLock } from "../../store/ledger/leader.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
-import type { CommandContext } from "../context/run-command.ts";
-import { closeInTime } from "../context/stopping.ts";
-import type { Job } from "./job.ts";
+import { type CommandContext, closeInTime } from "../context/run-command.ts";
 import { createKeptDatabase, type KeptDatabase } from "./kept-database.ts";
-import { startWatchdog } from "./watchdog.ts";
 import { type Lead, workInTerms } from "./work-in-terms.ts";
+import type { Job } from "./worker.ts";
 
 /** What all jobs of one process share. */
 export interface JobDeps extends Lead {
@@ -99,4 +98,31 @@ export async function keepWorking(
     });
     watchdog?.stop();
   }
+}
+
+/** One message may be late. */
+const MESSAGES_WITHIN = 3;
+
+/**
+ * Tells systemd, as long as it is not stopped, that the loop of this process turns. A loop that stands still tells nothing, and systemd
+ * starts the process anew. Node has no datagrams for unix sockets, and the packages that have them are native code, so the program that
+ * comes with systemd sends them.
+ */
+function startWatchdog({ withinMs, env }: Watchdog, log: Logger): { stop(): void } {
+  let isTold = false;
+
+  function tell(): void {
+    execFile("systemd-notify", ["WATCHDOG=1"], { env, timeout: withinMs }, (error) => {
+      if (error !== null && !isTold)
+        log.error(
+          { error: messageOf(error), hint: "install systemd-notify, or remove WatchdogSec from the unit" },
+          "could not tell systemd that this process lives",
+        );
+      isTold = error !== null;
+    });
+  }
+
+  tell();
+  const timer = setInterval(tell, withinMs / MESSAGES_WITHIN);
+  return { stop: () => clearInterval(timer) };
 }

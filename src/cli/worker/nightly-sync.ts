@@ -5,8 +5,8 @@ import type { SyncOptions, SyncResult } from "../../mirror/run/run.ts";
 import { withSql } from "../../store/connection/connect.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
-import type { Job, JobOutcome } from "./job.ts";
 import type { JobDeps } from "./keep-working.ts";
+import type { Job, JobOutcome } from "./worker.ts";
 
 const MINUTE_MS = 60_000;
 

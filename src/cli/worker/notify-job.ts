@@ -6,9 +6,9 @@ import { type NotifyOptions, notify } from "../../notify/notify.ts";
 import type { Delivered } from "../../notify/outbox.ts";
 import type { Webhook } from "../../notify/webhook.ts";
 import type { CommandContext } from "../context/run-command.ts";
-import type { Job } from "./job.ts";
 import type { JobDeps } from "./keep-working.ts";
 import type { KeptDatabase } from "./kept-database.ts";
+import type { Job } from "./worker.ts";
 
 /** A try may begin in this part of a minute, so that a round with a slow receiver ends before the next one. */
 const BEGIN_WITHIN_MS = 40_000;

@@ -2,7 +2,7 @@ import { LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { RunResult } from "../../mirror/run/close-run.ts";
 import type { RunOptions } from "../../mirror/run/with-run.ts";
-import type { Job, JobOutcome } from "./job.ts";
+import type { Job, JobOutcome } from "./worker.ts";
 import type { JobDeps } from "./keep-working.ts";
 
 export interface WatchJobDeps extends Omit<JobDeps, "assertMayRun"> {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Config, defaultValues } from "../../../src/base/config.ts";
-import { fillInPassword } from "../../../src/cli/context/secrets.ts";
+import { fillInPassword } from "../../../src/cli/context/run-command.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { runCli } from "../../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkClock } from "../../../src/cli/doctor/check-clock.ts";
+import { checkClock } from "../../../src/cli/doctor/finding.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { renderFindings } from "../../../src/cli/doctor/doctor-command.ts";
 import { exitCodeOfFindings, type Finding } from "../../../src/cli/doctor/finding.ts";
-import { renderFindings } from "../../../src/cli/doctor/render-findings.ts";
 
 const FINDINGS: Finding[] = [
   { check: "one", status: "ok", finding: "well" },

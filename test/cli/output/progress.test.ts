@@ -4,9 +4,8 @@ import { createLogUpdate } from "log-update";
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { createProgress } from "../../../src/cli/output/progress.ts";
-import { progressLine } from "../../../src/cli/output/progress-line.ts";
-import { wrapLog } from "../../../src/cli/output/wrap-log.ts";
+import { wrapLog } from "../../../src/cli/context/run-command.ts";
+import { createProgress, progressLine } from "../../../src/cli/output/progress.ts";
 
 const ESCAPE = "\u001b[";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createAnswerWriter, FORMATS, type Format } from "../../../src/cli/report/answer-writer.ts";
+import { createAnswerWriter, FORMATS, type Format } from "../../../src/cli/output/answer-writer.ts";
 import type { AnswerRow } from "../../../src/report/read-answer.ts";
 
 /** What is printed of rows that come in two batches. */

@@ -1,8 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readHighlights } from "../../../src/cli/search/read-highlights.ts";
-import { renderSnippet } from "../../../src/cli/search/render-snippet.ts";
+import { readHighlights, renderSnippet } from "../../../src/cli/get/render-hits.ts";
 import { cpuMsOf } from "../../support/cpu-time.ts";
 
 const plain = (html: string) => renderSnippet(html, { colour: false, columns: undefined });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSummaryPrinter } from "../../../src/cli/sync/print-summary.ts";
+import { createSummaryPrinter } from "../../../src/cli/sync/after-run.ts";
 import { emptyCounts, type RunSummary } from "../../../src/mirror/lists/summary.ts";
 
 const RUN: RunSummary = {

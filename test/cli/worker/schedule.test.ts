@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
-import { createSchedule } from "../../../src/cli/worker/schedule.ts";
+import { createSchedule } from "../../../src/cli/worker/worker.ts";
 import { cpuMsOf } from "../../support/cpu-time.ts";
 import { createHandClock, settle } from "../../support/hand-clock.ts";
 

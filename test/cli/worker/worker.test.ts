@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import type { Job, JobOutcome } from "../../../src/cli/worker/job.ts";
-import { createWorker } from "../../../src/cli/worker/worker.ts";
+import { createWorker, type Job, type JobOutcome } from "../../../src/cli/worker/worker.ts";
 import { createHandClock, settle } from "../../support/hand-clock.ts";
 
 const MINUTE_MS = 60_000;

@@ -8,7 +8,7 @@ import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { loadConfig } from "../../../src/base/config.ts";
 import { StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { withDatabase } from "../../../src/cli/context/with-database.ts";
+import { withDatabase } from "../../../src/cli/context/with-mirror.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { SyncResult } from "../../../src/mirror/run/run.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";

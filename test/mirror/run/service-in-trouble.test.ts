@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { createSummaryPrinter } from "../../../src/cli/sync/print-summary.ts";
+import { createSummaryPrinter } from "../../../src/cli/sync/after-run.ts";
 import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
 import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";

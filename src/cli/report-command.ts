@@ -1,20 +1,19 @@
 import type { Command } from "commander";
-import { ConfigError, EXIT } from "../../base/errors.ts";
-import { askFor } from "../../report/ask.ts";
-import { DICTIONARY, type Relation } from "../../report/dictionary.ts";
-import { assertNamesKnown, parseRelation } from "../../report/known-names.ts";
-import type { AnswerFilters } from "../../report/question.ts";
-import { asIso, readAnswer, withSnapshot } from "../../report/read-answer.ts";
-import { REFRESH_SETTINGS } from "../../report/refresh/refresh-settings.ts";
-import { repeatAfterConflict } from "../../store/connection/recovery-conflict.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
-import { type CommandContext, runCommand } from "../context/run-command.ts";
-import { withReports } from "../context/with-reports.ts";
-import { createCommand } from "../usage/create-command.ts";
-import { wholeFrom } from "../usage/parsed-by.ts";
-import { addTimeOptions, readTimes, type TimeOptions } from "../usage/time-options.ts";
-import { addFormatOptions, createAnswerWriter, type Format, readFormat } from "./answer-writer.ts";
-import { listReports } from "./list-reports.ts";
+import { ConfigError, EXIT } from "../base/errors.ts";
+import { askFor, FILTER_NAMES, filtersOf } from "../report/ask.ts";
+import { DICTIONARY, RELATIONS, type Relation } from "../report/dictionary.ts";
+import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
+import type { AnswerFilters } from "../report/question.ts";
+import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
+import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
+import { repeatAfterConflict } from "../store/connection/recovery-conflict.ts";
+import type { TransactionSql } from "../store/connection/sql.ts";
+import { type CommandContext, runCommand } from "./context/run-command.ts";
+import { withReports } from "./context/with-reports.ts";
+import { addFormatOptions, createAnswerWriter, type Format, readFormat } from "./output/answer-writer.ts";
+import { breakLines, type Output, textColumns } from "./output/output.ts";
+import { createCommand } from "./usage/create-command.ts";
+import { addTimeOptions, readTimes, type TimeOptions, wholeFrom } from "./usage/flag-values.ts";
 
 interface Options extends TimeOptions, Omit<AnswerFilters, "since" | "until"> {
   format?: Format;
@@ -138,4 +137,30 @@ async function print(
   if (hasMore && !isLimitGiven) {
     log.info({ shown }, "only the first rows are shown; --limit shows more, --format csv shows all");
   }
+}
+
+/** Lists all reports. It needs no database: the names are part of the program. */
+export async function listReports(out: Output, format: Format, filters: AnswerFilters): Promise<number> {
+  const given = FILTER_NAMES.filter((name) => filters[name] !== undefined);
+  if (given.length > 0) {
+    throw new ConfigError(`--${given.join(", --")} ${given.length > 1 ? "are" : "is"} for one report`, {
+      hint: "name it, as in: `docmirror report success_rate_daily --since 2026-11-01`",
+    });
+  }
+  const rows = RELATIONS.map((relation) => {
+    const { answers } = DICTIONARY[relation];
+    return [relation, answers, filtersOf(relation).join(", ")];
+  });
+  if (format === "table") {
+    const columns = textColumns(out) - 2;
+    for (const [relation = "", answers = ""] of rows) {
+      await out.write(`${relation}\n  ${breakLines(answers, columns).join("\n  ")}\n`);
+    }
+    return EXIT.done;
+  }
+  const writer = createAnswerWriter(format, { columns: ["report", "answers", "filters"], facts: {} }, out);
+  await writer.begin();
+  await writer.write(rows);
+  await writer.end();
+  return EXIT.done;
 }

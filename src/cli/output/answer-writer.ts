@@ -3,8 +3,8 @@ import { ConfigError } from "../../base/errors.ts";
 import { printable, printableJson } from "../../base/text.ts";
 import { toCsv } from "../../report/csv.ts";
 import type { AnswerCell, AnswerRow } from "../../report/read-answer.ts";
-import type { Output } from "../output/output.ts";
-import { cutCell, renderTable } from "../output/table.ts";
+import type { Output } from "./output.ts";
+import { cutCell, renderTable } from "./table.ts";
 
 export const FORMATS = ["table", "csv", "json", "md"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -35,7 +35,7 @@ export interface AnswerWriter {
   end(): Promise<void>;
 }
 
-export interface AnswerFacts {
+interface AnswerFacts {
   columns: readonly string[];
   /** Those that a table on a terminal shows. @default all, at any width */
   answer?: readonly string[];
