@@ -23,7 +23,7 @@ const { metafile } = await build({
   banner: {
     js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);",
   },
-  // Each source is named and not copied: `src/base/program.ts` reads the maps.
+  // Each source is named and not copied: `src/base/config/program.ts` reads the maps.
   sourcemap: "linked",
   sourcesContent: false,
   logLevel: "warning",

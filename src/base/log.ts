@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { type Logger, pino } from "pino";
-import { nameSources } from "./program.ts";
+import { nameSources } from "./config/program.ts";
 
 export type { Logger } from "pino";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { shellWord } from "../base/program.ts";
+import { shellWord } from "../base/config/program.ts";
 import { embeddedPasswordFile } from "../store/embedded/open-embedded.ts";
 import { runCommand, untilStopped } from "./context/run-command.ts";
 import { withDatabase } from "./context/with-mirror.ts";

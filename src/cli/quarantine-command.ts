@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
+import { spellProgram } from "../base/config/program.ts";
 import { requireBaseUrl } from "../base/config.ts";
 import { EXIT } from "../base/errors.ts";
-import { spellProgram } from "../base/program.ts";
 import { printableJson } from "../base/text.ts";
 import {
   countQuarantine,

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { readVersion, spellProgram } from "../base/program.ts";
+import { readVersion, spellProgram } from "../base/config/program.ts";
 import { COMMANDS } from "./commands.ts";
 import { listenForTheUnexpected, printError } from "./output/print-error.ts";
 import {

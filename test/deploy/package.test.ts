@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { nameSources } from "../../src/base/program.ts";
+import { nameSources } from "../../src/base/config/program.ts";
 import { findBuiltProgram } from "../support/built-program.ts";
 
 const ROOT = new URL("../../", import.meta.url);

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { readVersion } from "../program.ts";
+import { readVersion } from "../config/program.ts";
 import {
   type Answer,
   answerLabel,

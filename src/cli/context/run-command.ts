@@ -6,6 +6,7 @@
 import type { Command } from "commander";
 import { type Clock, LONGEST_SLEEP_MS, systemClock } from "../../base/clock.ts";
 import { canRedraw, wantsColour } from "../../base/config/environment.ts";
+import { spellProgram } from "../../base/config/program.ts";
 import { SETTING_KEYS, SETTINGS } from "../../base/config/settings.ts";
 import {
   type Config,
@@ -17,7 +18,6 @@ import {
 } from "../../base/config.ts";
 import { ConfigError, EXIT, MirrorError, StoppedError } from "../../base/errors.ts";
 import { createLog, type Logger } from "../../base/log.ts";
-import { spellProgram } from "../../base/program.ts";
 import { printableColoured } from "../../base/text.ts";
 import { hasPassword, withPassword } from "../../store/connection/database-url.ts";
 import { scramPassword } from "../../store/connection/scram-password.ts";

@@ -18,7 +18,7 @@ import { findFindings, renderDemo } from "./findings.ts";
 import { nextSteps } from "./next-steps.ts";
 import { DAY_MS, type DemoSyncDeps, keepGoing, passDay } from "./simulated-day.ts";
 import type { Logger } from "../../base/log.ts";
-import { programName, shellWord } from "../../base/program.ts";
+import { programName, shellWord } from "../../base/config/program.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
 import type { Sql } from "../../store/connection/sql.ts";

@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { isLoopback, maskUrl } from "../../base/config/addresses.ts";
+import { spellProgram } from "../../base/config/program.ts";
 import { findProxyRoute, type ProxyRoute, showProxy } from "../../base/config/proxies.ts";
 import { requireBaseUrl } from "../../base/config.ts";
 import type { ConfigError } from "../../base/errors.ts";
-import { spellProgram } from "../../base/program.ts";
 import { type CommandContext, runCommand } from "../context/run-command.ts";
 import { breakLines, type Output } from "../output/output.ts";
 import { createCommand } from "../usage/create-command.ts";

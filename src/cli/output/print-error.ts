@@ -1,5 +1,5 @@
+import { nameSources, spellProgram } from "../../base/config/program.ts";
 import { EXIT, MirrorError } from "../../base/errors.ts";
-import { nameSources, spellProgram } from "../../base/program.ts";
 import { toOutputError } from "../../base/system-errors.ts";
 import { printable } from "../../base/text.ts";
 

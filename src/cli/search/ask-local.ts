@@ -1,5 +1,5 @@
+import { spellProgram } from "../../base/config/program.ts";
 import { ConfigError, NotFoundError } from "../../base/errors.ts";
-import { spellProgram } from "../../base/program.ts";
 import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-contents.ts";
 import { docSearchReply } from "../../serve/protocol/replies.ts";
 import type { Sql } from "../../store/connection/sql.ts";

@@ -1,8 +1,8 @@
 import { Command, CommanderError, Option } from "commander";
+import { programName, spellProgram } from "../../base/config/program.ts";
 import type { Setting } from "../../base/config/setting.ts";
 import { SETTINGS, type SettingKey } from "../../base/config/settings.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { programName, spellProgram } from "../../base/program.ts";
 
 /** A command line without the program's name, and what it does. */
 export type Example = readonly [commandLine: string, does: string];

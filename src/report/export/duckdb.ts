@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { installLine } from "../../base/config/program.ts";
 import { ConfigError, MirrorError } from "../../base/errors.ts";
-import { installLine } from "../../base/program.ts";
 
 export interface DuckDb {
   /**

@@ -1,5 +1,5 @@
+import { readVersion } from "../../base/config/program.ts";
 import { MirrorError } from "../../base/errors.ts";
-import { readVersion } from "../../base/program.ts";
 import { withOutputErrors } from "../../base/system-errors.ts";
 import { abortable } from "../../store/connection/abortable.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";

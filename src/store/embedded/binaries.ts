@@ -3,8 +3,8 @@ import { constants, lstatSync } from "node:fs";
 import { access, chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
+import { installLine } from "../../base/config/program.ts";
 import { StoreError } from "../../base/errors.ts";
-import { installLine } from "../../base/program.ts";
 import type { ServerAccount } from "./account.ts";
 
 export interface Binaries {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { readVersion } from "../../../src/base/config/program.ts";
 import { RUN_KINDS, RUN_STATUSES } from "../../../src/base/metrics/labels.ts";
 import { createMeters } from "../../../src/base/metrics/meters.ts";
-import { readVersion } from "../../../src/base/program.ts";
 import { seriesOf, sumOf } from "../../support/metric-samples.ts";
 
 describe("meters", () => {

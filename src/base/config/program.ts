@@ -105,10 +105,7 @@ export function shellWord(text: string): string {
 
 /** This program's version, from the package's own manifest, wherever this file was bundled to. */
 export function readVersion(): string {
-  const manifest: unknown = createRequire(import.meta.url)("docmirror/package.json");
-  return typeof manifest === "object" && manifest !== null && "version" in manifest
-    ? String(manifest.version)
-    : "?";
+  return String(require("docmirror/package.json").version);
 }
 
 /** Where the program is built, each file has its map beside it. In `src` there is none. */
