@@ -1,10 +1,8 @@
 import { systemClock } from "../base/clock.ts";
-import { maskUrl } from "../base/config/mask-url.ts";
-import { environmentProxies } from "../base/config/proxies.ts";
-import { findProxyRoute } from "../base/config/proxy-route.ts";
+import { maskUrl } from "../base/config/addresses.ts";
+import { environmentProxies, findProxyRoute } from "../base/config/proxies.ts";
 import { SERVICE_SETTINGS } from "../base/config/service-settings.ts";
-import { defaultsOf } from "../base/config/setting.ts";
-import { type Parsed, whole } from "../base/config/setting-values.ts";
+import { defaultsOf, type Parsed, whole } from "../base/config/setting.ts";
 import { ConfigError } from "../base/errors.ts";
 import type { ClientOptions, FetchOptions } from "../mirror/api/client.ts";
 import type { Fetch } from "../mirror/api/transport.ts";

@@ -1,7 +1,6 @@
 import { jsonText, printable, printableJson } from "../../base/text.ts";
-import type { PageParts } from "../../client/parse-page.ts";
-import type { RootListing } from "../../client/parse-root.ts";
-import type { ResourceSchema } from "../../client/parse-schema.ts";
+import type { ResourceSchema, RootListing } from "../../client/index.ts";
+import type { PageParts } from "../../client/list-pages.ts";
 import { isJsonObject } from "../../resources/json-object.ts";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import { DECLARATIONS, fieldsOf, type Resource } from "../../resources/resources.ts";

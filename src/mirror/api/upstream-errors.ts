@@ -1,5 +1,5 @@
-import { maskUrl } from "../../base/config/mask-url.ts";
-import { type ProxyRoute, showProxy } from "../../base/config/proxy-route.ts";
+import { maskUrl } from "../../base/config/addresses.ts";
+import { type ProxyRoute, showProxy } from "../../base/config/proxies.ts";
 import { SERVICE_SETTINGS } from "../../base/config/service-settings.ts";
 import {
   HttpStatusError,
