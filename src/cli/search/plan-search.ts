@@ -3,8 +3,8 @@ import { anchorSearchPath, docSearchPath, fileSearchPath } from "../../client/en
 import { parseObjects } from "../../client/list-pages.ts";
 import { parseFileHit } from "../../client/parse-record.ts";
 import { parseDocHits } from "../../client/parse-replies.ts";
-import { describeAnchorHits, describeDocHits, describeFileHits } from "./describe-hits.ts";
 import type { FoundHits } from "../get/render-hits.ts";
+import { describeAnchorHits, describeDocHits, describeFileHits } from "./describe-hits.ts";
 
 export const SEARCHES = ["files", "anchors", "docs"] as const;
 export type SearchName = (typeof SEARCHES)[number];

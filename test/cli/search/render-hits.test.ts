@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { describeAnchorHits, describeDocHits, describeFileHits } from "../../../src/cli/search/describe-hits.ts";
 import { renderHits } from "../../../src/cli/get/render-hits.ts";
+import {
+  describeAnchorHits,
+  describeDocHits,
+  describeFileHits,
+} from "../../../src/cli/search/describe-hits.ts";
 import type { FileHit } from "../../../src/client/parse-record.ts";
 
 const PLAIN = { colour: false, columns: undefined };
