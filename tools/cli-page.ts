@@ -1,31 +1,16 @@
-import type { Command, Option } from "commander";
-import { SETTING_KEYS, SETTINGS, type SettingKey } from "../src/base/config/settings.ts";
-import { EXIT } from "../src/base/errors.ts";
+import type { Option } from "commander";
+import { flagOf } from "../src/base/config/setting.ts";
+import { SETTING_KEYS, SETTINGS, type SettingKey, settingsFor } from "../src/base/config/settings.ts";
+import { EXIT, type ExitName } from "../src/base/errors.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
-import { type CommandEntry, examplesOf } from "../src/cli/usage/create-command.ts";
-
-type ExitKey = keyof typeof EXIT;
+import {
+  type CommandDeclaration,
+  type CommandEntry,
+  createCommand,
+} from "../src/cli/usage/create-command.ts";
 
 /** Every command may end with these. */
-const COMMON: readonly ExitKey[] = ["done", "bug", "usage", "interrupted", "terminated"];
-/** What some commands may end with besides the codes that follow from their settings. */
-const OWN: Readonly<Record<string, readonly ExitKey[]>> = {
-  demo: ["partial", "database", "locked"],
-  database: ["database"],
-  sync: ["partial", "locked"],
-  watch: ["partial", "locked"],
-  worker: ["locked"],
-  status: ["stale"],
-  explain: ["notFound"],
-  get: ["notFound"],
-  search: ["notFound"],
-  quarantine: ["partial", "locked"],
-  notify: ["upstream"],
-  export: ["partial"],
-  prune: ["partial"],
-  migrate: ["locked"],
-  restore: ["locked"],
-};
+const COMMON: readonly ExitName[] = ["done", "bug", "usage", "interrupted", "terminated"];
 
 /** `docs/cli.md`: every command with its flags and examples, from the commands themselves. */
 export async function cliPage(): Promise<string> {
@@ -61,17 +46,19 @@ ${(await Promise.all(COMMANDS.map(section))).join("\n")}`;
 }
 
 /** The settings that a command has as flags, without those of the log, which every command has. */
-export function settingsOf(command: Command): SettingKey[] {
-  const longs = command.options.map(({ long }) => long);
-  return SETTING_KEYS.filter((key) => !isOfLog(key) && longs.includes(`--${SETTINGS[key].flag}`));
-}
+export const settingsOf = ({ settings }: CommandDeclaration): SettingKey[] =>
+  settingsFor(...settings).filter((key) => !isOfLog(key));
 
-export const isOfLog = (key: SettingKey): boolean => key === "logLevel" || key === "logFormat";
+export const isOfLog = (key: SettingKey): boolean => settingsFor("log").includes(key);
 
-async function section({ name, summary, load }: CommandEntry): Promise<string> {
-  const command = (await load())(summary);
-  const settings = settingsOf(command);
-  const shared = ["--verbose", "--no-color", ...SETTING_KEYS.map((key) => `--${SETTINGS[key].flag}`)];
+const flagsOf = (keys: readonly SettingKey[]) => keys.map((key) => `--${flagOf(SETTINGS[key])}`);
+
+async function section(entry: CommandEntry): Promise<string> {
+  const { name, summary } = entry;
+  const declaration = await entry.load();
+  const command = createCommand(entry, declaration);
+  const settings = settingsOf(declaration);
+  const shared = ["--verbose", "--no-color", ...flagsOf(SETTING_KEYS)];
   const places = command.registeredArguments.map((place) => {
     const dots = place.variadic ? "..." : "";
     const word = place.required ? `<${place.name()}${dots}>` : `[${place.name()}${dots}]`;
@@ -82,8 +69,10 @@ async function section({ name, summary, load }: CommandEntry): Promise<string> {
     ...places.map(({ word, does }) => `- \`${word}\`: ${does}`),
     ...flags.map((option) => `- \`${option.flags}\`: ${flagWords(option)}`),
   ];
-  const flagList = settings.map((key) => `\`--${SETTINGS[key].flag}\``).join(", ");
-  const examples = (examplesOf.get(command) ?? []).map(([line, does]) => `# ${does}\ndocmirror ${line}`);
+  const flagList = flagsOf(settings)
+    .map((flag) => `\`${flag}\``)
+    .join(", ");
+  const examples = declaration.examples.map(([line, does]) => `# ${does}\ndocmirror ${line}`);
   const paragraphs = [
     `## ${name}`,
     `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
@@ -91,18 +80,19 @@ async function section({ name, summary, load }: CommandEntry): Promise<string> {
     own.join("\n"),
     settings.length === 0 ? "" : `Settings: ${flagList}.`,
     `\`\`\`sh\n${examples.join("\n")}\n\`\`\``,
-    `Exit codes: ${codes([...COMMON, ...exitsOf(name, settings)])}.`,
+    `Exit codes: ${codes([...COMMON, ...exitsOf(settings), ...(declaration.exits ?? [])])}.`,
   ];
   return `${paragraphs.filter((text) => text !== "").join("\n\n")}\n`;
 }
 
-function exitsOf(name: string, settings: readonly SettingKey[]): ExitKey[] {
-  const database: ExitKey[] = settings.includes("databaseUrl") ? ["database", "schemaVersion"] : [];
-  const upstream: ExitKey[] = settings.includes("baseUrl") ? ["upstream", "interfaceChanged"] : [];
-  return [...database, ...upstream, ...(OWN[name] ?? [])];
+/** What follows from the settings. */
+function exitsOf(settings: readonly SettingKey[]): ExitName[] {
+  const database: ExitName[] = settings.includes("databaseUrl") ? ["database", "schemaVersion"] : [];
+  const upstream: ExitName[] = settings.includes("baseUrl") ? ["upstream", "interfaceChanged"] : [];
+  return [...database, ...upstream];
 }
 
-function codes(keys: readonly ExitKey[]): string {
+function codes(keys: readonly ExitName[]): string {
   return [...new Set(keys.map((key) => EXIT[key]))].toSorted((a, b) => a - b).join(", ");
 }
 

@@ -1,39 +1,10 @@
 import { SETTING_KEYS, SETTINGS } from "../src/base/config/settings.ts";
-import { EXIT } from "../src/base/errors.ts";
+import { EXITS } from "../src/base/errors.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import * as client from "../src/client/index.ts";
 import type { RunSummary, WalkSummary } from "../src/mirror/lists/summary.ts";
 import type { StatusDocument } from "../src/report/status/read-status.ts";
 import { figureMetrics, type MetricFacts, processMetrics } from "./metrics-page.ts";
-
-/** Each exit code in words, and what a person or a script does then. A code without an entry does not compile. */
-const EXIT_WORDS: Record<keyof typeof EXIT, readonly [means: string, then: string]> = {
-  done: ["done", ""],
-  bug: ["a bug", "report it with the output of `--verbose`"],
-  usage: ["wrong flags or settings; nothing was done", "correct them"],
-  partial: [
-    "partial: the stored data is right, but something is missing or held back",
-    "read the summary; the next run tries again",
-  ],
-  database: ["the database cannot be used, or was away for over a minute", "repair it; nothing is lost"],
-  upstream: [
-    "the service cannot be reached or limits us, after all retries; `notify`: the receiver took no notice",
-    "run again later; the run resumes",
-  ],
-  interfaceChanged: ["the service does not speak this interface, or the base URL is wrong", "run `doctor`"],
-  schemaVersion: [
-    "the schema is older or newer than the program, or there is no mirror yet",
-    "run `migrate`, upgrade, or run `sync`",
-  ],
-  locked: [
-    "another run is active, or leads where a watch wants to; or another one took the lock that this one lost",
-    "wait for it",
-  ],
-  stale: ["`status --max-age` found the mirror stale", "look at the last runs"],
-  notFound: ["there is no such record, here or at the service", "check the id or slug"],
-  interrupted: ["stopped by Ctrl-C, cleanly", "run again; the run resumes"],
-  terminated: ["stopped by SIGTERM, cleanly", "run again; the run resumes"],
-};
 
 const WALK: WalkSummary = {
   walk: "whole",
@@ -161,8 +132,8 @@ Results go to stdout, the log and progress to stderr.
 
 Any other code is a failure. A script may try again after 3 and 5. Code 10 is not a fault. With any other code, a person must look.
 
-${entries(EXIT)
-  .map(([key, code]) => `- ${code}: ${EXIT_WORDS[key].filter(Boolean).join(" → ")}`)
+${Object.values(EXITS)
+  .map(([code, ...words]) => `- ${code}: ${words.filter(Boolean).join(" → ")}`)
   .join("\n")}
 
 ## Settings

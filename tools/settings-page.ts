@@ -1,4 +1,4 @@
-import type { Setting } from "../src/base/config/setting.ts";
+import { flagOf, type Setting } from "../src/base/config/setting.ts";
 import { SETTING_KEYS, SETTINGS, type SettingKey } from "../src/base/config/settings.ts";
 import { COMMANDS } from "../src/cli/commands.ts";
 import { isOfLog, settingsOf } from "./cli-page.ts";
@@ -18,10 +18,10 @@ const UNITS: Readonly<Record<string, string>> = {
 /** `docs/settings.md`: every setting, and the commands that read it. */
 export async function settingsPage(): Promise<string> {
   const readers = new Map<SettingKey, string[]>(SETTING_KEYS.map((key) => [key, []]));
-  for (const { name, summary, load } of COMMANDS) {
+  for (const { name, load } of COMMANDS) {
     // It prints all settings and uses none.
     if (name === "config") continue;
-    for (const key of settingsOf((await load())(summary))) readers.get(key)?.push(name);
+    for (const key of settingsOf(await load())) readers.get(key)?.push(name);
   }
   return `# Settings
 
@@ -44,10 +44,10 @@ ${SETTING_KEYS.map((key) => section(SETTINGS[key], isOfLog(key) ? null : (reader
 
 /** `readers` is null for a setting of every command. */
 function section(setting: Setting, readers: readonly string[] | null): string {
-  const { name, flag, value, bare, default: fallback, without, meaning } = setting;
+  const { name, value, bare, default: fallback, without, meaning } = setting;
   const links = readers?.map((command) => `[${command}](cli.md#${command})`).join(", ");
   const lines = [
-    `- flag: \`--${flag} ${bare === undefined ? `<${value}>` : `[${value}]`}\`${bare === undefined ? "" : `; alone it is \`${bare}\``}`,
+    `- flag: \`--${flagOf(setting)} ${bare === undefined ? `<${value}>` : `[${value}]`}\`${bare === undefined ? "" : `; alone it is \`${bare}\``}`,
     `- default: ${fallback === null ? without : `\`${fallback}\``}`,
     ...(UNITS[value] === undefined ? [] : [`- value: ${UNITS[value]}`]),
     `- read by: ${links === undefined ? "every command" : links === "" ? "no command yet" : links}`,

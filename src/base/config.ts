@@ -4,7 +4,7 @@ import { parseEnv } from "node:util";
 import { maskUrl } from "./config/addresses.ts";
 import { nearestNames } from "./config/nearest-names.ts";
 import { findProxyRoute, type Proxies, readProxies } from "./config/proxies.ts";
-import { defaultsOf, type Setting, type Surroundings } from "./config/setting.ts";
+import { defaultsOf, flagOf, type Setting, type Surroundings } from "./config/setting.ts";
 import { SETTING_KEYS, SETTINGS, type SettingKey, type SettingValues } from "./config/settings.ts";
 import { ConfigError } from "./errors.ts";
 
@@ -34,7 +34,8 @@ export interface ConfigInput {
   env?: Environment;
   /** Where `.env` is looked for and relative paths start. @default process.cwd() */
   cwd?: string;
-  flags?: FlagValues;
+  /** As typed, without their dashes: `--stuck-after 2h` is `{ "stuck-after": "2h" }`. */
+  flags?: Environment;
   /** Whether the log's stream is a terminal: decides what the log format `auto` means. @default false */
   isTty?: boolean;
 }
@@ -63,11 +64,10 @@ export function loadConfig({
     if (parsed && "value" in parsed) values[key] = parsed.value;
     else if (parsed) faults.push(`${given.label}: ${quote(setting, given.text)} ${parsed.fault}`);
     const text = given?.text ?? setting.default;
-    const { name, flag } = setting;
     return {
       key,
-      name,
-      flag,
+      name: setting.name,
+      flag: flagOf(setting),
       value: text && (setting.show ?? maskUrl)(text),
       source: given?.source ?? "default",
     };
@@ -108,9 +108,6 @@ export function defaultValues(surroundings: Partial<Surroundings> = {}): Setting
   return defaultsOf(SETTINGS, surroundings);
 }
 
-/** Flags as typed, without their dashes: `--stuck-after 2h` is `{ "stuck-after": "2h" }`. */
-export type FlagValues = { readonly [Flag in (typeof SETTINGS)[SettingKey]["flag"]]?: string | undefined };
-
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where settings may be given. */
@@ -137,7 +134,8 @@ interface Given {
  * the default applies. Faults are added to `faults`.
  */
 function findGiven(setting: Setting, places: Places, faults: string[]): Given | undefined {
-  const { name, flag } = setting;
+  const { name } = setting;
+  const flag = flagOf(setting);
   const cut = setting.keepsBlanks ? withoutNewlines : (text: string) => text.trim();
   const flagText = places.flags[flag] === undefined ? undefined : cut(places.flags[flag]);
   if (flagText === "") {

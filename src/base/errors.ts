@@ -1,19 +1,46 @@
-/** The class of an error says what the caller does next, by its exit code too (`docs/contract.md`, "Exit codes"). */
-export const EXIT = {
-  done: 0,
-  bug: 1,
-  usage: 2,
-  partial: 3,
-  database: 4,
-  upstream: 5,
-  interfaceChanged: 6,
-  schemaVersion: 7,
-  locked: 10,
-  stale: 11,
-  notFound: 12,
-  interrupted: 130,
-  terminated: 143,
+/** How the program ends: the code, what it means, and what a person or a script does then. */
+export const EXITS = {
+  done: [0, "done", ""],
+  bug: [1, "a bug", "report it with the output of `--verbose`"],
+  usage: [2, "wrong flags or settings; nothing was done", "correct them"],
+  partial: [
+    3,
+    "partial: the stored data is right, but something is missing or held back",
+    "read the summary; the next run tries again",
+  ],
+  database: [4, "the database cannot be used, or was away for over a minute", "repair it; nothing is lost"],
+  upstream: [
+    5,
+    "the service cannot be reached or limits us, after all retries; `notify`: the receiver took no notice",
+    "run again later; the run resumes",
+  ],
+  interfaceChanged: [
+    6,
+    "the service does not speak this interface, or the base URL is wrong",
+    "run `doctor`",
+  ],
+  schemaVersion: [
+    7,
+    "the schema is older or newer than the program, or there is no mirror yet",
+    "run `migrate`, upgrade, or run `sync`",
+  ],
+  locked: [
+    10,
+    "another run is active, or leads where a watch wants to; or another one took the lock that this one lost",
+    "wait for it",
+  ],
+  stale: [11, "`status --max-age` found the mirror stale", "look at the last runs"],
+  notFound: [12, "there is no such record, here or at the service", "check the id or slug"],
+  interrupted: [130, "stopped by Ctrl-C, cleanly", "run again; the run resumes"],
+  terminated: [143, "stopped by SIGTERM, cleanly", "run again; the run resumes"],
 } as const;
+
+export type ExitName = keyof typeof EXITS;
+
+/** The codes alone. The class of an error says what the caller does next, by its code too. */
+export const EXIT = Object.fromEntries(Object.entries(EXITS).map(([name, [code]]) => [name, code])) as {
+  readonly [Name in ExitName]: (typeof EXITS)[Name][0];
+};
 
 export interface ErrorFacts {
   cause?: unknown;

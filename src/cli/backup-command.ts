@@ -1,50 +1,43 @@
-import type { Command } from "commander";
 import { EXIT } from "../base/errors.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { type WrittenBackup, writeBackup } from "../store/backup/write-backup.ts";
-import { runCommand } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 
 interface Options {
   json?: true;
 }
 
-export function backupCommand(summary: string): Command {
-  return createCommand({
-    name: "backup",
-    summary,
-    settings: ["databaseUrl", "dataDir"],
-    examples: [
-      ["backup /backups/docmirror.backup", "all as of one moment, read back; replaces the last backup there"],
-      ["backup docmirror.backup --json", "the same; prints what is in it as JSON"],
-    ],
-  })
-    .argument("<file>", "the file to write; an earlier backup there is replaced once the new one is whole")
-    .option("--json", "print one JSON document")
-    .action(
-      runCommand<Options>((context, { options, args: [file = ""] }) =>
-        withMirror(context, "backup", async (sql) => {
-          const { signal, out } = context;
-          const progress = await context.progress();
-          const backup = await writeBackup({
-            sql,
-            definitions: readDefinitions(),
-            file,
-            signal,
-            onProgress: (phase, records, totalCount) => {
-              const [name, doing] = DOING[phase];
-              progress.update(name, { records, totalCount, doing });
-            },
-          });
-          progress.stop();
-          if (options.json) await out.json(asJson(file, backup));
-          else await out.write(render(file, backup));
-          return EXIT.done;
-        }),
-      ),
-    );
-}
+export const backupCommand: CommandDeclaration<Options> = {
+  settings: ["database"],
+  examples: [
+    ["backup /backups/docmirror.backup", "all as of one moment, read back; replaces the last backup there"],
+    ["backup docmirror.backup --json", "the same; prints what is in it as JSON"],
+  ],
+  flags: (command) =>
+    command
+      .argument("<file>", "the file to write; an earlier backup there is replaced once the new one is whole")
+      .option("--json", "print one JSON document"),
+  run: (context, { options, args: [file = ""] }) =>
+    withMirror(context, "backup", async (sql) => {
+      const { signal, out } = context;
+      const progress = await context.progress();
+      const backup = await writeBackup({
+        sql,
+        definitions: readDefinitions(),
+        file,
+        signal,
+        onProgress: (phase, records, totalCount) => {
+          const [name, doing] = DOING[phase];
+          progress.update(name, { records, totalCount, doing });
+        },
+      });
+      progress.stop();
+      if (options.json) await out.json(asJson(file, backup));
+      else await out.write(render(file, backup));
+      return EXIT.done;
+    }),
+};
 
 const DOING = { write: ["written", "backing up"], check: ["read back", "reading the backup back"] } as const;
 

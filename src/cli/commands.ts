@@ -69,13 +69,8 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "get",
-    summary: "asks upstream for a list, a record or a schema",
+    summary: "asks upstream for a list, a record or a schema, or searches its files",
     load: async () => (await import("./get/get-command.ts")).getCommand,
-  },
-  {
-    name: "search",
-    summary: "asks upstream's searches for files, anchors or documents",
-    load: async () => (await import("./search/search-command.ts")).searchCommand,
   },
   {
     name: "quarantine",
@@ -125,9 +120,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "completion",
     summary: "prints a script that completes commands and flags in bash, zsh or fish",
-    load: async () => {
-      const { completionCommand } = await import("./completion/completion-command.ts");
-      return (summary) => completionCommand(summary, COMMANDS);
-    },
+    load: async () => (await import("./completion/completion-command.ts")).completionCommand(COMMANDS),
   },
 ];

@@ -1,39 +1,31 @@
-import type { Command } from "commander";
 import type { Setting } from "../base/config/setting.ts";
 import { SETTING_KEYS, SETTINGS } from "../base/config/settings.ts";
-import { runCommand } from "./context/run-command.ts";
 import { renderTable } from "./output/table.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 
-export function configCommand(summary: string): Command {
-  return createCommand({
-    name: "config",
-    summary,
-    settings: SETTING_KEYS,
-    examples: [
-      ["config", "every setting with its value and where it came from"],
-      ["config --rate 2 --json", "the same as JSON, as if --rate 2 were given"],
-    ],
-  })
-    .option("--json", "print one JSON document")
-    .action(
-      runCommand<{ json?: true }>(async ({ settings, out }, { options }) => {
-        if (options.json) {
-          const facts = settings.map(({ name, flag, value, source }) => [
-            name,
-            { value, source, flag: `--${flag}` },
-          ]);
-          await out.json(Object.fromEntries(facts));
-          return 0;
-        }
-        const rows = settings.map(({ key, name, value, source }) => {
-          const setting: Setting = SETTINGS[key];
-          return [name, value ?? `(${setting.without})`, source];
-        });
-        await out.write(
-          renderTable({ head: ["setting", "value", "from"], rows, columns: out.columns, colour: out.colour }),
-        );
-        return 0;
-      }),
+export const configCommand: CommandDeclaration<{ json?: true }> = {
+  settings: SETTING_KEYS,
+  examples: [
+    ["config", "every setting with its value and where it came from"],
+    ["config --rate 2 --json", "the same as JSON, as if --rate 2 were given"],
+  ],
+  flags: (command) => command.option("--json", "print one JSON document"),
+  run: async ({ settings, out }, { options }) => {
+    if (options.json) {
+      const facts = settings.map(({ name, flag, value, source }) => [
+        name,
+        { value, source, flag: `--${flag}` },
+      ]);
+      await out.json(Object.fromEntries(facts));
+      return 0;
+    }
+    const rows = settings.map(({ key, name, value, source }) => {
+      const setting: Setting = SETTINGS[key];
+      return [name, value ?? `(${setting.without})`, source];
+    });
+    await out.write(
+      renderTable({ head: ["setting", "value", "from"], rows, columns: out.columns, colour: out.colour }),
     );
-}
+    return 0;
+  },
+};

@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { EXIT } from "../base/errors.ts";
 import { counted } from "../base/text.ts";
 import {
@@ -8,13 +8,11 @@ import {
   exportReport,
 } from "../report/export/export-report.ts";
 import { exportLogs, type LogExport } from "../report/logs/export-logs.ts";
-import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
 import { repeatAfterConflict } from "../store/connection/recovery-conflict.ts";
-import { runCommand } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
 import type { Output } from "./output/output.ts";
 import { renderTable } from "./output/table.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 import { addTimeOptions, readTimes, type TimeOptions } from "./usage/flag-values.ts";
 
 interface Options extends TimeOptions {
@@ -25,60 +23,56 @@ interface Options extends TimeOptions {
   json?: true;
 }
 
-export function exportCommand(summary: string): Command {
-  const command = createCommand({
-    name: "export",
-    summary,
-    settings: ["databaseUrl", "readUrl", "dataDir", ...REFRESH_SETTINGS],
-    examples: [
-      ["export --out /data/builds", "all builds as Parquet, a folder a month; replaces the last export"],
-      ["export --out /data/builds --incremental", "the same, and writes only months that changed since"],
-      [
-        "export --logs --out /data/logs",
-        "adds the logs of finished builds that the folder does not hold yet",
-      ],
-      ["export --out /data/recent --since 2026-01-01 --format csv", "builds of this year, as CSV"],
-    ],
-  })
-    .requiredOption("--out <folder>", "the folder to write; an earlier export in it is replaced; required")
-    .addOption(
-      new Option("--format <format>", "format of the files").choices(EXPORT_FORMATS).default("parquet"),
+export const exportCommand: CommandDeclaration<Options> = {
+  settings: ["database", "readUrl", "reports"],
+  exits: ["partial"],
+  examples: [
+    ["export --out /data/builds", "all builds as Parquet, a folder a month; replaces the last export"],
+    ["export --out /data/builds --incremental", "the same, and writes only months that changed since"],
+    ["export --logs --out /data/logs", "adds the logs of finished builds that the folder does not hold yet"],
+    ["export --out /data/recent --since 2026-01-01 --format csv", "builds of this year, as CSV"],
+  ],
+  flags: (command) =>
+    addTimeOptions(
+      command
+        .requiredOption(
+          "--out <folder>",
+          "the folder to write; an earlier export in it is replaced; required",
+        )
+        .addOption(
+          new Option("--format <format>", "format of the files").choices(EXPORT_FORMATS).default("parquet"),
+        )
+        .option("--incremental", "keep the files of months that have not changed since the last export"),
     )
-    .option("--incremental", "keep the files of months that have not changed since the last export");
-  return addTimeOptions(command)
-    .addOption(
-      new Option("--logs", "the logs of finished builds instead; only adds files, as Parquet").conflicts([
-        "format",
-        "incremental",
-        "since",
-        "until",
-      ]),
-    )
-    .option("--json", "print one JSON document")
-    .action(
-      runCommand<Options>(async (context, { options }) => {
-        const { clock, config, out, signal } = context;
-        const { out: folder, format, incremental } = options;
-        if (options.logs) {
-          const done = await withReports(context, "export", (sql) =>
-            repeatAfterConflict(() =>
-              exportLogs({ sql, folder, sourceTimezone: config.sourceTimezone, signal }),
-            ),
-          );
-          if (options.json) await out.json({ folder, ...done });
-          else await out.write(renderLogs(done));
-          return done.damaged.length > 0 ? EXIT.partial : EXIT.done;
-        }
-        const { since, until } = readTimes(options, clock.now());
-        const facts = await withReports(context, "export", (sql) =>
-          repeatAfterConflict(() => exportReport({ sql, folder, format, since, until, incremental, signal })),
-        );
-        if (options.json) await out.json({ folder, ...facts });
-        else await out.write(render(facts, out));
-        return EXIT.done;
-      }),
+      .addOption(
+        new Option("--logs", "the logs of finished builds instead; only adds files, as Parquet").conflicts([
+          "format",
+          "incremental",
+          "since",
+          "until",
+        ]),
+      )
+      .option("--json", "print one JSON document"),
+  run: async (context, { options }) => {
+    const { clock, config, out, signal } = context;
+    const { out: folder, format, incremental } = options;
+    if (options.logs) {
+      const done = await withReports(context, "export", (sql) =>
+        repeatAfterConflict(() => exportLogs({ sql, folder, sourceTimezone: config.sourceTimezone, signal })),
+      );
+      if (options.json) await out.json({ folder, ...done });
+      else await out.write(renderLogs(done));
+      return done.damaged.length > 0 ? EXIT.partial : EXIT.done;
+    }
+    const { since, until } = readTimes(options, clock.now());
+    const facts = await withReports(context, "export", (sql) =>
+      repeatAfterConflict(() => exportReport({ sql, folder, format, since, until, incremental, signal })),
     );
-}
+    if (options.json) await out.json({ folder, ...facts });
+    else await out.write(render(facts, out));
+    return EXIT.done;
+  },
+};
 
 function renderLogs({ added, too_long, damaged, files }: LogExport): string {
   const lines = [

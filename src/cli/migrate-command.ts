@@ -1,10 +1,9 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { maskUrl } from "../base/config/addresses.ts";
 import { baseUrl } from "../base/config/setting.ts";
 import { ConfigError } from "../base/errors.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { tryRefresh } from "../report/refresh/after-run.ts";
-import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
 import { withSql } from "../store/connection/connect.ts";
 import type { OpenDatabase } from "../store/embedded/open-database.ts";
 import { moveService, serviceUrl } from "../store/ledger/mirrored-service.ts";
@@ -17,11 +16,11 @@ import {
   pendingSql,
   whatIsMissing,
 } from "../store/migrate/migrate.ts";
-import { type CommandContext, runCommand } from "./context/run-command.ts";
+import type { CommandContext } from "./context/run-command.ts";
 import { assertMirrorPlace, withDatabase } from "./context/with-mirror.ts";
 import { breakLines, type Output } from "./output/output.ts";
 import { renderTable } from "./output/table.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 
 interface Options {
   service?: string;
@@ -31,72 +30,68 @@ interface Options {
   json?: true;
 }
 
-export function migrateCommand(summary: string): Command {
-  return createCommand({
-    name: "migrate",
-    summary,
-    settings: ["databaseUrl", "dataDir", ...REFRESH_SETTINGS],
-    examples: [
-      ["migrate", "applies what is missing, all or nothing; safe to repeat"],
-      ["migrate --status", "lists the migrations and when each was applied"],
-      ["migrate --dry-run > pending.sql", "the SQL that would run, to read first"],
-      ["migrate --service https://docs.example.org", "the same service moved to this base URL"],
-      ["migrate --worker docmirror_worker", "a worker that owns no table may use all of them"],
-    ],
-  })
-    .addOption(
-      new Option("--status", "list the migrations, change nothing").conflicts([
-        "dryRun",
-        "service",
-        "worker",
-      ]),
-    )
-    .addOption(
-      new Option("--dry-run", "print the SQL that would run, change nothing").conflicts([
-        "service",
-        "worker",
-      ]),
-    )
-    .option(
-      "--service <url>",
-      "store that the service of this mirror moved to this base URL; a sync of another one is refused",
-    )
-    .option(
-      "--worker <role>",
-      "give this role, which has to be there, all that a worker needs, and no right to change a table",
-    )
-    .option("--json", "print one JSON document")
-    .action(
-      runCommand<Options>((context, { options }) => {
-        const service = options.service === undefined ? null : parseService(options.service);
-        // These two never make a mirror.
-        if (options.status || options.dryRun) assertMirrorPlace(context.config);
-        return withDatabase(context, async (database) => {
-          if (options.status) await printStatus(database, context.out, options);
-          else if (options.dryRun) await printPending(database, context.out, options);
-          else {
-            const { config, log, signal } = context;
-            const { worker } = options;
-            const result = await migrate(database.url, readDefinitions(), { log, signal });
-            if (worker !== undefined)
-              await withSql(database.url, APPLICATION, (sql) => grantWorker(sql, worker));
-            if (!isEmpty(result)) {
-              // An upgraded mirror has its stored answers before the next run.
-              await tryRefresh(database.url, { ...config, keepsSettings: true, signal }, log);
-              signal.throwIfAborted();
-            }
-            const moved = service && (await move(database, service, context));
-            if (options.json) await context.out.json({ ...result, worker, ...(moved && { service: moved }) });
-            else {
-              const granted = worker === undefined ? "" : `${worker} may do all that a worker needs\n`;
-              await context.out.write(resultText(result) + granted + (moved ? movedText(moved) : ""));
-            }
-          }
-          return 0;
-        });
-      }),
-    );
-}
+export const migrateCommand: CommandDeclaration<Options> = {
+  settings: ["database", "reports"],
+  exits: ["locked"],
+  examples: [
+    ["migrate", "applies what is missing, all or nothing; safe to repeat"],
+    ["migrate --status", "lists the migrations and when each was applied"],
+    ["migrate --dry-run > pending.sql", "the SQL that would run, to read first"],
+    ["migrate --service https://docs.example.org", "the same service moved to this base URL"],
+    ["migrate --worker docmirror_worker", "a worker that owns no table may use all of them"],
+  ],
+  flags: (command) =>
+    command
+      .addOption(
+        new Option("--status", "list the migrations, change nothing").conflicts([
+          "dryRun",
+          "service",
+          "worker",
+        ]),
+      )
+      .addOption(
+        new Option("--dry-run", "print the SQL that would run, change nothing").conflicts([
+          "service",
+          "worker",
+        ]),
+      )
+      .option(
+        "--service <url>",
+        "store that the service of this mirror moved to this base URL; a sync of another one is refused",
+      )
+      .option(
+        "--worker <role>",
+        "give this role, which has to be there, all that a worker needs, and no right to change a table",
+      )
+      .option("--json", "print one JSON document"),
+  run: (context, { options }) => {
+    const service = options.service === undefined ? null : parseService(options.service);
+    // These two never make a mirror.
+    if (options.status || options.dryRun) assertMirrorPlace(context.config);
+    return withDatabase(context, async (database) => {
+      if (options.status) await printStatus(database, context.out, options);
+      else if (options.dryRun) await printPending(database, context.out, options);
+      else {
+        const { config, log, signal } = context;
+        const { worker } = options;
+        const result = await migrate(database.url, readDefinitions(), { log, signal });
+        if (worker !== undefined) await withSql(database.url, APPLICATION, (sql) => grantWorker(sql, worker));
+        if (!isEmpty(result)) {
+          // An upgraded mirror has its stored answers before the next run.
+          await tryRefresh(database.url, { ...config, keepsSettings: true, signal }, log);
+          signal.throwIfAborted();
+        }
+        const moved = service && (await move(database, service, context));
+        if (options.json) await context.out.json({ ...result, worker, ...(moved && { service: moved }) });
+        else {
+          const granted = worker === undefined ? "" : `${worker} may do all that a worker needs\n`;
+          await context.out.write(resultText(result) + granted + (moved ? movedText(moved) : ""));
+        }
+      }
+      return 0;
+    });
+  },
+};
 
 function parseService(text: string): URL {
   const parsed = baseUrl(text);

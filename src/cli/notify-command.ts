@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { duration } from "../base/config/setting.ts";
 import { ConfigError, EXIT, UpstreamError } from "../base/errors.ts";
 import { notify } from "../notify/notify.ts";
 import { listNotices, type NoticeRow, type Outbox, retryNotices } from "../notify/outbox.ts";
 import { createReceiver, type ReceiverAnswer } from "../notify/receiver.ts";
-import { NOTIFY_SETTINGS, type Webhook, webhookOf } from "../notify/webhook.ts";
+import { type Webhook, webhookOf } from "../notify/webhook.ts";
 import { assertNamesKnown } from "../report/known-names.ts";
 import {
   listMutedProjects,
@@ -13,10 +13,10 @@ import {
   muteProject,
   unmuteProject,
 } from "../store/ledger/muted-projects.ts";
-import { type CommandContext, runCommand } from "./context/run-command.ts";
+import type { CommandContext } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { renderTable } from "./output/table.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 import { parsedBy } from "./usage/flag-values.ts";
 
 interface Options {
@@ -32,53 +32,50 @@ interface Options {
 const LISTED = 20;
 const BEGIN_WITHIN_MS = 40_000;
 
-export function notifyCommand(summary: string): Command {
-  return createCommand({
-    name: "notify",
-    summary,
-    settings: ["databaseUrl", "dataDir", ...NOTIFY_SETTINGS],
-    examples: [
-      ["notify", "what waits, and what was delivered or given up last"],
-      ["notify --test", "sends a test notice at once, and says what came back"],
-      ["notify --retry", "sends what waits and what was given up, at once"],
-      ["notify --mute pip --for 2d", "notes nothing of this project for two days"],
-    ],
-  })
-    .option("--test", "send a test notice; exits 5 unless the receiver takes it")
-    .addOption(
-      new Option("--retry", "send what waits and what was given up; exits 5 when some still wait").conflicts(
-        "test",
-      ),
-    )
-    .addOption(
-      new Option("--mute <project>", "note no break and no fix of a project for a while").conflicts([
-        "test",
-        "retry",
-        "unmute",
-      ]),
-    )
-    .option("--for <duration>", "how long, with --mute; units m h d w, as in 2d", parsedBy(duration))
-    .addOption(
-      new Option("--unmute <project>", "note them again from now on").conflicts(["test", "retry", "for"]),
-    )
-    .option("--json", "print one JSON document")
-    .action(
-      runCommand<Options>((context, { options }) => {
-        if (options.mute !== undefined || options.unmute !== undefined || options.for !== undefined)
-          return changeMute(context, options);
-        if (options.test) return sendTest(context, requireWebhook(context), options);
-        if (options.retry) return retry(context, requireWebhook(context), options);
-        return withMirror(context, "notify", async (sql, database) => {
-          const outbox = await listNotices(sql, LISTED);
-          const muted_projects = await listMutedProjects(sql);
-          if (options.json)
-            await context.out.json({ database: database.describe, ...outbox, muted_projects });
-          else await context.out.write(render(outbox, context) + muted_projects.map(mutedLine).join(""));
-          return EXIT.done;
-        });
-      }),
-    );
-}
+export const notifyCommand: CommandDeclaration<Options> = {
+  settings: ["database", "notices"],
+  exits: ["upstream"],
+  examples: [
+    ["notify", "what waits, and what was delivered or given up last"],
+    ["notify --test", "sends a test notice at once, and says what came back"],
+    ["notify --retry", "sends what waits and what was given up, at once"],
+    ["notify --mute pip --for 2d", "notes nothing of this project for two days"],
+  ],
+  flags: (command) =>
+    command
+      .option("--test", "send a test notice; exits 5 unless the receiver takes it")
+      .addOption(
+        new Option(
+          "--retry",
+          "send what waits and what was given up; exits 5 when some still wait",
+        ).conflicts("test"),
+      )
+      .addOption(
+        new Option("--mute <project>", "note no break and no fix of a project for a while").conflicts([
+          "test",
+          "retry",
+          "unmute",
+        ]),
+      )
+      .option("--for <duration>", "how long, with --mute; units m h d w, as in 2d", parsedBy(duration))
+      .addOption(
+        new Option("--unmute <project>", "note them again from now on").conflicts(["test", "retry", "for"]),
+      )
+      .option("--json", "print one JSON document"),
+  run: (context, { options }) => {
+    if (options.mute !== undefined || options.unmute !== undefined || options.for !== undefined)
+      return changeMute(context, options);
+    if (options.test) return sendTest(context, requireWebhook(context), options);
+    if (options.retry) return retry(context, requireWebhook(context), options);
+    return withMirror(context, "notify", async (sql, database) => {
+      const outbox = await listNotices(sql, LISTED);
+      const muted_projects = await listMutedProjects(sql);
+      if (options.json) await context.out.json({ database: database.describe, ...outbox, muted_projects });
+      else await context.out.write(render(outbox, context) + muted_projects.map(mutedLine).join(""));
+      return EXIT.done;
+    });
+  },
+};
 
 /** Mutes or unmutes a project that the mirror has. */
 function changeMute(context: CommandContext, { mute, unmute, for: forMs, json }: Options): Promise<number> {

@@ -1,13 +1,13 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { duration } from "../base/config/setting.ts";
 import { counted } from "../base/text.ts";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { countPrunable, findHistoryBegin, type PruneCounts, prune } from "../mirror/run/prune.ts";
 import { type LogPruneCounts, pruneLogs } from "../report/logs/prune-logs.ts";
 import type { Sql } from "../store/connection/sql.ts";
-import { type CommandContext, runCommand } from "./context/run-command.ts";
+import type { CommandContext } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 import { parsedBy } from "./usage/flag-values.ts";
 
 interface Options {
@@ -21,59 +21,56 @@ interface Options {
 const MAX_YEARS = 100;
 const YEAR_MS = 365 * 86_400_000;
 
-export function pruneCommand(summary: string): Command {
-  return createCommand({
-    name: "prune",
-    summary,
-    settings: ["databaseUrl", "dataDir", "sourceTimezone"],
-    examples: [
-      ["prune --older-than 400d --dry-run", "counts the changes and runs that would be removed"],
-      ["prune --older-than 400d", "removes them; the history then begins 400 days ago"],
-      [
-        "prune --logs-older-than 400d --logs-export /data/logs",
-        "removes the logs of builds of before that the export holds",
-      ],
+export const pruneCommand: CommandDeclaration<Options> = {
+  settings: ["database", "sourceTimezone"],
+  exits: ["partial"],
+  examples: [
+    ["prune --older-than 400d --dry-run", "counts the changes and runs that would be removed"],
+    ["prune --older-than 400d", "removes them; the history then begins 400 days ago"],
+    [
+      "prune --logs-older-than 400d --logs-export /data/logs",
+      "removes the logs of builds of before that the export holds",
     ],
-  })
-    .addOption(
-      new Option(
-        "--older-than <duration>",
-        "remove changes and runs that are older than this, such as 400d",
-      ).argParser(parseAge),
-    )
-    .addOption(
-      new Option(
-        "--logs-older-than <duration>",
-        "remove logs of finished builds that are older than this",
-      ).argParser(parseAge),
-    )
-    .option("--logs-export <folder>", "the folder of `export --logs`; only logs that it holds are removed")
-    .option("--dry-run", "count what would be removed, remove nothing")
-    .option("--json", "print one JSON document")
-    .action(
-      runCommand<Options>(async (context, { options }) => {
-        assertWhole(options);
-        return withMirror(context, "prune", async (sql, { describe }) => {
-          const now = context.clock.now();
-          const { out } = context;
-          const horizon = horizonOf(now, options.olderThan);
-          const isDry = options.dryRun === true;
-          // First, because a folder that is no export leaves everything as it was.
-          const logs = await pruneOldLogs(context, sql, now, options);
-          const counts = await pruneHistory(context, sql, now, horizon, isDry);
-          const begin = await findHistoryBegin(sql);
-          if (options.json) {
-            const facts = { horizon, dry_run: isDry, ...counts, history_begins_at: begin, logs };
-            await out.json({ database: describe, ...facts });
-          } else {
-            if (horizon !== null) await out.write(render(counts, horizon, isDry, begin));
-            if (logs !== null) await out.write(renderLogs(logs, isDry));
-          }
-          return logs !== null && logs.damaged.length > 0 ? EXIT.partial : EXIT.done;
-        });
-      }),
-    );
-}
+  ],
+  flags: (command) =>
+    command
+      .addOption(
+        new Option(
+          "--older-than <duration>",
+          "remove changes and runs that are older than this, such as 400d",
+        ).argParser(parseAge),
+      )
+      .addOption(
+        new Option(
+          "--logs-older-than <duration>",
+          "remove logs of finished builds that are older than this",
+        ).argParser(parseAge),
+      )
+      .option("--logs-export <folder>", "the folder of `export --logs`; only logs that it holds are removed")
+      .option("--dry-run", "count what would be removed, remove nothing")
+      .option("--json", "print one JSON document"),
+  run: async (context, { options }) => {
+    assertWhole(options);
+    return withMirror(context, "prune", async (sql, { describe }) => {
+      const now = context.clock.now();
+      const { out } = context;
+      const horizon = horizonOf(now, options.olderThan);
+      const isDry = options.dryRun === true;
+      // First, because a folder that is no export leaves everything as it was.
+      const logs = await pruneOldLogs(context, sql, now, options);
+      const counts = await pruneHistory(context, sql, now, horizon, isDry);
+      const begin = await findHistoryBegin(sql);
+      if (options.json) {
+        const facts = { horizon, dry_run: isDry, ...counts, history_begins_at: begin, logs };
+        await out.json({ database: describe, ...facts });
+      } else {
+        if (horizon !== null) await out.write(render(counts, horizon, isDry, begin));
+        if (logs !== null) await out.write(renderLogs(logs, isDry));
+      }
+      return logs !== null && logs.damaged.length > 0 ? EXIT.partial : EXIT.done;
+    });
+  },
+};
 
 function assertWhole({ olderThan, logsOlderThan, logsExport }: Options): void {
   if (olderThan === undefined && logsOlderThan === undefined)

@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { spellProgram } from "../base/config/program.ts";
 import { requireBaseUrl } from "../base/config.ts";
 import { EXIT } from "../base/errors.ts";
@@ -11,15 +11,14 @@ import {
 } from "../mirror/load/quarantine.ts";
 import { type RetryCounts, retryQuarantine } from "../mirror/run/retry-quarantine.ts";
 import { tryRefresh } from "../report/refresh/after-run.ts";
-import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
 import { RESOURCES, type Resource } from "../resources/resources.ts";
 import type { Sql } from "../store/connection/sql.ts";
 import type { OpenDatabase } from "../store/embedded/open-database.ts";
 import { assertNotDemo } from "../store/ledger/demo-mark.ts";
-import { type CommandContext, runCommand } from "./context/run-command.ts";
+import type { CommandContext } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { renderTable } from "./output/table.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 import { parseResource, wholeFrom } from "./usage/flag-values.ts";
 
 interface Options {
@@ -33,38 +32,36 @@ interface Options {
 /** How many characters of a payload the table shows. */
 const MAX_PAYLOAD_LENGTH = 60;
 
-export function quarantineCommand(summary: string): Command {
-  return createCommand({
-    name: "quarantine",
-    summary,
-    settings: ["databaseUrl", "dataDir", "baseUrl", ...REFRESH_SETTINGS],
-    examples: [
-      ["quarantine", "the newest 50, with reason and payload"],
-      ["quarantine --resource build --json", "builds alone, payloads whole"],
-      ["quarantine --retry", "tries all of them again, as after an upgrade"],
-    ],
-  })
-    .option("--resource <name>", `only this one: ${RESOURCES.join(", ")} [default all]`, parseResource)
-    .addOption(new Option("--all", "list resolved ones too").conflicts("retry"))
-    .addOption(
-      new Option("--limit <records>", "how many to list")
-        .argParser(wholeFrom(1, 10_000))
-        .default(50)
-        .conflicts("retry"),
-    )
-    .option("--retry", "try to store them again; exits 3 when some stay")
-    .option("--json", "print one JSON document")
-    .action(
-      runCommand<Options>((context, { options }) => {
-        const baseUrl = options.retry ? requireBaseUrl(context.config) : null;
-        return withMirror(context, "quarantine", async (sql, database) => {
-          if (baseUrl !== null) return retry(context, database, baseUrl, options);
-          await printList(sql, context, database.describe, options);
-          return EXIT.done;
-        });
-      }),
-    );
-}
+export const quarantineCommand: CommandDeclaration<Options> = {
+  settings: ["database", "baseUrl", "reports"],
+  exits: ["partial", "locked"],
+  examples: [
+    ["quarantine", "the newest 50, with reason and payload"],
+    ["quarantine --resource build --json", "builds alone, payloads whole"],
+    ["quarantine --retry", "tries all of them again, as after an upgrade"],
+  ],
+  words: { "--resource": RESOURCES },
+  flags: (command) =>
+    command
+      .option("--resource <name>", `only this one: ${RESOURCES.join(", ")} [default all]`, parseResource)
+      .addOption(new Option("--all", "list resolved ones too").conflicts("retry"))
+      .addOption(
+        new Option("--limit <records>", "how many to list")
+          .argParser(wholeFrom(1, 10_000))
+          .default(50)
+          .conflicts("retry"),
+      )
+      .option("--retry", "try to store them again; exits 3 when some stay")
+      .option("--json", "print one JSON document"),
+  run: (context, { options }) => {
+    const baseUrl = options.retry ? requireBaseUrl(context.config) : null;
+    return withMirror(context, "quarantine", async (sql, database) => {
+      if (baseUrl !== null) return retry(context, database, baseUrl, options);
+      await printList(sql, context, database.describe, options);
+      return EXIT.done;
+    });
+  },
+};
 
 async function printList(sql: Sql, { out, signal }: CommandContext, describe: string, options: Options) {
   const filter: QuarantineFilter = { resource: options.resource ?? null, all: options.all === true };

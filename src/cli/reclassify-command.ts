@@ -1,43 +1,33 @@
-import type { Command } from "commander";
 import { EXIT } from "../base/errors.ts";
 import { type ClassCount, reclassify } from "../report/refresh/reclassify.ts";
-import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
-import { runCommand } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import type { Output } from "./output/output.ts";
 import { renderTable } from "./output/table.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 
 interface Options {
   dryRun?: true;
   json?: true;
 }
 
-export function reclassifyCommand(summary: string): Command {
-  return createCommand({
-    name: "reclassify",
-    summary,
-    settings: ["databaseUrl", "dataDir", ...REFRESH_SETTINGS],
-    examples: [
-      ["reclassify --dry-run", "what the rules of report.error_rules would change"],
-      ["reclassify", "applies them to all stored failures; new ones always get the current rules"],
-    ],
-  })
-    .option("--dry-run", "count, change nothing")
-    .option("--json", "print one JSON document")
-    .action(
-      runCommand<Options>((context, { options }) =>
-        withMirror(context, "reclassify", async (sql, { url }) => {
-          const { config, out, signal } = context;
-          const isDry = options.dryRun === true;
-          const classes = await reclassify({ ...config, sql, url, isDry, signal });
-          if (options.json) await out.json({ dry_run: isDry, classes });
-          else await out.write(render(classes, isDry, out));
-          return EXIT.done;
-        }),
-      ),
-    );
-}
+export const reclassifyCommand: CommandDeclaration<Options> = {
+  settings: ["database", "reports"],
+  examples: [
+    ["reclassify --dry-run", "what the rules of report.error_rules would change"],
+    ["reclassify", "applies them to all stored failures; new ones always get the current rules"],
+  ],
+  flags: (command) =>
+    command.option("--dry-run", "count, change nothing").option("--json", "print one JSON document"),
+  run: (context, { options }) =>
+    withMirror(context, "reclassify", async (sql, { url }) => {
+      const { config, out, signal } = context;
+      const isDry = options.dryRun === true;
+      const classes = await reclassify({ ...config, sql, url, isDry, signal });
+      if (options.json) await out.json({ dry_run: isDry, classes });
+      else await out.write(render(classes, isDry, out));
+      return EXIT.done;
+    }),
+};
 
 function render(classes: readonly ClassCount[], isDry: boolean, { columns, colour }: Output): string {
   if (classes.length === 0) return "there are no failures to classify\n";

@@ -1,18 +1,16 @@
-import type { Command } from "commander";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { askFor, FILTER_NAMES, filtersOf } from "../report/ask.ts";
 import { DICTIONARY, RELATIONS, type Relation } from "../report/dictionary.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import type { AnswerFilters } from "../report/question.ts";
 import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
-import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
 import { repeatAfterConflict } from "../store/connection/recovery-conflict.ts";
 import type { TransactionSql } from "../store/connection/sql.ts";
-import { type CommandContext, runCommand } from "./context/run-command.ts";
+import type { CommandContext } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
 import { addFormatOptions, createAnswerWriter, type Format, readFormat } from "./output/answer-writer.ts";
 import { breakLines, type Output, textColumns } from "./output/output.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 import { addTimeOptions, readTimes, type TimeOptions, wholeFrom } from "./usage/flag-values.ts";
 
 interface Options extends TimeOptions, Omit<AnswerFilters, "since" | "until"> {
@@ -27,55 +25,51 @@ const SHOWN_ROWS = 50;
 /** A table is held in memory until its widths are known. */
 const MOST_TABLE_ROWS = 1000;
 
-export function reportCommand(summary: string): Command {
-  const command = createCommand({
-    name: "report",
-    summary,
-    settings: ["databaseUrl", "readUrl", "dataDir", ...REFRESH_SETTINGS],
-    examples: [
-      ["report", "lists the reports and what each answers"],
-      ["report success_rate_daily --since 2026-11-01", "how often builds succeeded, day by day"],
-      ["report failing_now --project pip", "what fails now in one project"],
-      ["report failing_now --wide", "with all columns, however wide the terminal is"],
-      ["report runs --since 24h", "what docmirror did in the last day"],
-      ["report fact_builds --format csv > builds.csv", "every build, as CSV"],
-      ["report error_classes --json", "why builds fail, as JSON"],
-    ],
-  }).argument("[name]", "a table or view of the schema report");
-  addFormatOptions(command)
-    .option("--wide", "all columns in a table on a terminal [default: those that answer the question]")
-    .option("--project <slug>", "only this project")
-    .option("--version <slug>", "only versions of this slug")
-    .option("--type <type>", "only builds of this type, such as html");
-  return addTimeOptions(command)
-    .option(
+export const reportCommand: CommandDeclaration<Options> = {
+  settings: ["database", "readUrl", "reports"],
+  examples: [
+    ["report", "lists the reports and what each answers"],
+    ["report success_rate_daily --since 2026-11-01", "how often builds succeeded, day by day"],
+    ["report failing_now --project pip", "what fails now in one project"],
+    ["report failing_now --wide", "with all columns, however wide the terminal is"],
+    ["report runs --since 24h", "what docmirror did in the last day"],
+    ["report fact_builds --format csv > builds.csv", "every build, as CSV"],
+    ["report error_classes --json", "why builds fail, as JSON"],
+  ],
+  words: { name: RELATIONS },
+  flags: (command) =>
+    addTimeOptions(
+      addFormatOptions(command.argument("[name]", "a table or view of the schema report"))
+        .option("--wide", "all columns in a table on a terminal [default: those that answer the question]")
+        .option("--project <slug>", "only this project")
+        .option("--version <slug>", "only versions of this slug")
+        .option("--type <type>", "only builds of this type, such as html"),
+    ).option(
       "--limit <rows>",
       `rows at most [default: ${SHOWN_ROWS} in a table or md, else all]`,
       wholeFrom(1, Number.MAX_SAFE_INTEGER - 1),
-    )
-    .action(
-      runCommand<Options>(async (context, { options, args: [name] }) => {
-        const format = readFormat(options);
-        if (name === undefined) return listReports(context.out, format, options);
-        const times = readTimes(options, context.clock.now());
-        const isReplica = context.config.readUrl !== null;
-        const asked = chooseRows(name, format, { ...options, ...times }, isReplica);
-        const hasBom = options.bom === true;
-        let isPrinted = false;
-        const onBegin = () => {
-          isPrinted = true;
-        };
-        await withReports(context, "report", (sql) => {
-          const answer = async () => {
-            await assertNamesKnown(sql, options);
-            await withSnapshot(sql, (tx) => print(context, tx, { format, hasBom }, asked, onBegin));
-          };
-          return repeatAfterConflict(answer, () => !isPrinted);
-        });
-        return EXIT.done;
-      }),
-    );
-}
+    ),
+  run: async (context, { options, args: [name] }) => {
+    const format = readFormat(options);
+    if (name === undefined) return listReports(context.out, format, options);
+    const times = readTimes(options, context.clock.now());
+    const isReplica = context.config.readUrl !== null;
+    const asked = chooseRows(name, format, { ...options, ...times }, isReplica);
+    const hasBom = options.bom === true;
+    let isPrinted = false;
+    const onBegin = () => {
+      isPrinted = true;
+    };
+    await withReports(context, "report", (sql) => {
+      const answer = async () => {
+        await assertNamesKnown(sql, options);
+        await withSnapshot(sql, (tx) => print(context, tx, { format, hasBom }, asked, onBegin));
+      };
+      return repeatAfterConflict(answer, () => !isPrinted);
+    });
+    return EXIT.done;
+  },
+};
 
 /** What to ask, and how to show it. */
 function chooseRows(name: string, format: Format, options: Options, isReplica: boolean) {

@@ -1,69 +1,63 @@
-import type { Command } from "commander";
 import { EXIT } from "../base/errors.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { tryRefresh } from "../report/refresh/after-run.ts";
-import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
 import { checkBackup } from "../store/backup/read-backup.ts";
 import { countMigrations, restoreBackup } from "../store/backup/restore-backup.ts";
 import { withSql } from "../store/connection/connect.ts";
-import { runCommand } from "./context/run-command.ts";
 import { mirrorPlace, withDatabase } from "./context/with-mirror.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 
 interface Options {
   json?: true;
 }
 
-export function restoreCommand(summary: string): Command {
-  return createCommand({
-    name: "restore",
-    summary,
-    settings: ["databaseUrl", "dataDir", ...REFRESH_SETTINGS],
-    examples: [
-      ["restore docmirror.backup --data-dir restored", "into a new embedded Postgres; all or nothing"],
-      ["restore docmirror.backup", "into the database of DATABASE_URL, which must have no records and runs"],
-    ],
-  })
-    .argument("<file>", "a file that `docmirror backup` wrote, with this version or an older one")
-    .option("--json", "print one JSON document")
-    .action(
-      runCommand<Options>(async (context, { options, args: [file = ""] }) => {
-        const { config, signal, log, out } = context;
-        const progress = await context.progress();
-        // The whole file, before anything is made: most files that cannot be restored are found here.
-        const { header, rows } = await checkBackup(file, {
+export const restoreCommand: CommandDeclaration<Options> = {
+  settings: ["database", "reports"],
+  exits: ["locked"],
+  examples: [
+    ["restore docmirror.backup --data-dir restored", "into a new embedded Postgres; all or nothing"],
+    ["restore docmirror.backup", "into the database of DATABASE_URL, which must have no records and runs"],
+  ],
+  flags: (command) =>
+    command
+      .argument("<file>", "a file that `docmirror backup` wrote, with this version or an older one")
+      .option("--json", "print one JSON document"),
+  run: async (context, { options, args: [file = ""] }) => {
+    const { config, signal, log, out } = context;
+    const progress = await context.progress();
+    // The whole file, before anything is made: most files that cannot be restored are found here.
+    const { header, rows } = await checkBackup(file, {
+      signal,
+      onRows: (records) =>
+        progress.update("checked", { records, totalCount: null, doing: "checking the backup" }),
+    });
+    countMigrations(header, file);
+    const totalCount = Object.values(rows).reduce((sum, count) => sum + count, 0);
+    await withDatabase(context, async ({ url }) => {
+      const definitions = readDefinitions();
+      const place = mirrorPlace(config);
+      await withSql(url, { applicationName: "docmirror restore", max: 1 }, (sql) =>
+        restoreBackup({
+          sql,
+          definitions,
+          file,
+          place,
           signal,
-          onRows: (records) =>
-            progress.update("checked", { records, totalCount: null, doing: "checking the backup" }),
-        });
-        countMigrations(header, file);
-        const totalCount = Object.values(rows).reduce((sum, count) => sum + count, 0);
-        await withDatabase(context, async ({ url }) => {
-          const definitions = readDefinitions();
-          const place = mirrorPlace(config);
-          await withSql(url, { applicationName: "docmirror restore", max: 1 }, (sql) =>
-            restoreBackup({
-              sql,
-              definitions,
-              file,
-              place,
-              signal,
-              onRows: (records) => progress.update("restored", { records, totalCount, doing: "restoring" }),
-            }),
-          );
-          progress.stop();
-          // The answers came with the backup. Only a later version, or another zone, computes them anew.
-          await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
-          const facts = { file, place, taken_at: header.taken_at, version: header.version, rows };
-          if (options.json) await out.json(facts);
-          else {
-            const all = totalCount.toLocaleString("en-US");
-            await out.write(
-              `${all} rows as of ${header.taken_at} are in ${place}; \`docmirror sync --full\` finds what is newer\n`,
-            );
-          }
-        });
-        return EXIT.done;
-      }),
-    );
-}
+          onRows: (records) => progress.update("restored", { records, totalCount, doing: "restoring" }),
+        }),
+      );
+      progress.stop();
+      // The answers came with the backup. Only a later version, or another zone, computes them anew.
+      await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
+      const facts = { file, place, taken_at: header.taken_at, version: header.version, rows };
+      if (options.json) await out.json(facts);
+      else {
+        const all = totalCount.toLocaleString("en-US");
+        await out.write(
+          `${all} rows as of ${header.taken_at} are in ${place}; \`docmirror sync --full\` finds what is newer\n`,
+        );
+      }
+    });
+    return EXIT.done;
+  },
+};

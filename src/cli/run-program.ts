@@ -4,6 +4,7 @@ import { COMMANDS } from "./commands.ts";
 import { listenForTheUnexpected, printError } from "./output/print-error.ts";
 import {
   addCommonOptions,
+  createCommand,
   type Example,
   examplesText,
   failOnUsage,
@@ -48,8 +49,11 @@ async function createProgram(chosen: string | undefined): Promise<Command> {
     .addHelpText("after", () => examplesText(EXAMPLES));
   addCommonOptions(program);
   for (const entry of COMMANDS) {
-    const create = entry.name === chosen ? await entry.load() : undefined;
-    program.addCommand(create?.(entry.summary) ?? new Command(entry.name).description(entry.summary));
+    const { name, summary, load } = entry;
+    const isChosen = name === chosen;
+    program.addCommand(
+      isChosen ? createCommand(entry, await load()) : new Command(name).description(summary),
+    );
   }
   return program;
 }

@@ -1,54 +1,34 @@
-import type { Command } from "commander";
 import { messageOf } from "../base/errors.ts";
 import { createMeters } from "../base/metrics/meters.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { tryRefresh } from "../report/refresh/after-run.ts";
 import { isReportBehind, mayRefresh } from "../report/refresh/refresh.ts";
-import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
-import { STATUS_SETTINGS } from "../report/status/status-settings.ts";
-import { type MirrorServer, SERVE_SETTINGS, serveMirror } from "../serve/http/serve-mirror.ts";
+import { type MirrorServer, serveMirror } from "../serve/http/serve-mirror.ts";
 import { withSql } from "../store/connection/connect.ts";
 import { assertSessionPooling } from "../store/connection/session-pooling.ts";
 import { openDatabase } from "../store/embedded/open-database.ts";
 import { assertMirror } from "../store/migrate/assert-mirror.ts";
 import { areReportsLater } from "../store/migrate/migrate.ts";
-import { type CommandContext, closeInTime, runCommand, untilStopped } from "./context/run-command.ts";
+import { type CommandContext, closeInTime, untilStopped } from "./context/run-command.ts";
 import { assertMirrorPlace, mirrorPlace } from "./context/with-mirror.ts";
 import { readSession, readSettings, refreshForReplica, withReplicaHints } from "./context/with-reports.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 import { createKeptDatabase, type KeptDatabase } from "./worker/kept-database.ts";
 
 const CONNECTION = { applicationName: "docmirror serve", max: 1 };
 
-export function serveCommand(summary: string): Command {
-  return createCommand({
-    name: "serve",
-    summary,
-    settings: [
-      "databaseUrl",
-      "readUrl",
-      "dataDir",
-      ...SERVE_SETTINGS,
-      ...REFRESH_SETTINGS,
-      ...STATUS_SETTINGS,
-    ],
-    examples: [
-      ["serve", "prints its address and serves until Ctrl-C: the report page at /, the API below /api/"],
-      ["serve --http-port 0", "on a free port"],
-      ["serve --read-url postgres://db2/docmirror", "reads a replica alone"],
-      [
-        "serve --http-host 0.0.0.0",
-        "for other machines too; there is no password, so limit who can reach it",
-      ],
-    ],
-  })
-    .option("--json", "print the address as one JSON document")
-    .action(
-      runCommand<{ json?: true }>((context, { options }) =>
-        withReplicaHints(context.config, () => serve(context, options.json === true)),
-      ),
-    );
-}
+export const serveCommand: CommandDeclaration<{ json?: true }> = {
+  settings: ["database", "readUrl", "server", "reports", "status"],
+  examples: [
+    ["serve", "prints its address and serves until Ctrl-C: the report page at /, the API below /api/"],
+    ["serve --http-port 0", "on a free port"],
+    ["serve --read-url postgres://db2/docmirror", "reads a replica alone"],
+    ["serve --http-host 0.0.0.0", "for other machines too; there is no password, so limit who can reach it"],
+  ],
+  flags: (command) => command.option("--json", "print the address as one JSON document"),
+  run: (context, { options }) =>
+    withReplicaHints(context.config, () => serve(context, options.json === true)),
+};
 
 async function serve(context: CommandContext, isJson: boolean): Promise<never> {
   const { config, reread, log, clock, signal, out } = context;

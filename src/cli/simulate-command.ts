@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { decimal, type Parse, zone } from "../base/config/setting.ts";
 import { ConfigError } from "../base/errors.ts";
@@ -6,8 +5,8 @@ import { toListenError } from "../base/system-errors.ts";
 import { startSimulation } from "../simulate/service.ts";
 import type { WorldOptions } from "../simulate/settings.ts";
 import { createWorld } from "../simulate/world.ts";
-import { runCommand, untilStopped } from "./context/run-command.ts";
-import { createCommand } from "./usage/create-command.ts";
+import { untilStopped } from "./context/run-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 import { parsedBy, wholeFrom } from "./usage/flag-values.ts";
 
 type Sizes = Pick<WorldOptions, "users" | "projects" | "versions" | "files" | "builds" | "seed">;
@@ -36,69 +35,65 @@ const day: Parse<Date> = (text) => {
     : { fault: "is not a day such as 2024-05-15" };
 };
 
-export function simulateCommand(summary: string): Command {
-  return createCommand({
-    name: "simulate",
-    summary,
-    settings: [],
-    examples: [
-      ["simulate", "prints the base URL and serves until Ctrl-C"],
-      ["simulate --port 8000 --speed 600 --start 2024-05-15", "ten virtual minutes pass in a second"],
-      ["sync --base-url http://127.0.0.1:8000", "mirrors it, from another terminal"],
-    ],
-  })
-    .option("--users <count>", "users at the start [default 800]", COUNT)
-    .option("--projects <count>", "projects at the start [default 700]", COUNT)
-    .option("--versions <count>", "versions at the start, one a project at least [default 3000]", COUNT)
-    .option("--files <count>", "files at the start [default 3500]", COUNT)
-    .option("--builds <count>", "builds at the start [default 7000]", COUNT)
-    .option(
-      "--seed <number>",
-      "equal seeds and days give equal worlds [default 1]",
-      wholeFrom(0, 2 ** 32 - 1),
-    )
-    .option("--port <port>", "where to listen; 0 takes a free one [default 0]", wholeFrom(0, 65_535))
-    .option("--start <day>", "where virtual time begins, at noon of UTC [default now]", parsedBy(day))
-    .option(
-      "--speed <factor>",
-      "virtual seconds a second; 0 stops the clock [default 1]",
-      parsedBy(decimal(0, 1e6)),
-    )
-    .option("--host <address>", "where to listen; 0.0.0.0 lets other machines in [default 127.0.0.1]")
-    .option("--time-zone <zone>", "the zone of all dates on the wire, an IANA name [default Etc/UTC]")
-    .option("--latency-ms <ms>", "the wait before each reply [default 0]", wholeFrom(0, 600_000))
-    .option("--json", "print one JSON document")
-    .action(
-      runCommand<Options>(async ({ log, signal, out }, { options }) => {
-        const {
-          host = "127.0.0.1",
-          port = 0,
-          start,
-          speed = 1,
-          latencyMs = 0,
-          timeZone = "Etc/UTC",
-          json,
-          ...sizes
-        } = options;
-        assertZone(timeZone);
-        const world = createWorld({ ...sizes, timeZone, startAt: start ?? systemClock.now() });
-        // A mirror of it is fresh, as one of a real service is, however long the making of the world took.
-        if (start === undefined) world.advanceTo(systemClock.now());
-        const serving = startSimulation({ world, host, port, speed, latencyMs });
-        const service = await serving.catch((error: unknown) => {
-          throw toListenError(error, { host, port, hint: LISTEN_HINT });
-        });
-        try {
-          if (json) await out.json({ url: service.url, settings: world.settings });
-          else await out.write(`${service.url}\n`);
-          log.info({ url: service.url, speed }, "the simulated service is up; Ctrl-C ends it");
-          return await untilStopped(signal);
-        } finally {
-          await service.close();
-        }
-      }),
-    );
-}
+export const simulateCommand: CommandDeclaration<Options> = {
+  settings: [],
+  examples: [
+    ["simulate", "prints the base URL and serves until Ctrl-C"],
+    ["simulate --port 8000 --speed 600 --start 2024-05-15", "ten virtual minutes pass in a second"],
+    ["sync --base-url http://127.0.0.1:8000", "mirrors it, from another terminal"],
+  ],
+  flags: (command) =>
+    command
+      .option("--users <count>", "users at the start [default 800]", COUNT)
+      .option("--projects <count>", "projects at the start [default 700]", COUNT)
+      .option("--versions <count>", "versions at the start, one a project at least [default 3000]", COUNT)
+      .option("--files <count>", "files at the start [default 3500]", COUNT)
+      .option("--builds <count>", "builds at the start [default 7000]", COUNT)
+      .option(
+        "--seed <number>",
+        "equal seeds and days give equal worlds [default 1]",
+        wholeFrom(0, 2 ** 32 - 1),
+      )
+      .option("--port <port>", "where to listen; 0 takes a free one [default 0]", wholeFrom(0, 65_535))
+      .option("--start <day>", "where virtual time begins, at noon of UTC [default now]", parsedBy(day))
+      .option(
+        "--speed <factor>",
+        "virtual seconds a second; 0 stops the clock [default 1]",
+        parsedBy(decimal(0, 1e6)),
+      )
+      .option("--host <address>", "where to listen; 0.0.0.0 lets other machines in [default 127.0.0.1]")
+      .option("--time-zone <zone>", "the zone of all dates on the wire, an IANA name [default Etc/UTC]")
+      .option("--latency-ms <ms>", "the wait before each reply [default 0]", wholeFrom(0, 600_000))
+      .option("--json", "print one JSON document"),
+  run: async ({ log, signal, out }, { options }) => {
+    const {
+      host = "127.0.0.1",
+      port = 0,
+      start,
+      speed = 1,
+      latencyMs = 0,
+      timeZone = "Etc/UTC",
+      json,
+      ...sizes
+    } = options;
+    assertZone(timeZone);
+    const world = createWorld({ ...sizes, timeZone, startAt: start ?? systemClock.now() });
+    // A mirror of it is fresh, as one of a real service is, however long the making of the world took.
+    if (start === undefined) world.advanceTo(systemClock.now());
+    const serving = startSimulation({ world, host, port, speed, latencyMs });
+    const service = await serving.catch((error: unknown) => {
+      throw toListenError(error, { host, port, hint: LISTEN_HINT });
+    });
+    try {
+      if (json) await out.json({ url: service.url, settings: world.settings });
+      else await out.write(`${service.url}\n`);
+      log.info({ url: service.url, speed }, "the simulated service is up; Ctrl-C ends it");
+      return await untilStopped(signal);
+    } finally {
+      await service.close();
+    }
+  },
+};
 
 function assertZone(text: string): void {
   const parsed = zone(text);

@@ -1,14 +1,13 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { withSnapshot } from "../report/read-answer.ts";
 import { becomeReader, ensureReader, READER, readStatement } from "../report/read-statement.ts";
-import { REFRESH_SETTINGS } from "../report/refresh/refresh-settings.ts";
 import { repeatAfterConflict } from "../store/connection/recovery-conflict.ts";
 import type { TransactionSql } from "../store/connection/sql.ts";
-import { type CommandContext, runCommand } from "./context/run-command.ts";
+import type { CommandContext } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
 import { addFormatOptions, createAnswerWriter, type Format, readFormat } from "./output/answer-writer.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 import { wholeFrom } from "./usage/flag-values.ts";
 
 interface Options {
@@ -23,59 +22,55 @@ interface Options {
 const MOST_TABLE_ROWS = 1000;
 const MOST_SECONDS = 86_400;
 
-export function sqlCommand(summary: string): Command {
-  const command = createCommand({
-    name: "sql",
-    summary,
-    settings: ["databaseUrl", "readUrl", "dataDir", ...REFRESH_SETTINGS],
-    examples: [
-      [
-        'sql "select * from report.failing_projects limit 10"',
-        "one query, as a table; docs/cookbook.md has some",
-      ],
-      ['sql "table report.success_rate_daily" --format csv --bom > days.csv', "every row, as CSV for Excel"],
-      ['sql "$(cat query.sql)" --json --timeout 600', "a query of a file that may take ten minutes"],
+export const sqlCommand: CommandDeclaration<Options> = {
+  settings: ["database", "readUrl", "reports"],
+  examples: [
+    [
+      'sql "select * from report.failing_projects limit 10"',
+      "one query, as a table; docs/cookbook.md has some",
     ],
-  }).argument("<statement>", "one query of the schema report: SELECT, VALUES, TABLE or WITH");
-  return addFormatOptions(command)
-    .addOption(
-      new Option("--role <role>", `whose rights it has [default: ${READER}, unless the login is a reader]`),
-    )
-    .option(
-      "--timeout <seconds>",
-      "how long Postgres may work until the first rows, and on each further batch",
-      wholeFrom(1, MOST_SECONDS),
-      60,
-    )
-    .action(
-      runCommand<Options>(async (context, { options, args: [text = ""] }) => {
-        const format = readFormat(options);
-        if (text.trim() === "") throw new ConfigError("there is no statement");
-        const { config, log, signal } = context;
-        const limits = { role: options.role, timeoutMs: options.timeout * 1000 };
-        const isOwn = config.databaseUrl === null && config.readUrl === null && options.role === undefined;
-        await withReports(context, "sql", async (sql) => {
-          if (isOwn && (await ensureReader(sql)))
-            log.info({ role: READER }, "made the role that the statement runs as");
-          let isPrinted = false;
-          const onBegin = () => {
-            isPrinted = true;
-          };
-          const answer = () =>
-            withSnapshot(
-              sql,
-              async (tx) => {
-                await becomeReader(tx, limits);
-                await print(context, tx, text, { format, hasBom: options.bom === true, onBegin });
-              },
-              signal,
-            );
-          await repeatAfterConflict(answer, () => !isPrinted);
-        });
-        return EXIT.done;
-      }),
-    );
-}
+    ['sql "table report.success_rate_daily" --format csv --bom > days.csv', "every row, as CSV for Excel"],
+    ['sql "$(cat query.sql)" --json --timeout 600', "a query of a file that may take ten minutes"],
+  ],
+  flags: (command) =>
+    addFormatOptions(command)
+      .argument("<statement>", "one query of the schema report: SELECT, VALUES, TABLE or WITH")
+      .addOption(
+        new Option("--role <role>", `whose rights it has [default: ${READER}, unless the login is a reader]`),
+      )
+      .option(
+        "--timeout <seconds>",
+        "how long Postgres may work until the first rows, and on each further batch",
+        wholeFrom(1, MOST_SECONDS),
+        60,
+      ),
+  run: async (context, { options, args: [text = ""] }) => {
+    const format = readFormat(options);
+    if (text.trim() === "") throw new ConfigError("there is no statement");
+    const { config, log, signal } = context;
+    const limits = { role: options.role, timeoutMs: options.timeout * 1000 };
+    const isOwn = config.databaseUrl === null && config.readUrl === null && options.role === undefined;
+    await withReports(context, "sql", async (sql) => {
+      if (isOwn && (await ensureReader(sql)))
+        log.info({ role: READER }, "made the role that the statement runs as");
+      let isPrinted = false;
+      const onBegin = () => {
+        isPrinted = true;
+      };
+      const answer = () =>
+        withSnapshot(
+          sql,
+          async (tx) => {
+            await becomeReader(tx, limits);
+            await print(context, tx, text, { format, hasBom: options.bom === true, onBegin });
+          },
+          signal,
+        );
+      await repeatAfterConflict(answer, () => !isPrinted);
+    });
+    return EXIT.done;
+  },
+};
 
 async function print(
   { out, log }: CommandContext,

@@ -1,16 +1,14 @@
-import type { Command } from "commander";
 import { duration } from "../base/config/setting.ts";
 import { EXIT, SchemaVersionError } from "../base/errors.ts";
 import { formatSpan } from "../mirror/builds/format-span.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import type { RunRow } from "../report/status/find-status.ts";
 import { createReadStatus, type StatusDocument } from "../report/status/read-status.ts";
-import { STATUS_SETTINGS } from "../report/status/status-settings.ts";
-import { type CommandContext, runCommand } from "./context/run-command.ts";
+import type { CommandContext } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { breakLines, type Output } from "./output/output.ts";
 import { renderTable } from "./output/table.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 import { parsedBy } from "./usage/flag-values.ts";
 
 interface Options {
@@ -19,24 +17,23 @@ interface Options {
   json?: true;
 }
 
-export function statusCommand(summary: string): Command {
-  return createCommand({
-    name: "status",
-    summary,
-    settings: ["databaseUrl", "dataDir", ...STATUS_SETTINGS],
-    examples: [
-      ["status", "how fresh the mirror is, who leads, the last and next runs, open builds"],
-      ["status --max-age 30h", "exits 11 when any list is older, as a health check"],
-    ],
-  })
-    .option(
-      "--max-age [duration]",
-      "exit 11 when the oldest list is older than this, such as 30h; without a value, than DOCMIRROR_STALE_AFTER",
-      parsedBy(duration),
-    )
-    .option("--json", "print one JSON document")
-    .action(runCommand<Options>((context, { options }) => showStatus(context, options)));
-}
+export const statusCommand: CommandDeclaration<Options> = {
+  settings: ["database", "status"],
+  exits: ["stale"],
+  examples: [
+    ["status", "how fresh the mirror is, who leads, the last and next runs, open builds"],
+    ["status --max-age 30h", "exits 11 when any list is older, as a health check"],
+  ],
+  flags: (command) =>
+    command
+      .option(
+        "--max-age [duration]",
+        "exit 11 when the oldest list is older than this, such as 30h; without a value, than DOCMIRROR_STALE_AFTER",
+        parsedBy(duration),
+      )
+      .option("--json", "print one JSON document"),
+  run: (context, { options }) => showStatus(context, options),
+};
 
 function showStatus(context: CommandContext, { maxAge, json }: Options): Promise<number> {
   const { config, clock, log, out } = context;

@@ -1,15 +1,14 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { requireBaseUrl } from "../base/config.ts";
 import { ConfigError } from "../base/errors.ts";
-import { REQUEST_SETTINGS } from "../mirror/lists/sync-settings.ts";
 import { runWatchRound } from "../mirror/run/watch-round.ts";
-import { NOTIFY_SETTINGS, type Webhook, webhookOf } from "../notify/webhook.ts";
+import { type Webhook, webhookOf } from "../notify/webhook.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { withReport } from "../report/refresh/after-run.ts";
 import type { OpenDatabase } from "../store/embedded/open-database.ts";
 import { assertNotDemo } from "../store/ledger/demo-mark.ts";
 import { prepareDatabase } from "../store/migrate/prepare.ts";
-import { type CommandContext, runCommand } from "./context/run-command.ts";
+import type { CommandContext } from "./context/run-command.ts";
 import { withDatabase } from "./context/with-mirror.ts";
 import {
   createSummaryPrinter,
@@ -18,7 +17,7 @@ import {
   notifyAfterRun,
   withMetricsFile,
 } from "./sync/after-run.ts";
-import { createCommand } from "./usage/create-command.ts";
+import type { CommandDeclaration } from "./usage/create-command.ts";
 import { keepWorking } from "./worker/keep-working.ts";
 import { withNotifyJob } from "./worker/notify-job.ts";
 import { createWatchJob } from "./worker/watch-job.ts";
@@ -29,38 +28,23 @@ interface Options {
   json?: true;
 }
 
-export function watchCommand(summary: string): Command {
-  return createCommand({
-    name: "watch",
-    summary,
-    settings: [
-      "baseUrl",
-      "databaseUrl",
-      "dataDir",
-      "watchCron",
-      "timezone",
-      ...REQUEST_SETTINGS,
-      "sourceTimezone",
-      "stuckAfterMs",
-      "replicaLagMs",
-      ...NOTIFY_SETTINGS,
-    ],
-    examples: [
-      [
-        "watch --base-url https://docs.example.org",
-        "a round at once, then one a minute, until it is stopped",
-      ],
-      ["watch --once --json", "one round, its summary as JSON; for your own scheduler"],
-      ['watch --watch-cron "*/5 * * * *"', "every five minutes"],
-    ],
-  })
-    .option("--once", "one round, then exit")
-    .option(...METRICS_FILE_OPTION)
-    .addOption(
-      new Option("--json", "print the summary of the round as one JSON document").implies({ once: true }),
-    )
-    .action(runCommand<Options>((context, { options }) => watch(context, options)));
-}
+export const watchCommand: CommandDeclaration<Options> = {
+  settings: ["requests", "database", "watchCron", "timezone", "watch", "notices"],
+  exits: ["partial", "locked"],
+  examples: [
+    ["watch --base-url https://docs.example.org", "a round at once, then one a minute, until it is stopped"],
+    ["watch --once --json", "one round, its summary as JSON; for your own scheduler"],
+    ['watch --watch-cron "*/5 * * * *"', "every five minutes"],
+  ],
+  flags: (command) =>
+    command
+      .option("--once", "one round, then exit")
+      .option(...METRICS_FILE_OPTION)
+      .addOption(
+        new Option("--json", "print the summary of the round as one JSON document").implies({ once: true }),
+      ),
+  run: (context, { options }) => watch(context, options),
+};
 
 async function watch(context: CommandContext, options: Options): Promise<number> {
   const { config } = context;

@@ -2,16 +2,6 @@ import type { NoticeType } from "../base/config/setting.ts";
 import type { Config } from "../base/config.ts";
 import { ConfigError } from "../base/errors.ts";
 
-/** What a command that sends notices reads beside its own settings. */
-export const NOTIFY_SETTINGS = [
-  "webhookUrl",
-  "webhookSecret",
-  "webhookFormat",
-  "noticeTypes",
-  "noticeProjects",
-  "staleAfterMs",
-] as const;
-
 export type WebhookFormat = Config["webhookFormat"];
 
 /** Which notices are wanted; null: all. Projects are slugs, with `*` for any letters. */

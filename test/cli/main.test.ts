@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import type { Setting } from "../../src/base/config/setting.ts";
+import { flagOf, type Setting } from "../../src/base/config/setting.ts";
 import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { runCli, startCli } from "../support/cli.ts";
@@ -30,7 +30,7 @@ describe("help", () => {
     for (const key of SETTING_KEYS) {
       const setting: Setting = SETTINGS[key];
       const value = setting.bare === undefined ? `<${setting.value}>` : `[${setting.value}]`;
-      expect(flat).toContain(`--${setting.flag} ${value} ${setting.meaning} [${setting.name}; `);
+      expect(flat).toContain(`--${flagOf(setting)} ${value} ${setting.meaning} [${setting.name}; `);
       if (setting.default !== null) expect(flat).toContain(`[${setting.name}; default ${setting.default}]`);
     }
     expect(await runCli(["help", "config"])).toMatchObject({

@@ -1,20 +1,18 @@
 import { LockedError, StoreError } from "../../src/base/errors.ts";
-import { runCommand, untilStopped } from "../../src/cli/context/run-command.ts";
+import { untilStopped } from "../../src/cli/context/run-command.ts";
 import { listenForTheUnexpected } from "../../src/cli/output/print-error.ts";
 import { createCommand } from "../../src/cli/usage/create-command.ts";
 
 listenForTheUnexpected(false);
 
 /** A command for the tests of runCommand: its one argument says how it behaves. */
-await createCommand({
-  name: "probe",
-  summary: "behaves as told",
-  settings: ["ratePerSecond"],
-  examples: [["probe x", "x"]],
-})
-  .argument("<behaviour>")
-  .action(
-    runCommand(async ({ log, signal, out, progress }, { args: [behaviour] }) => {
+const probe = createCommand(
+  { name: "probe", summary: "behaves as told" },
+  {
+    settings: ["ratePerSecond"],
+    examples: [["probe x", "x"]],
+    flags: (command) => command.argument("<behaviour>"),
+    async run({ log, signal, out, progress }, { args: [behaviour] }) {
       switch (behaviour) {
         case "bug":
           throw new TypeError("cannot read it\nsecond line");
@@ -65,6 +63,7 @@ await createCommand({
         default:
           return 0;
       }
-    }),
-  )
-  .parseAsync();
+    },
+  },
+);
+await probe.parseAsync();

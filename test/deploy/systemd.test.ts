@@ -8,6 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
 import { EXIT } from "../../src/base/errors.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { createCommand } from "../../src/cli/usage/create-command.ts";
 
 const FOLDER = fileURLToPath(new URL("../../deploy/systemd/", import.meta.url));
 const units = readdirSync(FOLDER).map((name) => ({ name, text: readFileSync(join(FOLDER, name), "utf8") }));
@@ -25,7 +26,7 @@ describe.each(services)("$name", ({ text }) => {
   it("runs a command that is there, with flags that it has", async () => {
     const [, name = "", rest = ""] = /bin\/docmirror\.js ([a-z-]+)(.*)$/m.exec(text) ?? [];
     const entry = COMMANDS.find((command) => command.name === name);
-    const command = (await entry?.load())?.(entry?.summary ?? "");
+    const command = entry && createCommand(entry, await entry.load());
     const flags = command?.options.map(({ long }) => long);
     expect(flags).toEqual(expect.arrayContaining(rest.match(/--[a-z-]+/g) ?? []));
   });

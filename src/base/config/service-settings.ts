@@ -10,7 +10,7 @@ export const SERVICE_SETTINGS = {
    */
   baseUrl: {
     name: "DOCMIRROR_BASE_URL",
-    flag: "base-url",
+    uses: ["requests"],
     value: "url",
     default: null,
     without: "none, required by commands that ask upstream",
@@ -21,7 +21,7 @@ export const SERVICE_SETTINGS = {
   /** `auto` begins at 100 and finds the size of each list (`src/mirror/walk/page-size.ts`). */
   pageSize: {
     name: "DOCMIRROR_PAGE_SIZE",
-    flag: "page-size",
+    uses: ["sync", "watch"],
     value: "records",
     default: "auto",
     parse: values.wordOr("auto", values.whole(1, 1000)),
@@ -31,7 +31,7 @@ export const SERVICE_SETTINGS = {
   /** 0 means no limit. */
   ratePerSecond: {
     name: "DOCMIRROR_RATE",
-    flag: "rate",
+    uses: ["requests"],
     value: "number",
     default: "5",
     parse: values.decimal(0, 100_000),
@@ -39,7 +39,7 @@ export const SERVICE_SETTINGS = {
   },
   concurrency: {
     name: "DOCMIRROR_CONCURRENCY",
-    flag: "concurrency",
+    uses: ["sync", "watch"],
     value: "requests",
     default: "4",
     parse: values.whole(1, 64),
@@ -47,7 +47,7 @@ export const SERVICE_SETTINGS = {
   },
   timeoutMs: {
     name: "DOCMIRROR_TIMEOUT_MS",
-    flag: "timeout-ms",
+    uses: ["requests"],
     value: "ms",
     default: "30000",
     // Node's timers overflow beyond this and then fire at once.
@@ -57,7 +57,7 @@ export const SERVICE_SETTINGS = {
   /** Tries after the first. */
   retries: {
     name: "DOCMIRROR_RETRIES",
-    flag: "retries",
+    uses: ["requests"],
     value: "tries",
     default: "5",
     parse: values.whole(0, 100),
@@ -65,7 +65,7 @@ export const SERVICE_SETTINGS = {
   },
   maxBodyBytes: {
     name: "DOCMIRROR_MAX_BODY_MB",
-    flag: "max-body-mb",
+    uses: ["requests"],
     value: "MB",
     default: "64",
     // V8's longest string is 512 MiB.

@@ -7,10 +7,10 @@ import { readHostName } from "./addresses.ts";
  * unit where there is one.
  */
 export interface Setting<T = unknown> {
-  /** The name in the environment and in `.env`. `NAME_FILE` names a file that holds the value. */
+  /** The name in the environment and in `.env`. `NAME_FILE` names a file that holds the value. Its flag is `flagOf`. */
   readonly name: string;
-  /** The flag without its two dashes. */
-  readonly flag: string;
+  /** Who reads it. Code has it by `SettingsFor<Use>`, and each command with such a use has its flag. */
+  readonly uses: readonly SettingUse[];
   /** How the help writes the value. */
   readonly value: string;
   /** The value of the flag alone, without one behind it. @default the flag needs a value */
@@ -20,7 +20,7 @@ export interface Setting<T = unknown> {
   /** Shown in the help instead of a default where `default` is null. */
   readonly without?: string;
   /** Reads a text as a value; the default too. */
-  readonly parse: (text: string, surroundings: Surroundings) => Parsed<T>;
+  readonly parse: ((text: string, surroundings: Surroundings) => Parsed<T>) & { choices?: readonly string[] };
   /** Blanks around the value belong to it, and only newlines at its end are cut. @default they are cut too */
   readonly keepsBlanks?: boolean;
   /** Whether messages leave out a text that cannot be used: it may contain a password. @default never */
@@ -29,6 +29,25 @@ export interface Setting<T = unknown> {
   readonly show?: (text: string) => string;
   readonly meaning: string;
 }
+
+/** The flag of a setting, without its two dashes: `sync-cron` of DOCMIRROR_SYNC_CRON. */
+export function flagOf({ name }: Pick<Setting, "name">): string {
+  return name
+    .replace(/^DOCMIRROR_/, "")
+    .toLowerCase()
+    .replaceAll("_", "-");
+}
+
+export type SettingUse =
+  | "database"
+  | "requests"
+  | "sync"
+  | "watch"
+  | "reports"
+  | "status"
+  | "server"
+  | "notices"
+  | "log";
 
 /** The value of each of these settings, in the type that its parser gives. */
 export type ValuesOf<Settings extends Record<string, Setting>> = {
@@ -74,23 +93,21 @@ export function whole(min: number, max: number): Parse<number> {
   };
 }
 
-/** Whole megabytes, as bytes. */
-export function megabytes(min: number, max: number): Parse<number> {
-  const parse = whole(min, max);
+/** Reads as `parse` does, and gives what `map` makes of the value. */
+function mapped<T, U>(parse: Parse<T>, map: (value: T) => U): Parse<U> {
   return (text) => {
     const parsed = parse(text);
-    return "fault" in parsed ? parsed : { value: parsed.value * 1024 * 1024 };
+    return "fault" in parsed ? parsed : { value: map(parsed.value) };
   };
 }
 
+/** Whole megabytes, as bytes. */
+export const megabytes = (min: number, max: number) =>
+  mapped(whole(min, max), (value) => value * 1024 * 1024);
+
 /** Minutes, whole or not, as milliseconds. */
-export function minutes(min: number, max: number): Parse<number> {
-  const parse = decimal(min, max);
-  return (text) => {
-    const parsed = parse(text);
-    return "fault" in parsed ? parsed : { value: Math.round(parsed.value * 60_000) };
-  };
-}
+export const minutes = (min: number, max: number) =>
+  mapped(decimal(min, max), (value) => Math.round(value * 60_000));
 
 /** A word for a value that the program works out itself, or anything that `parse` accepts. */
 export function wordOr<const W extends string, T>(word: W, parse: Parse<T>): Parse<W | T> {
@@ -109,17 +126,16 @@ export function decimal(min: number, max: number): Parse<number> {
   };
 }
 
-export function oneOf<const T extends string>(...choices: T[]): Parse<T> {
-  return (text) => {
+/** One of these words, in any case. The words are its `choices`, for the completion. */
+export function oneOf<const T extends string>(...choices: T[]): Parse<T> & { choices: readonly T[] } {
+  const parse: Parse<T> = (text) => {
     const value = choices.find((choice) => choice === text.toLowerCase());
     return value === undefined ? { fault: `is not one of ${choices.join(", ")}` } : { value };
   };
+  return Object.assign(parse, { choices });
 }
 
-export const onOff: Parse<boolean> = (text) => {
-  const parsed = oneOf("on", "off")(text);
-  return "fault" in parsed ? parsed : { value: parsed.value === "on" };
-};
+export const onOff = mapped(oneOf("on", "off"), (word) => word === "on");
 
 export const duration: Parse<number> = (text) => {
   const value = parseDuration(text);
@@ -186,12 +202,14 @@ export function path(text: string, { cwd }: Pick<Surroundings, "cwd">): Parsed<s
   return { value: resolve(cwd, text) };
 }
 
+const LOG_FORMAT = oneOf("auto", "pretty", "json");
+
 /** `auto` is pretty on a terminal, JSON elsewhere. */
-export function logFormat(text: string, { isTty }: Pick<Surroundings, "isTty">): Parsed<"pretty" | "json"> {
-  const parsed = oneOf("auto", "pretty", "json")(text);
-  if ("fault" in parsed) return parsed;
-  return { value: parsed.value === "auto" ? (isTty ? "pretty" : "json") : parsed.value };
-}
+export const logFormat = Object.assign(
+  (text: string, { isTty }: Pick<Surroundings, "isTty">) =>
+    mapped(LOG_FORMAT, (word) => (word === "auto" ? (isTty ? "pretty" : "json") : word))(text),
+  { choices: LOG_FORMAT.choices },
+);
 
 /** Checks only the scheme. `src/store` reads the rest, because lists of hosts and sockets are not valid URLs. */
 export const databaseUrl: Parse<string> = (text) => {

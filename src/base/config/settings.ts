@@ -1,6 +1,6 @@
 import { cron } from "./cron-line.ts";
 import { SERVICE_SETTINGS } from "./service-settings.ts";
-import type { Setting, ValuesOf } from "./setting.ts";
+import type { Setting, SettingUse, ValuesOf } from "./setting.ts";
 import * as values from "./setting.ts";
 
 const HIDDEN = () => "***";
@@ -9,7 +9,7 @@ export const SETTINGS = {
   /** Null means the embedded Postgres in `dataDir`. */
   databaseUrl: {
     name: "DATABASE_URL",
-    flag: "database-url",
+    uses: ["database"],
     value: "url",
     default: null,
     without: "the embedded Postgres",
@@ -20,7 +20,7 @@ export const SETTINGS = {
   /** Put into `databaseUrl` and `readUrl` where they name no password. Null means none. */
   databasePassword: {
     name: "DOCMIRROR_DATABASE_PASSWORD",
-    flag: "database-password",
+    uses: ["database"],
     value: "password",
     default: null,
     without: "the one in the URL",
@@ -34,7 +34,7 @@ export const SETTINGS = {
   /** Null means that these commands read the database of `databaseUrl`. */
   readUrl: {
     name: "DOCMIRROR_READ_URL",
-    flag: "read-url",
+    uses: [],
     value: "url",
     default: null,
     without: "the database that the syncs write to",
@@ -46,8 +46,8 @@ export const SETTINGS = {
   /** Absolute. Need not exist yet. */
   dataDir: {
     name: "DOCMIRROR_DATA_DIR",
-    flag: "data-dir",
-    value: "path",
+    uses: ["database"],
+    value: "folder",
     default: ".docmirror",
     parse: values.path,
     meaning: "the embedded Postgres' data, relative to the working directory",
@@ -55,7 +55,7 @@ export const SETTINGS = {
   ...SERVICE_SETTINGS,
   syncCron: {
     name: "DOCMIRROR_SYNC_CRON",
-    flag: "sync-cron",
+    uses: ["status"],
     value: "cron",
     default: "17 2 * * *",
     parse: cron,
@@ -64,7 +64,7 @@ export const SETTINGS = {
   /** `auto` is 1 where a full walk takes at most 30 minutes at this rate, else 7. With 1 each nightly sync is full. */
   fullEveryDays: {
     name: "DOCMIRROR_FULL_EVERY_DAYS",
-    flag: "full-every-days",
+    uses: ["sync"],
     value: "days",
     default: "auto",
     parse: values.wordOr("auto", values.whole(1, 3650)),
@@ -74,7 +74,7 @@ export const SETTINGS = {
   },
   watchCron: {
     name: "DOCMIRROR_WATCH_CRON",
-    flag: "watch-cron",
+    uses: ["status"],
     value: "cron",
     default: "* * * * *",
     parse: cron,
@@ -82,7 +82,7 @@ export const SETTINGS = {
   },
   timezone: {
     name: "DOCMIRROR_TIMEZONE",
-    flag: "timezone",
+    uses: ["status"],
     value: "zone",
     default: "Etc/UTC",
     parse: values.zone,
@@ -90,7 +90,7 @@ export const SETTINGS = {
   },
   sourceTimezone: {
     name: "DOCMIRROR_SOURCE_TIMEZONE",
-    flag: "source-timezone",
+    uses: ["sync", "watch", "reports", "status"],
     value: "zone",
     default: "Etc/UTC",
     parse: values.zone,
@@ -100,7 +100,7 @@ export const SETTINGS = {
   /** An open build of this age is stuck, and is polled far less often. */
   stuckAfterMs: {
     name: "DOCMIRROR_STUCK_AFTER",
-    flag: "stuck-after",
+    uses: ["sync", "watch", "reports", "status"],
     value: "duration",
     default: "2h",
     parse: values.duration,
@@ -109,7 +109,7 @@ export const SETTINGS = {
   /** A list that was not read well for this long is stale. */
   staleAfterMs: {
     name: "DOCMIRROR_STALE_AFTER",
-    flag: "stale-after",
+    uses: ["status", "notices"],
     value: "duration",
     default: "30h",
     parse: values.duration,
@@ -118,7 +118,7 @@ export const SETTINGS = {
   /** 0 to 1. When a whole walk misses more of the known records, nothing is marked deleted. */
   maxDeleteRatio: {
     name: "DOCMIRROR_MAX_DELETE_RATIO",
-    flag: "max-delete-ratio",
+    uses: ["sync"],
     value: "ratio",
     default: "0.05",
     parse: values.decimal(0, 1),
@@ -128,7 +128,7 @@ export const SETTINGS = {
   /** 0: the service has no replicas. */
   replicaLagMs: {
     name: "DOCMIRROR_REPLICA_LAG",
-    flag: "replica-lag",
+    uses: ["sync", "watch"],
     value: "duration",
     default: "10m",
     parse: values.durationUpTo(7 * 86_400_000),
@@ -138,7 +138,7 @@ export const SETTINGS = {
   },
   content: {
     name: "DOCMIRROR_CONTENT",
-    flag: "content",
+    uses: ["sync"],
     value: "on|off",
     bare: "on",
     default: "off",
@@ -148,7 +148,7 @@ export const SETTINGS = {
   /** Like `baseUrl`. Null means that the pages are below the base URL. */
   docsUrl: {
     name: "DOCMIRROR_DOCS_URL",
-    flag: "docs-url",
+    uses: ["sync"],
     value: "url",
     default: null,
     without: "the base URL",
@@ -158,7 +158,7 @@ export const SETTINGS = {
   },
   contentBudgetMs: {
     name: "DOCMIRROR_CONTENT_BUDGET",
-    flag: "content-budget",
+    uses: ["sync"],
     value: "minutes",
     default: "30",
     parse: values.minutes(0, 1440),
@@ -166,7 +166,7 @@ export const SETTINGS = {
   },
   httpHost: {
     name: "DOCMIRROR_HTTP_HOST",
-    flag: "http-host",
+    uses: ["server"],
     value: "host",
     default: "127.0.0.1",
     parse: values.host,
@@ -175,7 +175,7 @@ export const SETTINGS = {
   /** 0 takes a free port. */
   httpPort: {
     name: "DOCMIRROR_HTTP_PORT",
-    flag: "http-port",
+    uses: ["server"],
     value: "port",
     default: "8321",
     parse: values.whole(0, 65_535),
@@ -184,7 +184,7 @@ export const SETTINGS = {
   /** Null means none. In lower case, without ports. */
   httpAllowedHosts: {
     name: "DOCMIRROR_HTTP_ALLOWED_HOSTS",
-    flag: "http-allowed-hosts",
+    uses: ["server"],
     value: "names",
     default: null,
     without: "only addresses, localhost and DOCMIRROR_HTTP_HOST",
@@ -195,7 +195,7 @@ export const SETTINGS = {
   /** 0 means no limit. */
   httpRate: {
     name: "DOCMIRROR_HTTP_RATE",
-    flag: "http-rate",
+    uses: ["server"],
     value: "number",
     default: "auto",
     parse: values.wordOr("auto", values.decimal(0, 100_000)),
@@ -205,7 +205,7 @@ export const SETTINGS = {
   /** Null means none. */
   httpCors: {
     name: "DOCMIRROR_HTTP_CORS",
-    flag: "http-cors",
+    uses: ["server"],
     value: "origins",
     default: null,
     without: "none",
@@ -216,7 +216,7 @@ export const SETTINGS = {
   /** Null means that nobody is told. Its path and its query may be secret: print its origin alone. */
   webhookUrl: {
     name: "DOCMIRROR_WEBHOOK_URL",
-    flag: "webhook-url",
+    uses: ["notices"],
     value: "url",
     default: null,
     without: "none",
@@ -229,7 +229,7 @@ export const SETTINGS = {
   /** The bytes of the key. Null means none, which `webhookUrl` does not allow in the standard format. */
   webhookSecret: {
     name: "DOCMIRROR_WEBHOOK_SECRET",
-    flag: "webhook-secret",
+    uses: ["notices"],
     value: "secret",
     default: null,
     without: "none, required with DOCMIRROR_WEBHOOK_URL in the standard format",
@@ -240,7 +240,7 @@ export const SETTINGS = {
   },
   webhookFormat: {
     name: "DOCMIRROR_WEBHOOK_FORMAT",
-    flag: "webhook-format",
+    uses: ["notices"],
     value: "format",
     default: "standard",
     parse: values.oneOf("standard", "slack", "teams"),
@@ -250,7 +250,7 @@ export const SETTINGS = {
   /** Null means all. */
   noticeTypes: {
     name: "DOCMIRROR_NOTICE_TYPES",
-    flag: "notice-types",
+    uses: ["notices"],
     value: "types",
     default: null,
     without: "all",
@@ -260,7 +260,7 @@ export const SETTINGS = {
   /** Null means all. */
   noticeProjects: {
     name: "DOCMIRROR_NOTICE_PROJECTS",
-    flag: "notice-projects",
+    uses: ["notices"],
     value: "slugs",
     default: null,
     without: "all",
@@ -270,7 +270,7 @@ export const SETTINGS = {
   },
   logLevel: {
     name: "DOCMIRROR_LOG_LEVEL",
-    flag: "log-level",
+    uses: ["log"],
     value: "level",
     default: "info",
     parse: values.oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
@@ -278,7 +278,7 @@ export const SETTINGS = {
   },
   logFormat: {
     name: "DOCMIRROR_LOG_FORMAT",
-    flag: "log-format",
+    uses: ["log"],
     value: "format",
     default: "auto",
     parse: values.logFormat,
@@ -292,3 +292,15 @@ export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
 /** The value of each setting, in the type that its parser gives. */
 export type SettingValues = ValuesOf<typeof SETTINGS>;
+
+type KeysFor<Use extends SettingUse> = {
+  [Key in SettingKey]: Extract<(typeof SETTINGS)[Key]["uses"][number], Use> extends never ? never : Key;
+}[SettingKey];
+
+/** The values of the settings that are read for one of these uses. */
+export type SettingsFor<Use extends SettingUse> = Pick<SettingValues, KeysFor<Use>>;
+
+/** The settings of these uses and names, each once, in the order of their declaration. */
+export function settingsFor(...wanted: readonly (SettingUse | SettingKey)[]): SettingKey[] {
+  return SETTING_KEYS.filter((key) => [key, ...SETTINGS[key].uses].some((name) => wanted.includes(name)));
+}

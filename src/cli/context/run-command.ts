@@ -7,11 +7,11 @@ import type { Command } from "commander";
 import { type Clock, LONGEST_SLEEP_MS, systemClock } from "../../base/clock.ts";
 import { canRedraw, wantsColour } from "../../base/config/environment.ts";
 import { spellProgram } from "../../base/config/program.ts";
+import { flagOf } from "../../base/config/setting.ts";
 import { SETTING_KEYS, SETTINGS } from "../../base/config/settings.ts";
 import {
   type Config,
   type ConfigInput,
-  type FlagValues,
   type LoadedConfig,
   loadConfig,
   type SettingInForce,
@@ -50,100 +50,99 @@ interface Invocation<Options> {
   readonly args: readonly string[];
 }
 
-/**
- * Wires settings, log, signals and the exit code around a command's body, for commander's `action`. `body` resolves to
- * the exit code once everything it opened is closed: the process ends by itself when nothing is left to do. Undefined
- * means 0, or 130/143 when a signal stopped it. It may throw anything: a MirrorError is printed with its hint and has
- * its own exit code; everything else is a bug and exits 1. `onConfigError` runs instead of the body when the settings
- * cannot be used; without it the error is printed and the exit code is 2.
- */
-export function runCommand<Options = Record<string, never>>(
-  body: (context: CommandContext, invocation: Invocation<Options>) => Promise<number | undefined>,
-  onConfigError?: (error: ConfigError, out: Output, invocation: Invocation<Options>) => Promise<number>,
-) {
-  return async (...actionArgs: unknown[]): Promise<void> => {
-    const command = actionArgs.at(-1) as Command;
-    const verbose = isGiven(command, "verbose");
-    const noColorFlag = isGiven(command, "color");
-    const stop = new AbortController();
-    let isReaderGone = false;
-    let progress: Progress | undefined;
+export interface CommandBody<Options = object> {
+  /**
+   * Resolves to the exit code once everything it opened is closed: the process ends by itself when nothing is left to do.
+   * Undefined means 0, or 130/143 when a signal stopped it. It may throw anything: a MirrorError is printed with its hint and
+   * has its own exit code; everything else is a bug and exits 1.
+   */
+  run(context: CommandContext, invocation: Invocation<Options>): Promise<number | undefined>;
+  /** Runs instead when the settings cannot be used. @default the error is printed and the exit code is 2 */
+  onConfigError?(error: ConfigError, out: Output, invocation: Invocation<Options>): Promise<number>;
+}
 
-    const out = createOutput({
-      stream: process.stdout,
-      colour: wantsColour({ isTty: process.stdout.isTTY === true, noColorFlag }),
-      onClosed() {
-        isReaderGone = true;
-        stop.abort(new Error("the reader of stdout has gone"));
-      },
-    });
-    const invocation = { options: command.opts() as Options, args: command.args };
-    const signals = listenForSignals(stop);
-    try {
-      const isTty = process.stderr.isTTY === true;
-      const colour = wantsColour({ isTty, noColorFlag });
-      const input = { flags: settingFlags(command, verbose), isTty };
-      const loaded = tryConfig(input);
-      if (loaded instanceof ConfigError) {
-        if (onConfigError === undefined) throw loaded;
-        process.exitCode = await onConfigError(loaded, out, invocation);
-        return;
-      }
-      const { settings } = loaded;
-      const config = await fillInPassword(loaded.config);
-      const plainLog = await createLog({
-        level: config.logLevel,
-        format: config.logFormat,
-        colour,
-        clean: (text) => spellProgram(printableColoured(text), { isJson: config.logFormat === "json" }),
-      });
-      const log = wrapLog(plainLog, (write) => (progress ? progress.withoutBars(write) : write()));
-      warnOfSecrets(loaded.config, settings, log);
-      signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
-      const context: CommandContext = {
-        config,
-        async reread() {
-          const now = tryConfig(input);
-          if (!(now instanceof ConfigError)) return fillInPassword(now.config);
-          log.warn({ error: now.message }, "the settings cannot be read again; those of before are used");
-          return config;
-        },
-        settings,
-        log,
-        clock: systemClock,
-        signal: stop.signal,
-        out,
-        async progress() {
-          const { createProgress } = await import("../output/progress.ts");
-          // A terminal that does not know its size (0 by 0) would show no bar at all.
-          const { columns = 0, rows = 0 } = process.stderr;
-          const isDrawn = canRedraw({ isTty }) && columns > 0 && rows > 0;
-          // What draws bars takes a tenth of the start of a program.
-          const createBars = isDrawn ? (await import("log-update")).createLogUpdate : null;
-          if (progress?.isStopped()) progress = undefined;
-          progress ??= createProgress({
-            stream: process.stderr,
-            createBars,
-            columns,
-            colour,
-            log: plainLog,
-          });
-          return progress;
-        },
-      };
-      const code = await body(context, invocation);
-      progress?.stop();
-      const reason: unknown = stop.signal.reason;
-      process.exitCode = code ?? (reason instanceof StoppedError ? reason.exitCode : EXIT.done);
-    } catch (error) {
-      progress?.stop();
-      const isStop = isAbort(error, stop.signal);
-      const shown = isStop ? stop.signal.reason : error;
-      process.exitCode = isStop && isReaderGone ? EXIT.done : printError(shown, verbose);
-    } finally {
-      signals.stop();
+/** Wires settings, log, signals and the exit code around a command's body. Never rejects. */
+export async function runCommand(command: Command, { run, onConfigError }: CommandBody): Promise<void> {
+  const verbose = isGiven(command, "verbose");
+  const noColorFlag = isGiven(command, "color");
+  const stop = new AbortController();
+  let isReaderGone = false;
+  let progress: Progress | undefined;
+
+  const out = createOutput({
+    stream: process.stdout,
+    colour: wantsColour({ isTty: process.stdout.isTTY === true, noColorFlag }),
+    onClosed() {
+      isReaderGone = true;
+      stop.abort(new Error("the reader of stdout has gone"));
+    },
+  });
+  const invocation = { options: command.opts(), args: command.args };
+  const signals = listenForSignals(stop);
+  try {
+    const isTty = process.stderr.isTTY === true;
+    const colour = wantsColour({ isTty, noColorFlag });
+    const input = { flags: settingFlags(command, verbose), isTty };
+    const loaded = tryConfig(input);
+    if (loaded instanceof ConfigError) {
+      if (onConfigError === undefined) throw loaded;
+      process.exitCode = await onConfigError(loaded, out, invocation);
+      return;
     }
-  };
+    const { settings } = loaded;
+    const config = await fillInPassword(loaded.config);
+    const plainLog = await createLog({
+      level: config.logLevel,
+      format: config.logFormat,
+      colour,
+      clean: (text) => spellProgram(printableColoured(text), { isJson: config.logFormat === "json" }),
+    });
+    const log = wrapLog(plainLog, (write) => (progress ? progress.withoutBars(write) : write()));
+    warnOfSecrets(loaded.config, settings, log);
+    signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
+    const context: CommandContext = {
+      config,
+      async reread() {
+        const now = tryConfig(input);
+        if (!(now instanceof ConfigError)) return fillInPassword(now.config);
+        log.warn({ error: now.message }, "the settings cannot be read again; those of before are used");
+        return config;
+      },
+      settings,
+      log,
+      clock: systemClock,
+      signal: stop.signal,
+      out,
+      async progress() {
+        const { createProgress } = await import("../output/progress.ts");
+        // A terminal that does not know its size (0 by 0) would show no bar at all.
+        const { columns = 0, rows = 0 } = process.stderr;
+        const isDrawn = canRedraw({ isTty }) && columns > 0 && rows > 0;
+        // What draws bars takes a tenth of the start of a program.
+        const createBars = isDrawn ? (await import("log-update")).createLogUpdate : null;
+        if (progress?.isStopped()) progress = undefined;
+        progress ??= createProgress({
+          stream: process.stderr,
+          createBars,
+          columns,
+          colour,
+          log: plainLog,
+        });
+        return progress;
+      },
+    };
+    const code = await run(context, invocation);
+    progress?.stop();
+    const reason: unknown = stop.signal.reason;
+    process.exitCode = code ?? (reason instanceof StoppedError ? reason.exitCode : EXIT.done);
+  } catch (error) {
+    progress?.stop();
+    const isStop = isAbort(error, stop.signal);
+    const shown = isStop ? stop.signal.reason : error;
+    process.exitCode = isStop && isReaderGone ? EXIT.done : printError(shown, verbose);
+  } finally {
+    signals.stop();
+  }
 }
 
 function tryConfig(input: ConfigInput): LoadedConfig | ConfigError {
@@ -189,9 +188,10 @@ function isGiven(command: Command, name: string): boolean {
   return [command, command.parent].some((at) => at?.getOptionValueSource(name) === "cli");
 }
 
-function settingFlags(command: Command, verbose: boolean): FlagValues {
+function settingFlags(command: Command, verbose: boolean): Record<string, string> {
   const flags: Record<string, string> = {};
-  for (const { flag } of SETTING_KEYS.map((key) => SETTINGS[key])) {
+  for (const key of SETTING_KEYS) {
+    const flag = flagOf(SETTINGS[key]);
     const option = command.options.find(({ long }) => long === `--${flag}`);
     const text: unknown = option && command.getOptionValue(option.attributeName());
     if (typeof text === "string") flags[flag] = text;

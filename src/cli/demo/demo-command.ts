@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import { defaultValues, type SettingInForce } from "../../base/config.ts";
 import { EXIT, messageOf, ConfigError, LockedError } from "../../base/errors.ts";
 import { createMeters } from "../../base/metrics/meters.ts";
@@ -8,11 +7,10 @@ import { serveMirror } from "../../serve/http/serve-mirror.ts";
 import { startSimulation } from "../../simulate/service.ts";
 import { createWorld } from "../../simulate/world.ts";
 import { withSql, connect } from "../../store/connection/connect.ts";
-import { type CommandContext, runCommand } from "../context/run-command.ts";
+import type { CommandContext } from "../context/run-command.ts";
 import { withDatabase, showPath } from "../context/with-mirror.ts";
 import { breakLines } from "../output/output.ts";
 import { showProgress } from "../sync/sync-command.ts";
-import { createCommand } from "../usage/create-command.ts";
 import { claimDatabase } from "./claim-database.ts";
 import { findFindings, renderDemo } from "./findings.ts";
 import { nextSteps } from "./next-steps.ts";
@@ -27,6 +25,7 @@ import type { OpenDatabase } from "../../store/embedded/open-database.ts";
 import { readDemoMark, writeDemoMark } from "../../store/ledger/demo-mark.ts";
 import { acquireRunLock } from "../../store/ledger/run-lock.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
+import type { CommandDeclaration } from "../usage/create-command.ts";
 
 interface Options {
   keep?: true;
@@ -36,24 +35,23 @@ interface Options {
 /** Indents what a step does. Its command has its own line, so that it can be copied. */
 const STEP_INDENT = "      ";
 
-export function demoCommand(summary: string): Command {
-  return createCommand({
-    name: "demo",
-    summary,
-    settings: ["dataDir", "sourceTimezone", "httpHost", "httpPort", "httpAllowedHosts"],
-    examples: [
-      ["demo", "a simulated service, its mirror, a day of syncs and watching, and what was seen"],
-      ["demo --keep", "the same, then the service goes on building until Ctrl-C, and the page is served"],
-      ["demo --data-dir .docmirror-demo --json", "in another folder, the report as JSON"],
-    ],
-  })
-    .option(
-      "--keep",
-      "stay up after the report and serve the page: a round of the watch each minute, a sync each hour",
-    )
-    .option("--json", "print one JSON document")
-    .action(runCommand<Options>((context, { options }) => demo(context, options)));
-}
+export const demoCommand: CommandDeclaration<Options> = {
+  settings: ["dataDir", "sourceTimezone", "httpHost", "httpPort", "httpAllowedHosts"],
+  exits: ["partial", "database", "locked"],
+  examples: [
+    ["demo", "a simulated service, its mirror, a day of syncs and watching, and what was seen"],
+    ["demo --keep", "the same, then the service goes on building until Ctrl-C, and the page is served"],
+    ["demo --data-dir .docmirror-demo --json", "in another folder, the report as JSON"],
+  ],
+  flags: (command) =>
+    command
+      .option(
+        "--keep",
+        "stay up after the report and serve the page: a round of the watch each minute, a sync each hour",
+      )
+      .option("--json", "print one JSON document"),
+  run: (context, { options }) => demo(context, options),
+};
 
 async function demo(context: CommandContext, options: Options): Promise<number> {
   const { config, log, signal } = context;

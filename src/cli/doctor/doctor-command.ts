@@ -1,12 +1,11 @@
-import type { Command } from "commander";
 import { isLoopback, maskUrl } from "../../base/config/addresses.ts";
 import { spellProgram } from "../../base/config/program.ts";
 import { findProxyRoute, type ProxyRoute, showProxy } from "../../base/config/proxies.ts";
 import { requireBaseUrl } from "../../base/config.ts";
 import type { ConfigError } from "../../base/errors.ts";
-import { type CommandContext, runCommand } from "../context/run-command.ts";
+import type { CommandContext } from "../context/run-command.ts";
 import { breakLines, type Output } from "../output/output.ts";
-import { createCommand } from "../usage/create-command.ts";
+import type { CommandDeclaration } from "../usage/create-command.ts";
 import { DATABASE_CHECKS, examineDatabase } from "./examine-database.ts";
 import { examineUpstream, UPSTREAM_CHECKS } from "./examine-upstream.ts";
 import {
@@ -20,35 +19,18 @@ import {
   warning,
 } from "./finding.ts";
 
-export function doctorCommand(summary: string): Command {
-  return createCommand({
-    name: "doctor",
-    summary,
-    settings: [
-      "baseUrl",
-      "databaseUrl",
-      "dataDir",
-      "ratePerSecond",
-      "timeoutMs",
-      "retries",
-      "maxBodyBytes",
-      "sourceTimezone",
-    ],
-    examples: [
-      ["doctor", "every check, and how to repair each fault; changes nothing"],
-      ["doctor --json", "the same as JSON"],
-      ["doctor --source-timezone America/Chicago", "tests whether this is the service's time zone"],
-    ],
-  })
-    .option("--json", "print one JSON document")
-    .action(
-      runCommand<{ json?: true }>(
-        async (context, { options }) => print(await examine(context), context.out, options.json),
-        // Without settings nothing else can be tested, so their faults are the whole result.
-        (error, out, { options }) => print(withoutSettings(error), out, options.json),
-      ),
-    );
-}
+export const doctorCommand: CommandDeclaration<{ json?: true }> = {
+  settings: ["requests", "database", "sourceTimezone"],
+  examples: [
+    ["doctor", "every check, and how to repair each fault; changes nothing"],
+    ["doctor --json", "the same as JSON"],
+    ["doctor --source-timezone America/Chicago", "tests whether this is the service's time zone"],
+  ],
+  flags: (command) => command.option("--json", "print one JSON document"),
+  run: async (context, { options }) => print(await examine(context), context.out, options.json),
+  // Without settings nothing else can be tested, so their faults are the whole result.
+  onConfigError: (error, out, { options }) => print(withoutSettings(error), out, options.json),
+};
 
 /** Makes all checks, even when some fail. Asks the database and the service at the same time. */
 async function examine(context: CommandContext): Promise<Finding[]> {

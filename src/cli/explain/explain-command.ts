@@ -1,44 +1,40 @@
-import { Argument, type Command, InvalidArgumentError } from "commander";
+import { Argument, InvalidArgumentError } from "commander";
 import { ConfigError, NotFoundError } from "../../base/errors.ts";
 import { describeBuild } from "../../mirror/builds/describe-build.ts";
 import { type BuildExplanation, explainBuild } from "../../mirror/builds/explain-build.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { runCommand } from "../context/run-command.ts";
 import { withMirror } from "../context/with-mirror.ts";
 import { textColumns } from "../output/output.ts";
-import { createCommand } from "../usage/create-command.ts";
+import type { CommandDeclaration } from "../usage/create-command.ts";
 import { parseResource } from "../usage/flag-values.ts";
 import { renderBuild } from "./render-build.ts";
 
-export function explainCommand(summary: string): Command {
-  return createCommand({
-    name: "explain",
-    summary,
-    settings: ["databaseUrl", "dataDir", "sourceTimezone"],
-    examples: [
-      ["explain build 4711", "what was seen of build 4711, when, and how its times are known"],
-      ["explain build 4711 --json", "the same, complete, as JSON"],
-    ],
-  })
-    .addArgument(new Argument("<resource>", "what to explain: build").argParser(parseExplained))
-    .addArgument(new Argument("<id>", "the record's id, as the service gives it").argParser(parseId))
-    .option("--json", "print one JSON document")
-    .action(
-      runCommand<{ json?: true }>((context, { options, args: [, id = ""] }) =>
-        withMirror(context, "explain", async (sql) => {
-          const { config, out } = context;
-          const explanation = await explainBuild(sql, id, config.sourceTimezone);
-          const { build, quarantine } = explanation;
-          if (options.json) await out.json(explanation);
-          if (build === null) throw notHere(id, explanation);
-          const look = { colour: out.colour, columns: textColumns(out) };
-          if (!options.json) await out.write(renderBuild(id, describeBuild(build, quarantine), look));
-          return 0;
-        }),
-      ),
-    );
-}
+export const explainCommand: CommandDeclaration<{ json?: true }> = {
+  settings: ["database", "sourceTimezone"],
+  exits: ["notFound"],
+  examples: [
+    ["explain build 4711", "what was seen of build 4711, when, and how its times are known"],
+    ["explain build 4711 --json", "the same, complete, as JSON"],
+  ],
+  words: { resource: ["build"] },
+  flags: (command) =>
+    command
+      .addArgument(new Argument("<resource>", "what to explain: build").argParser(parseExplained))
+      .addArgument(new Argument("<id>", "the record's id, as the service gives it").argParser(parseId))
+      .option("--json", "print one JSON document"),
+  run: (context, { options, args: [, id = ""] }) =>
+    withMirror(context, "explain", async (sql) => {
+      const { config, out } = context;
+      const explanation = await explainBuild(sql, id, config.sourceTimezone);
+      const { build, quarantine } = explanation;
+      if (options.json) await out.json(explanation);
+      if (build === null) throw notHere(id, explanation);
+      const look = { colour: out.colour, columns: textColumns(out) };
+      if (!options.json) await out.write(renderBuild(id, describeBuild(build, quarantine), look));
+      return 0;
+    }),
+};
 
 function parseExplained(text: string): Resource {
   const resource = parseResource(text);

@@ -1,106 +1,183 @@
-import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { ConfigError } from "../../base/errors.ts";
+import { Argument, InvalidArgumentError, Option } from "commander";
+import { ConfigError, NotFoundError } from "../../base/errors.ts";
 import { keySegment } from "../../client/endpoint-path.ts";
 import { parsePage } from "../../client/list-pages.ts";
 import { unexpectedShape } from "../../client/parse-record.ts";
 import { parseRoot, parseSchema } from "../../client/parse-replies.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
-import { runCommand } from "../context/run-command.ts";
-import { throwNotFound, UPSTREAM_SETTINGS, withUpstream } from "../context/with-upstream.ts";
+import { throwNotFound, withUpstream } from "../context/with-upstream.ts";
 import type { Output } from "../output/output.ts";
-import { createCommand } from "../usage/create-command.ts";
 import { parseResource, wholeFrom } from "../usage/flag-values.ts";
 import { printReply, renderList, renderRecord, renderRoot, renderSchema } from "./render-reply.ts";
+import { requireBaseUrl } from "../../base/config.ts";
+import { type Client, createClient } from "../../mirror/api/client.ts";
+import { isGone } from "../../mirror/api/retry.ts";
+import { fetchRootListing } from "../../mirror/lists/root-listing.ts";
+import type { CommandContext } from "../context/run-command.ts";
+import { withMirror } from "../context/with-mirror.ts";
+import type { CommandDeclaration } from "../usage/create-command.ts";
+import { renderHits } from "./render-hits.ts";
+import { askLocal, planSearch, readSearch, type SearchFlags } from "./search.ts";
 
-interface Options {
+interface Options extends SearchFlags {
   filter?: [field: string, value: string][];
   schema?: true;
   limit?: number;
   offset?: number;
-  json?: true;
 }
+
+/** One request, how its reply is shown, and what its absence means. */
+interface Asked {
+  path: string;
+  /** Throws `UnexpectedShapeError` for a reply that is something else. Records may hold anything, because a table can show it. */
+  read(value: unknown, url: string): (out: Output) => string;
+  /** @default a reply that is missing is an error like any other */
+  missing?: { message: string; hint: string };
+}
+
+const COUNT = wholeFrom(0, Number.MAX_SAFE_INTEGER);
+const LIST_FLAGS = ["filter", "schema", "limit", "offset"];
 
 /** Asks the service for one reply and prints it: as a table, or with `--json` as it came over the wire. */
-export function getCommand(summary: string): Command {
-  const count = wholeFrom(0, Number.MAX_SAFE_INTEGER);
-  return createCommand({
-    name: "get",
-    summary,
-    settings: UPSTREAM_SETTINGS,
-    examples: [
-      ["get", "the root listing"],
-      ["get build --filter project__slug=pip --limit 5", "the first page of a project's builds"],
-      ["get project pip", "one record, by id or slug"],
-      ["get version pip", "the versions of a project"],
-      ["get build --schema", "the resource's schema"],
-      ["get project pip --json", "the reply as it came"],
-    ],
-  })
-    .addArgument(new Argument("[resource]", `one of ${RESOURCES.join(", ")}`).argParser(parseResource))
-    .argument("[id-or-slug]", "one record instead of the list; a project's slug lists its versions or builds")
-    .addOption(
-      new Option("--filter <field=value>", "narrow the list; may be repeated")
-        .argParser(addFilter)
-        .conflicts("schema"),
-    )
-    .addOption(new Option("--schema", "the resource's schema").conflicts(["limit", "offset"]))
-    .option("--limit <records>", "the page's size [default: the service's]", count)
-    .option("--offset <records>", "where the page starts [default 0]", count)
-    .option("--json", "print the service's reply as it came")
-    .action(
-      runCommand<Options>(async (context, { options, args }) => {
-        const resource = args[0] as Resource | undefined;
-        const key = args[1];
-        const path = requestPath(resource, key, options);
-        return withUpstream(context, async (client) => {
-          const { out } = context;
-          const read = (value: unknown, url: string): unknown =>
-            options.json ? value : readReply(value, url, resource, key, options);
-          const { value } = await client.fetchJson(path, { parse: read }).catch((error: unknown) => {
-            if (resource === undefined || key === undefined) throw error;
-            return throwNotFound(error, client, {
-              message: `The service has no ${resource} ${key}`,
-              hint: `\`docmirror get ${resource}\` lists what it has`,
-            });
-          });
-          if (options.json) await printReply(out, value);
-          else await out.write((value as Render)(out));
-          return 0;
-        });
-      }),
-    );
+export const getCommand: CommandDeclaration<Options> = {
+  settings: ["requests", "database"],
+  exits: ["notFound"],
+  examples: [
+    ["get", "the root listing"],
+    ["get build --filter project__slug=pip --limit 5", "the first page of a project's builds"],
+    ["get project pip", "one record, by id or slug"],
+    ["get version pip", "the versions of a project"],
+    ["get build --schema", "the resource's schema"],
+    ["get project pip --json", "the reply as it came"],
+    ["get file --search install", "files of all projects, with the word in their text"],
+    ["get file --search install --anchors", "addresses of anchors"],
+    ["get project pip --search 'build error'", "pages of one project, its version latest"],
+    ["get file --search install --local", "the same from the mirror's own index"],
+  ],
+  words: { resource: RESOURCES },
+  flags: (command) =>
+    command
+      .addArgument(new Argument("[resource]", `one of ${RESOURCES.join(", ")}`).argParser(parseResource))
+      .argument(
+        "[id-or-slug]",
+        "one record instead of the list; a project's slug lists its versions or builds",
+      )
+      .addOption(
+        new Option("--filter <field=value>", "narrow the list; may be repeated")
+          .argParser(addFilter)
+          .conflicts("schema"),
+      )
+      .addOption(new Option("--schema", "the resource's schema").conflicts(["limit", "offset"]))
+      .option("--limit <records>", "the page's size [default: the service's]", COUNT)
+      .option("--offset <records>", "where the page starts [default 0]", COUNT)
+      .addOption(
+        new Option(
+          "--search <words>",
+          "what the service's search finds: in files, or in one project's pages",
+        ).conflicts(LIST_FLAGS),
+      )
+      .option("--anchors", "with --search: addresses of anchors in place of files")
+      .option("--project <slug>", "with --search of files: shows only its hits of the page")
+      .option("--in-version <slug>", "with --search in a project: the version to search [default latest]")
+      .option(
+        "--page <number>",
+        "with --search of files: the page of hits [default 1]",
+        wholeFrom(1, 1_000_000),
+      )
+      .option("--local", "search the mirror's own index, which `docmirror sync --content` fills")
+      .option("--json", "print the reply: the service's as it came, or the mirror's"),
+  async run(context, { options, args }) {
+    const [resource, key] = args as [Resource | undefined, string | undefined];
+    const search = readSearch(resource, key, options);
+    const { out } = context;
+    if (search !== null && options.local) {
+      return withMirror(context, "get", async (sql) => {
+        const { found, reply } = await askLocal(sql, search, options);
+        await (options.json ? out.json(reply) : out.write(renderHits(found, out)));
+        return 0;
+      });
+    }
+    const { path, read, missing } =
+      search === null ? planGet(resource, key, options) : planSearch(search, options);
+    return withUpstream(context, async (client) => {
+      const parse = (value: unknown, url: string) => (options.json ? value : read(value, url));
+      const { value } = await client.fetchJson<unknown>(path, { parse }).catch((error: unknown) => {
+        if (missing === undefined) throw error;
+        return throwNotFound(error, client, missing);
+      });
+      await (options.json ? printReply(out, value) : out.write((value as ReturnType<Asked["read"]>)(out)));
+      return 0;
+    });
+  },
+};
+
+/** Runs `use` with a client of the service, and closes it. */
+async function withUpstream<T>(
+  { config, clock, log, signal }: CommandContext,
+  use: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = createClient({
+    ...config,
+    baseUrl: requireBaseUrl(config),
+    concurrency: 1,
+    clock,
+    log,
+    signal,
+  });
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
 }
 
-/** Prints a reply that was read as a table. */
-type Render = (out: Output) => string;
+/** Turns a 404 or 410 into a NotFoundError. A wrong base URL gives a 404 too, so the root listing is read first. */
+async function throwNotFound(
+  error: unknown,
+  client: Client,
+  { message, hint }: { message: string; hint: string },
+): Promise<never> {
+  if (!isGone(error)) throw error;
+  await fetchRootListing(client);
+  throw new NotFoundError(message, { cause: error, hint });
+}
 
 const AS_IT_CAME = "--json prints the reply as it came";
 
-/** Finds out what a reply is. Records may hold anything, because a table can show it. */
-function readReply(
-  value: unknown,
-  url: string,
-  resource: Resource | undefined,
-  key: string | undefined,
-  { schema }: Options,
-): Render {
+function planGet(resource: Resource | undefined, key: string | undefined, options: Options): Asked {
+  const path = requestPath(resource, key, options);
   if (resource === undefined) {
-    const root = parseRoot(value, url);
-    return (out) => renderRoot(root, out);
+    return {
+      path,
+      read(value, url) {
+        const root = parseRoot(value, url);
+        return (out) => renderRoot(root, out);
+      },
+    };
   }
-  if (schema) {
-    const found = parseSchema(value, url);
-    if (found.fields === undefined) throw unexpectedShape(url, "the schema has no fields", AS_IT_CAME);
-    return (out) => renderSchema(found, out);
-  }
-  // A version or build that was asked for by the slug of a project is a list.
-  if (key === undefined || (isJsonObject(value) && "objects" in value)) {
-    const page = parsePage(value, url, (object) => object);
-    return (out) => renderList(resource, page, out);
-  }
-  if (!isJsonObject(value)) throw unexpectedShape(url, `it is no ${resource}`, AS_IT_CAME);
-  return (out) => renderRecord(resource, value, out);
+  const missing = {
+    message: `The service has no ${resource} ${key}`,
+    hint: `\`docmirror get ${resource}\` lists what it has`,
+  };
+  return {
+    path,
+    ...(key !== undefined && { missing }),
+    read(value, url) {
+      if (options.schema) {
+        const found = parseSchema(value, url);
+        if (found.fields === undefined) throw unexpectedShape(url, "the schema has no fields", AS_IT_CAME);
+        return (out) => renderSchema(found, out);
+      }
+      // A version or build that was asked for by the slug of a project is a list.
+      if (key === undefined || (isJsonObject(value) && "objects" in value)) {
+        const page = parsePage(value, url, (object) => object);
+        return (out) => renderList(resource, page, out);
+      }
+      if (!isJsonObject(value)) throw unexpectedShape(url, `it is no ${resource}`, AS_IT_CAME);
+      return (out) => renderRecord(resource, value, out);
+    },
+  };
 }
 
 /** The path of a request. Details of projects and versions have no closing slash. */

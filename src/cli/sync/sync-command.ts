@@ -1,11 +1,10 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { requireBaseUrl } from "../../base/config.ts";
 import { EXIT } from "../../base/errors.ts";
-import { SYNC_SETTINGS } from "../../mirror/lists/sync-settings.ts";
 import { runDrySync } from "../../mirror/run/dry-run.ts";
 import { runSync, type SyncOptions } from "../../mirror/run/run.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
-import { NOTIFY_SETTINGS, type Webhook, webhookOf } from "../../notify/webhook.ts";
+import { type Webhook, webhookOf } from "../../notify/webhook.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { withReport } from "../../report/refresh/after-run.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
@@ -14,10 +13,10 @@ import type { OpenDatabase } from "../../store/embedded/open-database.ts";
 import { assertNotDemo } from "../../store/ledger/demo-mark.ts";
 import { migrationStatus } from "../../store/migrate/migrate.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
-import { type CommandContext, runCommand } from "../context/run-command.ts";
+import type { CommandContext } from "../context/run-command.ts";
 import { isMirrorAbsent, withDatabase } from "../context/with-mirror.ts";
 import type { Progress } from "../output/progress.ts";
-import { createCommand } from "../usage/create-command.ts";
+import type { CommandDeclaration } from "../usage/create-command.ts";
 import { parseResources } from "../usage/flag-values.ts";
 import {
   createSummaryPrinter,
@@ -37,54 +36,52 @@ interface Options {
   json?: true;
 }
 
-export function syncCommand(summary: string): Command {
-  return createCommand({
-    name: "sync",
-    summary,
-    settings: ["baseUrl", "databaseUrl", "dataDir", ...SYNC_SETTINGS, ...NOTIFY_SETTINGS],
-    examples: [
-      ["sync --base-url https://docs.example.org", "mirrors everything that is due"],
-      ["sync --full", "reads every page of every list"],
-      ["sync --resource build,project --json", "two lists, the summary as JSON"],
-      ["sync --dry-run", "fetches and counts, writes nothing"],
-      ["sync --metrics-file /var/lib/node_exporter/docmirror.prom", "from a timer, with metrics"],
-      ["sync --content", "then fetches the pages of the files too, for the searches"],
-      [
-        "sync --full --allow-mass-delete",
-        "after a cleanup of the service: marks any number of records deleted",
-      ],
+export const syncCommand: CommandDeclaration<Options> = {
+  settings: ["requests", "database", "sync", "notices"],
+  exits: ["partial", "locked"],
+  examples: [
+    ["sync --base-url https://docs.example.org", "mirrors everything that is due"],
+    ["sync --full", "reads every page of every list"],
+    ["sync --resource build,project --json", "two lists, the summary as JSON"],
+    ["sync --dry-run", "fetches and counts, writes nothing"],
+    ["sync --metrics-file /var/lib/node_exporter/docmirror.prom", "from a timer, with metrics"],
+    ["sync --content", "then fetches the pages of the files too, for the searches"],
+    [
+      "sync --full --allow-mass-delete",
+      "after a cleanup of the service: marks any number of records deleted",
     ],
-  })
-    .addOption(new Option("--full", "read every list to its end").conflicts("incremental"))
-    .option("--incremental", "read only the head of the builds, down to what is known")
-    .option(
-      "--resource <names>",
-      `only these, separated by commas: ${RESOURCES.join(", ")} [default all]`,
-      parseResources,
-    )
-    .addOption(new Option("--dry-run", "fetch and count, write nothing").conflicts("metricsFile"))
-    .option(
-      "--allow-mass-delete",
-      "in this run mark what is gone as deleted, even more than --max-delete-ratio allows",
-    )
-    .option(...METRICS_FILE_OPTION)
-    .option("--json", "print the run summary as one JSON document")
-    .action(
-      runCommand<Options>((context, { options }) => {
-        const baseUrl = requireBaseUrl(context.config);
-        const webhook = webhookOf(context.config);
-        if (options.dryRun && isMirrorAbsent(context.config)) return drySync(context, null, baseUrl, options);
-        return withMetricsFile(context, options.metricsFile, (measured) => {
-          // The origin has no login. It takes a moment until the database and the service have answered.
-          if (!options.dryRun) context.log.info({ service: baseUrl.origin }, "sync started");
-          return withDatabase(context, async (database) => {
-            if (options.dryRun) return drySync(context, database, baseUrl, options);
-            return measured(database.url, () => sync(context, database, baseUrl, options, webhook));
-          });
-        });
-      }),
-    );
-}
+  ],
+  words: { "--resource": RESOURCES },
+  flags: (command) =>
+    command
+      .addOption(new Option("--full", "read every list to its end").conflicts("incremental"))
+      .option("--incremental", "read only the head of the builds, down to what is known")
+      .option(
+        "--resource <names>",
+        `only these, separated by commas: ${RESOURCES.join(", ")} [default all]`,
+        parseResources,
+      )
+      .addOption(new Option("--dry-run", "fetch and count, write nothing").conflicts("metricsFile"))
+      .option(
+        "--allow-mass-delete",
+        "in this run mark what is gone as deleted, even more than --max-delete-ratio allows",
+      )
+      .option(...METRICS_FILE_OPTION)
+      .option("--json", "print the run summary as one JSON document"),
+  run: (context, { options }) => {
+    const baseUrl = requireBaseUrl(context.config);
+    const webhook = webhookOf(context.config);
+    if (options.dryRun && isMirrorAbsent(context.config)) return drySync(context, null, baseUrl, options);
+    return withMetricsFile(context, options.metricsFile, (measured) => {
+      // The origin has no login. It takes a moment until the database and the service have answered.
+      if (!options.dryRun) context.log.info({ service: baseUrl.origin }, "sync started");
+      return withDatabase(context, async (database) => {
+        if (options.dryRun) return drySync(context, database, baseUrl, options);
+        return measured(database.url, () => sync(context, database, baseUrl, options, webhook));
+      });
+    });
+  },
+};
 
 async function sync(
   context: CommandContext,

@@ -1,42 +1,54 @@
+/**
+ * A command is declared once: what it takes, what it does, how it may end. Its help, its completion and its section of
+ * docs/cli.md are made from that. Flags of settings come from `base/config`, so that a name and a default stand once.
+ */
 import { Command, CommanderError, Option } from "commander";
 import { programName, spellProgram } from "../../base/config/program.ts";
-import type { Setting } from "../../base/config/setting.ts";
-import { SETTINGS, type SettingKey } from "../../base/config/settings.ts";
-import { ConfigError } from "../../base/errors.ts";
+import { flagOf, type Setting, type SettingUse } from "../../base/config/setting.ts";
+import { SETTINGS, type SettingKey, settingsFor } from "../../base/config/settings.ts";
+import { ConfigError, type ExitName } from "../../base/errors.ts";
+import type { CommandBody } from "../context/run-command.ts";
 
 /** A command line without the program's name, and what it does. */
 export type Example = readonly [commandLine: string, does: string];
 
 export interface CommandEntry {
   readonly name: string;
+  /** One line, as in the list of commands. */
   readonly summary: string;
   /** Loads the command's own file, and all that it imports. */
-  load(): Promise<(summary: string) => Command>;
+  load(): Promise<CommandDeclaration>;
 }
 
-interface CommandFacts {
-  name: string;
-  /** One line, as in the list of commands. */
-  summary: string;
-  /** The settings that the command reads; each becomes a flag. Every command also has the two of the log. */
-  settings: readonly SettingKey[];
-  examples: readonly Example[];
+export interface CommandDeclaration<Options = object> extends CommandBody<Options> {
+  /** The settings that it reads, by their uses or one by one. Each becomes a flag; those of the log are every command's. */
+  readonly settings: readonly (SettingUse | SettingKey)[];
+  /** The exits that do not follow from its settings. */
+  readonly exits?: readonly ExitName[];
+  readonly examples: readonly Example[];
+  /** Adds its arguments and its own flags. @default it has none */
+  flags?(command: Command): Command;
+  /** The words that a place or a flag takes where commander does not check them, by their names: for the completion. */
+  readonly words?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The examples of each command, for the pages that are made from the commands. */
-export const examplesOf = new WeakMap<Command, readonly Example[]>();
-
-/** A command with the flags that all commands share. The caller adds its own options and its action. */
-export function createCommand(facts: CommandFacts): Command {
-  const command = failOnUsage(new Command(facts.name)).description(facts.summary).allowExcessArguments(false);
-  // Who connects by a URL may have its password apart from it.
-  const password: SettingKey[] = facts.settings.includes("databaseUrl") ? ["databasePassword"] : [];
-  for (const key of new Set<SettingKey>([...facts.settings, ...password, "logLevel", "logFormat"])) {
-    command.addOption(settingOption(SETTINGS[key]));
-  }
+/** The command for commander, with the flags that all commands share. */
+export function createCommand(
+  { name, summary }: Pick<CommandEntry, "name" | "summary">,
+  declaration: CommandDeclaration,
+): Command {
+  const { settings, examples, flags } = declaration;
+  const command = failOnUsage(new Command(name)).description(summary).allowExcessArguments(false);
+  for (const key of settingsFor(...settings, "log")) command.addOption(settingOption(SETTINGS[key]));
   addCommonOptions(command);
-  examplesOf.set(command, facts.examples);
-  return command.addHelpText("after", () => examplesText(facts.examples));
+  flags?.(command);
+  return command
+    .addHelpText("after", () => examplesText(examples))
+    .action(async () => {
+      // The help needs none of what runs a command.
+      const { runCommand } = await import("../context/run-command.ts");
+      await runCommand(command, declaration);
+    });
 }
 
 /** Flags that are allowed before the command's name too. */
@@ -50,7 +62,7 @@ function settingOption(setting: Setting): Option {
   const fallback = setting.default === null ? setting.without : `default ${setting.default}`;
   const value = setting.bare === undefined ? `<${setting.value}>` : `[${setting.value}]`;
   const option = new Option(
-    `--${setting.flag} ${value}`,
+    `--${flagOf(setting)} ${value}`,
     `${setting.meaning} [${setting.name}; ${fallback}]`,
   ).helpGroup("Settings:");
   return setting.bare === undefined ? option : option.preset(setting.bare);
@@ -62,11 +74,6 @@ export function examplesText(examples: readonly Example[]): string {
   const lines = examples.map(([line, does]) => `  $ ${programName()} ${line.padEnd(width)}  # ${does}`);
   return `\nExamples:\n${lines.join("\n")}`;
 }
-
-/**
- * How commands declare flags and help with commander. Flags of settings come from `base/config`, so that a name and a
- * default stand once. The docs of the command line are written from these declarations.
- */
 
 /** Makes commander throw instead of ending the process, and leave the message to `usageError`. */
 export function failOnUsage(command: Command): Command {

@@ -1,47 +1,32 @@
-import type { Command } from "commander";
 import { requireBaseUrl } from "../../base/config.ts";
 import { createDueTimes } from "../../base/due-times.ts";
 import { createMeters } from "../../base/metrics/meters.ts";
-import { SYNC_SETTINGS } from "../../mirror/lists/sync-settings.ts";
 import { runSync } from "../../mirror/run/run.ts";
 import { runWatchRound } from "../../mirror/run/watch-round.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
-import { NOTIFY_SETTINGS, webhookOf } from "../../notify/webhook.ts";
+import { webhookOf } from "../../notify/webhook.ts";
 import { withReport } from "../../report/refresh/after-run.ts";
-import { SERVE_SETTINGS, serveMirror } from "../../serve/http/serve-mirror.ts";
-import { type CommandContext, runCommand } from "../context/run-command.ts";
+import { serveMirror } from "../../serve/http/serve-mirror.ts";
+import type { CommandContext } from "../context/run-command.ts";
 import { showProgress } from "../sync/sync-command.ts";
-import { createCommand } from "../usage/create-command.ts";
+import type { CommandDeclaration } from "../usage/create-command.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
 import { createNightlySync } from "./nightly-sync.ts";
 import { withNotifyJob } from "./notify-job.ts";
 import { createWatchJob } from "./watch-job.ts";
 
-export function workerCommand(summary: string): Command {
-  return createCommand({
-    name: "worker",
-    summary,
-    settings: [
-      "baseUrl",
-      "databaseUrl",
-      "dataDir",
-      "syncCron",
-      "watchCron",
-      "timezone",
-      ...SYNC_SETTINGS,
-      "staleAfterMs",
-      ...SERVE_SETTINGS,
-      ...NOTIFY_SETTINGS,
+export const workerCommand: CommandDeclaration = {
+  settings: ["requests", "database", "sync", "status", "server", "notices"],
+  exits: ["locked"],
+  examples: [
+    [
+      "worker --base-url https://docs.example.org",
+      "syncs every night, or at once when the last sync was missed, and watches builds in between",
     ],
-    examples: [
-      [
-        "worker --base-url https://docs.example.org",
-        "syncs every night, or at once when the last sync was missed, and watches builds in between",
-      ],
-      ['worker --sync-cron "30 3 * * *" --timezone Europe/Berlin', "at half past three in Berlin"],
-    ],
-  }).action(runCommand(work));
-}
+    ['worker --sync-cron "30 3 * * *" --timezone Europe/Berlin', "at half past three in Berlin"],
+  ],
+  run: work,
+};
 
 function work(context: CommandContext): Promise<never> {
   const { config, clock } = context;

@@ -1,7 +1,4 @@
-import type { SettingKey } from "../../base/config/settings.ts";
-import type { Config } from "../../base/config.ts";
+import type { SettingsFor } from "../../base/config/settings.ts";
 
-/** The settings that the stored answers depend on. Each command that may refresh them takes all their flags. */
-export const REFRESH_SETTINGS = ["sourceTimezone", "stuckAfterMs"] as const satisfies readonly SettingKey[];
-
-export type RefreshSettings = Pick<Config, (typeof REFRESH_SETTINGS)[number]>;
+/** The settings that the stored answers depend on. */
+export type RefreshSettings = SettingsFor<"reports">;

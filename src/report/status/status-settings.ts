@@ -1,14 +1,4 @@
-import type { SettingKey } from "../../base/config/settings.ts";
-import type { Config } from "../../base/config.ts";
+import type { SettingsFor } from "../../base/config/settings.ts";
 
-/** The settings that the document of the mirror's state depends on. Each command that gives it takes all their flags. */
-export const STATUS_SETTINGS = [
-  "stuckAfterMs",
-  "staleAfterMs",
-  "sourceTimezone",
-  "syncCron",
-  "watchCron",
-  "timezone",
-] as const satisfies readonly SettingKey[];
-
-export type StatusSettings = Pick<Config, (typeof STATUS_SETTINGS)[number]>;
+/** The settings that the document of the mirror's state depends on. */
+export type StatusSettings = SettingsFor<"status">;

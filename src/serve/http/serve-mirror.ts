@@ -1,13 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
 import { isLoopback } from "../../base/config/addresses.ts";
-import type { Config } from "../../base/config.ts";
+import type { SettingsFor } from "../../base/config/settings.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import { createPages } from "../../page/pages.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { createReadFigures } from "../../report/status/read-figures.ts";
 import { createReadStatus } from "../../report/status/read-status.ts";
-import type { StatusSettings } from "../../report/status/status-settings.ts";
 import { createMirrorCatalog } from "../catalog/mirror-catalog.ts";
 import { createApp } from "./app.ts";
 import { usualRate } from "./request-rules.ts";
@@ -25,11 +24,8 @@ const START_MS = 2000;
 /** Clients that ask again and again do so within a second. */
 const DRAIN_MS = 1000;
 
-/** The settings of the server itself. */
-export const SERVE_SETTINGS = ["httpHost", "httpPort", "httpAllowedHosts", "httpRate", "httpCors"] as const;
-
 export interface ServeDeps {
-  config: Pick<Config, (typeof SERVE_SETTINGS)[number] | keyof StatusSettings>;
+  config: SettingsFor<"server" | "status">;
   clock: Clock;
   log: Logger;
   /** Ends the server, and the wait for a database that is down, which all requests share. */

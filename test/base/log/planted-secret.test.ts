@@ -51,7 +51,7 @@ describe("a planted secret", () => {
   });
 
   it("fails the process that prints it", async () => {
-    const args = ["search", "files", PLANTED_SECRET, "--base-url", `http://${NOBODY}`, "--verbose"];
+    const args = ["get", "file", "--search", PLANTED_SECRET, "--base-url", `http://${NOBODY}`, "--verbose"];
     await expect(runCli([...args, "--retries", "0"])).rejects.toThrow(/printed a planted secret/);
   });
 });
@@ -72,7 +72,7 @@ describe("no secret is printed", () => {
     [["prune", "--older-than", "400d", "--verbose"], 4],
     [["quarantine", "--verbose"], 4],
     [["get", "--verbose"], 5],
-    [["search", "docs", "x", "--project", "pip", "--verbose"], 5],
+    [["get", "project", "pip", "--search", "x", "--verbose"], 5],
     [["sync", "--dry-run", "--verbose", "--log-format", "pretty"], 4],
   ])("by %j where everything is away", async (args, code) => {
     const { code: exit, stderr } = await runCli(args, { env: ALL });

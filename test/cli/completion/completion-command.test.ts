@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SETTINGS } from "../../../src/base/config/settings.ts";
 import { COMMANDS } from "../../../src/cli/commands.ts";
 import { DICTIONARY } from "../../../src/report/dictionary.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
@@ -26,9 +25,11 @@ const CASES: readonly (readonly [typed: string, offered: readonly string[]])[] =
   ["report --project pip failing_n", ["failing_now"]],
   ["get ", RESOURCES],
   ["explain ", ["build"]],
-  ["search --project pip ", ["files", "anchors", "docs"]],
+  ["quarantine --resource ", RESOURCES],
+  ["sync --webhook-format ", ["standard", "slack", "teams"]],
   ["sync --content o", ["on", "off"]],
   ["sync --log-format ", ["auto", "pretty", "json"]],
+  ["sync --log-level ", ["fatal", "error", "warn", "info", "debug", "trace", "silent"]],
   ["completion ", SHELLS],
   ["sync --data-dir a", ["a folder"]],
   ["export --out a", ["a folder"]],
@@ -127,17 +128,4 @@ describe("the completion for bash", () => {
   it("offers nothing for a value that no list can hold", () => {
     expect(complete("bash", "sync --rate ")).toEqual([]);
   });
-});
-
-it("the words of the log's settings are all that these settings take", () => {
-  const surroundings = { isTty: false } as never;
-  for (const [flag, { parse }] of [
-    ["--log-level", SETTINGS.logLevel],
-    ["--log-format", SETTINGS.logFormat],
-  ] as const) {
-    const offered = complete("bash", `sync ${flag} `);
-    expect(offered.filter((word) => "fault" in parse(word, surroundings))).toEqual([]);
-    const { fault } = parse("neither", surroundings) as { fault: string };
-    expect(offered.toSorted()).toEqual(fault.replace("is not one of ", "").split(", ").toSorted());
-  }
 });
