@@ -211,7 +211,6 @@ export const FIGURE_METRICS: Readonly<Record<string, FigureMetric>> = {
     ({ hasLeader }) => hasLeader,
   ),
   docmirror_is_leader: single("1 in the worker that leads, 0 in a standby.", ({ isLeader }) => isLeader),
-  docmirror_leader: single("The same as docmirror_is_leader, by its older name.", ({ isLeader }) => isLeader),
   docmirror_notices_waiting: single(
     "Notices that the webhook has not confirmed yet.",
     ({ notices }) => notices.waiting,

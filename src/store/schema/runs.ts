@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
+import type { RunKindLabel, RunStatusLabel } from "../../base/metrics/labels.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { bytea, idText, localTimestamp, moment } from "./columns.ts";
 import { sync } from "./schemas.ts";
@@ -10,7 +11,7 @@ export type SyncKind = "full" | "incremental";
  * `quarantine` is a run of `quarantine --retry`. It is a run because it writes, but it sends no request to
  * upstream.
  */
-export type RunKind = SyncKind | "watch" | "quarantine";
+export type RunKind = RunKindLabel;
 /**
  * The work that a run left undone, counted in records. A run with any of it is never `succeeded`, but for
  * `waiting` and `deficit`: a deletion upstream is no fault, and the mirror shows what was there a moment ago.
@@ -30,7 +31,7 @@ export interface Unfinished {
   deficit: number;
 }
 
-export type RunStatus = "running" | "succeeded" | "partial" | "failed" | "interrupted";
+export type RunStatus = "running" | RunStatusLabel;
 /** The result of a walk (`docs/contract.md`, "The run summary"). Null while it goes on. */
 export type WalkVerdict = "whole" | "not_whole" | "head" | "skipped";
 
