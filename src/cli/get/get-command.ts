@@ -1,23 +1,22 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
+import { requireBaseUrl } from "../../base/config.ts";
 import { ConfigError, NotFoundError } from "../../base/errors.ts";
 import { keySegment } from "../../client/endpoint-path.ts";
 import { parsePage } from "../../client/list-pages.ts";
 import { unexpectedShape } from "../../client/parse-record.ts";
 import { parseRoot, parseSchema } from "../../client/parse-replies.ts";
-import { isJsonObject } from "../../resources/parse-json.ts";
-import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
-import { throwNotFound, withUpstream } from "../context/with-upstream.ts";
-import type { Output } from "../output/output.ts";
-import { parseResource, wholeFrom } from "../usage/flag-values.ts";
-import { printReply, renderList, renderRecord, renderRoot, renderSchema } from "./render-reply.ts";
-import { requireBaseUrl } from "../../base/config.ts";
 import { type Client, createClient } from "../../mirror/api/client.ts";
 import { isGone } from "../../mirror/api/retry.ts";
 import { fetchRootListing } from "../../mirror/lists/root-listing.ts";
+import { isJsonObject } from "../../resources/parse-json.ts";
+import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { withMirror } from "../context/with-mirror.ts";
+import type { Output } from "../output/output.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
+import { parseResource, wholeFrom } from "../usage/flag-values.ts";
 import { renderHits } from "./render-hits.ts";
+import { printReply, renderList, renderRecord, renderRoot, renderSchema } from "./render-reply.ts";
 import { askLocal, planSearch, readSearch, type SearchFlags } from "./search.ts";
 
 interface Options extends SearchFlags {

@@ -1,8 +1,8 @@
 import { jsonText, printable, printableJson } from "../../base/text.ts";
 import type { ResourceSchema, RootListing } from "../../client/index.ts";
 import type { PageParts } from "../../client/list-pages.ts";
-import { isJsonObject } from "../../resources/json-object.ts";
 import { parsePageRequest } from "../../resources/page-request.ts";
+import { isJsonObject } from "../../resources/parse-json.ts";
 import { DECLARATIONS, fieldsOf, type Resource } from "../../resources/resources.ts";
 import { breakLines, type Output } from "../output/output.ts";
 import { cutText, renderTable } from "../output/table.ts";

@@ -213,7 +213,7 @@ async function createDescriber({ config, clock, log }: CommandContext) {
   const { createFigureRegistry } = await import("../../base/metrics/figures.ts");
   const { createBuildInfoRegistry } = await import("../../base/metrics/meters.ts");
   const { createReadFigures } = await import("../../report/status/read-figures.ts");
-  const { createBoundedReader } = await import("../../serve/http/bounded-reader.ts");
+  const { createBoundedReader } = await import("../../serve/http/served-mirror.ts");
   const program = createBuildInfoRegistry();
   return async (databaseUrl: string | null): Promise<string> => {
     const mirror = { url: () => databaseUrl, reopen() {} };

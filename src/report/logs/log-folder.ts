@@ -10,7 +10,6 @@ import { readVersion } from "../../base/config/program.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
 import { withOutputErrors } from "../../base/system-errors.ts";
-import { readVersion } from "../../base/program.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 import { linkFile, syncFile } from "../export/part-files.ts";
 import { ABANDONED_AFTER_MS, MARKER, writeMarker } from "../export/staging-folder.ts";

@@ -5,7 +5,7 @@ import type { MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import { secureHeaders } from "hono/secure-headers";
 import { LRUCache } from "lru-cache";
-import { isLoopback, readHostName } from "../../base/config/host-name.ts";
+import { isLoopback, readHostName } from "../../base/config/addresses.ts";
 import type { Logger } from "../../base/log.ts";
 import { errorReply } from "./error-reply.ts";
 

@@ -7,8 +7,6 @@ import type { Hono } from "hono";
 import { toListenError } from "../../base/system-errors.ts";
 import { errorReply } from "./error-reply.ts";
 import { LONG_URL } from "./request-rules.ts";
-import { type Cut, createDrain } from "./drain.ts";
-import { answerUnread } from "./unread-requests.ts";
 
 /** How long a reply may still take after the stop, before its connection is cut. The process has 9 s. */
 export const GRACE_MS = 7000;
