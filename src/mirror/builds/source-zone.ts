@@ -1,7 +1,5 @@
 import { createZoneOffset } from "../../base/clock.ts";
 import type { Sql } from "../../store/connection/sql.ts";
-import type { OffsetSpan } from "./zone-evidence.ts";
-import { listZones } from "./zone-offsets.ts";
 
 const DAY_MS = 86_400_000;
 /** The newest days with evidence show the current offset; earlier ones, whether there is summer time. */

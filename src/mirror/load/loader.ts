@@ -20,10 +20,13 @@ import { type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
 import { type LoadableBatch, type PreparedBatch, prepareBatch, referencesOf } from "./prepare-batch.ts";
 import { createProjectSightings, type RunStart } from "./project-sightings.ts";
 import { isDataFault, quarantineRecords, type RefusedRecord, refusalOf } from "./quarantine.ts";
-import { type BuildSighting, findStale, recordTransitions, type TransitionFacts } from "./record-transitions.ts";
+import {
+  type BuildSighting,
+  findStale,
+  recordTransitions,
+  type TransitionFacts,
+} from "./record-transitions.ts";
 import { type GoneRecord, type Retired, type RetiredCounts, retireRecords } from "./retire-records.ts";
-import { addEarlier, type EarlierCounts, loadOneByOne } from "./load-singly.ts";
-import { recordDrift } from "./record-drift.ts";
 
 export type { LoadableBatch, LoadablePage } from "./prepare-batch.ts";
 
