@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from "commander";
 import { duration } from "../base/config/setting.ts";
-import { counted } from "../base/text.ts";
 import { ConfigError, EXIT } from "../base/errors.ts";
+import { counted } from "../base/text.ts";
 import { countPrunable, findHistoryBegin, type PruneCounts, prune } from "../mirror/run/prune.ts";
 import { type LogPruneCounts, pruneLogs } from "../report/logs/prune-logs.ts";
 import type { Sql } from "../store/connection/sql.ts";

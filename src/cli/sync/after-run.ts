@@ -1,14 +1,14 @@
-import { EXIT, messageOf, StoppedError, ConfigError } from "../../base/errors.ts";
+import { access, chmod, constants, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { ConfigError, EXIT, messageOf, StoppedError } from "../../base/errors.ts";
+import type { ContentSummary, RunSummary, WalkSummary } from "../../mirror/lists/summary.ts";
 import { exitCodeOfRun, type RunResult } from "../../mirror/run/close-run.ts";
 import { notify } from "../../notify/notify.ts";
 import type { Webhook } from "../../notify/webhook.ts";
 import type { ReportedResult } from "../../report/refresh/after-run.ts";
-import type { CommandContext } from "../context/run-command.ts";
-import { access, chmod, constants, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import type { ContentSummary, RunSummary, WalkSummary } from "../../mirror/lists/summary.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
+import type { CommandContext } from "../context/run-command.ts";
 import { breakLines, type Output } from "../output/output.ts";
 
 const NOTICES_WITHIN_MS = 30_000;

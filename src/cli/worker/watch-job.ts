@@ -2,8 +2,8 @@ import { LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { RunResult } from "../../mirror/run/close-run.ts";
 import type { RunOptions } from "../../mirror/run/with-run.ts";
-import type { Job, JobOutcome } from "./worker.ts";
 import type { JobDeps } from "./keep-working.ts";
+import type { Job, JobOutcome } from "./worker.ts";
 
 export interface WatchJobDeps extends Omit<JobDeps, "assertMayRun"> {
   cron: string;

@@ -13,8 +13,8 @@ import type { Logger } from "../../base/log.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { isAway, isPassing } from "../../store/connection/store-errors.ts";
 import type { LeaderLock, Term } from "../../store/ledger/leader.ts";
-import { type Job, createWorker, type Worker, type WorkerDeps } from "./worker.ts";
 import type { KeptDatabase } from "./kept-database.ts";
+import { createWorker, type Job, type Worker, type WorkerDeps } from "./worker.ts";
 
 /** How often a leader shows that it lives, and looks whether it still leads. */
 const BEAT_MS = 5000;

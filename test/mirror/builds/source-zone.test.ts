@@ -1,7 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createZoneOffset } from "../../../src/base/clock.ts";
-import { findFutureDates, findOffsetSpans, judgeZone, listZones, type OffsetSpan } from "../../../src/mirror/builds/source-zone.ts";
+import {
+  findFutureDates,
+  findOffsetSpans,
+  judgeZone,
+  listZones,
+  type OffsetSpan,
+} from "../../../src/mirror/builds/source-zone.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
