@@ -90,10 +90,10 @@ async function putAside({ sql }: Loading, resource: Resource, id: string | null)
     values (1, ${resource}, ${id}, 'odd', '{}', ${TUESDAY})`;
 }
 
-async function remember({ sql }: Loading, id: string, loadedAt: string, hash = "\\xab"): Promise<void> {
+async function remember({ sql }: Loading, id: string, loadedAt: string): Promise<void> {
   await sql`
-    insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at)
-    values ('user', 0, '/', ${hash}, '{}', ${["8", id]}, ${loadedAt})`;
+    insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at, run_id)
+    values ('user', 0, '/', '\\xab', '{}', ${["8", id]}, ${loadedAt}, 1)`;
 }
 
 describe("a record in quarantine", () => {
