@@ -1,13 +1,20 @@
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { withSql } from "../../src/store/connection/connect.ts";
 import { startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { CACHES } from "../support/http-cache.ts";
+import { freePort } from "../support/free-port.ts";
 import { seedPages } from "../support/served-pages.ts";
+
+const IS_HERE = spawnSync("nginx", ["-v"]).status === 0;
+if (!IS_HERE) process.stderr.write("nginx is not here, so the test of its sample is skipped\n");
 
 const LIST = "/api/v1/project/?limit=50";
 
@@ -18,14 +25,57 @@ async function get(url: string, headers: Record<string, string> = {}) {
   return { status: reply.statusCode, headers: reply.headers, body: await buffer(reply) };
 }
 
-describe.each(Object.entries(CACHES))("the sample for %s", (_name, { isHere, start }) => {
-  it.skipIf(!isHere)("keeps what may be kept, and nothing else", { tags: ["long"] }, async () => {
+/** The sample, in front of a server of ours. */
+async function startNginx(upstream: string) {
+  const folder = mkdtempSync(join(tmpdir(), "docmirror-nginx-"));
+  const port = await freePort();
+  let sample = readFileSync(new URL("../../deploy/nginx/docmirror.conf", import.meta.url), "utf8");
+  for (const [from, to] of [
+    ["/var/cache/nginx/docmirror", join(folder, "kept")],
+    ["server 127.0.0.1:8321;", `server ${new URL(upstream).host};`],
+    ["listen 80;", `listen 127.0.0.1:${port};`],
+  ] as const) {
+    expect(sample).toContain(from);
+    sample = sample.replaceAll(from, to);
+  }
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => {
+    mkdirSync(join(folder, name));
+    return `${name}_temp_path ${join(folder, name)};`;
+  });
+  const file = join(folder, "nginx.conf");
+  writeFileSync(
+    file,
+    `${process.getuid?.() === 0 ? "user root;" : ""}
+     daemon off; pid ${join(folder, "pid")}; error_log stderr;
+     worker_processes 1; events {}
+     http { access_log off; ${temporary.join(" ")}
+     ${sample}}`,
+  );
+  const child = spawn("nginx", ["-c", file, "-p", folder], { stdio: ["ignore", "ignore", "inherit"] });
+  const end = () => void child.kill("SIGKILL");
+  process.once("exit", end);
+  const url = `http://127.0.0.1:${port}`;
+  await expect.poll(async () => (await fetch(`${url}/livez`).catch(() => null))?.status).toBe(200);
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      process.off("exit", end);
+      const ended = once(child, "exit");
+      // Its own processes end with it.
+      if (child.exitCode === null && child.kill("SIGTERM")) await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+describe("the sample for nginx", () => {
+  it.skipIf(!IS_HERE)("keeps what may be kept, and nothing else", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     await seedPages(database.url);
     await using cli = startCli(["serve", "--http-port", "0"], { env: { DATABASE_URL: database.url } });
     const [upstream] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
     await expect.poll(async () => (await get(`${upstream}/readyz`)).status).toBe(200);
-    await using cache = await start(upstream);
+    await using cache = await startNginx(upstream);
     const state = async (path: string, headers = {}) => {
       const { status, headers: came } = await get(cache.url + path, headers);
       return `${status} ${came["x-cache"]}`;
