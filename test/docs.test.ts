@@ -117,8 +117,8 @@ describe("docs/contract.md", () => {
   test("names each path for supervisors and monitors", () => {
     const reader = {} as BoundedReader;
     const apps = [
-      createProbes({ reader, definitions: readDefinitions(), log: silentLog }),
-      createStatusReply({ reader, readStatus: async () => STATUS, clock: systemClock, log: silentLog }),
+      createProbes(reader, readDefinitions(), silentLog),
+      createStatusReply(reader, async () => STATUS, systemClock, silentLog),
     ];
     expect(Object.keys(HEALTH_PATHS)).toEqual(apps.flatMap(answered));
   });

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { NoticeType } from "../base/config/notice-types.ts";
 import type { Proxies } from "../base/config/proxies.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
@@ -11,7 +12,7 @@ import { type Delivered, deliverNotices } from "./outbox.ts";
 import { projectTurns } from "./project-turns.ts";
 import { createReceiver } from "./receiver.ts";
 import { endedRuns, schemaChanges } from "./run-notices.ts";
-import type { LookSettings, NoticeSource } from "./source.ts";
+import { type LookSettings, type NoticeSource, noteNews } from "./source.ts";
 import { arrivals, platformTrouble, staleLists } from "./state-notices.ts";
 import type { Wanted, Webhook } from "./webhook.ts";
 
@@ -52,14 +53,17 @@ export async function notify(options: NotifyOptions): Promise<Delivered> {
   }
 }
 
-const SOURCES: readonly NoticeSource[] = [
-  endedRuns,
-  staleLists,
-  schemaChanges,
-  projectTurns,
-  arrivals,
-  platformTrouble,
-];
+/** The source of each type of notice. They are looked through in this order. */
+const SOURCES = {
+  "run.ended": endedRuns,
+  "list.stale": staleLists,
+  "schema.changed": schemaChanges,
+  "project.broke": projectTurns,
+  "project.recovered": projectTurns,
+  "builds.quiet": arrivals,
+  "builds.resumed": arrivals,
+  "platform.trouble": platformTrouble,
+} as const satisfies Record<Exclude<NoticeType, "test">, NoticeSource>;
 
 /** A mark that nobody moved for longer is from before a time without a webhook. What came since is history, not news. */
 const MARKS_HOLD = "35 days";
@@ -80,7 +84,7 @@ export async function collectNotices(
   signal?: AbortSignal,
 ) {
   const collected = { noted: 0, begun: [] as string[] };
-  for (const source of SOURCES) {
+  for (const source of new Set<NoticeSource>(Object.values(SOURCES))) {
     const found = await withStoreErrors(`look for notices in ${source.name}`, () =>
       withTransaction(sql, (tx) => look(tx, source, settings, wanted), signal),
     );
@@ -103,7 +107,7 @@ async function look(
       marked_at not between now() - ${MARK_AGAIN_AFTER}::interval and now() as is_due
     from sync.notice_marks where source = ${name} for update skip locked`;
   if (mark && !mark.is_old) {
-    const statement = source.look(settings, mark.position);
+    const statement = noteNews(source.look(settings, mark.position));
     const [found] = await runStatement<{ noted: number; position: string }>(tx, statement);
     const position = found?.position ?? mark.position;
     if (position !== mark.position || mark.is_due) await moveMark(tx, name, position);

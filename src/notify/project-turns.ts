@@ -3,7 +3,7 @@ import { rollupBuilds } from "../report/stored/builds.ts";
 import { streaks } from "../report/stored/streaks.ts";
 import { compose } from "../store/connection/run-statement.ts";
 import { builds, dimProjects, dimVersions, notices, state } from "../store/schema/index.ts";
-import { cut, insertNotices, inWords, MOST_NOTED, type NoticeSource } from "./source.ts";
+import { cut, inWords, MOST_NOTED, type NoticeSource } from "./source.ts";
 
 const streak = alias(streaks, "streak");
 /** A streak that broke or recovered, with the `kind` of the turn, the build that shows it, and when it was, `at`. */
@@ -25,8 +25,8 @@ export const projectTurns: NoticeSource = {
   begin: ({ now }) => compose`
     select jsonb_build_object('run', ${state.run_id}, 'since', ${now}::timestamptz)::text as position
     from ${state} where ${state.covered_through} is not null`,
-  look: ({ now }, position) => compose`
-    with mark as (
+  look: ({ now }, position) => ({
+    facts: compose`mark as (
       select ${state.run_id}, (${position}::text::jsonb ->> 'run')::bigint as marked, ${now}::timestamptz + interval '1 day' as until,
         -- A turn that is older was news before the mark, or will not be missed.
         greatest(${now}::timestamptz - interval '7 days', (${position}::text::jsonb ->> 'since')::timestamptz - interval '1 day') as since
@@ -73,8 +73,8 @@ export const projectTurns: NoticeSource = {
             and known.changed_run_id <= mark.marked
         )
       order by turn.at, turn.build_id, turn.kind limit ${MOST_NOTED}
-    ), noted as (
-      ${insertNotices}
+    )`,
+    news: compose`
       select format('project/%s/%s/%s', project_id, kind, build_id), 'project.' || kind, jsonb_strip_nulls(jsonb_build_object(
         'summary', case kind
           when 'broke' then format('%s broke: %s of %s failed%s', ${NAME}, type, ${VERSION},
@@ -89,12 +89,9 @@ export const projectTurns: NoticeSource = {
         'last_succeeded_build_id', case kind when 'broke' then last_succeeded_build_id end,
         'last_succeeded_at', case kind when 'broke' then last_succeeded_at end
       ))
-      from news order by at, build_id, kind
-      on conflict (subject) do nothing
-      returning 1
-    )
-    select (select count(*) from noted)::int as noted,
-      case when (select count(*) from news) < ${MOST_NOTED}
+      from news order by at, build_id, kind`,
+    next: compose`case when (select count(*) from news) < ${MOST_NOTED}
         then jsonb_set(${position}::text::jsonb, '{run}', to_jsonb(mark.run_id))::text else ${position}::text end as position
     from mark`,
+  }),
 };

@@ -8,7 +8,7 @@ import type { SQL } from "drizzle-orm";
 import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import { compose } from "../store/connection/run-statement.ts";
 import { drift, notices, runs, walks } from "../store/schema/index.ts";
-import { cut, insertNotices, MOST_NOTED, type NoticeSource } from "./source.ts";
+import { cut, MOST_NOTED, type NoticeSource } from "./source.ts";
 
 /** A run, as the sources call it in their statements. */
 const run = alias(runs, "run");
@@ -30,12 +30,12 @@ const isUnseenRun = (position: string): SQL => compose`
       and ${run.heartbeat_at} > now() - interval '1 day'
   )`;
 
-/** The next position, as text. `last` is the last run of a look that had to stop there, else null. */
+/** The next position. `last` is the last run of a look that had to stop there, else null. */
 const nextRunPosition = (position: string, last: SQL): SQL => compose`
   jsonb_build_object(
     'from', ${position}::text::jsonb -> 'from',
     'through', least(${BEFORE_OPEN}, coalesce(${last}, ${NEWEST}, 0))
-  )::text`;
+  )::text as position`;
 
 const before = alias(runs, "before");
 /** Runs that did not end well, with `what` ended and `how`. */
@@ -48,8 +48,8 @@ const bad = alias(runs, "bad");
 export const endedRuns: NoticeSource = {
   name: "runs",
   begin: () => BEGIN_AT_RUNS,
-  look: (_, position) => compose`
-    with ${bad} as (
+  look: (_, position) => ({
+    facts: compose`${bad} as (
       select ${run}.*,
         case ${run.kind} when 'full' then 'The full sync' when 'incremental' then 'The incremental sync'
           when 'watch' then 'A round of the watch' else 'The retry of the quarantine' end as what,
@@ -65,8 +65,8 @@ export const endedRuns: NoticeSource = {
           order by ${before.id} desc limit 1
         ), 'succeeded') = 'succeeded')
       order by ${run.id} limit ${MOST_NOTED}
-    ), noted as (
-      ${insertNotices}
+    )`,
+    news: compose`
       select 'run/' || ${bad.id}, 'run.ended', jsonb_build_object(
         'summary', format('%s (run %s) %s%s', what, ${bad.id}, how,
           coalesce(': ' || ${cut(compose`coalesce(${bad.error}, walk.reason, ${bad.warnings}[1])`, 300)}, '.')),
@@ -87,12 +87,12 @@ export const endedRuns: NoticeSource = {
           ) order by ${walks.resource}), '[]') as lists
         from ${walks} where ${walks.run_id} = ${bad.id}
       ) as walk
-      order by ${bad.id}
-      on conflict (subject) do nothing
-      returning 1
-    )
-    select (select count(*) from noted)::int as noted,
-      ${nextRunPosition(position, compose`(select max(${bad.id}) from ${bad} having count(*) = ${MOST_NOTED})`)} as position`,
+      order by ${bad.id}`,
+    next: nextRunPosition(
+      position,
+      compose`(select max(${bad.id}) from ${bad} having count(*) = ${MOST_NOTED})`,
+    ),
+  }),
 };
 
 function isWatching({ id, status, error }: Record<"id" | "status" | "error", AnyPgColumn>): SQL {
@@ -118,8 +118,8 @@ export const schemaChanges: NoticeSource = {
       select from ${walks} join ${runs} on ${runs.id} = ${walks.run_id}
       where ${walks.resource} = 'build' and ${walks.walk} = 'whole' and ${runs.status} <> 'running'
     )`,
-  look: (_, position) => compose`
-    with changed as (
+  look: (_, position) => ({
+    facts: compose`changed as (
       select ${run.id}, drift.differences, drift.observed_at, drift.listed, drift.first
       from ${runs} as ${run}
       cross join lateral (
@@ -142,18 +142,15 @@ export const schemaChanges: NoticeSource = {
       where ${isUnseenRun(position)} and drift.differences > 0
         and not exists (select from ${notices} where ${notices.subject} = 'schema/' || ${run.id})
       order by ${run.id} limit ${MOST_NOTED}
-    ), noted as (
-      ${insertNotices}
+    )`,
+    news: compose`
       select 'schema/' || id, 'schema.changed', jsonb_build_object(
         'summary', case differences when 1 then format('Upstream''s interface changed: %s.', first)
           else format('Upstream''s interface changed in %s ways: %s, and more.', differences, first) end,
         'run_id', id, 'observed_at', observed_at, 'changes', listed,
         'more_changes', greatest(differences - ${MOST_LISTED}, 0)
       )
-      from changed order by id
-      on conflict (subject) do nothing
-      returning 1
-    )
-    select (select count(*) from noted)::int as noted,
-      ${nextRunPosition(position, compose`(select max(id) from changed having count(*) = ${MOST_NOTED})`)} as position`,
+      from changed order by id`,
+    next: nextRunPosition(position, compose`(select max(id) from changed having count(*) = ${MOST_NOTED})`),
+  }),
 };

@@ -15,18 +15,28 @@ export interface NoticeSource {
   readonly name: string;
   /** Selects `position`, where the first look begins. No row while there is nothing to compare with. */
   begin(settings: LookSettings): SQL;
-  /**
-   * Inserts what is news since `position`, and selects the next `position` and how many were `noted`. At most `MOST_NOTED`
-   * at once: then the position stays where the next look finds the rest. No row: the position stays.
-   */
-  look(settings: LookSettings, position: string): SQL;
+  /** What is news since `position`, in the parts of one statement. */
+  look(settings: LookSettings, position: string): Look;
 }
 
-export const MOST_NOTED = 100;
+interface Look {
+  /** The queries (`name as (…), …`) that the others read. */
+  facts: SQL;
+  /** Selects subject, type and data of each notice, oldest first. At most `MOST_NOTED`: then the next look finds the rest. */
+  news: SQL;
+  /** The next position, and what it is read from. Without a row the position stays. */
+  next: SQL;
+}
 
-/** How each look adds its notices; a `select` of the three follows. */
-export const insertNotices: SQL = compose`
-  insert into ${notices} (${nameOf(notices.subject)}, ${nameOf(notices.type)}, ${nameOf(notices.data)})`;
+/** Inserts the news of a look that is not noted yet, and selects the next `position` and how many were `noted`. */
+export const noteNews = ({ facts, news, next }: Look): SQL => compose`
+  with ${facts}, noted as (
+    insert into ${notices} (${nameOf(notices.subject)}, ${nameOf(notices.type)}, ${nameOf(notices.data)})
+    ${news} on conflict (subject) do nothing returning 1
+  )
+  select (select count(*) from noted)::int as noted, ${next}`;
+
+export const MOST_NOTED = 100;
 
 /** Texts of upstream in a notice: in one line, and not longer than a receiver wants to read. */
 export const cut = (text: SQL | AnyPgColumn, length: number): SQL =>

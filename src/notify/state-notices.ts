@@ -2,7 +2,7 @@ import type { SQL } from "drizzle-orm";
 import { RESOURCES } from "../resources/resources.ts";
 import { compose } from "../store/connection/run-statement.ts";
 import { runs, walks } from "../store/schema/index.ts";
-import { insertNotices, inWords, type LookSettings, type NoticeSource } from "./source.ts";
+import { inWords, type LookSettings, type NoticeSource } from "./source.ts";
 
 /**
  * The lists that are stale now, each with its last good moment, when its walk began, which differs from one staleness to the next. A list that
@@ -29,9 +29,9 @@ const LAST_GOOD = inWords(compose`last_good_at`);
 export const staleLists: NoticeSource = {
   name: "lists",
   begin: (settings) => compose`with ${stale(settings)} select ${STALE_POSITION}`,
-  look: (settings, position) => compose`
-    with ${stale(settings)}, noted as (
-      ${insertNotices}
+  look: (settings, position) => ({
+    facts: stale(settings),
+    news: compose`
       select format('list/%s/%s', resource, since), 'list.stale', jsonb_build_object(
         'summary', case
           when last_good_at is null then format('The %s list was never read well.', resource)
@@ -42,11 +42,9 @@ export const staleLists: NoticeSource = {
         'resource', resource, 'last_good_at', last_good_at, 'stale_after_s', ${settings.staleAfterMs}::float8 / 1000
       )
       from stale where ${position}::text::jsonb ->> resource is distinct from since
-      order by resource
-      on conflict (subject) do nothing
-      returning 1
-    )
-    select (select count(*) from noted)::int as noted, ${STALE_POSITION}`,
+      order by resource`,
+    next: STALE_POSITION,
+  }),
 };
 
 const QUIET_POSITION = compose`case when state = 'quiet'
@@ -61,8 +59,8 @@ const LAST_BUILD = inWords(compose`last_build_at`);
 export const arrivals: NoticeSource = {
   name: "arrivals",
   begin: () => compose`select ${QUIET_POSITION} from report.arrivals`,
-  look: ({ now }, position) => compose`
-    with mark as (
+  look: ({ now }, position) => ({
+    facts: compose`mark as (
       select ${position}::text as position, ${position}::text::jsonb ->> 'build' as build_id,
         (${position}::text::jsonb ->> 'at')::timestamptz as at
     ), fact as (
@@ -74,8 +72,8 @@ export const arrivals: NoticeSource = {
         where triggered_on >= (mark.at at time zone 'UTC')::date and triggered_at > mark.at and triggered_at <= looked_at
       ) as resumed_at
       from mark cross join fact where last_build_at > mark.at
-    ), noted as (
-      ${insertNotices}
+    )`,
+    news: compose`
       select 'builds/resumed/' || build_id, 'builds.resumed', jsonb_build_object(
         'summary', format('Builds come again: none came from %s to %s.', ${inWords(compose`at`)}, ${inWords(compose`resumed_at`)}),
         'last_build_id', build_id, 'quiet_since', at, 'resumed_at', resumed_at,
@@ -87,14 +85,12 @@ export const arrivals: NoticeSource = {
           ${LAST_BUILD}, usual_since, case when gap_s > 86400 then ' of a day' else '' end),
         'last_build_id', last_build_id, 'last_build_at', last_build_at, 'looked_at', looked_at, 'gap_s', gap_s,
         'longest_gap_s', longest_gap_s, 'usual', usual_since, 'fewest', fewest_since)
-      from fact where state = 'quiet' and last_build_id is distinct from (select build_id from mark)
-      on conflict (subject) do nothing
-      returning 1
-    )
-    select (select count(*) from noted)::int as noted,
-      -- The same silence may be called otherwise after weeks.
+      from fact where state = 'quiet' and last_build_id is distinct from (select build_id from mark)`,
+    // The same silence may be called otherwise after weeks.
+    next: compose`
       case when last_build_at > mark.at or mark.at is null then fact.position else mark.position end as position
     from mark cross join (select *, ${QUIET_POSITION} from fact) as fact`,
+  }),
 };
 
 /** The newest hour of trouble of the last three, which the page of now names too. */
@@ -112,17 +108,15 @@ export const platformTrouble: NoticeSource = {
   name: "platform",
   begin: (settings) =>
     compose`with ${newest(settings)} select coalesce(${TROUBLE_POSITION}, '-infinity') as position`,
-  look: (settings, position) => compose`
-    with ${newest(settings)}, noted as (
-      ${insertNotices}
+  look: (settings, position) => ({
+    facts: newest(settings),
+    news: compose`
       select 'platform/' || to_char(hour at time zone 'UTC', 'YYYY-MM-DD"T"HH24'), 'platform.trouble', jsonb_build_object(
         'summary', format('The platform is in trouble: %s of %s projects failed between %s and %s UTC; %s would be usual.',
           projects_failing, projects, ${clock("hour")}, ${clock("hour + interval '1 hour'")}, round(projects_expected)),
         'hour', hour, 'projects', projects, 'projects_failing', projects_failing,
         'projects_expected', round(projects_expected::numeric, 1), 'builds', builds, 'failed', failed)
-      from newest where hour > ${position}::text::timestamptz + interval '3 hours'
-      on conflict (subject) do nothing
-      returning 1
-    )
-    select (select count(*) from noted)::int as noted, coalesce(${TROUBLE_POSITION}, ${position}::text) as position`,
+      from newest where hour > ${position}::text::timestamptz + interval '3 hours'`,
+    next: compose`coalesce(${TROUBLE_POSITION}, ${position}::text) as position`,
+  }),
 };

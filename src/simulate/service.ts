@@ -50,18 +50,10 @@ export interface RequestCounters {
   arrivalsMs: number[];
 }
 
-export interface Simulation {
-  /** The URL with the world's base path, without a closing slash, as `DOCMIRROR_BASE_URL` takes it. */
-  readonly url: string;
-  /** The requests since the start or the last `resetRequests()`. */
-  requests(): RequestCounters;
-  resetRequests(): void;
-  /** Stops listening and cuts open connections. Safe to call twice. */
-  close(): Promise<void>;
-}
+export type Simulation = Awaited<ReturnType<typeof startSimulation>>;
 
 /** Serves a world on a port, with `Date` in the world's time. Rejects with the socket's error where it cannot listen. */
-export async function startSimulation(options: SimulationOptions): Promise<Simulation> {
+export async function startSimulation(options: SimulationOptions) {
   const { world, host = "127.0.0.1", port = 0, latencyMs = 0, intercept, speed = 0 } = options;
   const { basePath } = world.settings;
   const app = createProtocol({
@@ -138,11 +130,14 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
   const { port: bound } = server.address() as AddressInfo;
 
   return {
+    /** With the world's base path, without a closing slash, as `DOCMIRROR_BASE_URL` takes it. */
     url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}${basePath}`,
+    /** The requests since the start or the last `resetRequests()`. */
     requests: () => counters,
     resetRequests() {
       counters = createCounters();
     },
+    /** Stops listening and cuts open connections. Safe to call twice. */
     async close() {
       if (stopped.signal.aborted) return;
       stopped.abort();

@@ -26,14 +26,7 @@ export interface TrueDeletion {
 }
 
 /** The true content and history of a world, for tests. Each call reads the current world. */
-export interface Truth {
-  /** All records that are not deleted, in the order of their creation, made one by one. */
-  records<R extends Resource>(resource: R): Iterable<TrueRecord<RecordTypes[R]>>;
-  /** All transitions until now, build by build in the order of their ids. They end with a build's deletion. */
-  transitions(): Iterable<TrueTransition>;
-  /** All deletions since the world began, in the order of time. */
-  deletions(): readonly TrueDeletion[];
-}
+export type Truth = ReturnType<typeof createTruth>;
 
 /** Reads the rows of a world directly, without the hiding and ordering of the protocol. */
 export function createTruth(deps: {
@@ -43,7 +36,7 @@ export function createTruth(deps: {
   records: Records;
   deletions: readonly TrueDeletion[];
   now: () => Micros;
-}): Truth {
+}) {
   const { population, builds, lives, records, deletions, now } = deps;
 
   function* liveBuilds(): Iterable<number> {
@@ -62,8 +55,10 @@ export function createTruth(deps: {
   }
 
   return {
+    /** All records that are not deleted, in the order of their creation, made one by one. */
     records: <R extends Resource>(resource: R) => recordsOf(resource) as Iterable<TrueRecord<RecordTypes[R]>>,
-    *transitions() {
+    /** All transitions until now, build by build in the order of their ids. They end with a build's deletion. */
+    *transitions(): Iterable<TrueTransition> {
       for (let row = 0; row < builds.rowCount; row++) {
         const end = Math.min(now(), builds.deletedAt(row));
         const life = lives.lifeOf(row, builds.createdAt(row), builds.project(row));
@@ -75,6 +70,7 @@ export function createTruth(deps: {
         }
       }
     },
-    deletions: () => deletions.slice(),
+    /** All deletions since the world began, in the order of time. */
+    deletions: (): readonly TrueDeletion[] => deletions.slice(),
   };
 }

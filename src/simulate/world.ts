@@ -13,34 +13,13 @@ import { createRecords } from "./records.ts";
 import { settleWorld, type WorldOptions, type WorldSettings } from "./settings.ts";
 import { createTruth, type Truth } from "./truth.ts";
 import { createWorldCatalog } from "./world-catalog.ts";
-import { createWorldPages, type WorldPage } from "./world-pages.ts";
+import { createWorldPages } from "./world-pages.ts";
 
 /** The whole content of a service, with a clock that only moves on request. */
-export interface World {
-  readonly settings: Readonly<WorldSettings>;
-  /** True time. The service's own clock is ahead of it by `clockOffsetMs`. */
-  now(): Date;
-  /** Lets virtual milliseconds pass: all events that are due in them happen, in their order. */
-  advance(ms: number): void;
-  /** Like `advance`, up to a moment. A moment in the past changes nothing. */
-  advanceTo(moment: Date): void;
-  /**
-   * Triggers builds now, at the head of the list, and returns their ids, oldest first. Each build takes a
-   * microsecond of virtual time, so that the dates differ. A world without projects triggers none.
-   */
-  triggerBuilds(count: number): string[];
-  /** Deletes a record now, with everything that depends on it. False when there is no such record. */
-  deleteRecord(resource: Resource, id: string): boolean;
-  /** Gives the page of a file another text now. False when there is no such file. */
-  editPage(fileId: string): boolean;
-  /** The page at a path without the base path, such as a file's `absolute_url`; undefined when there is none. */
-  page(path: string): WorldPage | undefined;
-  truth(): Truth;
-  catalog(): Catalog;
-}
+export type World = ReturnType<typeof createWorld>;
 
 /** Creates a whole world from a seed. A million builds take seconds, and their texts take no memory. */
-export function createWorld(options: WorldOptions = {}): World {
+export function createWorld(options: WorldOptions = {}) {
   const settings = settleWorld(options);
   const { seed, rates } = settings;
   const dates = createLocalDates(settings.timeZone);
@@ -101,11 +80,18 @@ export function createWorld(options: WorldOptions = {}): World {
   });
 
   return {
-    settings,
+    settings: settings as Readonly<WorldSettings>,
+    /** True time. The service's own clock is ahead of it by `clockOffsetMs`. */
     now: () => new Date(now / 1000),
-    advance: (ms) => advanceTo(now + Math.round(ms * 1000)),
-    advanceTo: (moment) => advanceTo(moment.getTime() * 1000),
-    triggerBuilds(count) {
+    /** Lets virtual milliseconds pass: all events that are due in them happen, in their order. */
+    advance: (ms: number) => advanceTo(now + Math.round(ms * 1000)),
+    /** Like `advance`, up to a moment. A moment in the past changes nothing. */
+    advanceTo: (moment: Date) => advanceTo(moment.getTime() * 1000),
+    /**
+     * Triggers builds now, at the head of the list, and returns their ids, oldest first. Each takes a microsecond, so that
+     * the dates differ. A world without projects triggers none.
+     */
+    triggerBuilds(count: number): string[] {
       const random = createRandom(hash(seed, STREAM.history, 2 + builds.rowCount));
       const ids: string[] = [];
       for (let left = count; left > 0; left--) {
@@ -123,18 +109,20 @@ export function createWorld(options: WorldOptions = {}): World {
       buildRevision++;
       return ids;
     },
-    deleteRecord(resource, id) {
+    /** Deletes a record now, with everything that depends on it. False when there is no such record. */
+    deleteRecord(resource: Resource, id: string): boolean {
       buildRevision++;
       return deletions.deleteRecord(resource, Number(id), now);
     },
-    editPage(fileId) {
+    /** Gives the page of a file another text now. False when there is no such file. */
+    editPage(fileId: string): boolean {
       const file = population.files.find(Number(fileId));
       if (file) pages.edit(file, new Date(now / 1000));
       return file !== undefined;
     },
     page: pages.find,
-    truth: () =>
+    truth: (): Truth =>
       createTruth({ population, builds, lives, records, deletions: deletions.all, now: () => now }),
-    catalog: () => catalog,
+    catalog: (): Catalog => catalog,
   };
 }

@@ -15,24 +15,11 @@ const KEPT_COUNTS = 2000;
 /** Up to so many matches are found by the indexes of their filters and sorted; more are read in their order. */
 const SORTED_MATCHES = 20_000;
 
-interface IdSlice {
-  ids: string[];
-  totalCount: number;
-}
-
-/** Finds the ids of a slice and counts the list. Must run in a snapshot. */
-type ListSlices = (
-  tx: TransactionSql,
-  resource: Resource,
-  query: ListRequest,
-  revision: string,
-) => Promise<IdSlice>;
-
 /**
- * Counts are remembered, and so are places in the list, each for one revision of it. A slice in the second half
- * is read from the end of the list when no known place is nearer.
+ * Finds the ids of slices and counts their lists; each must run in a snapshot. Counts and places are remembered for one
+ * revision of a list. A slice in the second half is read from the end when no known place is nearer.
  */
-export function createListSlices(): ListSlices {
+export function createListSlices() {
   const counts = new LRUCache<string, { revision: string; total: number }>({ max: KEPT_COUNTS });
   const places = createListPlaces();
 
@@ -48,7 +35,12 @@ export function createListSlices(): ListSlices {
     return total;
   }
 
-  return async (tx, resource, { filters, offset, limit }, revision) => {
+  return async (
+    tx: TransactionSql,
+    resource: Resource,
+    { filters, offset, limit }: ListRequest,
+    revision: string,
+  ): Promise<{ ids: string[]; totalCount: number }> => {
     const list = describeList(resource, filters);
     const total = await count(tx, list, revision);
     const size = Math.min(limit, total - offset);
@@ -172,37 +164,28 @@ function isBehind({ key, type, isDescending }: ListOrder, r: RecordTable, place:
 const PLACES_A_LIST = 4000;
 const LISTS = 100;
 
-interface KnownList {
-  revision: string;
-  /** Ascending. */
-  offsets: number[];
-  places: ListPlace[];
-}
-
 /**
  * Where slices of a list ended: the record before an offset. A later slice starts at the nearest one, so a walk
  * reads each row once, and a deep offset reads fewer rows the more slices were asked for. Places hold for one
  * revision of their list.
  */
-interface ListPlaces {
-  /** The known place with the largest offset that is not behind `offset`. */
-  nearest(list: string, revision: string, offset: number): { offset: number; place: ListPlace } | null;
-  /** Remembers that `place` is the record just before `offset`. */
-  add(list: string, revision: string, offset: number, place: ListPlace): void;
-}
-
-export function createListPlaces(): ListPlaces {
-  const lists = new LRUCache<string, KnownList>({ max: LISTS });
+export function createListPlaces() {
+  /** Offsets are ascending. */
+  const lists = new LRUCache<string, { revision: string; offsets: number[]; places: ListPlace[] }>({
+    max: LISTS,
+  });
 
   return {
-    nearest(list, revision, offset) {
+    /** The known place with the largest offset that is not behind `offset`. */
+    nearest(list: string, revision: string, offset: number): { offset: number; place: ListPlace } | null {
       const known = lists.get(list);
       if (known?.revision !== revision) return null;
       const at = countUpTo(known.offsets, offset) - 1;
       const place = known.places[at];
       return place === undefined ? null : { offset: known.offsets[at] ?? 0, place };
     },
-    add(list, revision, offset, place) {
+    /** Remembers that `place` is the record just before `offset`. */
+    add(list: string, revision: string, offset: number, place: ListPlace): void {
       let known = lists.get(list);
       if (known?.revision !== revision) {
         known = { revision, offsets: [], places: [] };

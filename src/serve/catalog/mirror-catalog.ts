@@ -49,7 +49,9 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
       // Its absence says that there is no such record only when the list is known. That is asked first: a walk
       // that ends in between may have brought the record.
       const unready = await mirror.read((sql) => assertReady(sql, resource)).catch((error: unknown) => error);
-      const find = (sql: AnySql) => readRecords(sql, resource, [id], (r) => isFound(resource, r));
+      const isFound = (r: RecordTable) =>
+        compose`${r.deleted_at} is null${resource === "project" ? compose` and ${isShown(resource, r)}` : undefined}`;
+      const find = (sql: AnySql) => readRecords(sql, resource, [id], isFound);
       // One statement reads a user or a build. Others take several, which must see one moment.
       const isWhole = resource === "user" || resource === "build";
       const [record] = await (isWhole ? mirror.read(find) : mirror.snapshot(find));
@@ -63,13 +65,8 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
     async searchFiles(query) {
       const { hits } = await mirror.read((sql) => findFiles(sql, query));
       if (hits.length === 0) return [];
-      const records = await mirror.snapshot((tx) =>
-        readRecords(
-          tx,
-          "file",
-          hits.map(({ fileId }) => fileId),
-        ),
-      );
+      const ids = hits.map(({ fileId }) => fileId);
+      const records = await mirror.snapshot((tx) => readRecords(tx, "file", ids));
       const byId = new Map(records.map((record) => [String(record.id), record]));
       return hits.flatMap(({ fileId, text }) => {
         const record = byId.get(fileId);
@@ -102,12 +99,6 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
   };
 }
 
-/** The condition that a row is found by its id. */
-function isFound(resource: Resource, r: RecordTable): SQL {
-  const isThere = compose`${r.deleted_at} is null`;
-  return resource === "project" ? compose`${isThere} and ${isShown(resource, r)}` : isThere;
-}
-
 /** A record that the service has and the mirror could not store is not absent. Throws `NotReadyError`. */
 async function assertNotQuarantined(sql: AnySql, resource: Resource, id: string): Promise<void> {
   const found = await sql`
@@ -115,13 +106,10 @@ async function assertNotQuarantined(sql: AnySql, resource: Resource, id: string)
   if (found.length > 0) throw new NotReadyError(`The ${resource} ${id} could not be stored yet`);
 }
 
-/** Throws `NotReadyError` until a walk has read the list of a resource to its end. */
-type AssertReady = (sql: AnySql, resource: Resource) => Promise<void>;
-
-/** A list that was ready stays ready, so that it is asked for once. */
-function createReadiness(): AssertReady {
+/** Throws `NotReadyError` until a walk has read a list to its end. A list that was ready stays ready. */
+function createReadiness() {
   const ready = new Set<Resource>();
-  return async (sql, resource) => {
+  return async (sql: AnySql, resource: Resource): Promise<void> => {
     if (ready.has(resource)) return;
     // A walk that broke off keeps a checkpoint, or has no page.
     const found = await sql`
@@ -138,17 +126,11 @@ function partsOf(resource: Resource): Resource[] {
   return [...new Set([resource, ...targets.flatMap(({ target }) => partsOf(target))])];
 }
 
-interface ListRevision {
-  /** Equal revisions of a list mean equal lists. */
-  revision: string;
-  /** When the list last changed, by the clock of the database. Null while the mirror is empty. */
-  changedAt: Date | null;
-  /** How long ago that was by the same clock, in milliseconds; negative where it was put back since. */
-  ageMs: number;
-}
-
-/** The revision of a list, from the rows that triggers keep (`sync.revisions`). */
-async function readRevision(sql: AnySql, resource: Resource): Promise<ListRevision> {
+/**
+ * The revision of a list, from the rows that triggers keep: equal revisions mean equal lists. With when it last changed and how
+ * long ago that was, by the clock of the database: null in an empty mirror, negative where the clock was put back.
+ */
+async function readRevision(sql: AnySql, resource: Resource) {
   // The times too: a database that was restored, or a standby that took over, may count to the same number again.
   const [found] = await sql<{ revision: string | null; changed_ms: number | null; age_ms: number | null }[]>`
     select string_agg(concat_ws(' ', resource, revision, changed_at), ', ' order by resource) as revision,

@@ -53,7 +53,7 @@ export function createApp(deps: AppDeps): Hono {
   if (metrics !== undefined) app.route("/", metrics);
   app.use(rateLimit({ ratePerSecond }), compression());
   if (status !== undefined) app.route("/", status);
-  if (catalog !== undefined) app.route("/", createInterface({ catalog, clock, log }));
+  if (catalog !== undefined) app.route("/", createInterface(catalog, clock, log));
   app.route("/", pages);
   return app;
 }

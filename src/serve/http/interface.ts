@@ -1,6 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { etag, RETAINED_304_HEADERS } from "hono/etag";
 import type { Clock } from "../../base/clock.ts";
-import { entityTagOf } from "../../base/entity-tag.ts";
 import type { Logger } from "../../base/log.ts";
 import { createGate, type GateBounds } from "../../page/cache/gate.ts";
 import { whileRead } from "../../page/cache/reader-gone.ts";
@@ -25,18 +25,20 @@ const CACHED = "max-age=5, stale-while-revalidate=30";
 export const INTERFACE_PATHS = ["/api/*", "/openapi.json"] as const;
 const METHODS = "GET, HEAD, OPTIONS";
 
-interface InterfaceDeps {
-  catalog: Catalog;
-  clock: Clock;
-  log: Logger;
-}
+/** What a 304 says of the reply that it stands for (RFC 9110, section 15.4.5), to pages of other origins too. */
+const KEPT = [
+  ...RETAINED_304_HEADERS,
+  "last-modified",
+  "access-control-allow-origin",
+  "access-control-expose-headers",
+];
 
 /**
  * The service's interface over a catalog, below `/api/`, and its description at `/openapi.json`. Replies have
  * entity tags. A catalog that fails gives 503 or 500 with `{"error": sentence}`, and one that hangs gives 503
  * after 15 s.
  */
-export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
+export function createInterface(catalog: Catalog, clock: Clock, log: Logger): Hono {
   const large = createGate(LARGE_AT_ONCE);
   const protocol = createProtocol({
     catalog,
@@ -75,8 +77,9 @@ export function createInterface({ catalog, clock, log }: InterfaceDeps): Hono {
     return reply;
   }
 
-  app.use("/api/*", inTime, lastModified(catalog), entityTags());
-  app.use("/openapi.json", entityTags());
+  const tags = etag({ retainedHeaders: KEPT });
+  app.use("/api/*", inTime, lastModified(catalog), tags);
+  app.use("/openapi.json", tags);
   app.all("/api/*", (c) => answer(c));
   app.all("/openapi.json", (c) => {
     if (c.req.method === "OPTIONS") return c.body(null, 204, { allow: METHODS });
@@ -94,37 +97,6 @@ function requestOf(c: Context): { request_id?: string } {
 }
 
 /** What a client has already is answered by 304: by the entity tag of a reply, or by the moment of its data. */
-
-/**
- * Gives each whole reply with status 200 an entity tag, a hash of its body before compression, and answers
- * 304 without a body to a client that has it (RFC 9110, sections 8.8.3 and 13.1.2). A tag that a handler has
- * set stays, which saves copies of a long body. Reads the whole body else, so it is not for streams.
- */
-function entityTags(): MiddlewareHandler {
-  return async (c, next) => {
-    await next();
-    if (c.res.status !== 200) return;
-    let reply = c.res;
-    if (!reply.headers.has("etag")) {
-      const body = new Uint8Array(await reply.arrayBuffer());
-      reply = new Response(body, reply);
-      reply.headers.set("etag", entityTagOf(body));
-    }
-    const isKnown = hasTag(c.req.header("if-none-match"), reply.headers.get("etag") ?? "");
-    // Hono would add the headers of the reply that is replaced.
-    c.res = undefined;
-    c.res = isKnown ? notModified(reply) : reply;
-  };
-}
-
-/** Whether an If-None-Match names this tag. `W/` makes no difference. A star stands for any tag. */
-export function hasTag(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch.trim() === "*") return true;
-  const wanted = etag.replace(/^W\//, "");
-  // A tag may hold commas, so the list cannot be split at them.
-  return ifNoneMatch.match(/"[^"]*"/g)?.includes(wanted) ?? false;
-}
 
 /** Below a list, the paths that are not those of a record. */
 const NO_RECORDS = new Set(["schema", "search", "anchor"]);
@@ -150,10 +122,10 @@ function lastModified(catalog: Pick<Catalog, "lastModified">): MiddlewareHandler
     if (c.req.header("if-none-match") !== undefined) return;
     const since = Date.parse(c.req.header("if-modified-since") ?? "");
     if (!(since >= seconds * 1000)) return;
-    const reply = notModified(c.res);
+    const headers = [...c.res.headers].filter(([name]) => KEPT.includes(name));
     // Hono would add the headers of the reply that is replaced.
     c.res = undefined;
-    c.res = reply;
+    c.res = new Response(null, { status: 304, headers });
   };
 }
 
@@ -162,13 +134,4 @@ function resourceOf(path: string): Resource | undefined {
   const [, resource, key] = /^\/api\/v1\/([^/]+)(?:\/([^/]*))?\/?$/.exec(path) ?? [];
   if (resource === undefined || !isResource(resource)) return undefined;
   return key !== undefined && NO_RECORDS.has(key) ? undefined : resource;
-}
-
-/** What a 304 says of the reply that it stands for (RFC 9110, section 15.4.5). */
-const KEPT = /^(?:cache-control|date|etag|expires|last-modified|vary|access-control-.*)$/;
-
-/** The 304 in place of a reply that the client already has. It has no body, and no header that describes one. */
-function notModified(reply: Response): Response {
-  const headers = [...reply.headers].filter(([name]) => KEPT.test(name));
-  return new Response(null, { status: 304, headers });
 }

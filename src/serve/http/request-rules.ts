@@ -41,18 +41,14 @@ export function accessLine(log: Logger): MiddlewareHandler {
     await next();
     const { res: reply, req } = c;
     const write = (bytes: number) => {
-      const facts = { request_id: c.get("requestId"), method: req.method, path: shownPath(req.url) };
+      const path = new URL(req.url).pathname.slice(0, MAX_PATH_LENGTH);
+      const facts = { request_id: c.get("requestId"), method: req.method, path };
       const duration_ms = Math.round(performance.now() - from);
       log.debug({ ...facts, status: reply.status, duration_ms, bytes }, "a request was answered");
     };
     if (reply.body === null || req.method === "HEAD") write(0);
     else c.res = new Response(counted(reply.body, write), reply);
   };
-}
-
-/** The path of a request for a line of the log. */
-function shownPath(url: string): string {
-  return new URL(url).pathname.slice(0, MAX_PATH_LENGTH);
 }
 
 /** The same body, whose length is told at its end, or when its reader leaves. */
@@ -176,13 +172,11 @@ export function boundUrl(): MiddlewareHandler {
   };
 }
 
-const READING = ["GET", "HEAD"];
-
 /** Answers 405 to any method that would change something. */
 export function readOnly(): MiddlewareHandler {
   return async (c, next) => {
-    if (READING.includes(c.req.method)) return next();
-    return c.body(null, 405, { allow: READING.join(", ") });
+    const isReading = c.req.method === "GET" || c.req.method === "HEAD";
+    return isReading ? next() : c.body(null, 405, { allow: "GET, HEAD" });
   };
 }
 

@@ -54,9 +54,9 @@ export async function serveMirror(
   const readFigures = createReadFigures({ read: figuresReader.read, options: { ...config, isWorker }, log });
   const readStatus = createReadStatus(config, definitions);
   const app = createApp({
-    probes: createProbes({ reader: readyReader, definitions, log }),
+    probes: createProbes(readyReader, definitions, log),
     metrics: createMetricsRoute({ registry: meters.registry, readFigures }),
-    status: createStatusReply({ reader: statusReader, readStatus, clock, log }),
+    status: createStatusReply(statusReader, readStatus, clock, log),
     pages: createPages({ mirror, sourceTimezone, clock, log }),
     catalog: createMirrorCatalog(mirror),
     // The name it listens on is one that its operator chose.
@@ -75,7 +75,6 @@ export async function serveMirror(
     );
   // Opened only now, so that an unusable address does not start the embedded Postgres. The caller opens it again.
   mirror.open().catch(() => {});
-  let closed: Promise<void> | undefined;
 
   async function close(): Promise<void> {
     log.info("the port is closed; requests under way are still answered");
@@ -86,10 +85,11 @@ export async function serveMirror(
     log.info("the server has ended");
   }
 
-  function closeOnce(): Promise<void> {
+  let closed: Promise<void> | undefined;
+  const closeOnce = () => {
     closed ??= close();
     return closed;
-  }
+  };
   // At once: the command itself may be busy with something that takes long.
   signal.addEventListener("abort", () => void closeOnce().catch(() => {}), { once: true });
 

@@ -33,22 +33,16 @@ export function createBriefAnswer<T>(
   };
 }
 
-/** However many ask, the database is asked this often at most. */
+/** However many ask or scrape, the database is asked this often at most. */
 const READINESS_KEPT_MS = 1000;
 const UNCACHED = { "cache-control": "no-store" };
-
-interface ProbesDeps {
-  reader: BoundedReader;
-  definitions: Definitions;
-  log: Logger;
-}
 
 /**
  * What a supervisor asks. `/livez` answers as long as the process turns, whatever the database does. `/readyz`
  * answers 200 when the database answers and its schema is that of this program, else 503 with the reason. It
  * never asks the service, and does not mind how old the mirror is.
  */
-export function createProbes({ reader, definitions, log }: ProbesDeps): Hono {
+export function createProbes(reader: BoundedReader, definitions: Definitions, log: Logger): Hono {
   let lastFault: string | null | undefined;
 
   async function findFault(): Promise<string | null> {
@@ -73,8 +67,7 @@ export function createProbes({ reader, definitions, log }: ProbesDeps): Hono {
 
   const askOnce = createBriefAnswer(findFault, READINESS_KEPT_MS);
   const app = new Hono();
-  app.use("/livez", readOnly());
-  app.use("/readyz", readOnly());
+  app.on("ALL", ["/livez", "/readyz"], readOnly());
   app.get("/livez", (c) => c.text("ok\n", 200, UNCACHED));
   app.get("/readyz", async (c) => {
     const fault = await askOnce();
@@ -84,25 +77,24 @@ export function createProbes({ reader, definitions, log }: ProbesDeps): Hono {
   return app;
 }
 
-/** However many ask, the document is read this often at most. */
 const STATUS_KEPT_MS = 5000;
-const LATER = { "retry-after": "10" };
-
-interface StatusReplyDeps {
-  reader: BoundedReader;
-  readStatus: ReadStatus;
-  clock: Clock;
-  log: Logger;
-}
 
 /** The document of the mirror's state, at `/status.json`. 503 with the reason where it cannot be read. */
-export function createStatusReply({ reader, readStatus, clock, log }: StatusReplyDeps): Hono {
+export function createStatusReply(
+  reader: BoundedReader,
+  readStatus: ReadStatus,
+  clock: Clock,
+  log: Logger,
+): Hono {
   async function answer(): Promise<Response> {
     try {
       const status = await reader.read((sql) => readStatus(sql, clock.now()));
       if (!("fault" in status)) return Response.json(status, { headers: UNCACHED });
       const { fault: error, ...facts } = status;
-      return Response.json({ error, ...facts }, { status: 503, headers: { ...UNCACHED, ...LATER } });
+      return Response.json(
+        { error, ...facts },
+        { status: 503, headers: { ...UNCACHED, "retry-after": "10" } },
+      );
     } catch (error) {
       return failureReply(error, "/status.json", log);
     }
@@ -113,15 +105,13 @@ export function createStatusReply({ reader, readStatus, clock, log }: StatusRepl
     return { reply, body: await reply.text() };
   }, STATUS_KEPT_MS);
   const app = new Hono();
-  app.use("/status.json", readOnly());
-  app.get("/status.json", async () => {
+  app.use("/status.json", readOnly()).get("/status.json", async () => {
     const { reply, body } = await answerOnce();
     return new Response(body, reply);
   });
   return app;
 }
 
-/** However many scrape, the database is asked this often at most. */
 const FIGURES_KEPT_MS = 3000;
 
 interface MetricsDeps {
@@ -137,12 +127,10 @@ interface MetricsDeps {
 export function createMetricsRoute({ registry, readFigures, keepMs = FIGURES_KEPT_MS }: MetricsDeps): Hono {
   const readOnce = createBriefAnswer(readFigures, keepMs);
   const app = new Hono();
-  app.use("/metrics", readOnly());
-  app.get("/metrics", async (c) => {
+  app.use("/metrics", readOnly()).get("/metrics", async (c) => {
     const { isUp, figures } = await readOnce();
     const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), registry.metrics()]);
-    const headers = { "content-type": registry.contentType, "cache-control": "no-store" };
-    return c.body(texts.join("\n"), 200, headers);
+    return c.body(texts.join("\n"), 200, { ...UNCACHED, "content-type": registry.contentType });
   });
   return app;
 }

@@ -5,25 +5,12 @@ import { Refusal } from "./catalog.ts";
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 1000;
 
-interface Paging {
-  limit: number;
-  offset: number;
-}
-
-interface EnvelopeMeta {
-  limit: number;
-  next: string | null;
-  offset: number;
-  previous: string | null;
-  total_count: number;
-}
-
 /**
  * Reads `limit` and `offset`. As in the recording, a limit above the maximum is silently reduced and 0 means
  * the maximum. Throws a `Refusal` for a value that is not a number. The recording does not have a negative
  * limit or an invalid offset: their messages are ours, after the same pattern.
  */
-export function readPaging(query: URLSearchParams): Paging {
+export function readPaging(query: URLSearchParams) {
   const limit = readInteger(query, "limit", DEFAULT_LIMIT, "a positive integer");
   if (limit < 0) {
     throw new Refusal(`Invalid limit '${limit}' provided. Please provide a positive integer >= 0.`);
@@ -35,17 +22,13 @@ export function readPaging(query: URLSearchParams): Paging {
   return { limit: limit === 0 || limit > MAX_LIMIT ? MAX_LIMIT : limit, offset };
 }
 
-/**
- * `path` is the path of the list: a list that was requested by a slug in its path loses the slug in `next`,
- * as recorded.
- */
+/** The `meta` of a page. `path` is that of the list: a list that was asked for by a slug in its path loses the slug in `next`. */
 export function describePage(
   path: string,
   query: URLSearchParams,
-  page: Paging,
+  { limit, offset }: ReturnType<typeof readPaging>,
   totalCount: number,
-): EnvelopeMeta {
-  const { limit, offset } = page;
+) {
   return {
     limit,
     next: offset + limit < totalCount ? pageAddress(path, query, limit, offset + limit) : null,

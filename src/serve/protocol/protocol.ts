@@ -89,10 +89,6 @@ interface Asked {
   request: Request;
 }
 
-interface SlugFilter extends Filter {
-  value: string;
-}
-
 /**
  * The whole interface of `docs/interface.md` over a catalog: routes, envelopes, refusals. Where the interface
  * is not documented it follows `manners`, and errors look like the recorded service's. JSON comes whatever
@@ -113,10 +109,8 @@ export function createProtocol(options: ProtocolOptions): Hono {
   async function answerRoot(): Promise<Response> {
     const listing: RootEndpoints = {};
     for (const resource of RESOURCES) {
-      listing[resource] = {
-        list_endpoint: `${apiPath}/${resource}/`,
-        schema: `${apiPath}/${resource}/schema/`,
-      };
+      const path = `${apiPath}/${resource}/`;
+      listing[resource] = { list_endpoint: path, schema: `${path}schema/` };
     }
     return json(listing);
   }
@@ -125,7 +119,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
   async function answerList(
     resource: Resource,
     { url, request }: Asked,
-    only?: SlugFilter,
+    only?: Filter & { value: string },
   ): Promise<Response> {
     const key = url.pathname + url.search;
     const ready = cache.get(key);

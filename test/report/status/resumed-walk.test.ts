@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { StoppedError } from "../../../src/base/errors.ts";
+import { noteNews } from "../../../src/notify/source.ts";
 import { staleLists } from "../../../src/notify/state-notices.ts";
 import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { findFigures } from "../../../src/report/status/find-figures.ts";
@@ -42,7 +43,7 @@ test("a list whose walk was resumed is as fresh as its first page", async () => 
     expect(fresh?.at).toBe(figure?.lastGoodAt);
 
     const look = { staleAfterMs: 4 * HOUR_MS, now: now.toISOString() };
-    await runStatement(sql, staleLists.look(look, "{}"));
+    await runStatement(sql, noteNews(staleLists.look(look, "{}")));
     const noted = await sql<{ resource: string }[]>`select data->>'resource' as resource from sync.notices`;
     expect(noted.map(({ resource }) => resource)).toContain("build");
   });

@@ -263,18 +263,12 @@ describe("/status.json", () => {
     const outcomes = [async () => STATUS, async () => Promise.reject(new StoreError("secret"))];
     for (const [index, outcome] of outcomes.entries()) {
       reads = 0;
-      const app = createStatusReply({
-        reader: {
-          read: () => {
-            reads++;
-            return outcome() as never;
-          },
-          close: async () => {},
-        },
-        readStatus: async () => STATUS,
-        clock: systemClock,
-        log: silentLog,
-      });
+      const read = () => {
+        reads++;
+        return outcome() as never;
+      };
+      const reader = { read, close: async () => {} };
+      const app = createStatusReply(reader, async () => STATUS, systemClock, silentLog);
       const replies = await Promise.all(Array.from({ length: 50 }, () => app.request("/status.json")));
       replies.push(await app.request("/status.json"));
       expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([[200, 503][index]]));
@@ -293,11 +287,7 @@ describe("/readyz", () => {
       reads++;
       return Promise.resolve({ fault: null } as never);
     };
-    const app = createProbes({
-      reader: { read, close: async () => {} },
-      definitions: readDefinitions(),
-      log: silentLog,
-    });
+    const app = createProbes({ read, close: async () => {} }, readDefinitions(), silentLog);
     for (let asked = 0; asked < 50; asked++) expect((await app.request("/livez")).status).toBe(200);
     expect(reads).toBe(0);
     const replies = await Promise.all(Array.from({ length: 50 }, () => app.request("/readyz")));
