@@ -1,5 +1,5 @@
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { EACH_LIST } from "../../test/support/each-list.ts";
+import { EACH_LIST } from "../../test/support/mirror-rows.ts";
 
 /**
  * Fills a mirror by SQL alone with so many builds of 400 days, as a worker that watches each minute would have left it: 5,000 projects, or as

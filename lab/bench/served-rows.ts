@@ -1,5 +1,5 @@
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { EACH_LIST } from "../../test/support/each-list.ts";
+import { EACH_LIST } from "../../test/support/mirror-rows.ts";
 
 export interface ServedRows {
   builds: number;

@@ -3,7 +3,7 @@ import type { World } from "../../src/simulate/world.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { canonicalJson } from "../../test/support/canonical-json.ts";
-import { restoreStored } from "../../test/support/stored-mirror.ts";
+import { restoreStored } from "../../test/support/mirror-rows.ts";
 
 const CLIENT = { applicationName: "docmirror soak" };
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { jsonText } from "../../src/base/text.ts";
-import { hostileJson } from "../support/hostile-records.ts";
+import { hostileJson } from "../support/wire-records.ts";
 
 describe("jsonText", () => {
   it("writes what JSON.stringify writes, and of a long value its beginning", () => {

@@ -17,7 +17,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { createWorld } from "../../src/simulate/world.ts";
-import { findBuiltProgram } from "../support/built-program.ts";
+import { findBuiltProgram } from "../support/cli.ts";
 import { SMALL } from "../support/quick-world.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

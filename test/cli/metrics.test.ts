@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { createWorld } from "../../src/simulate/world.ts";
+import { hasPromtool, promtool, seriesOf, sumOf } from "../support/alert-firings.ts";
 import { type RunningCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { seriesOf, sumOf } from "../support/metric-samples.ts";
-import { hasPromtool, promtool } from "../support/promtool.ts";
 
 /** Never in these years, so that nothing but the start begins a sync. */
 const NEVER = ["--sync-cron", "0 0 29 2 *", "--watch-cron", "0 0 29 2 *", "--rate", "0", "--http-port", "0"];

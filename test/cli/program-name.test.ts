@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findBuiltProgram } from "../support/built-program.ts";
+import { findBuiltProgram } from "../support/cli.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const isBuilt = findBuiltProgram() !== null;

@@ -9,10 +9,10 @@ import { runCli, startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
+import { fingerprintTables } from "../support/mirror-rows.ts";
 import { makeNextRelease } from "../support/next-release.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
 import { createSystemPostgres, POSTGRES_BIN } from "../support/system-postgres.ts";
-import { fingerprintTables } from "../support/table-prints.ts";
 
 let folder: string;
 let file: string;

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { findBuiltProgram } from "../support/built-program.ts";
+import { findBuiltProgram } from "../support/cli.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../bin/docmirror.js", import.meta.url));
 const isBuilt = findBuiltProgram() !== null;

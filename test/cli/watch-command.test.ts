@@ -9,7 +9,7 @@ import { startRun } from "../../src/store/ledger/run-ledger.ts";
 import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { type CliOptions, runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
-import { forgetService } from "../support/forget-service.ts";
+import { forgetService } from "../support/mirror-rows.ts";
 import { syncOnce } from "../support/sync.ts";
 
 /** Builds are dated by the real time, as the program reads it. */

@@ -8,7 +8,7 @@ import {
 } from "../../src/base/errors.ts";
 import { serviceClientOver } from "../../src/client/create-service-client.ts";
 import type { ServiceClient } from "../../src/client/service-client.ts";
-import { asSent } from "../support/as-sent.ts";
+import { asSent } from "../support/canonical-json.ts";
 import { createTestClient } from "../support/client.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../support/wire-records.ts";

@@ -8,7 +8,7 @@ import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
-import { asSent } from "../support/as-sent.ts";
+import { asSent } from "../support/canonical-json.ts";
 import { createTestClient } from "../support/client.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { type Exchange, recordedExchanges } from "../support/recorded-exchanges.ts";

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { nameSources } from "../../src/base/config/program.ts";
-import { findBuiltProgram } from "../support/built-program.ts";
+import { findBuiltProgram } from "../support/cli.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const BUILT = new URL("dist/cli/", ROOT);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { figureMetrics, processMetrics } from "../../tools/metrics-page.ts";
-import { hasPromtool, promtool } from "../support/promtool.ts";
+import { hasPromtool, promtool } from "../support/alert-firings.ts";
 
 const FOLDER = new URL("../../deploy/prometheus/", import.meta.url);
 const pathOf = (name: string) => fileURLToPath(new URL(name, FOLDER));

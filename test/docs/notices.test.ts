@@ -9,7 +9,7 @@ import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { EACH_LIST } from "../support/each-list.ts";
+import { EACH_LIST } from "../support/mirror-rows.ts";
 import { addLateBuild, addLook, QUIET_NIGHT } from "../support/quiet-night.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { WEBHOOK_KEY, WEBHOOK_SECRET } from "../support/webhook-receiver.ts";

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, findBarriers, overflow, startBrowser, visit } from "../support/browser.ts";
-import { findClashes } from "../support/control-boxes.ts";
+import { findClashes } from "../support/docker.ts";
 import { openMirrorPages } from "../support/mirror-pages.ts";
 import { SILENCE, seedPages } from "../support/served-pages.ts";
 

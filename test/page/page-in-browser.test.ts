@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { projectHref } from "../../src/page/parts/links.ts";
 import { CHROMIUM, findBarriers, overflow, startBrowser, visit } from "../support/browser.ts";
-import { findClashes } from "../support/control-boxes.ts";
+import { findClashes } from "../support/docker.ts";
 import { openMirrorPages } from "../support/mirror-pages.ts";
 import { HOSTILE_SLUGS, seedPages } from "../support/served-pages.ts";
 

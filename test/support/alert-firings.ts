@@ -1,5 +1,5 @@
 /** When the alerts of `deploy/prometheus` would have fired, by a real Prometheus over recorded samples. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const RULES = fileURLToPath(new URL("../../deploy/prometheus/alerts.yml", import
 /** In virtual time. A month of them stays below the 11,000 points that Prometheus gives at once. */
 const STEP_S = 300;
 
-export interface AlertRule {
+interface AlertRule {
   alert: string;
   expr: string;
   /** How long the expression must hold, in seconds. */
@@ -167,4 +167,45 @@ function secondsOf(span: string): number {
     (sum, [, count, unit = ""]) => sum + Number(count) * (units[unit] ?? 0),
     0,
   );
+}
+
+/** Whether this machine has promtool, which Debian's package `prometheus` brings. */
+export const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
+if (!hasPromtool) {
+  process.stderr.write("promtool is not here (Debian: prometheus), so the tests that need it are skipped\n");
+}
+
+/** Runs promtool. All that it wrote, and 0 where it found nothing wrong. */
+export function promtool(args: readonly string[], input = ""): { code: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync("promtool", args, { input, encoding: "utf8" });
+  return { code: status, output: `${stdout}${stderr}` };
+}
+
+/** The samples of a text in the format of Prometheus, by their series as the text names them. */
+export function samplesOf(text: string): Map<string, number> {
+  const samples = new Map<string, number>();
+  for (const line of text.split("\n")) {
+    if (line === "" || line.startsWith("#")) continue;
+    const at = line.lastIndexOf(" ");
+    const series = line.slice(0, at);
+    if (samples.has(series)) throw new Error(`${series} comes twice`);
+    samples.set(series, Number(line.slice(at + 1)));
+  }
+  return samples;
+}
+
+/** The value of each series of a metric, by its labels without the braces; "" where it has none. */
+export function seriesOf(text: string, name: string): Record<string, number> {
+  const found = [...samplesOf(text)].flatMap(([series, value]) => {
+    const [, of, labels = ""] = /^(\w+)(?:\{(.*)\})?$/.exec(series) ?? [];
+    return of === name ? [[labels, value] as const] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+/** The sum of all series of a metric whose labels contain `part`. */
+export function sumOf(text: string, name: string, part = ""): number {
+  return Object.entries(seriesOf(text, name))
+    .filter(([labels]) => labels.includes(part))
+    .reduce((sum, [, value]) => sum + value, 0);
 }

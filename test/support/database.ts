@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
 import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 
 export interface TestDatabase extends AsyncDisposable {
   url: string;
@@ -32,4 +33,12 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
     return dropped;
   };
   return { url: replaceDatabase(adminUrl, name), dispose, [Symbol.asyncDispose]: dispose };
+}
+
+/** How many sessions wait for an advisory lock of this database. Other tests wait for locks in databases of their own. */
+export async function countAdvisoryWaits(sql: Sql): Promise<number> {
+  const [row] = await sql<{ waiting: number }[]>`
+    select count(*) as waiting from pg_locks join pg_database on pg_database.oid = database
+    where locktype = 'advisory' and not granted and datname = current_database()`;
+  return row?.waiting ?? 0;
 }

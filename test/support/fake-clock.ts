@@ -38,3 +38,62 @@ export function createFakeClock({ startAt = "2024-05-15T12:00:00Z", holds = fals
     },
   };
 }
+
+interface Sleeper {
+  at: number;
+  wake(): void;
+}
+
+/** A clock in hand: time stands still until it is moved, and then every wait that is over ends in its order. */
+export interface HandClock extends Clock {
+  /** Moves to a moment, stopping at each wait on the way for what it sets in motion. */
+  moveTo(moment: string | Date): Promise<void>;
+  advance(ms: number): Promise<void>;
+}
+
+export function createHandClock(start: string): HandClock {
+  let nowMs = Date.parse(start);
+  const sleepers = new Set<Sleeper>();
+
+  async function moveTo(moment: string | Date): Promise<void> {
+    const endMs = new Date(moment).getTime();
+    for (;;) {
+      await settle();
+      const next = [...sleepers].sort((a, b) => a.at - b.at)[0];
+      if (next === undefined || next.at > endMs) break;
+      nowMs = Math.max(nowMs, next.at);
+      next.wake();
+    }
+    nowMs = endMs;
+  }
+
+  return {
+    now: () => new Date(nowMs),
+    sleep(ms, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        const sleeper: Sleeper = {
+          at: nowMs + ms,
+          wake() {
+            sleepers.delete(sleeper);
+            signal?.removeEventListener("abort", abort);
+            resolve();
+          },
+        };
+        const abort = () => {
+          sleepers.delete(sleeper);
+          reject(signal?.reason);
+        };
+        sleepers.add(sleeper);
+        signal?.addEventListener("abort", abort, { once: true });
+      });
+    },
+    moveTo,
+    advance: (ms) => moveTo(new Date(nowMs + ms)),
+  };
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,5 +1,5 @@
 import { withSql } from "../../src/store/connection/connect.ts";
-import { EACH_LIST } from "./each-list.ts";
+import { EACH_LIST } from "./mirror-rows.ts";
 import { refreshPages } from "./served-pages.ts";
 
 /** A mirror that was read whole a minute ago, with three projects, of which the first has a version. */

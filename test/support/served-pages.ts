@@ -6,7 +6,7 @@ import { createApp } from "../../src/serve/http/app.ts";
 import { createServedMirror } from "../../src/serve/http/served-mirror.ts";
 import { startServer } from "../../src/serve/http/server.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
-import { EACH_LIST } from "./each-list.ts";
+import { EACH_LIST } from "./mirror-rows.ts";
 
 export interface ServedPages extends AsyncDisposable {
   readonly url: string;

@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import type { Field } from "../../src/resources/declare.ts";
 import {
   type BuildRecord,
+  DECLARATIONS,
   type FileRecord,
   fieldsOf,
   type ProjectRecord,
@@ -98,4 +100,123 @@ export function wireBuild(id: string, over: Over<BuildRecord> = {}): Record<stri
     setup_error: "",
     ...over,
   });
+}
+
+/** Texts as users and broken servers send them: any code unit, U+0000, lone surrogates, names that objects have already. */
+export const hostileText: fc.Arbitrary<string> = fc.oneof(
+  fc.string({ unit: "grapheme", maxLength: 12 }),
+  fc.string({ unit: "binary", maxLength: 8 }),
+  fc
+    .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 6 })
+    .map((units) => String.fromCharCode(...units)),
+  fc.constantFrom(
+    "",
+    "\u0000",
+    "a\u0000b",
+    "\ud800",
+    "\udc00x",
+    "__proto__",
+    "constructor",
+    "<b>",
+    "\u001b[2J",
+  ),
+);
+
+const date: fc.Arbitrary<string> = fc.oneof(
+  fc.constantFrom(
+    "2013-05-20T06:40:04.128622",
+    "2013-05-20T06:40:04",
+    "2013-05-20 06:40:04.5",
+    "2013-05-20T06:40:04.000000",
+    "2013-05-20T06:40:04Z",
+    "2013-02-30T00:00:00",
+    "0000-00-00T00:00:00",
+    "9999-12-31T23:59:59.999999",
+    "Mon, 20 May 2013 06:40:04 -0500",
+    "1369032004",
+  ),
+  fc
+    .date({
+      min: new Date("0001-01-01T00:00:00Z"),
+      max: new Date("9999-12-31T23:59:59Z"),
+      noInvalidDate: true,
+    })
+    .map((moment) => moment.toISOString().slice(0, -1)),
+);
+
+const uri: fc.Arbitrary<string> = fc.oneof(
+  fc
+    .tuple(fc.constantFrom("project", "user", "version", "build"), fc.nat(9))
+    .map(([resource, id]) => `/api/v1/${resource}/${id}/`),
+  hostileText,
+);
+
+/** Any JSON value, with hostile texts and keys. */
+export const hostileJson: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.constantFrom(null, true, false),
+    jsonNumber(),
+    hostileText,
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.array(fc.tuple(hostileText, tie("value")), { maxLength: 3 }).map(toObject),
+  ),
+})).value;
+
+/** A number that JSON can carry; minus zero comes back from it as zero. */
+export function jsonNumber(): fc.Arbitrary<number> {
+  return fc.oneof(
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => (Object.is(number, -0) ? 0 : number)),
+  );
+}
+
+/** A record of a resource with an id that can be stored, and everything else as bad as it comes. */
+export function hostileRecord(resource: Resource): fc.Arbitrary<Record<string, unknown>> {
+  const id = fc.oneof(
+    fc.nat(30).map(String),
+    fc.nat(30),
+    fc.string({ unit: "grapheme", minLength: 1, maxLength: 5 }).filter((text) => !text.includes("\u0000")),
+  );
+  const fields = Object.entries(DECLARATIONS[resource].fields).map(([field, { kind }]) => {
+    const fitting: fc.Arbitrary<unknown> =
+      kind === "boolean"
+        ? fc.boolean()
+        : kind === "datetime"
+          ? date
+          : kind === "uri"
+            ? uri
+            : kind === "uris"
+              ? fc.array(uri, { maxLength: 3 })
+              : kind === "embedded"
+                ? hostileRecord("project")
+                : hostileText;
+    const value = fc.oneof(
+      { weight: 6, arbitrary: fitting },
+      { weight: 1, arbitrary: hostileJson },
+      fc.constant(null),
+    );
+    return fc.option(
+      value.map((one) => [field, one] as const),
+      { nil: null, freq: 8 },
+    );
+  });
+  const unknown = fc.array(fc.tuple(hostileText, hostileJson), { maxLength: 3 });
+  return fc.tuple(id, fc.tuple(...fields), unknown).map(([recordId, known, more]) => {
+    const entries: (readonly [string, unknown])[] = [
+      ["id", recordId],
+      ...known.filter((entry) => entry !== null),
+    ];
+    const names = new Set(fieldsOf(resource).map(([name]) => name));
+    return toObject([...entries, ...more.filter(([name]) => !names.has(name))]);
+  });
+}
+
+/** As JSON.parse makes it: every key is an own one, `__proto__` too. */
+function toObject(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
+  const object: Record<string, unknown> = {};
+  for (const [key, value] of entries) {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  }
+  return object;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createFigureRegistry, type Figures } from "../../../src/base/metrics/figures.ts";
-import { samplesOf, seriesOf } from "../../support/metric-samples.ts";
+import { samplesOf, seriesOf } from "../../support/alert-firings.ts";
 
 const EMPTY: Figures = {
   lists: [],

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readVersion } from "../../../src/base/config/program.ts";
 import { RUN_KINDS, RUN_STATUSES } from "../../../src/base/metrics/labels.ts";
 import { createMeters } from "../../../src/base/metrics/meters.ts";
-import { seriesOf, sumOf } from "../../support/metric-samples.ts";
+import { seriesOf, sumOf } from "../../support/alert-firings.ts";
 
 describe("meters", () => {
   it("begin at 0 for every label that is known", async () => {

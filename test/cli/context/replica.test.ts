@@ -10,8 +10,7 @@ import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
 import { startSimulation } from "../../../src/simulate/service.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { type CliResult, runCli, startCli } from "../../support/cli.ts";
-import { PASSWORD, type Replicated, startReplicated } from "../../support/replica.ts";
-import { POSTGRES_BIN } from "../../support/system-postgres.ts";
+import { PASSWORD, POSTGRES_BIN, type Replicated, startReplicated } from "../../support/system-postgres.ts";
 
 /** As a run leaves it that was killed before its answers were computed. */
 const LEAVE_BEHIND = `

@@ -8,11 +8,10 @@ import { replaceDatabase, withSql } from "../../../src/store/connection/connect.
 import { type CliResult, runCli, startCli } from "../../support/cli.ts";
 import { createDataDir } from "../../support/data-dir.ts";
 import { createTestDatabase } from "../../support/database.ts";
+import { fingerprint } from "../../support/mirror-rows.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
-import type { QuickWorld } from "../../support/quick-world.ts";
+import { type QuickWorld, startWatchedWorld } from "../../support/quick-world.ts";
 import { type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
-import { fingerprint } from "../../support/stored-mirror.ts";
-import { startWatchedWorld } from "../../support/watched-world.ts";
 
 interface Diagnosis {
   exit_code: number;

@@ -5,10 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Simulation, startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
+import { hasPromtool, promtool, samplesOf, seriesOf, sumOf } from "../../support/alert-firings.ts";
 import { runCli, startCli } from "../../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
-import { samplesOf, seriesOf, sumOf } from "../../support/metric-samples.ts";
-import { hasPromtool, promtool } from "../../support/promtool.ts";
 
 const world = createWorld({ users: 12, projects: 8, versions: 20, files: 15, builds: 60, rates: QUIET });
 

@@ -3,7 +3,7 @@ import { StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createKeptDatabase } from "../../../src/cli/worker/kept-database.ts";
 import type { OpenDatabase } from "../../../src/store/embedded/open-database.ts";
-import { createHandClock, settle } from "../../support/hand-clock.ts";
+import { createHandClock, settle } from "../../support/fake-clock.ts";
 
 const never = new AbortController().signal;
 

@@ -4,7 +4,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { createNotifyJob } from "../../../src/cli/worker/notify-job.ts";
 import { createWorker } from "../../../src/cli/worker/worker.ts";
 import type { NotifyOptions } from "../../../src/notify/notify.ts";
-import { settle } from "../../support/hand-clock.ts";
+import { settle } from "../../support/fake-clock.ts";
 import { WEBHOOK_KEY } from "../../support/webhook-receiver.ts";
 
 /** The job, and how many rounds it has begun. Rounds last until they are let go, where `holds` says so. */

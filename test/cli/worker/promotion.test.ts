@@ -3,8 +3,7 @@ import { startSimulation } from "../../../src/simulate/service.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import { runCli, startCli } from "../../support/cli.ts";
-import { type Replicated, startReplicated } from "../../support/replica.ts";
-import { POSTGRES_BIN } from "../../support/system-postgres.ts";
+import { POSTGRES_BIN, type Replicated, startReplicated } from "../../support/system-postgres.ts";
 
 const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
 /** Refreshes of the reports take turns by it. */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { createSchedule } from "../../../src/cli/worker/worker.ts";
 import { cpuMsOf } from "../../support/cpu-time.ts";
-import { createHandClock, settle } from "../../support/hand-clock.ts";
+import { createHandClock, settle } from "../../support/fake-clock.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
 import { type Lead, workInTerms } from "../../../src/cli/worker/work-in-terms.ts";
 import type { Term } from "../../../src/store/ledger/leader.ts";
-import { createHandClock, settle } from "../../support/hand-clock.ts";
+import { createHandClock, settle } from "../../support/fake-clock.ts";
 
 const DOWN = new StoreError("down", { sqlstate: "ECONNREFUSED" });
 const LED = new LockedError("another worker leads on this database: process 4711 on host");

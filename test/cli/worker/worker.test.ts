@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { createWorker, type Job, type JobOutcome } from "../../../src/cli/worker/worker.ts";
-import { createHandClock, settle } from "../../support/hand-clock.ts";
+import { createHandClock, settle } from "../../support/fake-clock.ts";
 
 const MINUTE_MS = 60_000;
 

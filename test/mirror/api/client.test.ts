@@ -11,8 +11,7 @@ import {
 } from "../../../src/base/errors.ts";
 import type { ClientOptions } from "../../../src/mirror/api/client.ts";
 import { createTestClient } from "../../support/client.ts";
-import { createFakeClock } from "../../support/fake-clock.ts";
-import { createHandClock } from "../../support/hand-clock.ts";
+import { createFakeClock, createHandClock } from "../../support/fake-clock.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
 
 const asIs = { parse: (value: unknown) => value };

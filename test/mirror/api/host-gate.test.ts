@@ -14,7 +14,7 @@ import { createHostGate } from "../../../src/mirror/api/host-gate.ts";
 import { createHostPace, type HostPace } from "../../../src/mirror/api/host-pace.ts";
 import { linkSignals } from "../../../src/mirror/api/link-signals.ts";
 import { isRefusal, MAX_RETRY_AFTER_MS, retryWaitMs, withRetries } from "../../../src/mirror/api/retry.ts";
-import { createHandClock, type HandClock, settle } from "../../support/hand-clock.ts";
+import { createHandClock, type HandClock, settle } from "../../support/fake-clock.ts";
 
 const FACTS = { url: "http://h/" };
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { setUpLoading } from "../../support/loading.ts";
-import { fingerprint, restoreStored } from "../../support/stored-mirror.ts";
+import { fingerprint, restoreStored } from "../../support/mirror-rows.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
 
 const project = wireProject("1", { users: ["/api/v1/user/1/", "/api/v1/user/2/"] });

@@ -7,10 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { recordId } from "../../../src/resources/record-id.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
-import { hostileJson, hostileRecord } from "../../support/hostile-records.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";
-import { restoreStored } from "../../support/stored-mirror.ts";
-import { wholeRecord, wireBuild } from "../../support/wire-records.ts";
+import { restoreStored } from "../../support/mirror-rows.ts";
+import { hostileJson, hostileRecord, wholeRecord, wireBuild } from "../../support/wire-records.ts";
 
 /** Braces and brackets so deep that Node's own stack is too small to look through them. */
 const deep = (open: string, inner: string, close: string) =>

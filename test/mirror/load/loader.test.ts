@@ -5,7 +5,7 @@ import type { Resource } from "../../../src/resources/resources.ts";
 import type { TransactionSql } from "../../../src/store/connection/sql.ts";
 import { assertRunOpen } from "../../../src/store/ledger/run-ledger.ts";
 import { setUpLoading, loadingTest as test } from "../../support/loading.ts";
-import { fingerprint, restoreStored } from "../../support/stored-mirror.ts";
+import { fingerprint, restoreStored } from "../../support/mirror-rows.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
 
 /** Nested objects: from some thousand levels on Node's stack is too small to look through them. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect } from "vitest";
 import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
-import { fingerprint } from "../../support/stored-mirror.ts";
+import { fingerprint } from "../../support/mirror-rows.ts";
 import { wireFile, wireProject, wireVersion } from "../../support/wire-records.ts";
 
 const [OLD, MIDDLE, NEW] = ["2024-05-01T10:00:00", "2024-05-01T10:00:00.000001", "2024-05-02T00:00:00"];

@@ -1,7 +1,7 @@
 import { describe, expect } from "vitest";
 import { createLocalDates } from "../../../src/simulate/local-dates.ts";
 import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
-import { fingerprint } from "../../support/stored-mirror.ts";
+import { fingerprint } from "../../support/mirror-rows.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
 const DATE = "2024-05-15T11:00:00.123456";

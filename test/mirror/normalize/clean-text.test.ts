@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cleanJson, cleanText } from "../../../src/mirror/normalize/clean-text.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
-import { hostileJson, hostileText } from "../../support/hostile-records.ts";
+import { hostileJson, hostileText } from "../../support/wire-records.ts";
 
 describe("cleanText", () => {
   it.each([

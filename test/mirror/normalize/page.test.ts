@@ -6,8 +6,8 @@ import { type NormalizedRecord, restoreRecord } from "../../../src/mirror/normal
 import { parseLocalTime } from "../../../src/resources/local-time.ts";
 import { fieldOf, RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
-import { hostileRecord } from "../../support/hostile-records.ts";
 import { recordedExchanges } from "../../support/recorded-exchanges.ts";
+import { hostileRecord } from "../../support/wire-records.ts";
 
 const BASE = new URL("http://docs.example.org");
 

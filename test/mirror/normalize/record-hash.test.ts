@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hashRecord } from "../../../src/mirror/normalize/record-hash.ts";
 import { canonicalJson } from "../../support/canonical-json.ts";
-import { jsonNumber } from "../../support/hostile-records.ts";
+import { jsonNumber } from "../../support/wire-records.ts";
 
 const KNOWN = ["id", "a", "b", "c"];
 const planOf = (hashed: readonly string[], embedded?: string) => ({

@@ -14,8 +14,7 @@ import { withSql } from "../../../src/store/connection/connect.ts";
 import { type CliResult, type RunningCli, startCli } from "../../support/cli.ts";
 import { createDataDir } from "../../support/data-dir.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
-import { forgetService } from "../../support/forget-service.ts";
-import { changeRows, mirrorRows } from "../../support/mirror-rows.ts";
+import { changeRows, forgetService, mirrorRows } from "../../support/mirror-rows.ts";
 
 // Each test has two processes that work: the program and Postgres.
 vi.setConfig({ maxConcurrency: 2 });

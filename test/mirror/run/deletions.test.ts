@@ -6,8 +6,8 @@ import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { runCli } from "../../support/cli.ts";
 import { type Kept, keepBack } from "../../support/keep-back.ts";
+import { fingerprint } from "../../support/mirror-rows.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
-import { fingerprint } from "../../support/stored-mirror.ts";
 
 const FEW = { users: 60, projects: 12, versions: 30, files: 20, builds: 60, hiddenShare: 0.2 };
 

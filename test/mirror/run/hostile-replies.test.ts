@@ -9,9 +9,9 @@ import type { SyncResult } from "../../../src/mirror/run/run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { SyncKind } from "../../../src/store/schema/runs.ts";
-import { hostileJson } from "../../support/hostile-records.ts";
+import { replaceValue } from "../../support/canonical-json.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
-import { replaceValue } from "../../support/replace-value.ts";
+import { hostileJson } from "../../support/wire-records.ts";
 
 const WORLD = { users: 6, projects: 5, versions: 8, files: 8, builds: 40 };
 /** Examples of the property; DOCMIRROR_TEST_RUNS=5000 looks longer. */

@@ -5,7 +5,7 @@ import { parseJson } from "../../../src/resources/parse-json.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
 import { acquireRunLock } from "../../../src/store/ledger/run-lock.ts";
 import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
-import { restoreStored } from "../../support/stored-mirror.ts";
+import { restoreStored } from "../../support/mirror-rows.ts";
 import { withDefaults } from "../../support/sync.ts";
 import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
 

@@ -4,8 +4,8 @@ import { QUIET } from "../../../src/simulate/settings.ts";
 import type { World } from "../../../src/simulate/world.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
+import { fingerprint, restoreStored } from "../../support/mirror-rows.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
-import { fingerprint, restoreStored } from "../../support/stored-mirror.ts";
 
 const HOUR_MS = 3_600_000;
 

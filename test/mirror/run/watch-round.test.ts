@@ -6,8 +6,8 @@ import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { findResumableWalks } from "../../../src/store/ledger/run-ledger.ts";
 import { type ArrangedBuilds, arrangeBuilds } from "../../support/arranged-builds.ts";
+import { fingerprint } from "../../support/mirror-rows.ts";
 import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
-import { fingerprint } from "../../support/stored-mirror.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
 const MINUTE_MS = 60_000;

@@ -6,8 +6,7 @@ import { withReport } from "../../../src/report/refresh/after-run.ts";
 import { isReportBehind, refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { countAdvisoryWaits } from "../../support/advisory-waits.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { countAdvisoryWaits, createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { insertOneVersion } from "../insert-rows.ts";
 
 const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };

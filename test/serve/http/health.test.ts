@@ -13,9 +13,8 @@ import { createProbes, createStatusReply } from "../../../src/serve/http/supervi
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { STATUS } from "../../../tools/contract-page.ts";
-import { countAdvisoryWaits } from "../../support/advisory-waits.ts";
 import { runCli } from "../../support/cli.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { countAdvisoryWaits, createTestDatabase } from "../../support/database.ts";
 import { linkDatabase } from "../../support/database-link.ts";
 import { EACH_AN_HOUR_AGO, seedLeader, seedWalks } from "../../support/health-mirror.ts";
 

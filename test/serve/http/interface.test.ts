@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
-import { createHandClock, settle } from "../../support/hand-clock.ts";
+import { createHandClock, settle } from "../../support/fake-clock.ts";
 import { serveWorld } from "./simulated-app.ts";
 
 function createTestLog() {

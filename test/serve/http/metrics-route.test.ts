@@ -13,8 +13,8 @@ import { createBoundedReader } from "../../../src/serve/http/served-mirror.ts";
 import { createMetricsRoute } from "../../../src/serve/http/supervision.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
+import { seriesOf, sumOf } from "../../support/alert-firings.ts";
 import { createTestDatabase } from "../../support/database.ts";
-import { seriesOf, sumOf } from "../../support/metric-samples.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true };

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { StoreError } from "../../../src/base/errors.ts";
 import { createPages } from "../../../src/page/pages.ts";
-import { createHandClock } from "../../support/hand-clock.ts";
+import { createHandClock } from "../../support/fake-clock.ts";
 import { serveWorld } from "./simulated-app.ts";
 
 function createTestLog(level = "info") {

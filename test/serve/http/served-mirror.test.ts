@@ -4,8 +4,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { ReaderGoneError } from "../../../src/page/cache/reader-gone.ts";
 import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
-import { countAdvisoryWaits } from "../../support/advisory-waits.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { countAdvisoryWaits, createTestDatabase } from "../../support/database.ts";
 
 /** Port 1 answers on no machine that runs tests. */
 const NOBODY = "postgres://nobody@127.0.0.1:1/none";

@@ -23,8 +23,8 @@ import { writeBackup } from "../../../src/store/backup/write-backup.ts";
 import { connect, withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { fingerprintTables } from "../../support/mirror-rows.ts";
 import { createReportedMirror } from "../../support/reported-mirror.ts";
-import { fingerprintTables } from "../../support/table-prints.ts";
 
 let folder: string;
 let database: TestDatabase;

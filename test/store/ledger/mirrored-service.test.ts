@@ -5,7 +5,7 @@ import type { Sql } from "../../../src/store/connection/sql.ts";
 import { moveService } from "../../../src/store/ledger/mirrored-service.ts";
 import { runCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
-import { forgetService } from "../../support/forget-service.ts";
+import { forgetService } from "../../support/mirror-rows.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 import { startScriptedServer } from "../../support/scripted-server.ts";

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withSql } from "../../../../src/store/connection/connect.ts";
-import { type Replicated, startReplicated } from "../../../support/replica.ts";
-import { POSTGRES_BIN } from "../../../support/system-postgres.ts";
+import { POSTGRES_BIN, type Replicated, startReplicated } from "../../../support/system-postgres.ts";
 
 describe.skipIf(POSTGRES_BIN === null)(
   "a server of several (needs pg_basebackup)",
