@@ -125,6 +125,8 @@ export async function startSimulation(options: SimulationOptions) {
   }
 
   server.prependListener("request", count);
+  // Node's default of 5 s is about the pause of a client on a busy machine, whose next request would meet the end.
+  if ("keepAliveTimeout" in server) server.keepAliveTimeout = 120_000;
   server.listen(port, host);
   await once(server, "listening");
   const { port: bound } = server.address() as AddressInfo;
