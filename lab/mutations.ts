@@ -102,11 +102,7 @@ const MUTATIONS: readonly Mutation[] = [
     file: "src/serve/catalog/mirror-catalog.ts",
     from: "[resource, ...targets.flatMap(({ target }) => partsOf(target))]",
     to: "[resource, ...targets.slice(0, 0).flatMap(({ target }) => partsOf(target))]",
-    tests: [
-      "test/serve/catalog",
-      "test/serve/http/last-modified.test.ts",
-      "test/serve/http/entity-tags.test.ts",
-    ],
+    tests: ["test/serve/catalog", "test/serve/http/caching.test.ts", "test/serve/http/caching.test.ts"],
   },
 ];
 

@@ -1,3 +1,4 @@
+/** Notices of what is so now: lists that are stale, builds that do not come, trouble of the platform. */
 import type { SQL } from "drizzle-orm";
 import { RESOURCES } from "../resources/resources.ts";
 import { compose } from "../store/connection/run-statement.ts";

@@ -1,3 +1,4 @@
+/** A page of a list: how it is asked for, what comes, and where its `next` leads. */
 import { isJsonObject } from "./parse-json.ts";
 
 /**

@@ -1,3 +1,4 @@
+/** How records are named: by their ids, and by the paths in references. */
 import { isResource, type Resource } from "./resources.ts";
 
 /** A longer id could exceed an index entry of Postgres. Real ids are far shorter. */

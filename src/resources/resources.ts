@@ -1,3 +1,4 @@
+/** The resources of v1, each declared once, and what derives from their declarations. */
 import {
   type Declaration,
   datetime,

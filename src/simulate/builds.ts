@@ -1,3 +1,4 @@
+/** The builds of a world: their lives, which are computed, and their facts, which are kept in columns of numbers. */
 import { DAY, HOUR, type Micros, SECOND } from "./local-dates.ts";
 import { createRandom, hash, type Random, STREAM } from "./random.ts";
 import type { WorldSettings } from "./settings.ts";

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { firstRequest, parsePageRequest, requestText } from "../../src/resources/page-request.ts";
+import {
+  firstRequest,
+  parsePageRequest,
+  readEnvelope,
+  requestText,
+} from "../../src/resources/page-request.ts";
 
 const text = (link: string) => {
   const request = parsePageRequest(link);
@@ -40,5 +45,68 @@ describe("parsePageRequest", () => {
     const first = firstRequest("/api/v1/build/", 100);
     expect(requestText(first)).toBe("/api/v1/build/?format=json&limit=100");
     expect(parsePageRequest(requestText(first))).toEqual(first);
+  });
+});
+
+const META = { limit: 20, next: null, offset: 0, previous: null, total_count: 1 };
+
+describe("readEnvelope", () => {
+  it.each([
+    ["a whole one", { meta: META, objects: [{ id: "1" }] }],
+    ["an empty one", { meta: { ...META, total_count: 0 }, objects: [] }],
+    ["one with a next", { meta: { ...META, next: "/api/v1/user/?limit=20&offset=20" }, objects: [] }],
+    ["fields that nobody knows", { meta: { ...META, era: 3 }, objects: [], more: true }],
+    ["numbers that are none", { meta: { next: null, limit: "20", total_count: null }, objects: [] }],
+    ["no number at all", { meta: { next: null }, objects: [] }],
+    ["records of any kind", { meta: META, objects: [null, 1, "x", []] }],
+  ])("takes %s", (_, value) => {
+    expect(readEnvelope(value)).toEqual({ meta: value.meta, objects: value.objects });
+  });
+
+  it.each([
+    ["no objects", { meta: META }, "objects", "array", "undefined"],
+    ["objects that are no list", { meta: META, objects: {} }, "objects", "array", "object"],
+    ["no meta", { objects: [] }, "meta", "object", "undefined"],
+    ["a meta that is no object", { meta: [], objects: [] }, "meta", "object", "array"],
+    [
+      "no next: it would end the walk early",
+      { meta: { limit: 20 }, objects: [] },
+      "meta.next",
+      "string",
+      "undefined",
+    ],
+    ["a next that is no text", { meta: { ...META, next: 20 }, objects: [] }, "meta.next", "string", "number"],
+    ["a next that is no number", { meta: { next: Number.NaN }, objects: [] }, "meta.next", "string", "NaN"],
+    ["two faults, by the first", { meta: null, objects: null }, "meta", "object", "null"],
+    ["fields of a prototype", JSON.parse('{"__proto__": {"objects": []}}'), "meta", "object", "undefined"],
+    [
+      "a next of a prototype",
+      JSON.parse('{"meta": {"__proto__": {"next": null}}, "objects": []}'),
+      "meta.next",
+      "string",
+      "undefined",
+    ],
+    ["null", null, "the reply", "object", "null"],
+    ["a list", [{ meta: META, objects: [] }], "the reply", "object", "array"],
+    ["a record", { id: "1" }, "meta", "object", "undefined"],
+    ["a text", "<html>", "the reply", "object", "string"],
+    ["infinity", Number.POSITIVE_INFINITY, "the reply", "object", "Infinity"],
+  ])("refuses %s", (_, value, where, expected, received) => {
+    expect(readEnvelope(value)).toEqual({
+      fault: `${where}: Invalid input: expected ${expected}, received ${received}`,
+    });
+  });
+
+  it("hands on the records themselves", () => {
+    const record = JSON.parse('{"id": "1", "__proto__": {"x": 1}}');
+    const envelope = readEnvelope({ meta: META, objects: [record] });
+    expect("objects" in envelope && envelope.objects[0]).toBe(record);
+  });
+
+  it("gives a next that Postgres can hold", () => {
+    const meta = { ...META, next: "/api/v1/user/?limit=1&offset=1&x=\u0000\ud800" };
+    expect(readEnvelope({ meta, objects: [] })).toMatchObject({
+      meta: { next: "/api/v1/user/?limit=1&offset=1&x=\uFFFD\uFFFD" },
+    });
   });
 });

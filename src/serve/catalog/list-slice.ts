@@ -1,3 +1,4 @@
+/** A slice of a list: which rows the list has, in which order, and where in it the slice begins. */
 import { createHash } from "node:crypto";
 import type { SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";

@@ -1,3 +1,4 @@
+/** What each request passes before it is answered: its id and its line in the log, safety in browsers, bounds, the rate. */
 import { randomBytes } from "node:crypto";
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import type { HttpBindings } from "@hono/node-server";
@@ -10,7 +11,7 @@ import type { Logger } from "../../base/log.ts";
 import { errorReply } from "./error-reply.ts";
 
 const HEADER = "X-Request-Id";
-/** Nothing else gets into the log and the reply, whatever a client sends. Most programs and proxies send a UUID. */
+/** Nothing else gets into the log and the reply. Most programs and proxies send a UUID. */
 const HARMLESS = /^[\w.=-]{1,64}$/;
 
 /**

@@ -51,7 +51,7 @@ export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs
   server.timeout = IDLE_MS;
   // Node's default of 5 s is about the pause of a slow crawler, whose next request would meet the end of its connection.
   server.keepAliveTimeout = IDLE_MS;
-  const drain = createDrain(server, { drainMs, graceMs });
+  const drain = createDrain(server, drainMs, graceMs);
   answerUnread(server);
   server.listen(port, host);
   try {
@@ -92,21 +92,17 @@ const SHORT_TURN_MS = 1;
 /** How long such a turn is waited for. */
 const SHORT_TURN_WITHIN_MS = 500;
 
-interface DrainOptions {
-  /** How long connections wait for a request after the stop, and after the last reply that was under way. */
-  drainMs: number;
-  /** After this time all connections are cut. */
-  graceMs: number;
-}
-
 /** What a stop had to cut. */
 interface Cut {
   /** Connections with a reply that was not sent to its end. */
   replies: number;
 }
 
-/** Follows the connections of a server from its start. The function that it gives stops the server; call it once. */
-function createDrain(server: Server, { drainMs, graceMs }: DrainOptions): () => Promise<Cut> {
+/**
+ * Follows the connections of a server from its start. The function that it gives stops the server; call it once. Connections
+ * wait `drainMs` for a request after the stop and after the last reply; after `graceMs` all are cut.
+ */
+function createDrain(server: Server, drainMs: number, graceMs: number): () => Promise<Cut> {
   const connections = new Set<Socket>();
   /** How many there ever were. */
   let taken = 0;

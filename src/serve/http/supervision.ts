@@ -1,3 +1,4 @@
+/** What supervisors and monitors ask of a server. However many ask, the database is asked every few seconds at most. */
 import { Hono } from "hono";
 import type { Registry } from "prom-client";
 import type { Clock } from "../../base/clock.ts";
@@ -33,12 +34,11 @@ export function createBriefAnswer<T>(
   };
 }
 
-/** However many ask or scrape, the database is asked this often at most. */
 const READINESS_KEPT_MS = 1000;
 const UNCACHED = { "cache-control": "no-store" };
 
 /**
- * What a supervisor asks. `/livez` answers as long as the process turns, whatever the database does. `/readyz`
+ * `/livez` answers as long as the process turns, whatever the database does. `/readyz`
  * answers 200 when the database answers and its schema is that of this program, else 503 with the reason. It
  * never asks the service, and does not mind how old the mirror is.
  */
