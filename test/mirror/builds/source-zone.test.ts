@@ -11,8 +11,7 @@ import {
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import type { QuickWorld } from "../../support/quick-world.ts";
-import { startWatchedWorld } from "../../support/watched-world.ts";
+import { type QuickWorld, startWatchedWorld } from "../../support/quick-world.ts";
 
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;

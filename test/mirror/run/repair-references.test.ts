@@ -5,8 +5,8 @@ import { withStoreErrors } from "../../../src/store/connection/store-errors.ts";
 import { createTestClient } from "../../support/client.ts";
 import { createFakeClock, type FakeClock } from "../../support/fake-clock.ts";
 import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
+import { fingerprint } from "../../support/mirror-rows.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
-import { fingerprint } from "../../support/stored-mirror.ts";
 import { wireBuild, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
 
 const DAY_MS = 86_400_000;
