@@ -2,7 +2,14 @@ import { describe, expect } from "vitest";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
-import { wholeRecord, wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
+import {
+  wholeRecord,
+  wireBuild,
+  wireFile,
+  wireProject,
+  wireUser,
+  wireVersion,
+} from "../../support/wire-records.ts";
 
 const AT = "2024-05-16T03:00:00.000Z";
 const BACK = "2024-05-17T03:00:00.000Z";

@@ -5,7 +5,13 @@ import { readDefinitions } from "../../../src/report/definitions.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { connect, replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { assertSchemaUsable, assertServerUsable, migrate, migrationStatus, pendingSql } from "../../../src/store/migrate/migrate.ts";
+import {
+  assertSchemaUsable,
+  assertServerUsable,
+  migrate,
+  migrationStatus,
+  pendingSql,
+} from "../../../src/store/migrate/migrate.ts";
 import { countAdvisoryWaits, createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { makeNextRelease } from "../../support/next-release.ts";
 
