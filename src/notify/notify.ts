@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
-import type { NoticeType } from "../base/config/notice-types.ts";
 import type { Proxies } from "../base/config/proxies.ts";
+import type { NoticeType } from "../base/config/setting.ts";
 import { messageOf } from "../base/errors.ts";
 import type { Logger } from "../base/log.ts";
 import { withSql } from "../store/connection/connect.ts";
