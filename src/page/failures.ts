@@ -2,9 +2,13 @@ import { ConfigError, StoreError } from "../base/errors.ts";
 import { isRecoveryConflict } from "../store/connection/recovery-conflict.ts";
 import { sqlstateOf } from "../store/connection/store-errors.ts";
 import { BusyError } from "./cache/gate.ts";
-import { shorten } from "./parts/words.ts";
+import { renderBlock } from "./parts/block.ts";
+import type { DocumentFacts } from "./parts/document.ts";
+import { html, shorten } from "./parts/html.ts";
+import { mark } from "./parts/marks.ts";
+import { faultNotice } from "./parts/notice.ts";
 
-export interface ExplainedFailure {
+interface ExplainedFailure {
   readonly status: 400 | 500 | 503;
   readonly title: string;
   readonly words: string;
@@ -68,5 +72,25 @@ export function explainPageFailure(error: unknown): ExplainedFailure {
     title: "docmirror has a fault",
     words: "The page could not be made. The log of docmirror has the details.",
     isOurs: true,
+  };
+}
+
+const DOCTOR = html`<pre tabindex="0" role="region" aria-label="Command: docmirror doctor">docmirror doctor</pre>`;
+
+/** The page while the database does not answer: that nothing is known now, and where to look. */
+export function awayNotice(title: string, words: string, path: string, requestId?: string): DocumentFacts {
+  const facts = faultNotice(title, words, path, requestId);
+  return {
+    ...facts,
+    title: "! Database away",
+    age: html`<a class="fresh warn" href="${path}">${mark("warn", "look here")}<span><b>Database away</b></span></a>`,
+    main: html`${facts.main}
+${renderBlock({
+  id: "look",
+  title: "Where to look",
+  body: html`<ol class="steps">
+    <li><div>Is it up, and is the address right?${DOCTOR}</div></li>
+<li><div>What did it say last? Its own log: <code>postgres.log</code> in the data folder, or that of your server.</div></li></ol>`,
+})}`,
   };
 }

@@ -22,10 +22,6 @@ export function whyNotBefore(transition: ExplainedTransition): string {
       return `our clock was set back after it was seen ${from}, so the bound of its first state is used`;
     case "unknown":
       return "unknown: the build had no date, or its date was in the future";
-    case null:
-      return transition.seq === 1
-        ? "the build's own date; written by an older version that did not record the rule"
-        : `when it was last seen ${from}; written by an older version that did not record the rule`;
   }
 }
 

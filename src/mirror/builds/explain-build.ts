@@ -28,8 +28,8 @@ export interface ExplainedTransition {
   not_after: string;
   /** The time between the two; null when that is not known. */
   width_ms: number | null;
-  /** The rule that set `not_before`; null in rows that an older version wrote. */
-  rule: BoundRule | null;
+  /** The rule that set `not_before`. */
+  rule: BoundRule;
   anomalies: string[];
   /** How much earlier `not_before` is than the build's date as it is read now; null unless the rule is `date`. */
   before_date_ms: number | null;

@@ -1,5 +1,11 @@
 import { MirrorError } from "../../base/errors.ts";
 
+/** Pages that are read from the mirror at once. Each takes a connection for as long as its questions take. */
+export const PAGES_AT_ONCE: GateBounds = { atOnce: 3, waiting: 60, patienceMs: 10_000 };
+
+/** Replies that are streamed at once. Each holds a connection until its reader has taken everything. */
+export const STREAMS_AT_ONCE: GateBounds = { atOnce: 3, waiting: 20, patienceMs: 5000 };
+
 /** Too many others are served at the moment. */
 export class BusyError extends MirrorError {
   override name = "BusyError";
@@ -14,7 +20,7 @@ export interface GateBounds {
   readonly patienceMs: number;
 }
 
-export interface Gate {
+interface Gate {
   /**
    * Runs `fn` when there is room, first come, first served. Throws BusyError when too many wait or it takes
    * too long, and the signal's reason when it is aborted before.

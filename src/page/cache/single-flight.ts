@@ -1,7 +1,6 @@
-import { ReaderGoneError } from "./reader-gone.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { MirrorError } from "../../base/errors.ts";
 
-export interface SingleFlight<T> {
+interface SingleFlight<T> {
   /**
    * The result for a key. Readers who ask while it is being made share it. `make` gets a signal that is
    * aborted when the last of them has left.
@@ -48,4 +47,37 @@ export function createSingleFlight<T>(): SingleFlight<T> {
       }
     },
   };
+}
+
+/** Waits for a promise, or until the signal is aborted: then its reason is thrown. */
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** Nobody reads the reply any more, so it is not made. */
+export class ReaderGoneError extends MirrorError {
+  override name = "ReaderGoneError";
+
+  constructor() {
+    super("the reader is gone");
+  }
+}
+
+/** A signal that is aborted with ReaderGoneError when the reader of this request closes the connection. */
+export function whileRead({ signal }: Pick<Request, "signal">): AbortSignal {
+  const reader = new AbortController();
+  const leave = () => reader.abort(new ReaderGoneError());
+  if (signal.aborted) leave();
+  else signal.addEventListener("abort", leave, { once: true });
+  return reader.signal;
 }

@@ -1,13 +1,43 @@
 import { StoreError } from "../../base/errors.ts";
-import { asCell, readBatches } from "../../report/read-answer.ts";
+import { toCsv } from "../../report/csv.ts";
+import { type AnswerRow, asCell, readBatches } from "../../report/read-answer.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
 import type { WrittenStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { STREAMS_AT_ONCE } from "../cache/bounds.ts";
-import { createGate } from "../cache/gate.ts";
-import { ReaderGoneError } from "../cache/reader-gone.ts";
-import { untilAborted } from "../cache/until-aborted.ts";
-import { ANSWER_FORMATS, type FormatName } from "./answer-formats.ts";
+import { createGate, STREAMS_AT_ONCE } from "../cache/gate.ts";
+import { ReaderGoneError, untilAborted } from "../cache/single-flight.ts";
+
+/** A text that is written row by row. */
+interface AnswerFormat {
+  readonly type: string;
+  begin(columns: readonly string[]): string;
+  rows(rows: readonly AnswerRow[], columns: readonly string[], isFirst: boolean): string;
+  end(isEmpty: boolean): string;
+}
+
+export type FormatName = "csv" | "json";
+
+export const ANSWER_FORMATS: Readonly<Record<FormatName, AnswerFormat>> = {
+  /** As `docmirror report NAME --format csv` prints it. */
+  csv: {
+    type: "text/csv; charset=utf-8; header=present",
+    begin: (columns) => toCsv([columns]),
+    rows: (rows) => toCsv(rows),
+    end: () => "",
+  },
+  /** An array of objects by column, one on each line. An array that was cut off cannot be parsed. */
+  json: {
+    type: "application/json",
+    begin: () => "[",
+    rows(rows, columns, isFirst) {
+      const objects = rows.map((row) =>
+        JSON.stringify(Object.fromEntries(columns.map((column, place) => [column, row[place] ?? null]))),
+      );
+      return `${isFirst ? "" : ","}\n${objects.join(",\n")}`;
+    },
+    end: (isEmpty) => (isEmpty ? "]\n" : "\n]\n"),
+  },
+};
 
 /** A reader that takes nothing for this long is gone, even if its connection is still open. */
 const READER_PATIENCE_MS = 30_000;

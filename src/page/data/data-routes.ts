@@ -8,19 +8,14 @@ import { ConfigError } from "../../base/errors.ts";
 import { askFor } from "../../report/ask.ts";
 import { assertNamesKnown, parseRelation } from "../../report/known-names.ts";
 import { type KeptPages, sendPage } from "../cache/kept-pages.ts";
-import { whileRead } from "../cache/reader-gone.ts";
-import type { Drawing } from "../parts/drawing.ts";
-import { findFreshness } from "../parts/freshness.ts";
-import { segmentAfter } from "../parts/links.ts";
-import { originOf } from "../parts/origin.ts";
-import { minuteOf, pageMoment } from "../parts/page-moment.ts";
-import { readQuery } from "../parts/questions/read-query.ts";
-import { ANSWER_FORMATS, type FormatName } from "./answer-formats.ts";
-import type { AnswerReply, FindQuestion } from "./answer-reply.ts";
-import { renderBadge } from "./badge.ts";
-import { findBadgeFacts } from "./badge-facts.ts";
-import { renderFeed } from "./feed.ts";
-import { findFeedEvents, findRefreshed, hasProject } from "./feed-events.ts";
+import { whileRead } from "../cache/single-flight.ts";
+import { readQuery } from "../parts/choices.ts";
+import type { Drawing } from "../parts/document.ts";
+import { findFreshness, minuteOf, pageMoment } from "../parts/freshness.ts";
+import { originOf, segmentAfter } from "../parts/links.ts";
+import { ANSWER_FORMATS, type AnswerReply, type FindQuestion, type FormatName } from "./answer-reply.ts";
+import { findBadgeFacts, renderBadge } from "./badge.ts";
+import { findFeedEvents, findRefreshed, hasProject, renderFeed } from "./feed.ts";
 import { assertNarrows, readFilters } from "./file-filters.ts";
 
 export interface DataRoutesDeps {

@@ -7,7 +7,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { FILTER_NAMES, filtersOf } from "../../report/ask.ts";
 import type { Relation } from "../../report/dictionary.ts";
 import type { AnswerFilters } from "../../report/question.ts";
-import type { PageFiles } from "../parts/offers.ts";
+import type { PageFiles } from "../parts/block.ts";
 
 /** The filters of a relation's file, as `docmirror report` has them. An empty one is none, but a slug may be empty. */
 export function readFilters(relation: Relation, query: URLSearchParams): AnswerFilters {

@@ -1,61 +1,132 @@
 import { ConfigError } from "../../base/errors.ts";
 import { grouped } from "../../base/text.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { age } from "../parts/age.ts";
-import { askEach } from "../parts/ask-all.ts";
-import { renderBlock } from "../parts/block.ts";
-import { renderKindRows } from "../parts/charts/kind-rows.ts";
-import { kindsOf } from "../parts/charts/trends-facts.ts";
-import type { Address, Draft, Drawing } from "../parts/drawing.ts";
-import { type Link, renderEmpty } from "../parts/empty.ts";
+import { age, momentTag } from "../parts/age.ts";
+import { askEach, type Row, type BlockPage, block, drawBlocks, filesOf } from "../parts/block.ts";
+import { renderKindRows } from "../parts/mini-bars.ts";
+import { kindsOf } from "../parts/outcomes.ts";
+import type { Address, Draft, Drawing } from "../parts/document.ts";
+import { type Link, renderEmpty, drawNoMatch } from "../parts/notice.ts";
 import { html } from "../parts/html.ts";
-import { buildHref, withQuery } from "../parts/links.ts";
-import { drawNoMatch } from "../parts/no-match.ts";
-import { offerFiles } from "../parts/offers.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
+import { buildHref, withQuery, buildLink } from "../parts/links.ts";
+import type { PageMoment } from "../parts/freshness.ts";
 import { readPageNumber } from "../parts/pager.ts";
-import { type Period, type PeriodChoice, readPeriodChoice, resolvePeriod } from "../parts/period.ts";
-import { renderPeriodChips } from "../parts/period-chips.ts";
-import { findPeriod } from "../parts/questions/find-period.ts";
-import { assertKindKnown } from "../parts/questions/kinds-question.ts";
-import { nearestChoices } from "../parts/questions/nearest-choices.ts";
-import { readText } from "../parts/questions/read-query.ts";
-import { readRising } from "../parts/rising-lines.ts";
-import type { Row } from "../parts/row.ts";
-import { renderVerdict } from "../parts/verdict-bar.ts";
+import { type Period, type PeriodChoice, readPeriodChoice, resolvePeriod, renderPeriodChips, findPeriod, FIRST_DAY, within } from "../parts/period.ts";
+import { assertKindKnown, askForKinds, KINDS, renderMask } from "../parts/kinds.ts";
+import { nearestChoices, readText } from "../parts/choices.ts";
+import { readRising, askForRising, linesHref, type RisingLine, sinceWords } from "../parts/rising.ts";
+import { renderVerdict } from "../parts/verdict.ts";
 import { foreign, kindLabel, kindMeaning, type Markup } from "../parts/words.ts";
-import { renderErrorLines, renderSorts } from "./error-lines.ts";
-import { ERRORS_PATH, hrefsOf, keptQuery } from "./errors-query.ts";
-import {
-  askForChosen,
-  askForLineDays,
-  askForLineProjects,
-  askForPrintDays,
-  askForRestProjects,
-  type ErrorsChoice,
-  errorsBlocks,
-  errorsQuestions,
-  isAllTime,
-  KNOWN,
-  PRINT_SORTS,
-  type PrintSort,
-} from "./errors-questions.ts";
-import { judgeErrors, judgeRising } from "./errors-verdict.ts";
-import { isRising } from "./kind-lines.ts";
-import { renderRisen } from "./risen-today.ts";
+import { renderSorts, lines } from "./lines.ts";
+import { ERRORS_PATH, hrefsOf, keptQuery, askForChosen, type ErrorsChoice, isAllTime, PRINT_SORTS, type PrintSort, type ErrorsScope } from "./lines-questions.ts";
+import { counted } from "../../base/counted.ts";
+import { ask, askFor } from "../../report/ask.ts";
+import type { Question } from "../../report/question.ts";
+import { relation } from "../../report/relation.ts";
+import { icon } from "../parts/marks.ts";
+import { errorsVerdict } from "./errors-verdict.ts";
 
-const FILES = {
-  classes: { since: null, until: null },
-  lines: { since: null, until: null, kind: null, line: null, print: null, sort: Object.keys(PRINT_SORTS) },
-  risen: {},
+/** The lines that rose in the last 24 hours, those of the most projects first. Nothing where none did. */
+const risen = block({
+  id: "risen",
+  narrowedBy: {},
+  asks: ({ at }: ErrorsScope) => ({ rows: askForRising(at) }),
+  draw({ rows }, { now, at }) {
+    if (rows.length === 0) return null;
+    return {
+      title: "Rose in 24 hours",
+      count: counted(rows.length, "line"),
+      note: "Lines that came in many projects and more often than chance explains: each points to one cause.",
+      body: html`<ol class="klines risen">${readRising(rows).map((one) => renderRiser(one, now, at))}</ol>`,
+    };
+  },
+});
+
+function renderRiser(one: RisingLine, now: Date, at: Date): Markup {
+  const { id, line, projects, failures, before, since, firstBuild } = one;
+  return html`<li class="kline rises"><strong><a href="${linesHref({ line: id }, at)}">${counted(projects, "project")}</a>
+    since ${sinceWords(one, now)}:</strong> <code class="mask">${renderMask(line)}</code>
+    <small><span class="rise">${icon("up")}${before === 0 ? "new" : `rises: ${grouped(failures)} against ${grouped(before)} in 28 days`}</span>
+    ${counted(failures, "build")}, the first ${buildLink(firstBuild)}, ${momentTag(new Date(since).toISOString(), now)}</small></li>
+`;
+}
+
+const build = relation("fact_builds");
+const broken = relation("failing_now");
+
+/** Classes of error, each against the period before, and the projects that it hit. */
+const classes = block({
+  id: "classes",
+  narrowedBy: { since: null, until: null },
+  asks: ({ period }: ErrorsScope) => ({
+    rows: askForKinds(period),
+    classes: askFor("error_classes"),
+    projects: isAllTime(period) ? askFor("error_classes") : askForProjects(period),
+    failing: ask("failing_now")`
+select ${broken.error_class}, count(distinct ${broken.project_id}) as projects
+from ${broken}
+where ${broken.project_id} <> '-1'
+group by ${broken.error_class}`,
+  }),
+  draw({ rows, classes, projects, failing }, { period, href, now }) {
+    const kinds = kindsOf(rows, period);
+    const hit = (of: readonly Row[], name: string) =>
+      grouped(Number(of.find(({ error_class }) => error_class === name)?.projects ?? 0));
+    return {
+      title: "Why builds fail",
+      ...(isAllTime(period) && {
+        note: "The projects are those of all time: they ignore the dates, because the period is long.",
+      }),
+      body:
+        kinds.length === 0
+          ? renderEmpty({
+              kind: "unknown",
+              strong: "Not known.",
+              say: "No build of these days is known to have failed.",
+            })
+          : renderKindRows({
+              kinds,
+              period,
+              href: (name) => href({ kind: name, line: undefined, print: undefined }),
+              small: (name) => renderMeaning(name, classes, now),
+              isPlain: true,
+              more: {
+                head: "Projects",
+                cell: (name) => html`${hit(projects, name)}<small>${hit(failing, name)} fail now</small>`,
+              },
+              now,
+            }),
+    };
+  },
+});
+
+function askForProjects({ first, last }: Period): Question {
+  return ask("fact_builds")`
+select ${build.error_class}, count(distinct ${build.project_id}) as projects
+from ${build}
+where ${build.failed} = 1 and ${build.project_id} <> '-1'
+  and ${within(build.triggered_on, first, last)}
+group by ${build.error_class}`;
+}
+
+const ERRORS: BlockPage<ErrorsScope> = {
+  name: "errors",
+  layout: [risen, lines, classes],
+  kept: ({ choice }) => keptQuery(choice),
 };
 
-type Choice = ErrorsChoice & PeriodChoice;
+const scopeOf = (choice: ErrorsChoice, period: Period, { now, at }: PageMoment): ErrorsScope => ({
+  choice,
+  period,
+  href: hrefsOf(choice),
+  now,
+  at,
+});
 
 /** The page of errors: what builds fail of, what is most and what rises. */
 export function errorsPage({ query }: Address): Drawing {
   const sort = query.get("sort") ?? "";
-  const choice: Choice = {
+  const choice: ErrorsChoice = {
     ...readPeriodChoice(query),
     kind: readText(query, "kind"),
     line: readText(query, "line"),
@@ -66,26 +137,23 @@ export function errorsPage({ query }: Address): Drawing {
   return {
     key: ["errors", choice],
     draw: (tx, moment) => draw(tx, choice, moment),
-    files: {
-      parameters: FILES,
-      async ask(tx, moment) {
-        await assertKindKnown(tx, choice.kind);
-        await assertLineKnown(tx, choice);
-        return errorsBlocks(errorsQuestions(await findPeriod(tx, choice, moment), choice, moment.at));
-      },
-    },
+    files: filesOf(ERRORS, async (tx, moment) => {
+      await assertKindKnown(tx, choice.kind);
+      await assertLineKnown(tx, choice);
+      return scopeOf(choice, await findPeriod(tx, choice, moment), moment);
+    }),
   };
 }
 
 /** Throws ConfigError for a line that no failed build has: an empty file would look like an answer. */
-async function assertLineKnown(tx: TransactionSql, choice: Choice): Promise<void> {
+async function assertLineKnown(tx: TransactionSql, choice: ErrorsChoice): Promise<void> {
   if (choice.line === undefined && choice.print === undefined) return;
   const { found } = await askEach(tx, { found: askForChosen(choice) });
   if (found.length === 0) throw new ConfigError("no failed build has this error line");
 }
 
-async function draw(tx: TransactionSql, choice: Choice, moment: PageMoment): Promise<Draft> {
-  const known = await askEach(tx, KNOWN);
+async function draw(tx: TransactionSql, choice: ErrorsChoice, moment: PageMoment): Promise<Draft> {
+  const known = await askEach(tx, { days: FIRST_DAY, kinds: KINDS });
   const firstDay = known.days[0]?.first_day;
   if (firstDay === null || firstDay === undefined) return drawNothing("No build is known yet.");
   const kinds = known.kinds.map(({ kind }) => String(kind));
@@ -96,77 +164,14 @@ async function draw(tx: TransactionSql, choice: Choice, moment: PageMoment): Pro
     return drawNothing("No build of these days is known.", [
       { href: withQuery(ERRORS_PATH, { kind: choice.kind }), words: "The last 14 days" },
     ]);
-  const questions = errorsQuestions(period, choice, moment.at);
-  const answers = await askEach(tx, questions);
-  const of = await findMore(tx, period, choice, answers.lines);
-  return drawErrors(choice, period, questions, answers, of, moment);
-}
-
-const NO_ROWS = { text: "select where false", params: [] };
-
-/** The days of the kinds and lines that are shown, and the projects that they hit. */
-async function findMore(tx: TransactionSql, period: Period, choice: Choice, lines: readonly Row[]) {
-  const prints = [...new Set(lines.map(({ error_fingerprint }) => String(error_fingerprint)))];
-  const ids = lines.map(({ error_line_id }) => String(error_line_id));
-  const isLong = isAllTime(period);
-  return askEach(tx, {
-    printDays: askForPrintDays(period, prints),
-    lineDays: askForLineDays(period, prints, ids),
-    projects: isLong ? NO_ROWS : askForLineProjects(period, choice, ids),
-    restProjects: isLong ? NO_ROWS : askForRestProjects(period, choice, prints, ids),
-  });
-}
-
-type Questions = ReturnType<typeof errorsQuestions>;
-type Answers = Readonly<Record<keyof Questions, readonly Row[]>>;
-
-function drawErrors(
-  choice: Choice,
-  period: Period,
-  questions: Questions,
-  answers: Answers,
-  of: Awaited<ReturnType<typeof findMore>>,
-  { now, at }: PageMoment,
-): Draft {
-  const kinds = kindsOf(answers.kinds, period);
-  const failed = kinds.reduce((sum, one) => sum + one.now, 0);
-  const rising = readRising(answers.rising);
-  const risen = answers.lines.filter((line) => isRising(line, period));
-  const href = hrefsOf(choice);
-  const verdict =
-    judgeRising(rising, failed, period, { now, at }) ??
-    judgeErrors(kinds, risen, Number(answers.finished[0]?.finished ?? 0), period);
-  const kept = keptQuery(choice);
-  const offers = offerFiles("errors", kept, errorsBlocks(questions), FILES);
+  const scope = scopeOf(choice, period, moment);
+  const drawn = await drawBlocks(tx, ERRORS, errorsVerdict, scope);
+  const { verdict } = drawn.verdict;
+  const kept = { ...keptQuery(choice), until: undefined };
   const main = html`${renderVerdict(verdict)}
-<div class="bar controls">${renderPeriodChips({ path: ERRORS_PATH, period, choice, kept: { ...kept, until: undefined } })}
-${renderSorts(choice, period, href)}</div>
-${renderRisen(rising, offers.risen, { now, at })}
-${renderErrorLines({ choice, period, lines: answers.lines, ...of, failed, href, tools: offers.lines, now })}
-${renderBlock({
-  id: "classes",
-  title: "Why builds fail",
-  ...(isAllTime(period) && {
-    note: "The projects are those of all time: they ignore the dates, because the period is long.",
-  }),
-  tools: offers.classes,
-  body:
-    kinds.length === 0
-      ? renderEmpty({
-          kind: "unknown",
-          strong: "Not known.",
-          say: "No build of these days is known to have failed.",
-        })
-      : renderKindRows({
-          kinds,
-          period,
-          href: (name) => href({ kind: name, line: undefined, print: undefined }),
-          small: (name) => renderMeaning(name, answers.classes, now),
-          isPlain: true,
-          more: { head: "Projects", cell: (name) => renderHit(name, answers) },
-          now,
-        }),
-})}
+<div class="bar controls">${renderPeriodChips({ path: ERRORS_PATH, period, choice, kept })}
+${renderSorts(choice, period, scope.href)}</div>
+${drawn.draw()}
 <p class="more quiet">Why a build fails is told from its error line by the rules in
   <code>report.error_rules</code>; they are yours to change, and <code>docmirror reclassify</code> applies
   them to what is stored.</p>`;
@@ -183,13 +188,6 @@ function renderMeaning(name: string, classes: readonly Row[], now: Date): Markup
   const id = String(row.last_build_id);
   return html`${means}last <a class="quiet" href="${buildHref(id)}">${foreign(id, 24)}</a>,
     ${age(row.last_triggered_at, now)} ago`;
-}
-
-/** How many projects a kind hit, and how many still fail of it. */
-function renderHit(name: string, { projects, failing }: Answers): Markup {
-  const of = (rows: readonly Row[]) =>
-    Number(rows.find(({ error_class }) => error_class === name)?.projects ?? 0);
-  return html`${grouped(of(projects))}<small>${grouped(of(failing))} fail now</small>`;
 }
 
 function drawNothing(sentence: string, ways?: readonly Link[]): Draft {

@@ -1,18 +1,46 @@
 import { counted, grouped } from "../../base/text.ts";
-import type { Kind } from "../parts/charts/trends-facts.ts";
+import { type Kind, kindsOf } from "../parts/outcomes.ts";
 import { html } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
-import { lengthWords, type Period } from "../parts/period.ts";
-import { beforeWords, linesHref, type RisingLine, risingWords, sayingOf } from "../parts/rising-lines.ts";
-import type { Row } from "../parts/row.ts";
-import type { Verdict } from "../parts/verdict-bar.ts";
+import type { PageMoment } from "../parts/freshness.ts";
+import { lengthWords, type Period, within } from "../parts/period.ts";
+import { beforeWords, linesHref, type RisingLine, risingWords, sayingOf, askForRising, readRising } from "../parts/rising.ts";
+import { type Row, part } from "../parts/block.ts";
+import type { Verdict } from "../parts/verdict.ts";
 import { foreign, kindLabel, percent, wholePercent } from "../parts/words.ts";
+import { ask } from "../../report/ask.ts";
+import { relation } from "../../report/relation.ts";
+import { askForKinds } from "../parts/kinds.ts";
+import { isRising } from "./lines.ts";
+import { askForLines, type ErrorsScope } from "./lines-questions.ts";
 
 const MOST_RISING = 2;
 
+const rate = relation("success_rate_daily");
+
+/** What is most of the failures and what rises; `failed` counts the failures of the period. */
+export const errorsVerdict = part({
+  asks: ({ period, choice, at }: ErrorsScope) => ({
+    kinds: askForKinds(period),
+    rising: askForRising(at),
+    finished: ask("success_rate_daily")`
+select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day, period.first, period.last)}`,
+    lines: askForLines(period, choice),
+  }),
+  draw(found, scope) {
+    const { period } = scope;
+    const kinds = kindsOf(found.kinds, period);
+    const failed = kinds.reduce((sum, one) => sum + one.now, 0);
+    const risen = found.lines.filter((line) => isRising(line, period));
+    const verdict =
+      judgeRising(readRising(found.rising), failed, period, scope) ??
+      judgeErrors(kinds, risen, Number(found.finished[0]?.finished ?? 0), period);
+    return { verdict, failed };
+  },
+});
+
 /** The line that rose today in the most projects; null where none did. */
-export function judgeRising(
+function judgeRising(
   rising: readonly RisingLine[],
   failed: number,
   { days }: Period,
@@ -40,7 +68,7 @@ export function judgeRising(
  * What is most of the failures of a period, and which lines rise: a kind may hold many causes, so it is no alarm.
  * `finished` counts the builds with a known result.
  */
-export function judgeErrors(
+function judgeErrors(
   kinds: readonly Kind[],
   rising: readonly Row[],
   finished: number,

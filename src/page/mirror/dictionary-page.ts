@@ -1,12 +1,9 @@
 import { counted } from "../../base/text.ts";
 import { askFor } from "../../report/ask.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach } from "../parts/ask-all.ts";
-import { renderBlock, renderHead } from "../parts/block.ts";
-import type { Address, Draft, Drawing } from "../parts/drawing.ts";
+import { type BlockPage, block, drawBlocks, filesOf, part, renderHead } from "../parts/block.ts";
+import type { Drawing } from "../parts/document.ts";
 import { html } from "../parts/html.ts";
-import { type Column, renderListTable } from "../parts/list-table.ts";
-import { offerFiles } from "../parts/offers.ts";
+import { type Column, renderListTable } from "../parts/tables.ts";
 
 const TITLE = "What each column means";
 const COLUMNS: readonly Column[] = [
@@ -15,30 +12,48 @@ const COLUMNS: readonly Column[] = [
   { head: "Meaning", isWide: true, cell: ({ description }) => String(description ?? "") },
 ];
 
-const BLOCKS = { dictionary: askFor("data_dictionary") };
-const FILES = { dictionary: {} };
-
-/** Every relation of schema `report` with its columns, as its comments say. */
-export function dictionaryPage(_address: Address): Drawing {
-  return { key: ["dictionary"], needs: [], draw, files: { parameters: FILES, ask: async () => BLOCKS } };
-}
-
-async function draw(tx: TransactionSql): Promise<Draft> {
-  const { columns } = await askEach(tx, { columns: BLOCKS.dictionary });
-  const relations = [...new Set(columns.map(({ relation }) => String(relation)))];
-  const main = html`${renderHead(TITLE, "The answers of this mirror: views that SQL, files and these pages read.")}
-${renderBlock({
+const dictionary = block({
   id: "dictionary",
-  title: "Relations",
-  count: `${counted(relations.length, "relation")}, ${counted(columns.length, "column")}`,
-  tools: offerFiles("dictionary", {}, BLOCKS, FILES).dictionary,
-  body: html`${relations.map((name) => {
-    const rows = columns.filter(({ relation }) => relation === name);
-    return html`<details class="fold" id="of-${name}"><summary><code>${name}</code>
+  narrowedBy: {},
+  asks: (_: null) => ({ rows: askFor("data_dictionary") }),
+  draw({ rows: columns }) {
+    const relations = [...new Set(columns.map(({ relation }) => String(relation)))];
+    return {
+      title: "Relations",
+      count: `${counted(relations.length, "relation")}, ${counted(columns.length, "column")}`,
+      body: html`${relations.map((name) => {
+        const rows = columns.filter(({ relation }) => relation === name);
+        return html`<details class="fold" id="of-${name}"><summary><code>${name}</code>
       ${" "}<small class="quiet">${String(rows[0]?.relation_comment ?? "")}</small></summary>
 ${renderListTable({ caption: `Columns of ${name}`, columns: COLUMNS, rows })}</details>
 `;
-  })}`,
-})}`;
-  return { status: 200, facts: { title: TITLE, tab: "/mirror", main } };
-}
+      })}`,
+    };
+  },
+});
+
+const head = part({
+  asks: (_: null) => ({}),
+  draw: () => renderHead(TITLE, "The answers of this mirror: views that SQL, files and these pages read."),
+});
+
+const DICTIONARY: BlockPage<null> = { name: "dictionary", layout: [dictionary], kept: () => ({}) };
+
+/** Every relation of schema `report` with its columns, as its comments say. */
+export const dictionaryPage = (): Drawing => ({
+  key: ["dictionary"],
+  needs: [],
+  files: filesOf(DICTIONARY, () => null),
+  async draw(tx) {
+    const { verdict, draw } = await drawBlocks(tx, DICTIONARY, head, null);
+    return {
+      status: 200,
+      facts: {
+        title: TITLE,
+        tab: "/mirror",
+        main: html`${verdict}
+${draw()}`,
+      },
+    };
+  },
+});

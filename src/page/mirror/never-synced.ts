@@ -3,16 +3,18 @@ import { RESOURCES } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { momentMs, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
-import { tabAt } from "../parts/document.ts";
-import type { Address, Draft } from "../parts/drawing.ts";
-import { html } from "../parts/html.ts";
-import type { Freshness } from "../parts/page-moment.ts";
-import { renderVerdict } from "../parts/verdict-bar.ts";
-import { type Markup, shorten } from "../parts/words.ts";
-import { renderFirstNames } from "./first-names.ts";
-import { drawFirstSync, hasProjects, RENEW_SECONDS } from "./first-sync.ts";
-import { findSyncProgress, type SyncProgress } from "./first-sync-facts.ts";
-import { drawPartialMirror } from "./partial-mirror.ts";
+import { type Address, type Draft, tabAt } from "../parts/document.ts";
+import type { Freshness } from "../parts/freshness.ts";
+import { countWord, html, type Markup, shorten } from "../parts/html.ts";
+import { renderVerdict } from "../parts/verdict.ts";
+import {
+  drawFirstSync,
+  findSyncProgress,
+  hasProjects,
+  RENEW_SECONDS,
+  renderFirstNames,
+  type SyncProgress,
+} from "./first-sync.ts";
 
 /** The figures of the largest mirrors take a minute or two. */
 const COMPUTED_WITHIN_MS = 300_000;
@@ -99,4 +101,42 @@ function renderEnd(sync: SyncProgress | null, now: Date): Markup {
   const { runId, status, finishedAt, records } = sync;
   const error = sync.error === null ? "" : `: ${shorten(sync.error, 200)}`;
   return html`<strong>Run ${runId} ended at ${momentTag(finishedAt, now)}, ${status}</strong>${error}. It had read ${grouped(records)} records.`;
+}
+
+/** What the builds are of. Without it they could not be read. */
+const BUILDS_NEED = ["version", "build"];
+
+/** What a page of builds shows where syncs were told to leave the builds out: what is missing, and how to add it. */
+function drawPartialMirror(freshness: Freshness): Draft {
+  const held = RESOURCES.filter((resource) => !freshness.unread.includes(resource));
+  const unread = RESOURCES.filter((resource) => freshness.unread.includes(resource));
+  const needed = unread.filter((resource) => BUILDS_NEED.includes(resource));
+  const sentence = `This mirror holds ${listWords(held)}, but not builds.`;
+  const main = html`${renderVerdict({
+    look: "idle",
+    sentence,
+    evidence: html`So nothing here tells whether docs build: its syncs have read ${countWord(held.length)} of the
+      ${countWord(RESOURCES.length)} lists.${held.includes("project") ? html` <a href="/projects">Projects</a> can be looked up by name.` : ""}
+      ${" "}<a href="/mirror">Mirror</a> shows how fresh they are.`,
+  })}
+${renderBlock({
+  id: "add",
+  title: "To add the rest",
+  body: html`<ul class="either">
+${renderWay(html`<strong>Read all that is missing:</strong> ${listWords(unread)}`, unread)}
+${needed.length === unread.length ? "" : renderWay(html`<strong>Or only what this page needs:</strong> ${listWords(needed)}`, needed)}
+</ul>`,
+})}`;
+  return { status: 200, facts: { title: "No builds in this mirror", main } };
+}
+
+function renderWay(does: Markup, lists: readonly string[]): Markup {
+  const command = `docmirror sync --resource ${lists.join(",")}`;
+  return html`<li><div>${does}<pre tabindex="0" role="region" aria-label="Command: ${command}">${command}</pre></div></li>`;
+}
+
+function listWords(resources: readonly string[]): string {
+  const names = resources.map((resource) => `${resource}s`);
+  const last = names.pop() ?? "";
+  return names.length === 0 ? last : `${names.join(", ")} and ${last}`;
 }

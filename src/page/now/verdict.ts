@@ -1,20 +1,19 @@
 /** What can be said about the builds in one sentence, and what speaks for it. */
-
 import { counted, grouped } from "../../base/text.ts";
 import { agoWords, clockWords, span, when } from "../parts/age.ts";
-import type { Tone } from "../parts/icon.ts";
-import type { RisingLine } from "../parts/rising-lines.ts";
+import type { Tone } from "../parts/marks.ts";
+import { type RisingLine, beforeWords, risingWords, sayingOf } from "../parts/rising.ts";
 import { kindLabel, shorten, wholePercent } from "../parts/words.ts";
 import { type Arrivals, arrivalWords, judgeFew, judgeQuiet } from "./arrivals-verdict.ts";
 import { judgeRising } from "./rising-verdict.ts";
 
-export interface Break {
+interface Break {
   readonly slug: string;
   /** As Postgres prints it. */
   readonly brokeAt: string;
 }
 
-export interface PlatformHour {
+interface PlatformHour {
   /** The hour's start, in milliseconds. */
   readonly from: number;
   readonly projects: number;
@@ -233,7 +232,7 @@ function judgeFailing(facts: NowVerdictFacts): NowVerdict | null {
 const sentences = (...all: readonly (string | null)[]): string =>
   all.filter((sentence) => sentence !== null).join(" ");
 
-export interface Usual {
+interface Usual {
   readonly low: number;
   readonly high: number;
 }
@@ -282,4 +281,19 @@ function platformWords(hoursLookedAt: number): string {
   return hoursLookedAt === 0
     ? "Too few builds in the last 3 hours to tell trouble of the platform."
     : "No sign of trouble with the platform itself.";
+}
+
+/** That one error line rose today in many projects: the cause of most of what broke. Null where none did. */
+function judgeRising(rising: readonly RisingLine[], broke: number, now: Date) {
+  const [first] = rising;
+  if (first === undefined) return null;
+  const more =
+    rising.length === 1 ? "" : ` ${counted(rising.length - 1, "other line rises", "other lines rise")} too.`;
+  return {
+    kind: "rising" as const,
+    tone: "bad" as const,
+    title: `↑ ${sayingOf(first.line, 40)} hit ${counted(first.projects, "project")}`,
+    sentence: `${risingWords(first, now)}.`.replaceAll("{newest}", ""),
+    evidence: `${beforeWords(first)}${more} ${counted(broke, "project")} broke in the last 24 hours, of whatever error.`,
+  };
 }

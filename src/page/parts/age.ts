@@ -1,9 +1,8 @@
-import { html } from "./html.ts";
-import { type Markup, shorten } from "./words.ts";
+import { html, type Markup, shorten } from "./html.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
 /** A moment as Postgres prints it in UTC, in milliseconds; NaN where JavaScript has no such moment. */
@@ -38,6 +37,11 @@ export function dayWords(ms: number, now: Date): string {
 /** The UTC time of a moment: `01:12`. */
 export function clockWords(ms: number): string {
   return new Date(ms).toISOString().slice(11, 16);
+}
+
+/** The UTC time of a moment with its seconds: `01:12:30`. */
+export function secondWords(ms: number): string {
+  return new Date(ms).toISOString().slice(11, 19);
 }
 
 /** How long ago a moment was, as text; null where it is not known. */

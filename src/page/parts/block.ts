@@ -1,17 +1,33 @@
 /**
- * What the pages share: blocks with their tools, tables, charts, marks, words for figures and times, links, periods. A
- * page imports from here and from its own folder, never from another page. Charts and questions have folders of their
- * own.
+ * A block of a page is one place: what it asks, what narrows its files, how it is drawn. A page is a list of its blocks in
+ * their order. Blocks that need the same answer, or the verdict and a block, ask the same question: equal questions are
+ * sent once. A page imports from here and from its own folder, never from another page.
  */
 import type { Question } from "../../report/question.ts";
+import { runText, type WrittenStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askAll } from "./ask-all.ts";
-import { html } from "./html.ts";
+import type { PageMoment } from "./freshness.ts";
+import { html, type Markup } from "./html.ts";
 import { type Query, withQuery } from "./links.ts";
-import { type BlockQuestions, type Offer, type PageFiles, type Parameters, renderTools } from "./offers.ts";
-import type { PageMoment } from "./page-moment.ts";
-import type { Row } from "./row.ts";
-import type { Markup } from "./words.ts";
+
+/** A row of a relation, as the driver returns it. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Questions by name; one that is null is not asked, and has no rows. */
+type Asked = Readonly<Record<string, Question | null>>;
+type Rows<A extends Asked> = Readonly<Record<keyof A, readonly Row[]>>;
+
+/**
+ * What is drawn from answers, such as the verdict. `Scope` is the reader's choice as the page has resolved it; `said` is
+ * what the verdict of the page drew, which comes first.
+ */
+interface Part<Scope, A extends Asked, Drawn, More, Said> {
+  /** Also called for the files alone, so it has no effect. */
+  asks(scope: Scope): A;
+  /** What is read after the first answers, because its keys are rows of them. @default nothing */
+  next?(tx: TransactionSql, found: Rows<A>, scope: Scope, said: Said): Promise<More>;
+  draw(found: Rows<A> & More, scope: Scope, said: Said): Drawn;
+}
 
 export interface BlockFacts {
   /** Its anchor: letters and hyphens, once a page. */
@@ -26,6 +42,187 @@ export interface BlockFacts {
   readonly body: Markup | readonly Markup[];
 }
 
+type BlockBody = Omit<BlockFacts, "id" | "tools">;
+
+/** `Body` may have more than a block shows, such as the line that stands for it on a phone. Drawn as null it is not shown. */
+interface Block<
+  Scope,
+  A extends Asked = Asked,
+  Body extends BlockBody = BlockBody,
+  More = unknown,
+  Said = unknown,
+> extends Part<Scope, A, Body | null, More, Said> {
+  /** Its anchor, and the name of its files. */
+  readonly id: string;
+  /** What narrows its files. @default it has none */
+  readonly narrowedBy?: Parameters;
+  /** What its files have. @default `rows` of what it asks */
+  file?(scope: Scope): Question;
+}
+
+export const block = <Scope, A extends Asked, Body extends BlockBody, More = unknown, Said = unknown>(
+  one: Block<Scope, A, Body, More, Said>,
+): Block<Scope, A, Body, More, Said> => one;
+export const part = <Scope, A extends Asked, Drawn, More = unknown, Said = unknown>(
+  one: Part<Scope, A, Drawn, More, Said>,
+): Part<Scope, A, Drawn, More, Said> => one;
+
+type Column<Scope> = readonly Block<Scope>[];
+
+/** From above: blocks, blocks side by side in columns, and a column with a rail of smaller blocks beside it. */
+export type Layout<Scope> = readonly (
+  | Block<Scope>
+  | readonly Column<Scope>[]
+  | { readonly main: Column<Scope>; readonly rail: Column<Scope>; readonly railLabel: string }
+)[];
+
+export interface BlockPage<Scope> {
+  /** Its name in the addresses of files. */
+  readonly name: string;
+  readonly layout: Layout<Scope>;
+  /** The choice that its files keep. */
+  kept(scope: Scope): Query;
+}
+
+const blocksOf = <Scope>(layout: Layout<Scope>): Block<Scope>[] =>
+  layout.flatMap((one) => ("id" in one ? [one] : "rail" in one ? [...one.main, ...one.rail] : one.flat()));
+
+const fileOf = <Scope>(one: Block<Scope>, scope: Scope): Question | undefined =>
+  one.narrowedBy && (one.file?.(scope) ?? one.asks(scope).rows ?? undefined);
+
+/** What narrows the rows of a block: parameters of the query, each with its values where these are few. */
+type Parameters = Readonly<Record<string, readonly string[] | null>>;
+
+/** How a page gives the rows of its blocks as files. */
+export interface PageFiles {
+  readonly parameters: Readonly<Record<string, Parameters>>;
+  /** What each block asks, by its id. Throws ConfigError for a choice that names nothing. */
+  ask(tx: TransactionSql, moment: PageMoment): Promise<Readonly<Record<string, Question>>>;
+}
+
+/** The files of a page's blocks; `find` resolves the reader's choice, to undefined where there is nothing to ask. */
+export function filesOf<Scope>(
+  { layout }: BlockPage<Scope>,
+  find: (tx: TransactionSql, moment: PageMoment) => Scope | undefined | Promise<Scope | undefined>,
+): PageFiles {
+  const blocks = blocksOf(layout);
+  return {
+    parameters: Object.fromEntries(
+      blocks.flatMap((one) => (one.narrowedBy ? [[one.id, one.narrowedBy]] : [])),
+    ),
+    async ask(tx, moment) {
+      const scope = await find(tx, moment);
+      if (scope === undefined) return {};
+      const files = blocks.map((one) => [one.id, fileOf(one, scope)] as const);
+      return Object.fromEntries(files.flatMap(([id, file]) => (file ? [[id, file]] : [])));
+    },
+  };
+}
+
+/**
+ * Asks all that a page needs at once, then what the answers lead to. `verdict` is drawn first; `draw` draws the blocks, `facts`
+ * gives one of them, with its tools, to what is drawn otherwise.
+ */
+export async function drawBlocks<Scope, A extends Asked, Said, More>(
+  tx: TransactionSql,
+  { name, layout, kept }: BlockPage<Scope>,
+  verdict: Part<Scope, A, Said, More, unknown>,
+  scope: Scope,
+) {
+  type AnyPart = Part<Scope, Asked, unknown, unknown, unknown>;
+  const blocks = blocksOf(layout);
+  const send = createSender(tx);
+  const ask = async (one: AnyPart): Promise<Rows<Asked>> => rowsOf(send, one.asks(scope));
+  const asked = new Map(
+    await Promise.all([verdict as AnyPart, ...blocks].map(async (one) => [one, await ask(one)] as const)),
+  );
+  const find = async (one: AnyPart, said: unknown) => {
+    const rows = asked.get(one) ?? {};
+    return { ...rows, ...((await one.next?.(tx, rows, scope, said)) as object) };
+  };
+  const said = verdict.draw((await find(verdict as AnyPart, undefined)) as Rows<A> & More, scope, undefined);
+  const found = new Map(
+    await Promise.all(blocks.map(async (one) => [one.id, await find(one, said)] as const)),
+  );
+
+  function facts<B extends Asked, Body extends BlockBody, M, S>(one: Block<Scope, B, Body, M, S>) {
+    const { id, narrowedBy = {} } = one;
+    const body = one.draw(found.get(id) as Rows<B> & M, scope, said as unknown as S);
+    const question = fileOf(one as unknown as Block<Scope>, scope);
+    const own = Object.fromEntries(Object.keys(narrowedBy).map((key) => [key, kept(scope)[key]]));
+    const href = (ending: string) => withQuery(`/files/${name}/${id}.${ending}`, own);
+    return body && { id, ...(question && { tools: { question, href } }), ...body };
+  }
+  const column = (all: Column<Scope>) =>
+    html`${all.map((one) => {
+      const drawn = facts(one);
+      return html`${drawn && renderBlock(drawn)}
+`;
+    })}`;
+  const draw = (shown: Layout<Scope> = layout): Markup =>
+    html`${shown.map((one) => {
+      if ("id" in one) return column([one]);
+      if ("rail" in one)
+        return html`<div class="cols">
+<div class="col">
+${column(one.main)}</div>
+<aside class="col rail" aria-label="${one.railLabel}">
+${column(one.rail)}</aside>
+</div>`;
+      return html`<div class="pair">
+${one.map(
+  (inner) => html`<div class="col">
+${column(inner)}</div>
+`,
+)}</div>
+`;
+    })}`;
+  return { verdict: said, facts, draw };
+}
+
+type Send = (statement: WrittenStatement) => Promise<readonly Row[]>;
+
+/**
+ * Sends questions over the transaction's connection without waiting for the answers before, equal ones once. The
+ * transaction must not end before all needed answers have been awaited.
+ */
+function createSender(tx: TransactionSql): Send {
+  const sent = new Map<string, Promise<readonly Row[]>>();
+  return ({ text, params }) => {
+    const key = JSON.stringify([text, params]);
+    const answer = sent.get(key) ?? runText<Row>(tx, text, params).then((rows): readonly Row[] => rows);
+    // When one question fails, all later ones fail too, and nothing may be waiting for them.
+    answer.catch(() => {});
+    sent.set(key, answer);
+    return answer;
+  };
+}
+
+async function rowsOf<Name extends string>(
+  send: Send,
+  questions: Readonly<Record<Name, WrittenStatement | null>>,
+): Promise<Record<Name, readonly Row[]>> {
+  const rows = await Promise.all(
+    Object.entries<WrittenStatement | null>(questions).map(
+      async ([name, question]) => [name, question === null ? [] : await send(question)] as const,
+    ),
+  );
+  return Object.fromEntries(rows) as Record<Name, readonly Row[]>;
+}
+
+/** The rows of each of the questions, which are all sent at once. */
+export const askEach = <Name extends string>(
+  tx: TransactionSql,
+  questions: Readonly<Record<Name, WrittenStatement | null>>,
+): Promise<Record<Name, readonly Row[]>> => rowsOf(createSender(tx), questions);
+
+/** What a block asks, and where its rows are as files. */
+interface Offer {
+  readonly question: Question;
+  /** The address of a file of its rows. */
+  href(ending: "csv" | "json"): string;
+}
+
 /** One answer of a page: a heading with its quiet tools, and the answer. */
 export function renderBlock({ id, title, count, note, tools, body }: BlockFacts): Markup {
   return html`<section class="block" id="${id}" aria-labelledby="${id}-t">
@@ -37,140 +234,23 @@ ${body}
 </section>`;
 }
 
+/**
+ * The quiet tools of a block: its rows as CSV and JSON, and its SQL. The SQL opens in a popover; a browser
+ * without popovers has it in the page.
+ */
+function renderTools(id: string, title: string, { question, href }: Offer): Markup {
+  return html`<div class="tools">
+    <a href="${href("csv")}" download>CSV<span class="unseen"> of ${title}</span></a>
+    <a href="${href("json")}">JSON<span class="unseen"> of ${title}</span></a>
+    <button type="button" popovertarget="sql-${id}">SQL<span class="unseen"> of ${title}</span></button>
+<div class="pop" popover id="sql-${id}">
+  <div class="pop-head"><strong>${title}: the query</strong>
+  <button type="button" popovertarget="sql-${id}" popovertargetaction="hide">Close</button></div>
+  <pre tabindex="0" role="region" aria-label="SQL of ${title}">${question.readable}</pre>
+  <p>At the command line <code>docmirror sql</code> runs it.</p></div></div>`;
+}
+
 /** The head of a page that has no verdict. */
 export function renderHead(title: Markup | string, say?: Markup | string): Markup {
   return html`<div class="head"><div><h1>${title}</h1>${say === undefined ? "" : html`<p class="say">${say}</p>`}</div></div>`;
-}
-
-// A block of a page is one file: what it asks, what narrows its files, how it is drawn; a page is a list of them. Blocks that need
-// the same answer, or the verdict and a block, ask the same question: equal questions are sent once (`ask-all.ts`).
-
-type Asked = Readonly<Record<string, Question>>;
-type Rows<A extends Asked> = Readonly<Record<keyof A, readonly Row[]>>;
-
-/** What is drawn from answers, such as the verdict. `Scope` is the reader's choice as the page has resolved it. */
-export interface Part<Scope, A extends Asked, Drawn> {
-  asks(scope: Scope): A;
-  draw(rows: Rows<A>, scope: Scope): Drawn;
-}
-
-export type BlockBody = Omit<BlockFacts, "id" | "tools">;
-
-/** `Body` may have more than a block shows, such as the line that stands for it on a phone. */
-export interface Block<Scope, A extends Asked = Asked, Body extends BlockBody = BlockBody>
-  extends Part<Scope, A, Body | null> {
-  /** Its anchor, and the name of its files. */
-  readonly id: string;
-  /** What narrows its files. @default it has none */
-  readonly narrowedBy?: Parameters;
-  /** What its files have. @default `rows` of what it asks */
-  file?(scope: Scope): Question;
-}
-
-/** A block, or blocks side by side: the columns, each from above. */
-export type Layout<Scope> = readonly (Block<Scope> | readonly (readonly Block<Scope>[])[])[];
-
-export interface BlockPage<Scope> {
-  /** Its name in the addresses of files. */
-  readonly name: string;
-  readonly layout: Layout<Scope>;
-  /** The choice that its files keep. */
-  kept(scope: Scope): Query;
-}
-
-export const block = <Scope, A extends Asked, Body extends BlockBody>(
-  one: Block<Scope, A, Body>,
-): Block<Scope, A, Body> => one;
-export const part = <Scope, A extends Asked, Drawn>(one: Part<Scope, A, Drawn>): Part<Scope, A, Drawn> => one;
-
-const blocksOf = <Scope>(layout: Layout<Scope>): Block<Scope>[] => layout.flat(2) as Block<Scope>[];
-
-const fileOf = <Scope>(one: Block<Scope>, scope: Scope, asked?: Asked): Question | undefined =>
-  one.narrowedBy && (one.file?.(scope) ?? (asked ?? one.asks(scope)).rows);
-
-/** The files of a page's blocks; `find` resolves the reader's choice. */
-export function filesOf<Scope>(
-  { layout }: BlockPage<Scope>,
-  find: (tx: TransactionSql, moment: PageMoment) => Promise<Scope>,
-): PageFiles {
-  const blocks = blocksOf(layout);
-  return {
-    parameters: Object.fromEntries(
-      blocks.flatMap((one) => (one.narrowedBy ? [[one.id, one.narrowedBy]] : [])),
-    ),
-    async ask(tx, moment): Promise<BlockQuestions> {
-      const scope = await find(tx, moment);
-      return Object.fromEntries(
-        blocks.flatMap((one) => {
-          const file = fileOf(one, scope);
-          return file ? [[one.id, file]] : [];
-        }),
-      );
-    },
-  };
-}
-
-/** Asks all that some parts of a page need, at once. `draw` draws one of them; `facts` a block, with its tools. */
-export async function askParts<Scope>(
-  tx: TransactionSql,
-  { name, kept }: BlockPage<Scope>,
-  parts: readonly Part<Scope, Asked, unknown>[],
-  scope: Scope,
-) {
-  const asked = new Map<unknown, Asked>(parts.map((one) => [one, one.asks(scope)]));
-  const keyed = [...asked.values()].flatMap((questions, place) =>
-    Object.entries(questions).map(([name, question]) => [`${place} ${name}`, question] as const),
-  );
-  const answers = askAll(tx, new Map(keyed));
-  const rows = new Map<unknown, Rows<Asked>>();
-  for (const [place, [one, questions]] of [...asked].entries()) {
-    const found = Object.keys(questions).map(
-      async (name) => [name, await answers.of(`${place} ${name}`)] as const,
-    );
-    rows.set(one, Object.fromEntries(await Promise.all(found)));
-  }
-  const draw = <A extends Asked, Drawn>(one: Part<Scope, A, Drawn>): Drawn =>
-    one.draw((rows.get(one) ?? {}) as Rows<A>, scope);
-
-  function facts<A extends Asked, Body extends BlockBody>(one: Block<Scope, A, Body>) {
-    const { id, narrowedBy = {} } = one;
-    const body = draw(one);
-    const question = fileOf(one as unknown as Block<Scope>, scope, asked.get(one));
-    const own = Object.fromEntries(Object.keys(narrowedBy).map((key) => [key, kept(scope)[key]]));
-    const href = (ending: string) => withQuery(`/files/${name}/${id}.${ending}`, own);
-    return body && { id, ...(question && { tools: { question, href } }), ...body };
-  }
-  return { draw, facts };
-}
-
-/** The parts of a page: `verdict` is drawn from the same answers, and what it says comes back beside the blocks. */
-export async function drawBlocks<Scope, A extends Asked, Drawn>(
-  tx: TransactionSql,
-  page: BlockPage<Scope>,
-  verdict: Part<Scope, A, Drawn>,
-  scope: Scope,
-): Promise<{ verdict: Drawn; blocks: Markup }> {
-  const { layout } = page;
-  const parts = [verdict as Part<Scope, Asked, unknown>, ...blocksOf(layout)];
-  const drawn = await askParts(tx, page, parts, scope);
-  const draw = (one: Block<Scope>) => {
-    const facts = drawn.facts(one);
-    return facts === null ? "" : renderBlock(facts);
-  };
-  const blocks = html`${layout.map((one) =>
-    "id" in one
-      ? html`${draw(one)}
-`
-      : html`<div class="pair">
-${one.map(
-  (column) => html`<div class="col">
-${column.map(
-  (inner) => html`${draw(inner)}
-`,
-)}</div>
-`,
-)}</div>
-`,
-  )}`;
-  return { verdict: drawn.draw(verdict), blocks };
 }

@@ -1,4 +1,6 @@
 import { html as sendAsWritten } from "hono/html";
+import { grouped } from "../../base/counted.ts";
+import { printable } from "../../base/printable.ts";
 
 const JOINED = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 
@@ -22,4 +24,72 @@ function joinLines(text: string): string {
     const [before, after] = [text[place - 1] ?? ">", text[place + found.length] ?? "<"];
     return before === ">" && after === "<" ? "" : " ";
   });
+}
+
+/** A piece of a page, escaped. */
+export type Markup = ReturnType<typeof html>;
+
+/** The maximum length of a foreign text in a table. */
+const TEXT_LENGTH = 80;
+
+/**
+ * Foreign text for a page: cut, without control characters that a browser would obey, and with its own text
+ * direction, so that an Arabic name does not turn the line around it.
+ */
+export function foreign(text: string, maxLength = TEXT_LENGTH): Markup {
+  return html`<bdi>${shorten(text, maxLength)}</bdi>`;
+}
+
+/** The same text for attributes and titles, without markup. */
+export function shorten(text: string, maxLength = TEXT_LENGTH): string {
+  const clean = printable(text);
+  return clean.length <= maxLength ? clean : `${clean.slice(0, maxLength - 1).toWellFormed()}…`;
+}
+
+/** A smaller distance to 0 or 1 comes from the arithmetic of floats. */
+const DUST = 1e-9;
+
+/**
+ * A share of 0 to 1 as a percentage with one decimal. A share that is not quite 0 or 1 is never shown as 0.0
+ * or 100.0.
+ */
+export function percent(share: number): string {
+  const tenths = Math.round(share * 1000);
+  const honest = tenths === 1000 && share < 1 - DUST ? 999 : tenths === 0 && share > DUST ? 1 : tenths;
+  return `${(honest / 10).toFixed(1)}\u00a0%`;
+}
+
+/** The same without decimals, for lists: `60 %`. What is not all, or not nothing, never looks so. */
+export function wholePercent(share: number): string {
+  const whole = Math.round(share * 100);
+  const honest = whole === 100 && share < 1 - DUST ? 99 : whole === 0 && share > DUST ? 1 : whole;
+  return `${honest}\u00a0%`;
+}
+
+const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+
+/** A small count as a word: `five`. */
+export const countWord = (count: number): string => NUMBERS[count] ?? grouped(count);
+
+/** Lists of the service by what they hold: `the lists of users, files`. */
+export function listsOf(resources: readonly string[]): string {
+  return `the ${resources.length === 1 ? "list" : "lists"} of ${resources.map((name) => `${name}s`).join(", ")}`;
+}
+
+/** What was built: `latest · html`. */
+export function targetWords(version: unknown, type: unknown): string {
+  const versionWords = version === "(unknown)" ? "version not known" : shorten(String(version), 40);
+  const typeWords = type === "(none)" ? "format not known" : shorten(String(type), 24);
+  return `${versionWords} · ${typeWords}`;
+}
+
+/** A slug as the words of a link: an empty one could not be clicked. */
+export function slugWords(slug: unknown): Markup {
+  if (slug === "(unknown)") return html`project not known`;
+  return slug === "" ? html`(empty)` : foreign(String(slug), 60);
+}
+
+/** Foreign text for an XML document, cut. XML allows two characters less than HTML does. */
+export function xmlText(text: string, maxLength?: number): string {
+  return shorten(text, maxLength).replace(/[\ufffe\uffff]/g, "\ufffd");
 }

@@ -1,3 +1,7 @@
+import type { Context } from "hono";
+import type { Row } from "./block.ts";
+import { foreign, html, type Markup, slugWords, targetWords } from "./html.ts";
+
 /**
  * The address of a project's page. A browser would read some slugs as a step up the path; those go into the
  * query.
@@ -50,4 +54,56 @@ export function segmentAfter(prefix: string, url: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** A project by its slug. */
+export function projectLink(slug: unknown): Markup {
+  return html`<a href="${projectHref(String(slug))}">${slugWords(slug)}</a>`;
+}
+
+/** A build by its id. */
+export function buildLink(id: unknown): Markup {
+  return html`<a href="${buildHref(String(id))}">${foreign(String(id), 24)}</a>`;
+}
+
+/** What was built, beside the name of its project. */
+export function targetTag({ version_slug, type }: Row): Markup {
+  return html`<span class="target">${targetWords(version_slug, type)}</span>`;
+}
+
+/**
+ * The scheme, host and port under which the reader asked. The server has checked the host. A proxy that ends
+ * TLS names the scheme; its `X-Forwarded-Host` is not read, because any client can send one.
+ */
+export function originOf(c: Context): string {
+  const { protocol, host } = new URL(c.req.url);
+  return `${c.req.header("x-forwarded-proto") === "https" ? "https:" : protocol}//${host}`;
+}
+
+/**
+ * A link to an address that the service sent; null for what is no plain web address. The other side does not
+ * learn from which page the reader came.
+ */
+export function outsideLink(address: unknown, words: Markup): Markup | null {
+  const href = webAddress(address);
+  return href === null ? null : html`<a href="${href}" rel="noreferrer nofollow">${words}</a>`;
+}
+
+/** An address as a text, which is a link where it is a web address. */
+export function addressText(address: string): Markup {
+  const text = foreign(address, 200);
+  return outsideLink(address, text) ?? text;
+}
+
+/**
+ * An address that a page may link to, as the browser understands it; null for what is none, has a password, or leads to
+ * another place than the web. Real servers leave out the colon of some.
+ */
+export function webAddress(text: unknown, base?: string): string | null {
+  if (typeof text !== "string" || text.trim() === "") return null;
+  const address = text.trim().replace(/^(https?)\/\//i, "$1://");
+  if (!URL.canParse(address, base)) return null;
+  const { protocol, username, password, href } = new URL(address, base);
+  const isPlain = (protocol === "http:" || protocol === "https:") && username === "" && password === "";
+  return isPlain && href.length <= 2000 ? href : null;
 }

@@ -1,9 +1,66 @@
-import type { DocumentFacts } from "./document.ts";
-import { type Link, renderLinks } from "./empty.ts";
-import { html } from "./html.ts";
+import type { DocumentFacts, Draft } from "./document.ts";
+import { foreign, html, type Markup } from "./html.ts";
 import { buildHref, projectHref } from "./links.ts";
-import { renderVerdict } from "./verdict-bar.ts";
-import { foreign, type Markup } from "./words.ts";
+import { type MarkKind, mark } from "./marks.ts";
+import { renderVerdict } from "./verdict.ts";
+
+/**
+ * The three states of an empty answer. `none`: it was looked for, and there is none. `unknown`: nobody has
+ * looked. `no-match`: the filter leaves nothing, which says nothing about builds.
+ */
+type EmptyKind = "none" | "unknown" | "no-match";
+
+const MARKS: Record<EmptyKind, { kind: MarkKind; word: string }> = {
+  none: { kind: "good", word: "none" },
+  unknown: { kind: "idle", word: "not known" },
+  "no-match": { kind: "idle", word: "nothing matches" },
+};
+
+export interface EmptyFacts {
+  readonly kind: EmptyKind;
+  /** The state in some words, such as "None found." */
+  readonly strong: string;
+  /** With `none` it says how much was looked at; else what to do. */
+  readonly say: Markup | string;
+  /** Where to go on: links. @default none */
+  readonly ways?: readonly Link[];
+}
+
+export interface Link {
+  readonly href: string;
+  readonly words: Markup | string;
+}
+
+/** An empty answer that never claims more than is known. */
+export function renderEmpty({ kind, strong, say, ways = [] }: EmptyFacts): Markup {
+  const { kind: shape, word } = MARKS[kind];
+  return html`<div class="empty"><p>${mark(shape, word)} <strong>${strong}</strong> ${say}</p>
+    ${ways.length === 0 ? "" : html`<p class="acts-inline">${renderLinks(ways)}</p>`}</div>`;
+}
+
+/** Links in one line. */
+export function renderLinks(links: readonly Link[]): Markup {
+  return html`${links.map(({ href, words }, place) => html`${place > 0 ? " · " : ""}<a href="${href}">${words}</a>`)}`;
+}
+
+interface NoMatchFacts {
+  /** The path of the page in the navigation. */
+  readonly tab: "/trends" | "/errors";
+  /** The name of the page. */
+  readonly name: string;
+  readonly sentence: string;
+  /** What the sentence does not say. */
+  readonly evidence: string;
+  /** What was chosen, and where to go on. @default nothing */
+  readonly empty?: Omit<EmptyFacts, "kind">;
+}
+
+/** A page whose choice leaves nothing: that says nothing about builds. */
+export function drawNoMatch({ tab, name, sentence, evidence, empty }: NoMatchFacts): Draft {
+  const main = html`${renderVerdict({ look: "idle", sentence, evidence })}
+${empty === undefined ? "" : renderEmpty({ kind: "no-match", ...empty })}`;
+  return { status: 200, facts: { title: `${name}: nothing matches`, tab, main } };
+}
 
 /** A page that says why the requested page is not shown, with links to go on by. */
 export function notice(title: string, words: Markup | string, ways: readonly Link[] = []): DocumentFacts {

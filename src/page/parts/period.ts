@@ -1,8 +1,16 @@
+import { type SQL, sql } from "drizzle-orm";
+import { ConfigError } from "../../base/errors.ts";
+import { ask } from "../../report/ask.ts";
+import { relation } from "../../report/relation.ts";
 import { readTimeBounds } from "../../report/time-bounds.ts";
-import { dayWords } from "./age.ts";
-import type { PageMoment } from "./page-moment.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import { DAY_MS, dayWords } from "./age.ts";
+import { askEach } from "./block.ts";
+import { type Chip, renderChips } from "./choices.ts";
+import type { PageMoment } from "./freshness.ts";
+import type { Markup } from "./html.ts";
+import type { Query } from "./links.ts";
 
-const DAY_MS = 86_400_000;
 /** The days of a period that nobody chose. */
 const USUAL_DAYS = 14;
 
@@ -120,4 +128,56 @@ export function daysName({ first, last }: Days, now: Date): string {
 /** How long a period is, for a sentence: `14 days`, `one day`. */
 export function lengthWords(days: number): string {
   return days === 1 ? "one day" : `${days.toLocaleString("en-US")} days`;
+}
+
+const date = relation("dim_dates");
+
+/** The first day with a known build. */
+export const FIRST_DAY = ask("dim_dates")`select min(${date.day}) as first_day from ${date}`;
+
+/** A day of a period as a date. */
+export const dateOf = (day: number): SQL => sql`${dayText(day)}::date`;
+
+/** That a column is one of these days, both included. */
+export const within = (column: SQL, first: number, last: number): SQL =>
+  sql`${column} between ${dateOf(first)} and ${dateOf(last)}`;
+
+/** The period of a choice. Throws ConfigError where no build of it is known: an empty file would look like an answer. */
+export async function findPeriod(
+  tx: TransactionSql,
+  choice: PeriodChoice,
+  moment: PageMoment,
+): Promise<Period> {
+  const { days } = await askEach(tx, { days: FIRST_DAY });
+  const firstDay = days[0]?.first_day;
+  const period = typeof firstDay === "string" ? resolvePeriod(choice, firstDay, moment) : null;
+  if (period !== null) return period;
+  throw new ConfigError("no build of these days is known");
+}
+
+const CHIP_DAYS = [7, 14, 30, 90];
+
+interface PeriodChipsFacts {
+  readonly path: string;
+  /** What is shown. */
+  readonly period: Period;
+  readonly choice: PeriodChoice;
+  /** The other filters, which are kept. */
+  readonly kept: Query;
+}
+
+/** The usual periods, up to the last day that was read whole; those longer than what is known are left out. */
+export function renderPeriodChips({ path, period, choice, kept }: PeriodChipsFacts): Markup {
+  const { known, usualLast, days, last } = period;
+  const since = (length: number) => dayText(usualLast - length + 1);
+  const all = usualLast - known + 1;
+  const chips: Chip[] = [
+    ...CHIP_DAYS.filter((length) => length < all).map((length) => ({
+      label: `${length} days`,
+      value: since(length),
+    })),
+    { label: "All", value: since(all) },
+  ];
+  const chosen = choice.until === undefined && last === usualLast ? since(days) : undefined;
+  return renderChips({ label: "How many days", path, name: "since", chosen: chosen ?? "none", kept, chips });
 }

@@ -3,61 +3,59 @@ import { counted } from "../../base/text.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age } from "../parts/age.ts";
-import { askEach } from "../parts/ask-all.ts";
-import { renderBlock } from "../parts/block.ts";
-import type { Address, Draft, Drawing } from "../parts/drawing.ts";
-import { html } from "../parts/html.ts";
-import { feedHref, projectHref, type Query, withQuery } from "../parts/links.ts";
+import { type BlockPage, drawBlocks, filesOf, type Row, renderBlock } from "../parts/block.ts";
+import { readPageNumber } from "../parts/choices.ts";
+import type { Address, Draft, Drawing } from "../parts/document.ts";
+import type { PageMoment } from "../parts/freshness.ts";
+import { foreign, html, type Markup, shorten } from "../parts/html.ts";
+import { feedHref, projectHref, withQuery } from "../parts/links.ts";
 import { nearestLinks, notice } from "../parts/notice.ts";
-import { offerFiles } from "../parts/offers.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
-import { readPageNumber } from "../parts/pager.ts";
-import { findMaintainers } from "../parts/questions/maintainers.ts";
-import { findNearestProjects, findProjects } from "../parts/questions/project-names.ts";
-import type { Row } from "../parts/row.ts";
-import { foreign, type Markup, shorten } from "../parts/words.ts";
-import { onlyQuery, renderBuilds } from "./project-builds.ts";
-import { renderCauses } from "./project-causes.ts";
-import { renderProjectFailing } from "./project-failing.ts";
-import {
-  askForSeriesStrips,
-  askForVersionNames,
-  PROJECT_FILES,
-  type ProjectChoice,
-  projectBlocks,
-  projectQuestions,
-  type SeriesOf,
-  type Subject,
-} from "./project-questions.ts";
-import {
-  renderBadgeText,
-  renderProjectDays,
-  renderProjectFacts,
-  renderProjectFixed,
-  renderProjectTimes,
-} from "./project-rail.ts";
-import { renderSeries } from "./project-series.ts";
-import { judgeProject, renderProjectVerdict } from "./project-verdict.ts";
-import { type SeriesStrips, seriesKey } from "./series-strips.ts";
+import { findNearestProjects, findProjects } from "../parts/projects.ts";
+import { builds, onlyQuery } from "./builds.ts";
+import { days } from "./days.ts";
+import { causes, failing } from "./failing.ts";
+import type { ProjectChoice, ProjectScope, Subject } from "./project-scope.ts";
+import { projectVerdict } from "./project-verdict.ts";
+import { badge, facts, fixed, times } from "./rail.ts";
+import { versions } from "./versions.ts";
+
+const PROJECT: BlockPage<ProjectScope> = {
+  name: "project",
+  layout: [
+    builds,
+    {
+      main: [failing, causes, versions, badge],
+      rail: [days, fixed, times, facts],
+      railLabel: "More about this project",
+    },
+  ],
+  kept: ({ subject: { slug }, kept, choice }) => ({ slug, ...kept, ...onlyQuery(choice.only) }),
+};
 
 /** The page of a project: whether its main docs are good, why not, and its builds. */
-export function projectPage({ name, query, origin }: Address): Drawing {
+export function projectPage({ name: slug, query, origin }: Address): Drawing {
   const choice = parse(query);
   return {
-    key: ["project", name, choice, origin],
-    draw: (tx, moment) => draw(tx, { slug: name, origin }, choice, moment),
-    files: {
-      parameters: PROJECT_FILES,
-      async ask(tx, { at }) {
-        const { version, type } = choice.only;
-        await assertNamesKnown(tx, { project: name, version, type });
-        const { shown } = await findShown(tx, name, choice);
-        if (shown === undefined) return {};
-        if (choice.id !== undefined && shown.project_id !== choice.id)
-          throw new ConfigError(`no project ${name} has the id ${choice.id}`);
-        const subject = subjectOf(shown, name);
-        return projectBlocks(projectQuestions(subject, choice, at), subject);
-      },
+    key: ["project", slug, choice, origin],
+    files: filesOf(PROJECT, async (tx, moment) => {
+      const { version, type } = choice.only;
+      await assertNamesKnown(tx, { project: slug, version, type });
+      const { projects, shown } = await findShown(tx, slug, choice);
+      if (shown !== undefined && choice.id !== undefined && shown.project_id !== choice.id)
+        throw new ConfigError(`no project ${slug} has the id ${choice.id}`);
+      return shown && scopeOf(shown, projects, slug, choice, origin, moment);
+    }),
+    async draw(tx, moment) {
+      const { projects, shown } = await findShown(tx, slug, choice);
+      if (shown === undefined) return drawAbsence(tx, slug);
+      const scope = scopeOf(shown, projects, slug, choice, origin, moment);
+      const { verdict, draw } = await drawBlocks(tx, PROJECT, projectVerdict, scope);
+      const main = html`${renderTwins(projects, scope.subject, moment.now)}
+${verdict.bar}
+${draw()}`;
+      const feed = { href: feedHref(slug), title: `What broke and was fixed of ${shorten(slug)}` };
+      const title = `${verdict.sign} ${shorten(slug, 80)}`;
+      return { status: 200, facts: { title, tone: verdict.tone, tab: "/projects", main, feed } };
     },
   };
 }
@@ -72,49 +70,25 @@ function parse(query: URLSearchParams): ProjectChoice {
   };
 }
 
-async function draw(
-  tx: TransactionSql,
-  { slug, origin }: { readonly slug: string; readonly origin: string },
+function scopeOf(
+  project: Row,
+  twins: readonly Row[],
+  slug: string,
   choice: ProjectChoice,
+  origin: string,
   moment: PageMoment,
-): Promise<Draft> {
-  const { projects, shown: project } = await findShown(tx, slug, choice);
-  if (project === undefined) return drawAbsence(tx, slug);
-  const subject = subjectOf(project, slug);
-  const questions = projectQuestions(subject, choice, moment.at);
-  const answers = await askEach(tx, questions);
-  const strips = await findStrips(tx, subject, [...answers.failing, ...answers.series]);
-  const address = await findAddress(tx, subject);
-  const maintainers = await findMaintainers(tx, [subject.id]);
-  const versions =
-    answers.builds.length === 0 && choice.only.version !== undefined ? await findVersions(tx, subject) : [];
-  const { now, at } = moment;
-  const kept = projects.length > 1 ? { id: subject.id } : {};
-  const href = (query: Query) => withQuery(projectHref(slug), { ...kept, ...query });
-  const isNow = at.getTime() === now.getTime();
-  const blocks = projectBlocks(questions, subject);
-  const offers = offerFiles("project", { slug, ...kept, ...onlyQuery(choice.only) }, blocks, PROJECT_FILES);
-  const main = html`${renderTwins(projects, subject, now)}
-${renderProjectVerdict({ project, subject, answers, moment, address })}
-${renderBuilds({ subject, choice, answers, offers, href, versions, now })}
-<div class="cols">
-<div class="col">
-${renderProjectFailing({ answers, offers, strips, isNow, now })}
-${renderCauses(answers, offers, now)}
-${renderSeries({ choice, answers, offers, strips, href, now })}
-${subject.id === "-1" || project.is_deleted === true ? "" : renderBadgeText(subject, origin)}
-</div>
-<aside class="col rail" aria-label="More about this project">
-${renderProjectDays(answers, offers, moment)}
-${renderProjectFixed(answers, offers, now)}
-${renderProjectTimes(answers, offers)}
-${subject.id === "-1" ? "" : renderProjectFacts(project, subject, maintainers, offers, now)}
-</aside>
-</div>`;
-  const { sign, tone } = judgeProject(project, answers, moment);
-  const feed = { href: feedHref(slug), title: `What broke and was fixed of ${shorten(slug)}` };
-  const facts = { title: `${sign} ${shorten(slug, 80)}`, tone, tab: "/projects", main } as const;
-  return { status: 200, facts: { ...facts, feed } };
+): ProjectScope {
+  const id = String(project.project_id);
+  const kept = twins.length > 1 ? { id } : {};
+  return {
+    ...moment,
+    subject: { id, slug, mainVersion: String(project.default_version || "latest") },
+    project,
+    choice,
+    kept,
+    href: (query) => withQuery(projectHref(slug), { ...kept, ...query }),
+    origin,
+  };
 }
 
 /** All projects with a slug, and the chosen one of them. */
@@ -122,12 +96,6 @@ async function findShown(tx: TransactionSql, slug: string, { id }: ProjectChoice
   const projects = inOrder(await findProjects(tx, slug));
   return { projects, shown: projects.find(({ project_id }) => project_id === id) ?? projects[0] };
 }
-
-const subjectOf = ({ project_id, default_version }: Row, slug: string): Subject => ({
-  id: String(project_id),
-  slug,
-  mainVersion: String(default_version || "latest"),
-});
 
 /** Those that the service still has come first, and of those the newest. */
 function inOrder(projects: readonly Row[]): Row[] {
@@ -145,33 +113,6 @@ async function drawAbsence(tx: TransactionSql, slug: string): Promise<Draft> {
     status: 404,
     facts: { ...notice("No such project", words, nearestLinks(nearest)), tab: "/projects", searched: slug },
   };
-}
-
-/** The outcomes of the last builds of listed series. A series that is listed twice is read once. */
-async function findStrips(tx: TransactionSql, { id }: Subject, rows: readonly Row[]): Promise<SeriesStrips> {
-  const series = [...new Map(rows.map((row) => [seriesKey(row), row as unknown as SeriesOf])).values()];
-  if (series.length === 0) return () => [];
-  const { strips } = await askEach(tx, { strips: askForSeriesStrips(id, series) });
-  const outcomes = new Map(
-    strips.map(({ place, outcomes }) => [
-      seriesKey(series[Number(place)] ?? {}),
-      outcomes as string[] | null,
-    ]),
-  );
-  return (row) => outcomes.get(seriesKey(row)) ?? [];
-}
-
-/** Where the service has the documentation, which no relation of the reports says. */
-async function findAddress(tx: TransactionSql, { id }: Subject): Promise<string | null> {
-  const [row] = await tx<
-    { subdomain: string | null }[]
-  >`select subdomain from mirror.projects where id = ${id}`;
-  return row?.subdomain ?? null;
-}
-
-async function findVersions(tx: TransactionSql, { id }: Subject): Promise<string[]> {
-  const { versions } = await askEach(tx, { versions: askForVersionNames(id) });
-  return versions.map(({ version_slug }) => String(version_slug));
 }
 
 /** Several projects with one slug: which one is shown, and links to the others. Nothing where there is one. */

@@ -1,22 +1,22 @@
 import { counted, grouped } from "../../base/text.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { age, agoWords, dayWords, momentMs, momentTag } from "../parts/age.ts";
-import { renderPoints } from "../parts/charts/delta.ts";
-import { differenceOf } from "../parts/charts/difference.ts";
-import { html } from "../parts/html.ts";
-import { icon, type Tone } from "../parts/icon.ts";
-import { buildHref } from "../parts/links.ts";
-import type { MarkKind } from "../parts/mark.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
-import { buildLink, targetTag } from "../parts/record-links.ts";
-import type { Row } from "../parts/row.ts";
-import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict-bar.ts";
-import { foreign, kindLabel, type Markup, slugWords, targetWords, wholePercent } from "../parts/words.ts";
-import { outsideLink } from "./outside-link.ts";
-import { numberOf, type ProjectAnswers } from "./project-answers.ts";
-import { STRIP_BUILDS, type Subject } from "./project-questions.ts";
+import { renderPoints, differenceOf } from "../parts/changes.ts";
+import { html, foreign, type Markup, slugWords, targetWords, wholePercent } from "../parts/html.ts";
+import { icon, type Tone, type MarkKind } from "../parts/marks.ts";
+import { buildHref, buildLink, targetTag, outsideLink } from "../parts/links.ts";
+import { type Row, part } from "../parts/block.ts";
+import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict.ts";
+import { kindLabel } from "../parts/kinds.ts";
+import { numberOf, STRIP_BUILDS, askForFailing, askForRecent, askForSeries, askForTotals, isOf, NEWEST, type ProjectScope } from "./project-scope.ts";
+import { ask } from "../../report/ask.ts";
+import { pick, relation } from "../../report/relation.ts";
 
-export interface ProjectVerdict {
+const build = relation("fact_builds");
+const open = relation("open_builds");
+const version = relation("dim_versions");
+
+interface ProjectVerdict {
   readonly look: VerdictLook;
   readonly mark: { readonly kind: MarkKind; readonly word: string };
   /** What follows the project's slug. */
@@ -31,7 +31,7 @@ const IN_PART = { ...BAD, mark: { kind: "bad2", word: "Failing in part" } } as c
 const UNKNOWN = { tone: "idle", sign: "?", look: "idle", mark: { kind: "idle", word: "Not known" } } as const;
 
 /** Whether a project's main docs are good; then whether all else is. What was never finished is neither. */
-export function judgeProject(project: Row, answers: ProjectAnswers, { now, at }: PageMoment): ProjectVerdict {
+function judgeProject(answers: Answers, { project, now, at }: ProjectScope): ProjectVerdict {
   const isNow = at.getTime() === now.getTime();
   const [first] = answers.failing;
   const others = numberOf(answers.failing, "total") - (first?.is_main === true ? 1 : 0);
@@ -71,35 +71,74 @@ export function judgeProject(project: Row, answers: ProjectAnswers, { now, at }:
   };
 }
 
-export interface ProjectVerdictFacts {
-  readonly project: Row;
-  readonly subject: Subject;
-  readonly answers: ProjectAnswers;
-  readonly moment: PageMoment;
-  /** The address of its documentation, as the service sent it. */
-  readonly address: unknown;
-}
-
 /** The verdict of a project with its cause, the links that matter, and its figures. */
-export function renderProjectVerdict(facts: ProjectVerdictFacts): Markup {
-  const { project, subject, answers, moment: at, address } = facts;
-  const { look, mark, rest } = judgeProject(project, answers, at);
-  const [worst] = answers.failing;
-  const slug = String(project.project_slug);
-  const name = project.project_name === slug ? slugWords(slug) : foreign(String(project.project_name), 80);
-  const upstream = outsideLink(address, html`Documentation upstream ${icon("out")}`);
-  return renderVerdict({
-    look,
-    mark,
-    crumbs: html`<a href="/projects">Projects</a> / ${name}`,
-    sentence: html`${subject.id === "-1" ? "Unknown projects" : slug === "" ? html`(empty)` : foreign(slug, 200)}${rest}`,
-    evidence: evidenceOf(facts),
-    acts: html`${worst === undefined ? "" : actsOf(worst, at.now)}${upstream ?? ""}`,
-    figures: renderProjectFigures(answers, at.now),
-  });
+export const projectVerdict = part({
+  asks: askForVerdict,
+  /** Where the service has the documentation, which no relation of the reports says. */
+  async next(tx, _found, { subject }) {
+    const [row] = await tx<{ subdomain: string | null }[]>`
+      select subdomain from mirror.projects where id = ${subject.id}`;
+    return { address: row?.subdomain ?? null };
+  },
+  draw({ address, ...answers }, scope) {
+    const { project, subject, now } = scope;
+    const verdict = judgeProject(answers, scope);
+    const { look, mark, rest } = verdict;
+    const [worst] = answers.failing;
+    const slug = String(project.project_slug);
+    const name = project.project_name === slug ? slugWords(slug) : foreign(String(project.project_name), 80);
+    const upstream = outsideLink(address, html`Documentation upstream ${icon("out")}`);
+    const bar = renderVerdict({
+      look,
+      mark,
+      crumbs: html`<a href="/projects">Projects</a> / ${name}`,
+      sentence: html`${subject.id === "-1" ? "Unknown projects" : slug === "" ? html`(empty)` : foreign(slug, 200)}${rest}`,
+      evidence: evidenceOf(answers, scope),
+      acts: html`${worst === undefined ? "" : actsOf(worst, now)}${upstream ?? ""}`,
+      figures: renderFigures(
+        [
+          rateFigure(answers),
+          failingFigure(answers, now),
+          buildsFigure(answers, now),
+          openFigure(answers, now),
+        ],
+        true,
+      ),
+    });
+    return { ...verdict, bar };
+  },
+});
+
+function askForVerdict(scope: ProjectScope) {
+  const {
+    subject: { id, mainVersion },
+  } = scope;
+  return {
+    totals: askForTotals(scope),
+    recent: askForRecent(scope),
+    failing: askForFailing(scope),
+    series: askForSeries(scope),
+    /** The last finished build of the main documentation. */
+    main: ask("fact_builds")`
+select ${pick(build, "build_id", "outcome", "triggered_at")}
+from ${build}
+where ${isOf(scope)} and ${build.version_slug} = ${mainVersion} and ${build.type} = 'html' and ${build.succeeded} is not null
+  and ${build.version_id} in (select ${version.version_id} from ${version} where not ${version.is_deleted})
+order by ${NEWEST}
+limit 1`,
+    open: ask("open_builds")`
+select ${pick(open, "build_id", "outcome", "triggered_at")}, count(*) over () as total,
+  count(*) filter (where ${open.outcome} = 'stuck') over () as stuck
+from ${open}
+where ${open.project_id} = ${id}
+order by ${open.triggered_at} desc nulls last, ${open.build_id} desc
+limit 1`,
+  };
 }
 
-function evidenceOf({ project, subject, answers, moment: { now } }: ProjectVerdictFacts): Markup | string {
+type Answers = Readonly<Record<keyof ReturnType<typeof askForVerdict>, readonly Row[]>>;
+
+function evidenceOf(answers: Answers, { project, subject, now }: ProjectScope): Markup | string {
   if (project.is_deleted === true)
     return html`The mirror found it deleted on ${momentTag(project.deleted_at, now)} UTC. What follows is what it knew.`;
   const [worst] = answers.failing;
@@ -125,15 +164,8 @@ function actsOf(row: Row, now: Date): Markup {
     ${foreign(String(row.last_succeeded_build_id), 24)}, ${momentTag(row.last_succeeded_at, now)}</a>`;
 }
 
-function renderProjectFigures(answers: ProjectAnswers, now: Date): Markup {
-  return renderFigures(
-    [rateFigure(answers), failingFigure(answers, now), buildsFigure(answers, now), openFigure(answers, now)],
-    true,
-  );
-}
-
 /** The rate of the builds that the strip shows, against that of as many before. */
-function rateFigure({ recent }: ProjectAnswers) {
+function rateFigure({ recent }: Answers) {
   const countOf = (rows: readonly Row[]) => ({
     succeeded: rows.filter(({ outcome }) => outcome === "succeeded").length,
     finished: rows.filter(({ outcome }) => outcome === "succeeded" || outcome === "failed").length,
@@ -160,7 +192,7 @@ function rateFigure({ recent }: ProjectAnswers) {
   };
 }
 
-function failingFigure({ failing, series }: ProjectAnswers, now: Date) {
+function failingFigure({ failing, series }: Answers, now: Date) {
   const total = numberOf(failing, "total");
   const of = numberOf(series, "total");
   const oldest = agoWords(failing[0]?.oldest, now);
@@ -176,7 +208,7 @@ function failingFigure({ failing, series }: ProjectAnswers, now: Date) {
   };
 }
 
-function buildsFigure({ totals }: ProjectAnswers, now: Date) {
+function buildsFigure({ totals }: Answers, now: Date) {
   const since = momentMs(totals[0]?.first_triggered_at);
   const all = `${grouped(numberOf(totals, "builds"))}${Number.isNaN(since) ? " in all" : ` since ${dayWords(since, now)}`}`;
   return {
@@ -187,7 +219,7 @@ function buildsFigure({ totals }: ProjectAnswers, now: Date) {
   };
 }
 
-function openFigure({ open }: ProjectAnswers, now: Date) {
+function openFigure({ open }: Answers, now: Date) {
   const [newest] = open;
   const [total, stuck] = [numberOf(open, "total"), numberOf(open, "stuck")];
   const ago = agoWords(newest?.triggered_at, now);

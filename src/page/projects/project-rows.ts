@@ -1,16 +1,19 @@
 import { counted } from "../../base/text.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age, agoWords } from "../parts/age.ts";
-import { askEach } from "../parts/ask-all.ts";
-import { drawStrip } from "../parts/charts/build-strip.ts";
-import { rateDot } from "../parts/charts/rate-dot.ts";
-import { html } from "../parts/html.ts";
-import { projectHref, withQuery } from "../parts/links.ts";
-import type { Column } from "../parts/list-table.ts";
-import { mark } from "../parts/mark.ts";
-import type { Row } from "../parts/row.ts";
-import { foreign, type Markup, shorten, slugWords, targetWords } from "../parts/words.ts";
+import { askEach, type Row } from "../parts/block.ts";
+import { drawStrip } from "../parts/series.ts";
+import { rateDot } from "../parts/changes.ts";
+import { html, foreign, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
+import { projectHref, withQuery, buildHref, projectLink } from "../parts/links.ts";
+import type { Column } from "../parts/tables.ts";
+import { mark, outcomeMark } from "../parts/marks.ts";
 import { askForFailing, askForProjectStrips, ROW_STRIP_BUILDS } from "./projects-questions.ts";
+import { sql } from "drizzle-orm";
+import { askFor } from "../../report/ask.ts";
+import { relation } from "../../report/relation.ts";
+import { runText } from "../../store/connection/run-statement.ts";
+import { kindLabel } from "../parts/kinds.ts";
 
 /** A project with what stands in its row. */
 export interface ProjectListRow {
@@ -114,4 +117,36 @@ function partWords(row: Row, failing: readonly Row[]): string {
   if (count === 1 && first) return `${targetWords(first.version_slug, first.type)} fails`;
   const versions = new Set(failing.map(({ version_id }) => version_id)).size;
   return versions === count ? `${counted(count, "version")} fail` : `${counted(count, "format")} fail`;
+}
+
+const build = relation("fact_builds");
+
+/** The build whose id was searched for, if there is one. */
+export async function findBuildHit(tx: TransactionSql, id: string): Promise<Row | undefined> {
+  const { text, params } = askFor("fact_builds", { limit: 1 }, [sql`${build.build_id} = ${id}`]);
+  const [row] = await runText<Row>(tx, text, params);
+  return row;
+}
+
+/** A build that was searched for, with the link to its page. */
+export function renderBuildHit(row: Row, now: Date): Markup {
+  const { kind, word } = outcomeMark(row.outcome);
+  const id = String(row.build_id);
+  const why = row.error_class === null ? "" : html`, ${kindLabel(row.error_class)}`;
+  return html`<section class="block hit" id="build" aria-labelledby="build-t">
+${mark(kind, word)} <h2 id="build-t"><a href="${buildHref(id)}">Build ${foreign(id, 24)}</a></h2>
+<p class="note">${word}${why} · ${targetWords(row.version_slug, row.type)} of ${projectLink(row.project_slug)} · ${age(row.triggered_at, now)} ago</p>
+</section>`;
+}
+
+/** What the strips and the rates of a list mean. */
+export function renderListKey(): Markup {
+  return html`<p class="key"><span>
+    <svg class="wl" width="24" height="22" viewBox="0 0 24 22" aria-hidden="true">
+    <path class="axis" d="M0 11H24"/><path class="up" d="M2 10V4M7 10V4M17 10V4"/>
+    <path class="down" d="M12 12v8"/><path class="mid" d="M22 9.5v3"/></svg>up: succeeded, down: failed, on
+    the line: not finished; the newest at the right</span>
+    <span><svg width="44" height="12" aria-hidden="true"><path class="wh-axis" d="M0 6H44"/>
+    <path class="wh-range" d="M12 6H34"/><circle class="wh-dot" cx="26" cy="6" r="3.4"/></svg>share that
+    succeeded, of all time, and how sure it is: few builds, long bar</span></p>`;
 }

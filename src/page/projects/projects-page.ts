@@ -1,26 +1,39 @@
 import { counted, grouped } from "../../base/text.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach } from "../parts/ask-all.ts";
-import { renderBlock, renderHead } from "../parts/block.ts";
-import { renderChips } from "../parts/chips.ts";
-import type { Address, Draft, Drawing } from "../parts/drawing.ts";
-import { type Link, renderEmpty } from "../parts/empty.ts";
-import { renderSearchForm } from "../parts/filter-form.ts";
-import { html } from "../parts/html.ts";
+import {
+  askEach,
+  type BlockPage,
+  block,
+  drawBlocks,
+  filesOf,
+  part,
+  type Row,
+  renderHead,
+} from "../parts/block.ts";
+import {
+  nearestChoices,
+  readPageNumber,
+  readText,
+  renderChips,
+  renderPager,
+  renderSearchForm,
+} from "../parts/choices.ts";
+import type { Address, Drawing } from "../parts/document.ts";
+import type { PageMoment } from "../parts/freshness.ts";
+import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { type Query, withQuery } from "../parts/links.ts";
-import { renderListTable } from "../parts/list-table.ts";
-import { offerFiles } from "../parts/offers.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
-import { readPageNumber, renderPager } from "../parts/pager.ts";
-import { nearestChoices } from "../parts/questions/nearest-choices.ts";
-import { findNearestProjects } from "../parts/questions/project-names.ts";
-import { readText } from "../parts/questions/read-query.ts";
-import type { Row } from "../parts/row.ts";
-import { foreign, type Markup, shorten } from "../parts/words.ts";
-import { findBuildHit, renderBuildHit } from "./build-hit.ts";
-import { renderListKey } from "./list-key.ts";
-import { findProjectRows, type ProjectListRow, projectColumns } from "./project-rows.ts";
+import { type Link, renderEmpty } from "../parts/notice.ts";
+import { findNearestProjects } from "../parts/projects.ts";
+import { renderListTable } from "../parts/tables.ts";
+import {
+  findBuildHit,
+  findProjectRows,
+  type ProjectListRow,
+  projectColumns,
+  renderBuildHit,
+  renderListKey,
+} from "./project-rows.ts";
 import {
   askForCountedProjects,
   askForProjects,
@@ -36,19 +49,80 @@ import {
 import { findSearched } from "./searched.ts";
 
 const PATH = "/projects";
-const TITLE = "Projects";
+
+/** How many projects there are, and the build whose id was searched for. */
+const head = part({
+  asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
+  async next(tx, _found, { choice: { q } }) {
+    return { build: q !== undefined && isStorableId(q) ? await findBuildHit(tx, q) : undefined };
+  },
+  draw({ list, build }, { isBuilt, now }) {
+    const counts = readCounts(list[0]);
+    return html`${renderHead("Projects", sayHowMany(counts, isBuilt))}
+${build === undefined ? "" : renderBuildHit(build, now)}`;
+  },
+});
+
+const projects = block({
+  id: "projects",
+  narrowedBy: { q: null, state: Object.keys(STATES), sort: Object.keys(PROJECT_SORTS) },
+  asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
+  file: ({ choice }) => askForProjects(choice),
+  async next(tx, { list }, { choice: { q } }) {
+    const rows = await findProjectRows(
+      tx,
+      list.filter(({ project_id }) => project_id !== null),
+    );
+    const { all, found } = readCounts(list[0]);
+    const isUnnamed = q !== undefined && all.any > 0 && found.any === 0;
+    return { rows, alike: isUnnamed ? await findAlike(tx, q) : [] };
+  },
+  draw({ list, rows, alike }, { choice, now }) {
+    const counts = readCounts(list[0]);
+    return {
+      title: titleOf(choice),
+      count: grouped(foundBy(choice, counts)),
+      body: html`${renderBar(choice, counts)}
+${rows.length === 0 ? renderNoMatch(choice, counts, alike, now) : renderList(choice, rows, counts, now)}`,
+    };
+  },
+});
+
+interface ProjectsScope {
+  readonly choice: ProjectsChoice;
+  /** Whether the mirror knows of builds. */
+  readonly isBuilt: boolean;
+  readonly now: Date;
+}
+
+const PROJECTS: BlockPage<ProjectsScope> = {
+  name: "projects",
+  layout: [projects],
+  kept: ({ choice }) => keptBy(choice),
+};
 
 /** The page of projects: how each stands; found by a part of its name, in the reader's order. */
 export function projectsPage({ query }: Address): Drawing {
-  const choice = parse(query);
-  // A name can be looked up where nothing is known of builds.
+  const given = parse(query);
+  /** The choice with what a search that was pasted means. */
+  const find = async (tx: TransactionSql, { now, freshness }: PageMoment): Promise<ProjectsScope> => ({
+    choice: given.q === undefined ? given : { ...given, q: await findSearched(tx, given.q) },
+    isBuilt: !freshness.uncounted.includes("build"),
+    now,
+  });
   return {
-    key: ["projects", choice],
+    key: ["projects", given],
+    // A name can be looked up where nothing is known of builds.
     needs: ["build", "project"],
-    draw: (tx, moment) => draw(tx, choice, moment),
-    files: {
-      parameters: FILES,
-      ask: async (tx) => blocksOf(await meantBy(tx, choice)),
+    files: filesOf(PROJECTS, find),
+    async draw(tx, moment) {
+      const scope = await find(tx, moment);
+      const { q } = scope.choice;
+      const { verdict, draw } = await drawBlocks(tx, PROJECTS, head, scope);
+      const main = html`${verdict}
+${draw()}`;
+      const facts = { title: titleOf(scope.choice), tab: PATH, main } as const;
+      return { status: 200, facts: { ...facts, ...(q !== undefined && { searched: q }) } };
     },
   };
 }
@@ -61,43 +135,6 @@ function parse(query: URLSearchParams): ProjectsChoice {
     sort: Object.hasOwn(PROJECT_SORTS, sort) ? (sort as ProjectSort) : "last",
     page: readPageNumber(query),
   };
-}
-
-const FILES = { projects: { q: null, state: Object.keys(STATES), sort: Object.keys(PROJECT_SORTS) } };
-
-const blocksOf = (choice: ProjectsChoice) => ({ projects: askForProjects(choice) });
-
-/** The choice with what a search that was pasted means. */
-async function meantBy(tx: TransactionSql, choice: ProjectsChoice): Promise<ProjectsChoice> {
-  return choice.q === undefined ? choice : { ...choice, q: await findSearched(tx, choice.q) };
-}
-
-async function draw(
-  tx: TransactionSql,
-  given: ProjectsChoice,
-  { now, freshness }: PageMoment,
-): Promise<Draft> {
-  const choice = await meantBy(tx, given);
-  const { q } = choice;
-  const { list } = await askEach(tx, { list: askForCountedProjects(choice) });
-  const rows = await findProjectRows(
-    tx,
-    list.filter(({ project_id }) => project_id !== null),
-  );
-  const build = q !== undefined && isStorableId(q) ? await findBuildHit(tx, q) : undefined;
-  const counts = readCounts(list[0]);
-  const main = html`${renderHead(TITLE, sayHowMany(counts, !freshness.uncounted.includes("build")))}
-${build === undefined ? "" : renderBuildHit(build, now)}
-${renderBlock({
-  id: "projects",
-  title: titleOf(choice),
-  count: grouped(foundBy(choice, counts)),
-  tools: offerFiles("projects", keptBy(choice), blocksOf(choice), FILES).projects,
-  body: html`${renderBar(choice, counts)}
-${rows.length === 0 ? await renderNoMatch(tx, choice, counts, now) : renderList(choice, rows, counts, now)}`,
-})}`;
-  const facts = { title: titleOf(choice), tab: PATH, main } as const;
-  return { status: 200, facts: { ...facts, ...(q !== undefined && { searched: q }) } };
 }
 
 /** Projects by state: all, and those that the search finds. */
@@ -178,12 +215,12 @@ ${renderPager({ path: PATH, kept, page, perPage: PROJECTS_PER_PAGE, total: found
 }
 
 /** Why the list is empty, and where to go on. A choice that leaves nothing says nothing about builds. */
-async function renderNoMatch(
-  tx: TransactionSql,
+function renderNoMatch(
   choice: ProjectsChoice,
   counts: Counts,
+  alike: readonly ProjectListRow[],
   now: Date,
-): Promise<Markup> {
+): Markup {
   const { q, state, page } = choice;
   const { all, found } = counts;
   if (all.any === 0)
@@ -201,7 +238,6 @@ async function renderNoMatch(
     });
   const isWrongState = state !== undefined && !isState(state);
   const isUnnamed = q !== undefined && found.any === 0;
-  const alike = isUnnamed ? await findAlike(tx, q) : [];
   const unnamed = isUnnamed ? html`Neither a slug nor a name contains ${foreign(q, 60)}. ` : "";
   return html`${renderEmpty({
     kind: "no-match",

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { ask } from "../../report/ask.ts";
 import { relation } from "../../report/relation.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach } from "../parts/ask-all.ts";
+import { askEach } from "../parts/block.ts";
 
 const project = relation("dim_projects");
 

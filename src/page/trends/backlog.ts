@@ -3,16 +3,13 @@ import { counted, grouped } from "../../base/text.ts";
 import { ask } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { relation } from "../../report/relation.ts";
+import { dayAxis, drawDates, spansOf } from "../parts/axes.ts";
 import { block } from "../parts/block.ts";
-import { dayAxis, drawDates } from "../parts/charts/day-axis.ts";
-import { renderKey, swatch } from "../parts/charts/key.ts";
-import { drawBar, drawPlot, levelLine } from "../parts/charts/plot.ts";
-import { spansOf } from "../parts/charts/spans.ts";
-import { renderEmpty } from "../parts/empty.ts";
 import { html } from "../parts/html.ts";
+import { renderEmpty } from "../parts/notice.ts";
 import { dayNumber, daysName, type Period } from "../parts/period.ts";
-import { momentWithin } from "./trends-days-questions.ts";
-import { CHOSEN, type TrendsScope } from "./trends-scope.ts";
+import { drawBar, drawPlot, levelLine, renderKey, swatch } from "../parts/plot.ts";
+import { CHOSEN, momentWithin, type TrendsScope } from "./trends-scope.ts";
 
 const open = relation("backlog");
 

@@ -2,17 +2,18 @@ import { sql } from "drizzle-orm";
 import { grouped } from "../../base/text.ts";
 import { ask } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
-import { block } from "../parts/block.ts";
-import { countChange, renderCountChange, renderCountStep } from "../parts/charts/count-change.ts";
-import { renderPoints } from "../parts/charts/delta.ts";
-import { type Count, differenceOf } from "../parts/charts/difference.ts";
-import { html } from "../parts/html.ts";
-import { daysName, type Period } from "../parts/period.ts";
-import { dateOf } from "../parts/questions/days.ts";
-import type { Row } from "../parts/row.ts";
-import { type Markup, percent } from "../parts/words.ts";
-import { daysAndTurns, plainOf, quickRepairsOf } from "./trends-days-questions.ts";
-import { CHOSEN, type TrendsScope } from "./trends-scope.ts";
+import { block, type Row } from "../parts/block.ts";
+import {
+  type Count,
+  countChange,
+  differenceOf,
+  renderCountChange,
+  renderCountStep,
+  renderPoints,
+} from "../parts/changes.ts";
+import { html, type Markup, percent } from "../parts/html.ts";
+import { dateOf, daysName, type Period } from "../parts/period.ts";
+import { CHOSEN, daysAndTurns, plainOf, quickRepairsOf, type TrendsScope } from "./trends-scope.ts";
 
 /** A figure of the period, and of the one before it where that is known. */
 interface Measure {

@@ -1,26 +1,16 @@
 import { grouped } from "../../base/text.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
+import { dayAxis, spanNoun } from "../parts/axes.ts";
 import { block } from "../parts/block.ts";
-import { dayAxis } from "../parts/charts/day-axis.ts";
-import { keyEntry, renderKey, swatch } from "../parts/charts/key.ts";
-import { countsBySpan } from "../parts/charts/mini-bars.ts";
-import { spanNoun } from "../parts/charts/spans.ts";
-import {
-  byDay,
-  NO_BUILDS,
-  outcomesBySpan,
-  outcomesOf,
-  type SpanOutcomes,
-} from "../parts/charts/trends-facts.ts";
-import { headCell, numberCell, renderFoldTable } from "../parts/fold-table.ts";
-import { html } from "../parts/html.ts";
+import { html, type Markup, percent, wholePercent } from "../parts/html.ts";
+import { countsBySpan } from "../parts/mini-bars.ts";
+import { byDay, NO_BUILDS, outcomesBySpan, outcomesOf, type SpanOutcomes } from "../parts/outcomes.ts";
 import { daysName } from "../parts/period.ts";
-import { type Markup, percent, wholePercent } from "../parts/words.ts";
+import { keyEntry, renderKey, swatch } from "../parts/plot.ts";
+import { headCell, numberCell, renderFoldTable } from "../parts/tables.ts";
 import { brokenWords } from "./compare.ts";
-import { drawRateChart, rateFloor } from "./rate-chart.ts";
-import { askForDays } from "./trends-days-questions.ts";
-import { CHOSEN, type TrendsScope } from "./trends-scope.ts";
-import { drawTurnsChart, drawVolumeChart } from "./volume-chart.ts";
+import { drawRateChart, drawTurnsChart, drawVolumeChart, rateFloor } from "./days-charts.ts";
+import { askForDays, CHOSEN, type TrendsScope } from "./trends-scope.ts";
 
 /** Rate, volume, and what broke and was fixed, day by day or in longer spans; the same as a table, folded. */
 export const days = block({

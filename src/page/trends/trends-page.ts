@@ -3,35 +3,33 @@ import { ask } from "../../report/ask.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
 import { relation } from "../../report/relation.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach } from "../parts/ask-all.ts";
-import { type BlockPage, drawBlocks, filesOf } from "../parts/block.ts";
-import type { Address, Draft, Drawing } from "../parts/drawing.ts";
-import type { Link } from "../parts/empty.ts";
-import { html } from "../parts/html.ts";
+import { askEach, type BlockPage, drawBlocks, filesOf } from "../parts/block.ts";
+import { readText } from "../parts/choices.ts";
+import type { Address, Draft, Drawing } from "../parts/document.ts";
+import type { PageMoment } from "../parts/freshness.ts";
+import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
-import { drawNoMatch } from "../parts/no-match.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
-import { type Period, readPeriodChoice, resolvePeriod, shortenPeriod } from "../parts/period.ts";
-import { renderPeriodChips } from "../parts/period-chips.ts";
-import { FIRST_DAY } from "../parts/questions/days.ts";
-import { findPeriod } from "../parts/questions/find-period.ts";
-import { readText } from "../parts/questions/read-query.ts";
-import { renderVerdict } from "../parts/verdict-bar.ts";
-import { foreign } from "../parts/words.ts";
+import { drawNoMatch, type Link } from "../parts/notice.ts";
+import {
+  dayText,
+  FIRST_DAY,
+  findPeriod,
+  type Period,
+  readPeriodChoice,
+  renderPeriodChips,
+  resolvePeriod,
+  shortenPeriod,
+} from "../parts/period.ts";
+import { renderVerdict } from "../parts/verdict.ts";
 import { backlog } from "./backlog.ts";
 import { compare } from "./compare.ts";
 import { days } from "./days.ts";
-import { durations } from "./durations.ts";
-import { flaky } from "./flaky.ts";
 import { formats } from "./formats.ts";
-import { phases } from "./phases.ts";
 import { platform } from "./platform.ts";
-import { regressions } from "./regressions.ts";
-import { repairs } from "./repairs.ts";
-import { renderTrendsForm } from "./trends-form.ts";
+import { durations, phases, waits } from "./times.ts";
 import { MOST_BUILD_DAYS, type TrendsChoice, type TrendsScope } from "./trends-scope.ts";
 import { trendsVerdict } from "./trends-verdict.ts";
-import { waits } from "./waits.ts";
+import { flaky, regressions, repairs } from "./unsteady.ts";
 import { why } from "./why.ts";
 
 const PATH = "/trends";
@@ -99,12 +97,12 @@ async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment
   }
   const scope = scopeOf(choice, chosen, moment);
   const { period } = scope;
-  const { verdict, blocks } = await drawBlocks(tx, TRENDS, trendsVerdict, scope);
+  const { verdict, draw: drawAll } = await drawBlocks(tx, TRENDS, trendsVerdict, scope);
   const main = html`${renderVerdict(verdict)}
 <div class="bar controls">${renderPeriodChips({ path: PATH, period, choice, kept: { type } })}
 ${renderTrendsForm(period, type, types)}</div>
 ${period === chosen ? "" : SHORTENED}
-${blocks}`;
+${drawAll()}`;
   const tone = verdict.look === "some" ? "bad" : verdict.look === "good" ? "good" : "idle";
   return { status: 200, facts: { title: verdict.title, tone, tab: PATH, main } };
 }
@@ -140,4 +138,16 @@ function drawUnknownType(type: string, types: readonly string[], { since, until 
       ],
     },
   });
+}
+
+/** The first day, the last one and the format, as one form. */
+function renderTrendsForm(period: Period, type: string | undefined, types: readonly string[]): Markup {
+  const day = (name: string, label: string, value: number) =>
+    html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${dayText(value)}" min="${dayText(period.known)}">`;
+  return html`<form action="/trends" aria-label="Days and format">${day("since", "From", period.first)}
+    ${day("until", "to", period.last)}<label for="type">Format</label>
+    <select id="type" name="type"><option value="">all</option>${types.map(
+      (name) =>
+        html`<option value="${name}"${name === type ? html` selected` : ""}>${name === "(none)" ? "not known" : shorten(name, 24)}</option>`,
+    )}</select><button>Show</button></form>`;
 }

@@ -1,4 +1,8 @@
-import type { Period, PeriodChoice } from "../parts/period.ts";
+import { type SQL, sql } from "drizzle-orm";
+import { ask } from "../../report/ask.ts";
+import type { Question } from "../../report/question.ts";
+import { pick, relation, where } from "../../report/relation.ts";
+import { dateOf, type Period, type PeriodChoice, within } from "../parts/period.ts";
 
 export interface TrendsChoice extends PeriodChoice {
   /** A type of builds. */
@@ -26,3 +30,88 @@ export const lateOf = (period: Period): Period => ({
   ...period,
   first: Math.max(period.first, period.last - LATE_DAYS + 1),
 });
+
+const build = relation("fact_builds");
+const daily = relation("success_rate_daily");
+const plain = relation("success_rate_without_platform");
+const streak = relation("recoveries");
+const turn = relation("broke_daily");
+
+/** Each day of both periods: its outcomes, and what broke and was fixed. */
+export const askForDays = ({ period, type }: TrendsScope): Question => ask("success_rate_daily")`
+select days.*, coalesce(turns.broke, 0) as broke, coalesce(turns.fixed, 0) as fixed
+from ${daysAndTurns(period, type)}
+order by day`;
+
+/** That a moment is of one of these days, both included. */
+export const momentWithin = (column: SQL, first: number, last: number): SQL =>
+  sql`${column} >= ${dateOf(first)} and ${column} < ${dateOf(last + 1)}`;
+
+function daysOf(period: Period, type: string | undefined): SQL {
+  const { start, last } = period;
+  if (type !== undefined) return daysOfType(period, type);
+  return sql`select ${pick(daily, "day", "builds", "finished", "succeeded", "failed", "unfinished", "stuck", "is_complete")}
+from ${daily}
+where ${within(daily.day, start, last)}`;
+}
+
+function daysOfType({ start, last }: Period, type: string): SQL {
+  const covered = relation("success_rate_daily", "daily");
+  return sql`select ${daily.day}, coalesce(of_type.builds, 0) as builds, coalesce(of_type.finished, 0) as finished,
+  coalesce(of_type.succeeded, 0) as succeeded, coalesce(of_type.failed, 0) as failed,
+  coalesce(of_type.builds - of_type.finished, 0) as unfinished, coalesce(of_type.stuck, 0) as stuck, ${covered.is_complete}
+from ${covered}
+left join (
+  select ${build.triggered_on} as day, count(*) as builds, count(${build.succeeded}) as finished, sum(${build.succeeded}) as succeeded,
+    sum(${build.failed}) as failed, count(*) filter (where ${build.outcome} = 'stuck') as stuck
+  from ${build}
+  where ${within(build.triggered_on, start, last)} and ${build.type} = ${type}
+  group by day
+) as of_type using (${daily.day})
+where ${within(daily.day, start, last)} and ${covered.is_covered}`;
+}
+
+/** What broke and what was fixed, as `report.broke_daily` counts it. */
+function turnsOf({ start, last }: Period, type: string | undefined): SQL {
+  if (type === undefined)
+    return sql`select ${pick(turn, "day", "broke", "fixed", "born_broken")}
+from ${turn}
+where ${within(turn.day, start, last)}`;
+  return sql`select day, count(*) filter (where turn = 'broke') as broke, count(*) filter (where turn = 'fixed') as fixed
+from (
+  select (${streak.broke_at} at time zone 'UTC')::date as day, 'broke' as turn
+  from ${streak}
+  where ${streak.type} = ${type} and ${momentWithin(streak.broke_at, start, last)}
+  union all
+  select (${streak.recovered_at} at time zone 'UTC')::date, 'fixed'
+  from ${streak}
+  where ${streak.type} = ${type} and ${momentWithin(streak.recovered_at, start, last)}
+) as turned
+group by day`;
+}
+
+/** How much of what broke was fixed within a day; what broke on the last day of each period is left out. */
+export function quickRepairsOf({ start, first, last }: Period, type: string | undefined): SQL {
+  return sql`select ${streak.broke_at} >= ${dateOf(first)} as is_this_period, count(*) as broke,
+  count(*) filter (where ${streak.hours_to_recover} <= 24) as fixed
+from ${streak}${where(momentWithin(streak.broke_at, start, last - 1), type !== undefined && sql`${streak.type} = ${type}`)}
+group by is_this_period`;
+}
+
+/** The rates without what is the platform's own fault, of the period and the one before it. */
+export function plainOf({ start, first, last }: Period): SQL {
+  return sql`select ${plain.day} >= ${dateOf(first)} as is_this_period,
+  sum(${plain.finished}) as finished, sum(${plain.succeeded}) as succeeded,
+  sum(${plain.finished_without_platform}) as finished_without_platform,
+  sum(${plain.succeeded_without_platform}) as succeeded_without_platform
+from ${plain}
+where ${within(plain.day, start, last)}
+group by is_this_period`;
+}
+
+export const daysAndTurns = (period: Period, type: string | undefined): SQL => sql`(
+${daysOf(period, type)}
+) as days
+left join (
+${turnsOf(period, type)}
+) as turns using (day)`;

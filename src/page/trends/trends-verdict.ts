@@ -1,7 +1,8 @@
 import { counted, grouped } from "../../base/text.ts";
 import { part } from "../parts/block.ts";
-import { countChange } from "../parts/charts/count-change.ts";
-import { differenceOf } from "../parts/charts/difference.ts";
+import { countChange, differenceOf } from "../parts/changes.ts";
+import { percent, shorten } from "../parts/html.ts";
+import { kindLabel } from "../parts/kinds.ts";
 import {
   isSurelyLower,
   type Kind,
@@ -11,14 +12,12 @@ import {
   outcomesBySpan,
   outcomesOf,
   type SpanOutcomes,
-} from "../parts/charts/trends-facts.ts";
+} from "../parts/outcomes.ts";
 import { daysName, lengthWords, type Period } from "../parts/period.ts";
-import type { Verdict } from "../parts/verdict-bar.ts";
-import { kindLabel, percent, shorten } from "../parts/words.ts";
+import type { Verdict } from "../parts/verdict.ts";
 import { points } from "./compare.ts";
 import { askForIncidents } from "./platform.ts";
-import { askForDays } from "./trends-days-questions.ts";
-import type { TrendsScope } from "./trends-scope.ts";
+import { askForDays, type TrendsScope } from "./trends-scope.ts";
 import { askForKindsOf } from "./why.ts";
 
 interface TrendsVerdictFacts {

@@ -3,16 +3,14 @@ import { ask } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { relation } from "../../report/relation.ts";
 import { block } from "../parts/block.ts";
-import { renderKindRows } from "../parts/charts/kind-rows.ts";
-import { kindsOf, outcomesOf } from "../parts/charts/trends-facts.ts";
-import { renderEmpty } from "../parts/empty.ts";
+import type { Markup } from "../parts/html.ts";
+import { askForKinds } from "../parts/kinds.ts";
 import { withQuery } from "../parts/links.ts";
-import type { Period } from "../parts/period.ts";
-import { within } from "../parts/questions/days.ts";
-import { askForKinds } from "../parts/questions/kinds-question.ts";
-import type { Markup } from "../parts/words.ts";
-import { askForDays } from "./trends-days-questions.ts";
-import { CHOSEN, type TrendsScope } from "./trends-scope.ts";
+import { renderKindRows } from "../parts/mini-bars.ts";
+import { renderEmpty } from "../parts/notice.ts";
+import { kindsOf, outcomesOf } from "../parts/outcomes.ts";
+import { type Period, within } from "../parts/period.ts";
+import { askForDays, CHOSEN, type TrendsScope } from "./trends-scope.ts";
 
 const build = relation("fact_builds");
 

@@ -3,7 +3,7 @@ import { etag, RETAINED_304_HEADERS } from "hono/etag";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
 import { createGate, type GateBounds } from "../../page/cache/gate.ts";
-import { whileRead } from "../../page/cache/reader-gone.ts";
+import { whileRead } from "../../page/cache/single-flight.ts";
 import { isResource, type Resource } from "../../resources/resources.ts";
 import type { Catalog } from "../protocol/catalog.ts";
 import { createProtocol, MIRROR } from "../protocol/protocol.ts";

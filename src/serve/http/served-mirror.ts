@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
 import { StoppedError, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { ReaderGoneError } from "../../page/cache/reader-gone.ts";
+import { ReaderGoneError } from "../../page/cache/single-flight.ts";
 import { withSnapshot } from "../../report/read-answer.ts";
 import { connect, renewConnections } from "../../store/connection/connect.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";

@@ -63,16 +63,6 @@ describe("whyNotBefore", () => {
       /^unknown: our clock was set back after it was seen triggered/,
     ],
     [
-      "an older version, at first sight",
-      transition({ seq: 1, rule: null }),
-      /^the build's own date; written by an older version/,
-    ],
-    [
-      "an older version, later",
-      transition({ rule: null }),
-      /^when it was last seen triggered; written by an older version/,
-    ],
-    [
       "the sighting of a build without a state",
       transition({ from_state: null }),
       /showed it without a state was sent$/,

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
 import { findFutureDates, findOffsetSpans } from "../../../src/mirror/builds/source-zone.ts";
-import { mirrorQuestions } from "../../../src/page/mirror/mirror-questions.ts";
-import { askEach } from "../../../src/page/parts/ask-all.ts";
+import { askEach } from "../../../src/page/parts/block.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { findFigures } from "../../../src/report/status/find-figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
@@ -10,6 +9,9 @@ import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { mirrorPage } from "../../../src/page/mirror/mirror-page.ts";
+import type { Address } from "../../../src/page/parts/document.ts";
+import type { PageMoment } from "../../../src/page/parts/freshness.ts";
 
 const MINUTE_MS = 60_000;
 const SMALL = { users: 3, projects: 4, versions: 6, files: 3, builds: 60, hiddenShare: 0 };
@@ -121,7 +123,12 @@ test("nothing that is told of the mirror differs from what all rows of its round
       for (const { id } of ids) explained.push(await explainBuild(sql, id, "Etc/UTC"));
       const since = "2024-05-15T00:00:00Z";
       const rest = await sql.begin("isolation level repeatable read", async (tx) => ({
-        ...(await askEach(tx, mirrorQuestions(now))),
+        blocks: await askEach(tx, await mirrorPage({} as Address).files.ask(tx, { now } as PageMoment)),
+        counts: [
+          ...(await tx`
+            select (select sum(rounds)::int from report.walks join report.runs using (run_id) where walk is not null) as walks,
+              (select count(*)::int from report.walks where walk is not null and not is_good) as not_good`),
+        ],
         figures: await findFigures(tx, settings),
         arrivals: [...(await tx`select * from report.arrivals`)],
         current: [
@@ -132,10 +139,11 @@ test("nothing that is told of the mirror differs from what all rows of its round
         ],
       }));
       rest.figures.failedInARow.sort((one, other) => one.command.localeCompare(other.command));
-      const lists = rest.lists.map(({ lag_s: _, ...row }) => row);
+      const lists = rest.blocks.lists?.map(({ lag_s: _, ...row }) => row);
       return {
         explained,
-        ...{ ...rest, lists },
+        ...rest,
+        blocks: { ...rest.blocks, lists },
         spans: await findOffsetSpans(sql, since),
         future: await findFutureDates(sql, "Europe/Berlin", since),
         status: await findStatus(sql, settings, now),

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ExplainedBuild, ExplainedTransition } from "../../../src/mirror/builds/explain-build.ts";
-import { readLife } from "../../../src/page/build/build-lives.ts";
+import { readLife } from "../../../src/page/build/states.ts";
 
 const at = (minute: number) => Date.UTC(2025, 5, 2, 10, minute);
 const text = (minute: number) => `2025-06-02 10:${String(minute).padStart(2, "0")}:00+00`;

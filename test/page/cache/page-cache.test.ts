@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createPageCache } from "../../../src/page/cache/page-cache.ts";
+import { createPageCache } from "../../../src/page/cache/kept-pages.ts";
 
 /** A maker that counts, and whose pages come when they are let go. */
 function createMaker() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { renderBars } from "../../../src/page/now/bars.ts";
+import { renderBars } from "../../../src/page/now/rail.ts";
 
 const draw = async (bars: Parameters<typeof renderBars>[0]) => String(await renderBars(bars, "a usual day"));
 const bar = (count: number, usual: number | null, label = "Docs warning") => ({

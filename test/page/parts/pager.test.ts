@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pageCount, readPageNumber, renderPager, shownPages } from "../../../src/page/parts/pager.ts";
+import { pageCount, readPageNumber, renderPager, shownPages } from "../../../src/page/parts/choices.ts";
 import { textOf } from "../../support/page-text.ts";
 
 const FACTS = { path: "/projects", kept: { q: "a&b" }, perPage: 25, noun: "project" };

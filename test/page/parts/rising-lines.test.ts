@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readRising, risingWords, sayingOf } from "../../../src/page/parts/rising-lines.ts";
+import { readRising, risingWords, sayingOf } from "../../../src/page/parts/rising.ts";
 
 const rowOf = (failures: number, failures_before: number) => ({
   error_line_id: "1",

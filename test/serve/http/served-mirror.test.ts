@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { ReaderGoneError } from "../../../src/page/cache/reader-gone.ts";
+import { ReaderGoneError } from "../../../src/page/cache/single-flight.ts";
 import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import { countAdvisoryWaits, createTestDatabase } from "../../support/database.ts";

@@ -1,0 +1,281 @@
+import { counted, grouped } from "../../base/counted.ts";
+import type { ArchivedLog } from "../../mirror/builds/archived-log.ts";
+import { literal } from "../../report/export/duckdb.ts";
+import type { AnySql } from "../../store/connection/sql.ts";
+import { momentTag } from "../parts/age.ts";
+import { block } from "../parts/block.ts";
+import { foreign, html, type Markup, shorten } from "../parts/html.ts";
+import { buildHref } from "../parts/links.ts";
+import { renderEmpty } from "../parts/notice.ts";
+import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";
+import type { BuildSaid } from "./build-verdict.ts";
+
+const [LINES_BEFORE, LINES_AFTER] = [3, 2];
+/** A text this short is read from its first line on. */
+const SHORT = 12;
+const CAUSE_LENGTH = 400;
+
+const LONGEST_PATH = 500;
+const WARNING = /\bwarning\b:?/i;
+
+const logHref = (id: string): string => `${buildHref(id)}/log.txt`;
+
+/** The whole log, each text folded. Of a long text it has the end, and a link to all of it. */
+export const log = block({
+  id: "log",
+  asks: (_: BuildScope) => ({}),
+  draw(_found, { id, now }, { told }: BuildSaid) {
+    if (told === null) return null;
+    const title = "The whole log";
+    const {
+      build: { archived_log: archived },
+      tails,
+    } = told;
+    const total = tails.reduce((sum, tail) => sum + tail.total, 0);
+    if (archived !== null) return { title, body: renderArchived(id, archived, now) };
+    if (total === 0) {
+      const say = "The service sent no log with this build, or has not sent it yet.";
+      return { title, body: renderEmpty({ kind: "unknown", strong: "No log.", say }) };
+    }
+    return {
+      title,
+      count: counted(total, "line"),
+      note: html`In the order in which the service keeps it. Each number is a link to its line. <a href="${logHref(id)}">As a text file</a>`,
+      body: html`<div class="logs">${LOG_PARTS.map((part) => {
+        const tail = tails.find((one) => one.part === part);
+        return tail === undefined
+          ? html`<p class="part-empty">${part.title} <small>empty</small></p>
+`
+          : renderTail(tail, logHref(id));
+      })}</div>`,
+    };
+  },
+});
+
+/** Where a log is that was removed, and how DuckDB reads it there. */
+function renderArchived(id: string, { folder, path, removed_at }: ArchivedLog, now: Date): Markup {
+  const file = `${folder}/${path}`;
+  const say = html`It was removed from the mirror ${momentTag(removed_at, now)}, and is in the export of logs
+    <code>${foreign(file, LONGEST_PATH)}</code>. DuckDB reads it there:`;
+  const statement = `select ${LOG_PARTS.map(({ column }) => column).join(", ")}
+from read_parquet(${literal(file)})
+where build_id = ${literal(id)}`;
+  return html`${renderEmpty({ kind: "unknown", strong: "Not here.", say })}
+<pre tabindex="0" role="region" aria-label="SQL that reads the log">${statement}</pre>`;
+}
+
+function renderTail({ part, total, lines }: LogTail, logHref: string): Markup {
+  const warnings = lines.filter(({ text }) => WARNING.test(text)).length;
+  const first = lines[0]?.number ?? 1;
+  const count = `${counted(total, "line")}${warnings > 0 ? `, ${counted(warnings, "warning")}${first > 1 ? " in those shown" : ""}` : ""}`;
+  return html`<details id="log-${part.anchor}"><summary>${part.title} <small>${count}</small></summary>
+${
+  first > 1
+    ? html`<p class="note">Only the last ${grouped(lines.length)} lines are here.
+  <a href="${logHref}">The text file</a> has all ${grouped(total)}.</p>`
+    : ""
+}
+<pre class="log" tabindex="0" role="region" aria-label="${part.title}">
+  ${lines.map((line) => renderAnchoredLine(part.anchor, line, WARNING.test(line.text) ? " warnline" : ""))}</pre></details>
+`;
+}
+
+/** The texts of a log, in the order in which a build writes them. */
+const LOG_PARTS = [
+  { column: "setup", anchor: "setup", title: "Setup", of: "the setup" },
+  {
+    column: "setup_error",
+    anchor: "setup-error",
+    title: "Errors of the setup",
+    of: "the errors of the setup",
+  },
+  { column: "output", anchor: "output", title: "Output", of: "the output" },
+  { column: "error", anchor: "error", title: "Errors", of: "the errors" },
+] as const;
+
+type LogPart = (typeof LOG_PARTS)[number];
+
+/** Lines of a text that a page shows: the last ones, which say how it ended. */
+const MOST_LINES = 2000;
+/** Characters of a text that are read for them. */
+const MOST_CHARACTERS = 250_000;
+
+/** The end of one text of a log. */
+export interface LogTail {
+  readonly part: LogPart;
+  /** Lines of the whole text. */
+  readonly total: number;
+  /** The last of them, numbered as in the whole text. */
+  readonly lines: readonly LogLine[];
+}
+
+/**
+ * The ends of the texts of a build's log that are not empty, in their order. Postgres counts the lines, so a text of
+ * any length costs no memory here. No tails where the mirror has no log.
+ */
+export async function readLogTails(sql: AnySql, buildId: string): Promise<LogTail[]> {
+  const rows = await sql<{ name: string; total: number; tail: string; is_whole: boolean }[]>`
+    select name, length(unix) - length(translate(unix, E'\n\r', '')) + 1 as total,
+      right(unix, ${MOST_CHARACTERS}::int) as tail, length(unix) <= ${MOST_CHARACTERS}::int as is_whole
+    from mirror.build_logs as log
+    cross join lateral (values
+      ('setup', log.setup), ('setup_error', log.setup_error), ('output', log.output), ('error', log.error)
+    ) as part (name, body)
+    cross join lateral (select replace(body, E'\r\n', E'\n') as unix) as read
+    where build_id = ${buildId} and body <> ''`;
+  return LOG_PARTS.flatMap((part) => {
+    const row = rows.find(({ name }) => name === part.column);
+    return row === undefined ? [] : [tailOf(part, row.total, row.tail, row.is_whole)];
+  });
+}
+
+function tailOf(part: LogPart, total: number, tail: string, isWhole: boolean): LogTail {
+  const texts = tail.split(/[\n\r]/);
+  const lines = texts.map((text, place) => ({ number: total - texts.length + place + 1, text }));
+  // The first line of a part that was cut is not whole, unless it is all there is.
+  if (!isWhole && lines.length > 1) lines.shift();
+  // A text ends in a line break, after which nothing comes.
+  const isEnded = lines.length > 1 && lines.at(-1)?.text === "";
+  if (isEnded) lines.pop();
+  return {
+    part,
+    total: isEnded ? total - 1 : total,
+    lines: lines.slice(-MOST_LINES).map(({ number, text }) => ({ number, text: cleanLine(text) })),
+  };
+}
+
+/** Where the error line of a build is. */
+export interface ErrorPlace {
+  readonly part: LogPart;
+  /** The line that says what went wrong, from 1; and the next one, where that has the message. */
+  readonly lines: readonly number[];
+  readonly excerpt: string;
+}
+
+/** Where the error line of a build is; null where its log has none. */
+export async function findErrorPlace(sql: AnySql, buildId: string): Promise<ErrorPlace | null> {
+  const [row] = await sql<
+    { body: string | null; line_number: number; message_line_number: number | null; excerpt: string }[]
+  >`
+    select place.* from mirror.build_logs as log
+    cross join lateral report.error_place(log.error, log.setup_error, log.output, log.setup) as place
+    where build_id = ${buildId}`;
+  const part = LOG_PARTS.find(({ column }) => column === row?.body);
+  if (row === undefined || part === undefined) return null;
+  const lines = [row.line_number, row.message_line_number].filter((line) => line !== null);
+  return { part, lines, excerpt: row.excerpt };
+}
+
+/** ESC [ … of colours and cursors, ESC ] … of titles and links, and the escapes of one character. */
+const ESCAPES =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed.
+  /[\u001b]\[[0-?]*[ -/]*[@-~]|\u009b[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]/g;
+/** What draws nothing in a line: controls but the tab. */
+const CONTROLS = /(?!\t)\p{Cc}/gu;
+const TAB = "    ";
+
+/** A line of a log as it was meant: without colours, cursor moves and control characters, tabs as four spaces. */
+export function cleanLine(line: string): string {
+  return line.replace(ESCAPES, "").replace(CONTROLS, "").replaceAll("\t", TAB);
+}
+
+/** Why a build failed: the line that says it, and the lines around it. That line stayed where the log was removed. */
+export const why = block({
+  id: "why",
+  narrowedBy: OWN,
+  asks: (_: BuildScope) => ({}),
+  file: ({ id }) => askForBuild(id),
+  draw(_found, { id }, { told }: BuildSaid) {
+    if (!told?.isFailed) return null;
+    const {
+      build: { archived_log: archived },
+      place,
+      tails,
+    } = told;
+    if (archived !== null && archived.error_line !== null) {
+      const body = html`<p><code>${foreign(archived.error_line, CAUSE_LENGTH)}</code></p>
+<p class="more">The lines around it were removed with <a href="#log">the log</a>.</p>`;
+      return { title: "Why", body };
+    }
+    const parts = place === null ? [] : findCause(place, tails);
+    if (place === null || parts.length === 0) {
+      const say = sayUnknown(archived, tails);
+      return { title: "Why", body: renderEmpty({ kind: "unknown", strong: "Not known.", say }) };
+    }
+    const hit = place.lines.at(-1);
+    return {
+      title: "Why",
+      body: html`${renderCause(parts)}
+<p class="more"><a href="#${place.part.anchor}-${hit}">Line ${hit} of ${place.part.of}</a>, in the whole log
+  below · <a href="${logHref(id)}">the log as a text file</a></p>`,
+    };
+  },
+});
+
+function sayUnknown(archived: ArchivedLog | null, tails: readonly LogTail[]): string {
+  if (archived !== null) return "No line of its log said what went wrong.";
+  if (tails.length === 0) return "The service sent no log with this build.";
+  return "No line of its log says what went wrong; the whole log is below.";
+}
+
+/** The lines around the error line, and the end of the output where the errors begin with them. */
+function findCause({ part, lines: hits }: ErrorPlace, tails: readonly LogTail[]): CausePart[] {
+  const tail = tails.find((one) => one.part === part);
+  const [first = 1, last = first] = hits;
+  const from = last <= SHORT ? 1 : first - LINES_BEFORE;
+  const lines = tail?.lines.filter(({ number }) => number >= from && number <= last + LINES_AFTER) ?? [];
+  if (lines.length === 0) return [];
+  const cause = { part: part.anchor, words: part.title.toLowerCase(), lines, hits };
+  const output = tails.find((one) => one.part.column === "output");
+  if (part.column !== "error" || output === undefined || lines[0]?.number !== 1) return [cause];
+  const end = output.lines.slice(-LINES_BEFORE);
+  return [{ part: output.part.anchor, words: "the end of the output", lines: end }, cause];
+}
+
+export interface LogLine {
+  /** From 1. */
+  readonly number: number;
+  readonly text: string;
+}
+
+/** Lines of one text of a log, as they stand in it. */
+interface CausePart {
+  /** Which text, for the anchors of the whole log: `error`, `output`, `setup`, `setup-error`. */
+  readonly part: string;
+  /** The text in words, such as "errors". */
+  readonly words: string;
+  readonly lines: readonly LogLine[];
+  /** The numbers of the lines that say the cause. A part without any is dim. @default none */
+  readonly hits?: readonly number[];
+}
+
+const LINE_LENGTH = 2000;
+
+/** One numbered line of a log. Its number links to `#PART-NUMBER`. */
+function renderCauseLine(part: string, { number, text }: LogLine, kind = ""): Markup {
+  return html`<span class="l${kind}">
+    <a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a>
+    <span>${shorten(text, LINE_LENGTH)}</span></span>`;
+}
+
+/** The same line where the whole log has it: the anchor of such links. */
+export function renderAnchoredLine(part: string, { number, text }: LogLine, kind = ""): Markup {
+  return html`<span class="l${kind}" id="${part}-${number}">
+    <a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a>
+    <span>${shorten(text, LINE_LENGTH)}</span></span>`;
+}
+
+/** The cause in its context: lines of the log, the one that says it highlighted. */
+function renderCause(parts: readonly CausePart[]): Markup {
+  return html`<div class="cause" tabindex="0" role="region" aria-label="The lines around the cause">
+${parts.map(
+  ({ part, words, lines, hits = [] }) => html`<span class="part">${words}</span>
+${lines.map((line) => renderCauseLine(part, line, kindOf(line, hits)))}
+`,
+)}</div>`;
+}
+
+function kindOf({ number }: LogLine, hits: readonly number[]): string {
+  if (hits.length === 0) return " dim";
+  return hits.includes(number) ? " hit" : "";
+}

@@ -1,0 +1,161 @@
+import { counted } from "../../base/text.ts";
+import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
+import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts";
+import { momentMs, when, secondWords, HOUR_MS } from "../parts/age.ts";
+import { keyEntry, renderKey, LOOKS, type Look, uprightLine } from "../parts/plot.ts";
+import { timeAxis } from "../parts/axes.ts";
+import { renderEmpty } from "../parts/notice.ts";
+import { html } from "../parts/html.ts";
+import { type Markup, shorten } from "../parts/words.ts";
+import { readLife, type StateSpan } from "./build-lives.ts";
+import { newest, renderState } from "./facts.ts";
+import { ask } from "../../report/ask.ts";
+import type { Question } from "../../report/question.ts";
+import { pick, relation } from "../../report/relation.ts";
+import { block } from "../parts/block.ts";
+import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";
+import type { BuildSaid } from "./build-verdict.ts";
+
+const fact = relation("fact_builds");
+const [ROW, TOP, BAR] = [34, 9, 16];
+/** A build that goes to and fro has its newest states drawn. */
+const MOST_DRAWN = 12;
+
+/** When a build was in which state, drawn by the bounds of each, with the reason of every bound folded below. */
+export const states = block({
+  id: "states",
+  narrowedBy: OWN,
+  asks: (_: BuildScope) => ({}),
+  file: ({ id, fact }) => (fact === undefined ? askForBuild(id) : askForTimes(id)),
+  draw(_found, { now }, { told }: BuildSaid) {
+    if (told === null) return null;
+    const {
+      build,
+      description: { states: sections },
+    } = told;
+    const life = readLife(build).filter(({ seen }) => seen.every((ms) => !Number.isNaN(ms)));
+    const took = build.duration === null ? null : tookWords(build.duration);
+    return {
+      title: "When",
+      note: `${took === null ? "How long it takes is not known yet." : `From the trigger to the finish: ${took}.`} The mirror sees a build only when it looks.`,
+      body: html`${
+        life.length === 0
+          ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "The mirror has seen it in no state." })
+          : drawLife(life, build, now)
+      }
+<details class="fold"><summary>How each bound is known</summary>
+<p class="note">Each state was entered between two moments. A reply first showed it at the second one.</p>
+${newest(sections, (shown) => html`${shown.map(renderState)}`)}</details>`,
+    };
+  },
+});
+
+const askForTimes = (id: string): Question => ask("fact_builds")`
+select ${pick(fact, "state", "triggered_at", "finished_after", "finished_before", "duration_s_min", "duration_s_max")}
+from ${fact}
+where ${fact.build_id} = ${id}`;
+
+/** A length of time as far as it is known, in words. */
+export function tookWords({ least_ms, most_ms }: BoundedSpan): string {
+  if (most_ms === null) return least_ms === 0 ? "not known" : `at least ${formatSpan(least_ms)}`;
+  return least_ms === 0
+    ? `at most ${formatSpan(most_ms)}`
+    : `${formatSpan(least_ms)} to ${formatSpan(most_ms)}`;
+}
+
+function drawLife(all: readonly StateSpan[], build: ExplainedBuild, now: Date): Markup {
+  const life = all.slice(-MOST_DRAWN);
+  const moments = life.flatMap(({ from, seen, until }) => [from, ...seen, until]).filter((ms) => ms !== null);
+  const [first, last] = [Math.min(...moments), Math.max(...moments)];
+  const length = Math.max(last - first, 1000);
+  const axis = timeAxis(first - length * 0.06, last + length * 0.14, now);
+  const height = life.length * ROW + 2;
+  const triggered = build.date_read === null ? Number.NaN : momentMs(build.date_read.earliest);
+  const isTriggerShown = triggered >= first - length * 0.06 && triggered <= last;
+  const moment = (ms: number) => (length > 12 * HOUR_MS ? when(ms, now) : secondWords(ms));
+  const told = `${isTriggerShown ? `Triggered ${moment(triggered)}. ` : ""}${life.map((span) => tellState(span, moment)).join(" ")}`;
+  const names = life.map(
+    ({ state }, row) => html`<text class="strong" x="0" y="${row * ROW + 21}">${stateWords(state)}</text>`,
+  );
+  const count = counted(all.length, "state");
+  return html`${all.length > life.length ? html`<p class="note">The last ${life.length} of ${count}.</p>` : ""}
+    <div class="life"><svg width="104" height="${height + 24}" aria-hidden="true">${names}</svg>
+<svg class="mini" height="${height + 24}" role="img" aria-label="${told}">
+${axis.draw(height)}
+${life.map((span, row) => drawState(span, row * ROW + TOP, axis.at))}
+${isTriggerShown ? uprightLine(axis.x(triggered), height) : ""}
+</svg></div>
+${renderKey([...KEY, isTriggerShown ? keyEntry([2, 14], uprightLine(1, 14), `triggered ${moment(triggered)}`) : ""])}`;
+}
+
+const KEY = [
+  keyEntry([16, 16], html`<circle class="dot" cx="8" cy="8" r="7"/>`, "seen in this state"),
+  keyEntry([26, 14], html`<rect class="m-ink" width="26" height="14" rx="2"/>`, "surely in it"),
+  keyEntry(
+    [26, 14],
+    html`<rect fill="url(#hatch)" class="m-edge" x="0.5" y="0.5" width="25" height="13" rx="2"/>`,
+    "may have been in it",
+  ),
+];
+
+/** Hatched from the earliest to the latest moment, solid where it surely was, a dot where it was seen. */
+function drawState({ from, seen, surely, until }: StateSpan, y: number, at: (ms: number) => number): Markup {
+  const bar = (look: Look, start: number, end: number) =>
+    html`<rect ${LOOKS[look]} x="${start.toFixed(2)}%" width="${Math.max(0.3, end - start).toFixed(2)}%" y="${y}" height="${BAR}" rx="2"/>`;
+  const perhaps = bar("perhaps", from === null ? 0 : at(from), until === null ? 100 : at(until));
+  const sure =
+    surely === null
+      ? ""
+      : bar("ink", at(surely[0]), surely[1] === Number.POSITIVE_INFINITY ? 100 : at(surely[1]));
+  return html`${perhaps}${sure}${seen.map((ms) => html`<circle class="dot" cx="${at(ms).toFixed(2)}%" cy="${y + BAR / 2}" r="7"/>`)}
+`;
+}
+
+function tellState({ state, from, seen, until }: StateSpan, moment: (ms: number) => string): string {
+  const [first, last] = [seen[0] ?? 0, seen.at(-1) ?? 0];
+  const entered = from === null ? `by ${moment(first)}` : `between ${moment(from)} and ${moment(first)}`;
+  const again = last > first ? `, seen in it until ${moment(last)}` : "";
+  const left = until === null ? "" : `, left by ${moment(until)}`;
+  return `${stateWords(state)}: entered ${entered}${again}${left}.`;
+}
+
+const stateWords = (state: string | null): string => (state === null ? "no state" : shorten(state, 14));
+
+/** One state of a build, in milliseconds since 1970: when it may have been in it, and when it surely was. */
+interface StateSpan {
+  readonly state: string | null;
+  /** The earliest moment; null where nothing is known. */
+  readonly from: number | null;
+  /** Seen in it at these moments, the first and the last. */
+  readonly seen: readonly number[];
+  /** Surely in it between these two; null where it was seen only once, and may have left at once. */
+  readonly surely: readonly [number, number] | null;
+  /** The latest moment; null where it may still be in it. */
+  readonly until: number | null;
+}
+
+/** The spans of the states that a build entered, in their order. */
+export function readLife({ transitions, open, state }: ExplainedBuild): StateSpan[] {
+  return transitions.map((transition, place) => {
+    const next = transitions[place + 1];
+    const first = momentMs(transition.not_after);
+    const last =
+      next === undefined ? open?.last_seen.asked_at : next.rule === "last_seen" ? next.not_before : null;
+    const again = finite(last);
+    const isSeenAgain = again !== null && again > first;
+    const isOver = next === undefined && state === "finished" && transition.to_state === "finished";
+    return {
+      state: transition.to_state,
+      from: finite(transition.not_before),
+      seen: isSeenAgain ? [first, again] : [first],
+      surely: isOver ? [first, Number.POSITIVE_INFINITY] : isSeenAgain ? [first, again] : null,
+      until: finite(next === undefined ? open?.vanished_at : next.not_after),
+    };
+  });
+}
+
+/** Postgres has infinite moments, and moments that JavaScript does not have. */
+function finite(text: string | null | undefined): number | null {
+  const ms = momentMs(text);
+  return Number.isNaN(ms) ? null : ms;
+}

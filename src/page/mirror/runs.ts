@@ -1,0 +1,214 @@
+import { type SQL, sql } from "drizzle-orm";
+import { counted, grouped } from "../../base/counted.ts";
+import { ask, onPage } from "../../report/ask.ts";
+import type { Question } from "../../report/question.ts";
+import { inline, relation } from "../../report/relation.ts";
+import { clockWords, HOUR_MS, MINUTE_MS, momentMs, momentTag, when } from "../parts/age.ts";
+import { timeAxis } from "../parts/axes.ts";
+import { block, type Row } from "../parts/block.ts";
+import type { PageMoment } from "../parts/freshness.ts";
+import { foreign, html, type Markup } from "../parts/html.ts";
+import { type MarkKind, mark } from "../parts/marks.ts";
+import { renderEmpty } from "../parts/notice.ts";
+import { keyEntry, levelLine, renderKey, uprightLine } from "../parts/plot.ts";
+import { type Column, renderListTable } from "../parts/tables.ts";
+
+const run = relation("runs");
+const walk = relation("walks", "walk");
+/** The run of a walk. */
+const by = relation("runs", "by");
+
+/** The newest runs that are put into groups: more than a watch makes in a day. */
+const MOST_RUNS = 2000;
+/** Runs; rounds of the watch that followed each other are one row. */
+const RUNS: SQL = sql`select ${run.kind}, sum(${run.rounds}) as runs, min(${run.rounds_first_run_id}) as first_run_id, max(${run.run_id}) as last_run_id,
+  min(${run.rounds_since}) as started_at, max(coalesce(${run.finished_at}, ${run.started_at})) as ended_at,
+  (array_agg(${run.status} order by ${run.run_id} desc))[1] as status, (array_agg(${run.error} order by ${run.run_id} desc))[1] as error,
+  count(*) filter (where ${run.status} not in ('succeeded', 'running')) as troubled,
+  sum(${run.rounds_requests}) as requests, sum(${run.inserted}) as inserted, sum(${run.updated}) as updated, sum(${run.deleted}) as deleted,
+  sum(${run.transitions}) as transitions
+from (
+  select *, sum(begins) over (order by ${run.run_id}) as spell
+  from (
+    select *, (${run.kind} <> 'watch' or lag(${run.kind}) over (order by ${run.run_id}) is distinct from 'watch'
+      or ${run.rounds_since} - lag(${run.started_at}) over (order by ${run.run_id}) > interval '5 minutes')::int as begins
+    from (select * from ${run}${onPage` order by ${run.run_id} desc limit ${inline(MOST_RUNS)}`}) as newest
+  ) as run
+) as run
+group by ${run.kind}, spell`;
+
+export const askForRuns = (): Question => ask("runs")`${RUNS}\norder by last_run_id desc`;
+
+/** That a walk began in the 7 days up to `now`. */
+export const isOfWeek = ({ now }: PageMoment): SQL =>
+  sql`${walk.started_at} > ${now.toISOString()}::timestamptz - interval '7 days'`;
+
+/** How many runs and readings of lists there were, the rounds of the watch included. */
+export const askForCounts = (moment: PageMoment): Question => ask("walks")`
+select (select sum(${by.rounds}) from ${walk} join ${by} on ${by.run_id} = ${walk.run_id}
+    where ${walk.walk} is not null and ${isOfWeek(moment)}) as walks,
+  (select sum(${run.rounds}) from ${run}) as runs,
+  (select count(*) from ${walk} where ${walk.walk} is not null and not ${walk.is_good}
+    and ${isOfWeek(moment)}) as not_good`;
+
+const [SYNC_Y, WATCH_Y, HEIGHT] = [20, 56, 72];
+const SPAN_MS = 25 * HOUR_MS;
+/** Beyond the moment of now, so that what happened right then is not cut. */
+const AHEAD_MS = 35 * MINUTE_MS;
+/** A watch looks once a minute. */
+const GAP_MS = 5 * MINUTE_MS;
+const TICK = "M-3.6 .2l2.6 2.6 4.8-5.2";
+const CROSS = "M-3 -3l6 6M3 -3l-6 6";
+
+/** When the mirror looked at the service in the last day: syncs, and spells of the watch. */
+export const looks = block({
+  id: "looks",
+  narrowedBy: {},
+  asks: (_: PageMoment) => ({ rows: askForRuns() }),
+  file: ({ now }) => ask("runs")`
+select *
+from (
+${RUNS}
+) as spell
+where ended_at > ${now.toISOString()}::timestamptz - interval '25 hours'
+order by last_run_id desc`,
+  draw({ rows: groups }, { now }) {
+    const since = now.getTime() - SPAN_MS;
+    const lately = groups.filter(({ ended_at }) => momentMs(ended_at) > since).toReversed();
+    const [syncs, spells] = [lately.filter((row) => !isWatch(row)), lately.filter(isWatch)];
+    const axis = timeAxis(since, now.getTime() + AHEAD_MS, now);
+    const last = spells.length === 0 ? since : Math.max(...spells.map(({ ended_at }) => momentMs(ended_at)));
+    const isUnwatched = now.getTime() - last > GAP_MS;
+    const rounds = spells.reduce((sum, { runs }) => sum + Number(runs), 0);
+    const failed = syncs.filter((row) => !isWell(row)).length;
+    const running = syncs.filter(isRunning).length;
+    const badWords = `${failed > 0 ? `, ${failed} of them not successful` : ""}${running > 0 ? `, ${running} of them under way` : ""}`;
+    const noneWords = isUnwatched ? `; none since ${spells.length === 0 ? "then" : clockWords(last)}` : "";
+    const watchWords = `${counted(rounds, "round")} of the watch in ${counted(spells.length, "spell")}`;
+    const told = `In the last 24 hours: ${counted(syncs.length, "sync")}${badWords}, and ${watchWords}${noneWords}.`;
+    const noLook = (from: number) => html`<rect fill="url(#hatch)" x="${axis.x(from)}"
+    width="${(axis.at(now.getTime()) - axis.at(from)).toFixed(2)}%" y="${WATCH_Y - 5}" height="10"/>`;
+    return {
+      title: "When the mirror looked",
+      count: "24 hours",
+      body: html`<div class="life">
+      <svg width="104" height="${HEIGHT + 24}" aria-hidden="true">
+      <text class="strong" x="0" y="${SYNC_Y + 4}">Syncs</text>
+      <text class="strong" x="0" y="${WATCH_Y + 4}">Watch</text></svg>
+      <svg class="mini" height="${HEIGHT + 24}" role="img" aria-label="${told}">
+${axis.draw(HEIGHT)}
+${levelLine(SYNC_Y)}${levelLine(WATCH_Y)}
+${syncs.map((row) => drawSync(row, axis.x(momentMs(row.started_at)), now))}
+${spells.map((row) => drawSpell(row, axis.at(momentMs(row.started_at)), axis.at(momentMs(row.ended_at))))}
+${isUnwatched ? noLook(last) : ""}
+${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 18}">now</text>
+</svg></div>
+${renderKey(keyOf(syncs, isUnwatched))}`,
+    };
+  },
+});
+
+const isWatch = ({ kind }: Row): boolean => kind === "watch";
+const isRunning = ({ status }: Row): boolean => status === "running";
+const isWell = (row: Row): boolean => row.status === "succeeded" || isRunning(row);
+
+function drawSync(row: Row, x: string, now: Date): Markup {
+  const at = momentMs(row.started_at);
+  const title = `${String(row.kind)}, ${Number.isNaN(at) ? "at an unknown time" : when(at, now)}: ${String(row.status)}`;
+  if (isRunning(row)) return html`<g><title>${title}</title>${drawRun(x, SYNC_Y)}</g>`;
+  const shape = isWell(row)
+    ? html`<circle class="m-good" cx="${x}" cy="${SYNC_Y}" r="9"/>`
+    : html`<svg x="${x}" y="${SYNC_Y}" overflow="visible"><rect class="m-bad" x="-9" y="-9" width="18" height="18" rx="4"/></svg>`;
+  return html`<g><title>${title}</title>${shape}
+    <svg x="${x}" y="${SYNC_Y}" overflow="visible">
+    <path class="tickmark" d="${isWell(row) ? TICK : CROSS}"/></svg></g>`;
+}
+
+/** A sync that is under way has not succeeded yet: a ring. */
+const drawRun = (x: string | number, y: number): Markup =>
+  html`<circle class="m-open" cx="${x}" cy="${y}" r="7"/>`;
+
+function drawSpell(row: Row, from: number, to: number): Markup {
+  const bad = Number(row.troubled) > 0;
+  const [first, last] = [clockWords(momentMs(row.started_at)), clockWords(momentMs(row.ended_at))];
+  const badWords = bad ? `, ${String(row.troubled)} not successful` : "";
+  const title = `${counted(Number(row.runs), "round")}, ${first} to ${last}${badWords}`;
+  return html`<g><title>${title}</title>
+    <rect class="m-good" x="${from.toFixed(2)}%" width="${Math.max(0.4, to - from).toFixed(2)}%"
+    y="${WATCH_Y - 7}" height="14" rx="2"/></g>`;
+}
+
+function keyOf(syncs: readonly Row[], isUnwatched: boolean): (Markup | string)[] {
+  const sign = (path: string) => html`<path class="tickmark" transform="translate(9 9)" d="${path}"/>`;
+  const square = html`<rect class="m-bad" width="18" height="18" rx="4"/>`;
+  const look = html`<rect class="m-good" width="22" height="12" rx="2"/>`;
+  const round = html`<circle class="m-good" cx="9" cy="9" r="8"/>${sign(TICK)}`;
+  const has = (is: (row: Row) => boolean) => syncs.some(is);
+  return [
+    has(({ status }) => status === "succeeded") ? keyEntry([18, 18], round, "sync that succeeded") : "",
+    has((row) => !isWell(row)) ? keyEntry([18, 18], html`${square}${sign(CROSS)}`, "sync that did not") : "",
+    has(isRunning) ? keyEntry([18, 18], drawRun(9, 9), "sync under way") : "",
+    keyEntry([22, 12], look, "a look at the builds each minute"),
+    isUnwatched ? keyEntry([22, 10], html`<rect fill="url(#hatch)" width="22" height="10"/>`, "no look") : "",
+  ];
+}
+
+/** Groups in the list of runs. */
+const MOST_GROUPS = 12;
+const KINDS: Readonly<Record<string, string>> = {
+  full: "Sync, all lists from end to end",
+  incremental: "Sync, of the builds only the new ones",
+  quarantine: "Quarantine, tried again",
+};
+const STATES: Readonly<Record<string, MarkKind>> = {
+  succeeded: "good",
+  running: "run",
+  partial: "warn",
+  failed: "bad",
+  interrupted: "bad",
+};
+
+/** The last runs with what they did; rounds of the watch that followed each other are one row. */
+export const runs = block({
+  id: "runs",
+  narrowedBy: {},
+  asks: (moment: PageMoment) => ({ rows: askForRuns(), counts: askForCounts(moment) }),
+  draw({ rows: groups, counts }, { now }) {
+    const number =
+      (name: string): Column["cell"] =>
+      (row) =>
+        grouped(Number(row[name] ?? 0));
+    const columns: Column[] = [
+      { head: "Run", isName: true, cell: runWords },
+      { head: "End", cell: endWords },
+      { head: "Began", isNumber: true, label: "began", cell: (row) => momentTag(row.started_at, now) },
+      { head: "Requests", isNumber: true, label: "requests", cell: number("requests") },
+      { head: "New", isNumber: true, label: "new", cell: number("inserted") },
+      { head: "Changed", isNumber: true, label: "changed", cell: number("updated") },
+      { head: "Gone", isNumber: true, label: "gone", cell: number("deleted") },
+    ];
+    const body =
+      groups.length === 0
+        ? renderEmpty({ kind: "unknown", strong: "No run has begun.", say: "docmirror sync begins one." })
+        : renderListTable({ caption: "Runs", columns, rows: groups.slice(0, MOST_GROUPS) });
+    return { title: "Runs", count: grouped(Number(counts[0]?.runs ?? 0)), body };
+  },
+});
+
+function runWords({ kind, runs, first_run_id, last_run_id }: Row): Markup {
+  const name = String(kind);
+  const words =
+    name === "watch"
+      ? `Watch, ${counted(Number(runs), "round")}`
+      : ((Object.hasOwn(KINDS, name) ? KINDS[name] : undefined) ?? name);
+  const numbers = first_run_id === last_run_id ? String(last_run_id) : `${first_run_id} to ${last_run_id}`;
+  return html`${words}<small>${numbers}</small>`;
+}
+
+function endWords({ status, error, troubled, runs }: Row): Markup {
+  const word = String(status);
+  const kind = (Object.hasOwn(STATES, word) ? STATES[word] : undefined) ?? "idle";
+  const some = Number(troubled) > 0 && Number(runs) > 1 ? `, ${grouped(Number(troubled))} not` : "";
+  return html`<span class="state">${mark(kind, word)}
+    <span>${word}${some}${error === null ? "" : html` <small>${foreign(String(error), 200)}</small>`}</span></span>`;
+}

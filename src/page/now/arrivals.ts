@@ -1,0 +1,253 @@
+import { counted, grouped } from "../../base/counted.ts";
+import { ask, askFor } from "../../report/ask.ts";
+import type { Question } from "../../report/question.ts";
+import { relation } from "../../report/relation.ts";
+import { agoWords, clockWords, HOUR_MS, momentMs, span } from "../parts/age.ts";
+import { askEach, block, type Row } from "../parts/block.ts";
+import { html, type Markup } from "../parts/html.ts";
+import { mark } from "../parts/marks.ts";
+import { drawBar, drawPlot, keyEntry, LOOKS, levelLine, renderKey } from "../parts/plot.ts";
+import { headCell, numberCell, renderFoldTable } from "../parts/tables.ts";
+import { type Arrivals, isSilent, sinceWords } from "./arrivals-verdict.ts";
+import { askForOpenCounts, type NowScope } from "./now-scope.ts";
+import type { NowSaid } from "./now-verdict.ts";
+
+const walk = relation("walks");
+const HEIGHT = 140;
+/** Below the words of the last build. */
+const TOP = 22;
+const BASE = 119;
+
+const ofWidth = (percent: number): string => `${percent.toFixed(2)}%`;
+
+interface Hour {
+  /** In milliseconds. */
+  readonly from: number;
+  readonly builds: number;
+  /** Null where too few days are known. */
+  readonly usual: { readonly low: number; readonly high: number } | null;
+}
+
+/** What came in each of the last 24 hours, in the band of what is usual. */
+export const arrivals = block({
+  id: "arrivals",
+  narrowedBy: {},
+  asks: (_: NowScope) => ({}),
+  file: askForHours,
+  async next(tx, _found, _scope, { verdict }: NowSaid) {
+    return isSilent(verdict) ? askEach(tx, { rows: askForHours() }) : { rows: null };
+  },
+  draw({ rows }, { now }, { facts: { arrivals } }: NowSaid) {
+    if (rows === null) return null;
+    const hours = rows.map(readHour).toSorted((one, other) => one.from - other.from);
+    const until = clockWords(Math.min(arrivals.lookedAt, now.getTime()));
+    return {
+      title: "Arrivals by hour, last 24 hours",
+      note:
+        "Bars: builds triggered in the hour. Band: that hour on 28 days, the highest and lowest tenth left out, working days and weekends " +
+        `apart. The last hour ends at ${until}.`,
+      body: html`${drawHours(hours, arrivals, now)}
+${renderKey([
+  keyEntry(
+    [22, 12],
+    html`<rect class="band" width="22" height="12"/><path class="band-edge" d="M0 .75h22M0 11.25h22"/>`,
+    "usual",
+  ),
+  keyEntry([8, 12], html`<rect ${LOOKS.ink} width="8" height="12"/>`, "came"),
+  keyEntry([12, 12], html`<circle class="zero" cx="6" cy="6" r="4"/>`, "none came"),
+])}
+${renderFoldTable({
+  title: "The same as a table",
+  heads: [headCell("Hour"), headCell("Came", "num"), headCell("Usually", "num")],
+  rows: hours.map(
+    (hour) =>
+      html`<tr><th scope="row">${clockWords(hour.from)}</th>${numberCell(grouped(hour.builds))}${numberCell(usualWords(hour) ?? "–")}</tr>`,
+  ),
+})}`,
+    };
+  },
+});
+
+function askForHours(): Question {
+  return askFor("arrivals_hourly", { limit: 24 });
+}
+
+function readHour({ hour, builds, usual_low, usual_high }: Row): Hour {
+  return {
+    from: momentMs(hour),
+    builds: Number(builds),
+    usual: usual_low === null ? null : { low: Number(usual_low), high: Number(usual_high) },
+  };
+}
+
+const usualWords = ({ usual }: Hour): string | null =>
+  usual &&
+  (usual.low === usual.high ? grouped(usual.low) : `${grouped(usual.low)} to ${grouped(usual.high)}`);
+
+function drawHours(hours: readonly Hour[], arrivals: Arrivals, now: Date): Markup {
+  const first = hours[0]?.from ?? 0;
+  const wide = 100 / Math.max(1, hours.length);
+  const most = Math.max(1, ...hours.map(({ builds, usual }) => Math.max(builds, usual?.high ?? 0)));
+  const y = (count: number) => BASE - ((BASE - TOP) * count) / most;
+  const gone = hours.filter(({ builds }) => builds === 0).length;
+  const told =
+    `Builds by hour of the last 24, against the usual range. None came in ${gone} of ${hours.length} hours; ` +
+    `the last build was at ${sinceWords(arrivals, now)}.`;
+  const since = (arrivals.lastBuildAt - first) / HOUR_MS;
+  const isAfterMiddle = since > hours.length / 2;
+  const lastX = ofWidth(Math.max(0, since) * wide);
+  const textX = ofWidth(Math.max(0, since) * wide + (isAfterMiddle ? -0.6 : 0.6));
+  const ticks = [0, Math.round(most / 2), most].filter((tick, place, all) => all.indexOf(tick) === place);
+  return drawPlot({
+    height: HEIGHT,
+    told,
+    labels: ticks.map((tick) => ({ y: (y(tick) + 4).toFixed(1), words: grouped(tick) })),
+    body: html`${ticks.map((tick) => levelLine(y(tick).toFixed(1)))}
+${hours.map(
+  (hour, place) => html`${drawBand(hour, place * wide, wide, y)}
+${drawCame(hour, place, wide, y)}`,
+)}
+${levelLine(BASE, "base")}
+${
+  since < 0
+    ? ""
+    : html`<line class="since" x1="${lastX}" x2="${lastX}" y1="0" y2="${BASE}"/>
+<text class="strong${isAfterMiddle ? " end" : ""}" x="${textX}" y="12">${clockWords(arrivals.lastBuildAt)}, the last build</text>`
+}
+${hours.map(({ from }, place) => {
+  const quiet = place % 8 === 4 ? html` class="t3"` : "";
+  return place % 4 === 0
+    ? html`<text${quiet} x="${ofWidth(place * wide)}" y="${HEIGHT - 4}">${clockWords(from)}</text>`
+    : "";
+})}`,
+  });
+}
+
+function drawBand(
+  { usual }: Hour,
+  from: number,
+  wide: number,
+  y: (count: number) => number,
+): Markup | string {
+  if (usual === null) return "";
+  const [high, low] = [y(usual.high), y(usual.low)];
+  const [x, until] = [ofWidth(from), ofWidth(from + wide)];
+  const edge = (level: number) =>
+    html`<line class="band-edge" x1="${x}" x2="${until}" y1="${level.toFixed(1)}" y2="${level.toFixed(1)}"/>`;
+  return html`<rect class="band" x="${x}" width="${ofWidth(wide)}" y="${high.toFixed(1)}" height="${Math.max(1, low - high).toFixed(1)}"/>
+    ${edge(high)}${edge(low)}`;
+}
+
+/** A bar with its figures, or a ring where none came. */
+function drawCame(hour: Hour, place: number, wide: number, y: (count: number) => number): Markup {
+  const usual = usualWords(hour);
+  const words = `${clockWords(hour.from)}: ${hour.builds === 0 ? "none" : grouped(hour.builds)}${usual === null ? "" : `, usually ${usual}`}`;
+  if (hour.builds === 0)
+    return html`<circle class="zero" cx="${ofWidth((place + 0.5) * wide)}" cy="${BASE}" r="3.5"><title>${words}</title></circle>`;
+  const top = y(hour.builds);
+  const span = { x: ofWidth((place + 0.3) * wide), width: ofWidth(0.4 * wide) };
+  return html`<g><title>${words}</title>${drawBar("ink", span, top.toFixed(1), BASE - top)}</g>`;
+}
+
+/** What stands beside the list when builds do not arrive as usual: what was looked at, and when that is an alarm. */
+
+const RULES = [
+  {
+    kind: "alarm",
+    name: "Red",
+    say: "None came for twice the longest gap of 28 days, 10 or more are usual in that time, and the mirror has looked within 5 min.",
+  },
+  {
+    kind: "warn",
+    name: "Amber",
+    say: "None came for longer than the longest gap, or fewer in 24 hours than on any of 28 days.",
+  },
+  {
+    kind: "flat",
+    name: "Plain",
+    say: "Builds come as usual; fewer than 14 days are known; fewer than 10 are usual; or none came for 28 days.",
+  },
+  {
+    kind: "idle",
+    name: "Not known",
+    say: "The mirror itself has not looked. Then the page says nothing about arrivals.",
+  },
+] as const;
+
+/** When the arrival of builds is red, amber, plain, and not known. */
+export const rules = block({
+  id: "rules",
+  asks: (_: NowScope) => ({}),
+  draw: (_found, _scope, { verdict }: NowSaid) =>
+    isSilent(verdict)
+      ? {
+          title: "When this is red",
+          short: "and when amber, plain, or not known",
+          body: html`<dl class="rules">${RULES.map(
+            ({ kind, name, say }) => html`<div><dt>${mark(kind, "")}${name}</dt><dd>${say}</dd></div>
+`,
+          )}</dl>`,
+        }
+      : null,
+});
+
+/** Why it is the builds that stopped, and not the mirror. `looks` says how often it looked since the last of them. */
+export const checked = block({
+  id: "checked",
+  asks: (scope: NowScope) => ({ openCounts: askForOpenCounts(scope) }),
+  async next(tx, _found, _scope, { isQuiet, facts: { arrivals } }: NowSaid) {
+    return isQuiet ? askEach(tx, { looked: askForLooks(new Date(arrivals.lastBuildAt)) }) : { looked: [] };
+  },
+  draw({ openCounts: [open], looked: [looks] }, { now }, { isQuiet, facts: { arrivals } }: NowSaid) {
+    if (!isQuiet) return null;
+    const last = sinceWords(arrivals, now);
+    const [all, bad] = [Number(looks?.looks ?? 0), Number(looks?.not_whole ?? 0)];
+    const total = looks?.total_count ?? null;
+    const [builds, stuck] = [Number(open?.builds ?? 0), Number(open?.stuck ?? 0)];
+    const progress = `${grouped(builds)} in progress`;
+    const checks: readonly (readonly [sign: Markup, what: Markup | string, figure: string, small: string])[] =
+      [
+        [
+          mark("good", "in order"),
+          "The mirror looks",
+          span(Math.max(0, now.getTime() - arrivals.lookedAt)),
+          `${counted(all, "look")} since ${last}, ${bad === 0 ? "none failed" : `${grouped(bad)} of them not whole`}`,
+        ],
+        [
+          mark("good", "in order"),
+          "The service answers",
+          "",
+          total === null
+            ? "it has not said how many builds it has"
+            : `its list counts ${counted(Number(total), "build")}`,
+        ],
+        [mark("bad", "not in order"), "Builds arrive", "0", `none triggered since ${last}`],
+        stuck > 0
+          ? [
+              mark("stuck", "stuck"),
+              html`<a href="/projects?state=stuck">${progress}</a>`,
+              agoWords(open?.oldest, now) ?? "",
+              `${grouped(stuck)} of them stuck`,
+            ]
+          : [mark("run", "in progress"), progress, "", "none of them is stuck"],
+      ];
+    return {
+      title: "What was checked",
+      short: "the mirror looks, and the service answers",
+      body: html`<ul class="rows">${checks.map(
+        ([sign, what, figure, small]) =>
+          html`<li><span>${sign} ${what}</span><span class="n">${figure}</span><small>${small}</small></li>
+`,
+      )}</ul>`,
+    };
+  },
+});
+
+/** How often the mirror looked for builds since a moment, and how many the service counts. */
+function askForLooks(since: Date): Question {
+  return ask("walks")`
+select count(*) as looks, count(*) filter (where not ${walk.is_good}) as not_whole,
+  (array_agg(${walk.total_count} order by ${walk.run_id} desc) filter (where ${walk.total_count} is not null))[1] as total_count
+from ${walk}
+where ${walk.resource} = 'build' and ${walk.finished_at} is not null and ${walk.started_at} > ${since.toISOString()}::timestamptz`;
+}

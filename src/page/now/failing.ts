@@ -1,0 +1,306 @@
+import { type SQL, sql } from "drizzle-orm";
+import { counted, grouped } from "../../base/counted.ts";
+import { ask, onPage } from "../../report/ask.ts";
+import { columnsOf } from "../../report/dictionary.ts";
+import type { Question } from "../../report/question.ts";
+import { inline, pick, relation, where } from "../../report/relation.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import { age, agoWords, momentMs } from "../parts/age.ts";
+import { askEach, block, type Row } from "../parts/block.ts";
+import { nearestChoices, renderChips, renderPager, renderSelectForm } from "../parts/choices.ts";
+import { foreign, html, type Markup, slugWords, targetWords } from "../parts/html.ts";
+import { kindLabel } from "../parts/kinds.ts";
+import { buildLink, projectHref, projectLink, targetTag, withQuery } from "../parts/links.ts";
+import { mark } from "../parts/marks.ts";
+import { renderEmpty } from "../parts/notice.ts";
+import { findMaintainers } from "../parts/projects.ts";
+import { drawStrip, lastFailed, renderWhy } from "../parts/series.ts";
+import {
+  askForFailing,
+  askForTotals,
+  type NowChoice,
+  type NowScope,
+  type NowSpan,
+  SHOWN,
+  type Shown,
+} from "./now-scope.ts";
+import type { NowSaid } from "./now-verdict.ts";
+
+const build = relation("fact_builds");
+const project = relation("failing_projects");
+/** The rows of a page of the list. */
+const FAILING_PER_PAGE = 25;
+/** Builds of a series in its strip. */
+const STRIP_BUILDS = 20;
+/** Failures of a project that are folded below its newest break. */
+const MOST_FOLDED = 20;
+const PATH = "/";
+/** The rows of a page of the list that a phone shows at once. */
+const PHONE_ROWS = 10;
+
+/** What fails: the filters, the list by when it broke, and why it is empty. */
+export const failing = block({
+  id: "failing",
+  narrowedBy: { show: Object.keys(SHOWN), why: null },
+  asks: (scope: NowScope) => ({
+    rows: askForList(scope.choice),
+    failing: askForFailing(scope),
+    totals: askForTotals(),
+  }),
+  next: async (tx, { rows }) => ({ fails: await findFailRows(tx, rows) }),
+  draw({ fails, failing, totals }, { choice, now, at }, { of, isQuiet }: NowSaid) {
+    const { show, why, page } = choice;
+    const sums = sumUp(failing.filter((row) => why === undefined || row.error_class === why));
+    const all = sumUp(failing);
+    const total = show === undefined ? sums.projects : sums[show];
+    const isNow = at.getTime() === now.getTime();
+    const chips = [
+      { label: "All", value: undefined, count: sums.projects },
+      ...Object.entries(SHOWN).map(([value, { label }]) => ({ label, value, count: sums[value as Shown] })),
+    ];
+    const bar = html`<div class="bar">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept: { why }, chips })}
+${renderSelectForm({
+  path: PATH,
+  name: "why",
+  label: "Why",
+  all: "any error",
+  chosen: why,
+  choices: failing.map(({ error_class }) => ({ value: String(error_class), label: kindLabel(error_class) })),
+  kept: { show },
+})}</div>`;
+    const list =
+      fails.length === 0
+        ? renderNoFails(choice, failing, totals[0], all.projects)
+        : html`${renderBuckets(fails, of, now, show === undefined && !isQuiet ? sums : null)}
+${renderPager({ path: PATH, kept: { show, why }, page, perPage: FAILING_PER_PAGE, total, noun: "project" })}`;
+    return {
+      title: isQuiet ? `Failing at ${of.endWords}` : isNow ? "Failing now" : "Failing then",
+      ...(isQuiet && {
+        note: "As the last builds left it: nothing was built since, so nothing says what fails now.",
+      }),
+      count: counted(total, "project"),
+      body: html`${all.projects === 0 ? "" : bar}
+${list}`,
+    };
+  },
+});
+
+const askForList = ({ show, why, page }: NowChoice): Question => ask("failing_projects")`
+select *
+from ${project}${where(show !== undefined && SHOWN[show].condition, why !== undefined && sql`${project.error_class} = ${why}`)}
+order by ${project.failing_since} desc nulls last, ${pick(project, "project_slug", "project_id")}${onPage`
+limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`}`;
+
+/** The strips, the other failures and the maintainers of the listed projects. */
+async function findFailRows(tx: TransactionSql, list: readonly Row[]): Promise<FailRow[]> {
+  if (list.length === 0) return [];
+  const series = list as unknown as readonly SeriesKey[];
+  const shown = series.map(({ project_id, version_id, type, first_failed_build_id }) => ({
+    project_id,
+    version_id,
+    type,
+    first_failed_build_id,
+  }));
+  const [{ strips, others }, maintainers] = await Promise.all([
+    askEach(tx, { strips: askForStrips(shown), others: askForOthers(shown) }),
+    findMaintainers(
+      tx,
+      list.map(({ project_id }) => project_id),
+    ),
+  ]);
+  const outcomes = new Map(strips.map((strip) => [strip.project_id, strip.outcomes as string[] | null]));
+  return list.map((row) => ({
+    row,
+    outcomes: outcomes.get(row.project_id) ?? [],
+    others: others.filter(({ project_id }) => project_id === row.project_id),
+    maintainers: maintainers?.get(row.project_id),
+  }));
+}
+
+/** A series of a row: what its strip and its folded failures are found by. */
+interface SeriesKey {
+  readonly project_id: string;
+  readonly version_id: string;
+  readonly type: string;
+  readonly first_failed_build_id: string;
+}
+
+/** These series as a table `shown`. */
+const shown = (series: readonly SeriesKey[]): SQL =>
+  sql`json_to_recordset(${JSON.stringify(series)}::text::json) as shown (project_id text, version_id text, type text, first_failed_build_id text)`;
+
+/** The last outcomes of each series, the oldest first, in one row each. */
+function askForStrips(series: readonly SeriesKey[]): Question {
+  const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
+  const own = relation("fact_builds", "build");
+  return ask("fact_builds")`
+select shown.project_id, last.outcomes
+from ${shown(series)}
+cross join lateral (
+  select array_agg(${build.outcome} order by place desc) as outcomes
+  from (
+    select ${build.outcome}, row_number() over (order by ${newest}) as place
+    from ${own}
+    where ${own.project_id} = shown.project_id and ${own.version_id} = shown.version_id and ${own.type} = shown.type
+    order by ${newest}
+    limit ${inline(STRIP_BUILDS)}
+  ) as newest
+) as last`;
+}
+
+/** What else fails in the projects of these series, the newest break first. */
+function askForOthers(series: readonly SeriesKey[]): Question {
+  const failing = relation("failing_now", "failing");
+  return ask("failing_now")`
+select ${pick(relation("failing_now", "other"), ...columnsOf("failing_now"))}
+from ${shown(series)}
+cross join lateral (
+  select * from ${failing}
+  where ${failing.project_id} = shown.project_id
+    and ${failing.first_failed_build_id} <> shown.first_failed_build_id
+  order by failing_since desc nulls last, version_slug, type
+  limit ${inline(MOST_FOLDED)}
+) as other`;
+}
+
+function sumUp(rows: readonly Row[]) {
+  const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
+  const [projects, worked] = [sum("projects"), sum("worked")];
+  return { projects, main: sum("main"), worked, never: projects - worked, lately: sum("lately") };
+}
+
+/**
+ * The rows under two headings: what broke in the 24 hours, and what before. `sums` counts them where that is known. A phone
+ * shows the first of them, and the rest at a tap.
+ */
+function renderBuckets(
+  rows: readonly FailRow[],
+  of: NowSpan,
+  now: Date,
+  sums: ReturnType<typeof sumUp> | null,
+): Markup {
+  const isLate = ({ row }: FailRow) =>
+    row.failing_since !== null && momentMs(row.failing_since) > Date.parse(of.since);
+  const [first, rest] = [rows.slice(0, PHONE_ROWS), rows.slice(PHONE_ROWS)];
+  const late = rest.filter(isLate).length;
+  const listed = (shown: readonly FailRow[], before: readonly FailRow[]) =>
+    [
+      {
+        title: `Broke in the ${of.words}`,
+        all: sums?.lately,
+        rows: shown.filter(isLate),
+        hasBegun: before.some(isLate),
+      },
+      {
+        title: "Broke before",
+        all: sums && sums.projects - sums.lately,
+        rows: shown.filter((row) => !isLate(row)),
+        hasBegun: before.some((row) => !isLate(row)),
+      },
+    ]
+      .filter((bucket) => bucket.rows.length > 0)
+      .map(
+        (bucket) => html`${
+          bucket.hasBegun
+            ? ""
+            : html`<h3 class="bucket">${bucket.title}
+      ${" "}<span>${bucket.all == null ? "" : `${counted(bucket.all, "project")}, `}newest first</span></h3>`
+        }
+${renderFails(bucket.rows, now)}`,
+      );
+  if (rest.length === 0) return html`${listed(first, [])}`;
+  const lateWords =
+    late === 0 ? "" : `, ${late === rest.length ? "all" : grouped(late)} of them broke in 24\u00a0h`;
+  return html`${listed(first, [])}
+<a class="show-rest" href="#rest">${grouped(rest.length)} more${lateWords}</a>
+<div class="rest-rows" id="rest">${listed(rest, first)}</div>`;
+}
+
+/** Why the list is empty. A filter that leaves nothing says nothing about builds. */
+function renderNoFails(
+  { show, why, page }: NowChoice,
+  rows: readonly Row[],
+  totals: Row | undefined,
+  failing: number,
+): Markup {
+  if (failing === 0) {
+    const finished = Number(totals?.finished ?? 0);
+    const projects = counted(Number(totals?.projects ?? 0), "project");
+    const builds = counted(finished, "finished build");
+    return finished === 0
+      ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No build has finished yet." })
+      : renderEmpty({
+          kind: "none",
+          strong: "None found.",
+          say: `The last finished build of every version and format succeeded, of ${projects} and ${builds}.`,
+        });
+  }
+  const classes = rows.map((row) => String(row.error_class));
+  const nearest = why === undefined || classes.includes(why) ? [] : nearestChoices(why, classes, kindLabel);
+  return renderEmpty({
+    kind: "no-match",
+    strong: page > 1 ? "No such page." : "No project matches.",
+    say: `That says nothing about builds: ${counted(failing, "project fails", "projects fail")} outside this choice.`,
+    ways: [
+      ...nearest.map((name) => ({
+        href: withQuery(PATH, { show, why: name }),
+        words: html`Did you mean ${kindLabel(name)}?`,
+      })),
+      { href: withQuery(PATH, {}), words: `All ${grouped(failing)} that fail` },
+    ],
+  });
+}
+
+/** A project that fails, with what stands in its row. */
+interface FailRow {
+  /** A row of `report.failing_projects`. */
+  readonly row: Row;
+  /** The outcomes of the last builds of its series, the oldest first. */
+  readonly outcomes: readonly string[];
+  /** Rows of `report.failing_now`: its other failures. */
+  readonly others: readonly Row[];
+  /** The usernames of those who maintain it; undefined where none is known, or people may not be seen. */
+  readonly maintainers: string | undefined;
+}
+
+/** Projects that fail, one row each: how long, what, why, and when it was last good. */
+function renderFails(rows: readonly FailRow[], now: Date): Markup {
+  return html`<ol class="fails">${rows.map(
+    (row) => html`${renderFail(row, now)}
+`,
+  )}</ol>`;
+}
+
+function renderFail({ row, outcomes, others, maintainers }: FailRow, now: Date): Markup {
+  const target = targetWords(row.version_slug, row.type);
+  const isMain = row.is_main_failing === true;
+  return html`<li>
+<span class="when">${age(row.failing_since, now)}</span>
+${isMain ? mark("bad", "main docs failing") : mark("bad2", "failing in part")}
+<div class="name">${projectLink(row.project_slug)}<span class="target">${target}</span>${mainTag(row, now)}</div>
+${renderWhy(row)}
+<div class="meta">${lastFailed(row, now)}${
+    maintainers === undefined ? "" : html`<span>maintained by ${foreign(maintainers, 80)}</span>`
+  }${renderOthers(row, others, now)}</div>
+${drawStrip(outcomes, target)}
+</li>`;
+}
+
+function mainTag(row: Row, now: Date): Markup | string {
+  if (row.is_main === true) return html`<span class="tag strong">main docs</span>`;
+  if (row.is_main_failing !== true) return "";
+  const since = agoWords(row.main_failing_since, now);
+  return html`<span class="tag strong">main docs too${since === null ? "" : `, ${since}`}</span>`;
+}
+
+function renderOthers(row: Row, others: readonly Row[], now: Date): Markup | string {
+  const more = Number(row.failing) - 1;
+  if (more <= 0) return "";
+  const left = more - others.length;
+  return html`
+<details class="also"><summary>${counted(more, "more failing here", "more failing here")}
+  <span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map(
+    (other) =>
+      html`<li>${age(other.failing_since, now)} ${targetTag(other)} <span>${kindLabel(other.error_class)}</span> ${buildLink(other.last_failed_build_id)}</li>`,
+  )}${left > 0 ? html`<li><a href="${projectHref(String(row.project_slug))}">${left} more</a></li>` : ""}</ul></details>`;
+}

@@ -1,0 +1,228 @@
+import { counted, grouped } from "../../base/counted.ts";
+import { ask, onPage } from "../../report/ask.ts";
+import type { Question } from "../../report/question.ts";
+import { pick, relation } from "../../report/relation.ts";
+import { age, agoWords, momentMs, span } from "../parts/age.ts";
+import { block, type Row } from "../parts/block.ts";
+import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
+import { kindLabel } from "../parts/kinds.ts";
+import { buildLink, projectLink, targetTag } from "../parts/links.ts";
+import { icon, mark, outcomeMark } from "../parts/marks.ts";
+import { renderEmpty } from "../parts/notice.ts";
+import { keyEntry, renderKey } from "../parts/plot.ts";
+import {
+  askForFixedCounts,
+  askForKinds,
+  askForOpenCounts,
+  askForTotals,
+  momentsOf,
+  type NowScope,
+} from "./now-scope.ts";
+import { knownDays, type NowSaid } from "./now-verdict.ts";
+
+const open = relation("open_builds");
+const streak = relation("recoveries");
+const MOST_BARS = 8;
+const MOST_FIXED = 5;
+/** Kinds that the line of a phone names. */
+const MOST_NAMED = 3;
+
+/** One answer beside the list of what fails: a block on a wide page, a closed line above that list on a phone. */
+interface Glance {
+  readonly title: string;
+  readonly count?: string;
+  /** The answer in some words. */
+  readonly short: Markup | string;
+  readonly body: Markup;
+}
+
+/** The rail for a phone: each answer is a line that opens. A wide page does not show it. */
+export function renderGlance(answers: readonly (Glance | null)[]): Markup {
+  return html`<section class="block glance" aria-label="At a glance">${answers
+    .filter((one) => one !== null)
+    .map(
+      ({ title, count = "", short, body }) =>
+        html`<details><summary><b>${title}</b><span class="count">${count}</span><small>${short}</small>${icon("next")}</summary>${body}</details>`,
+    )}</section>`;
+}
+
+/** Why builds failed, by kinds, each with how often it is so on a usual day. */
+export const why = block({
+  id: "why",
+  narrowedBy: {},
+  asks: (scope: NowScope) => ({ rows: askForKinds(scope), totals: askForTotals() }),
+  draw({ rows, totals }, { at }, { of, isQuiet, facts }: NowSaid) {
+    if (isQuiet) return null;
+    const days = knownDays(totals[0]?.first_day, at);
+    const finished = facts.finishedLately;
+    const kinds = rows.filter(({ failures }) => Number(failures) > 0);
+    const total = kinds.reduce((sum, { failures }) => sum + Number(failures), 0);
+    const most = kinds.slice(0, MOST_NAMED);
+    const others = total - most.reduce((sum, { failures }) => sum + Number(failures), 0);
+    const named = most.map(
+      ({ error_class, failures }) => `${grouped(Number(failures))} ${kindLabel(error_class)}`,
+    );
+    return {
+      title: `Why, ${of.short}`,
+      count: grouped(total),
+      short:
+        total === 0
+          ? `${finished === 0 ? "none finished" : "none failed"}, ${of.words}`
+          : `${named.join(", ")}${others === 0 ? "" : `; ${counted(others, "other")}`}`,
+      body:
+        total === 0
+          ? renderEmpty(
+              finished === 0
+                ? {
+                    kind: "unknown",
+                    strong: "None finished.",
+                    say: `No build that was triggered in the ${of.words} has finished.`,
+                  }
+                : {
+                    kind: "none",
+                    strong: "None failed.",
+                    say: `No build that was triggered in the ${of.words} has failed.`,
+                  },
+            )
+          : renderBars(
+              kinds.slice(0, MOST_BARS).map(({ error_class, failures, usual }) => ({
+                label: kindLabel(error_class),
+                href: `/errors?kind=${encodeURIComponent(String(error_class))}`,
+                count: Number(failures),
+                usual: days < 7 ? null : (Number(usual) * 28) / days,
+              })),
+              "a usual day",
+            ),
+    };
+  },
+});
+
+const askForOpen = (): Question => ask("open_builds")`
+select ${pick(open, "build_id", "project_slug", "version_slug", "type", "state", "outcome", "triggered_at", "last_seen_at")}
+from ${open}
+order by ${open.triggered_at} desc nulls last, ${open.build_id} desc${onPage`\nlimit 5`}`;
+
+/** Builds that have not finished: the newest, and how many are stuck. */
+export const stuck = block({
+  id: "stuck",
+  narrowedBy: {},
+  asks: (scope: NowScope) => ({ rows: askForOpen(), openCounts: askForOpenCounts(scope) }),
+  draw({ rows, openCounts: [counts] }, _scope, { of, isQuiet }: NowSaid) {
+    if (isQuiet) return null;
+    const [builds, stuck, lately] = ["builds", "stuck", "lately"].map((name) => Number(counts?.[name] ?? 0));
+    const oldest = agoWords(counts?.oldest, of.now);
+    const age = oldest === null ? "" : `, the oldest ${oldest}`;
+    const stuckWords = html`<a href="/projects?state=stuck">${counted(stuck ?? 0, "stuck build")}</a>${age}`;
+    return {
+      title: "Not finished",
+      count: grouped(builds ?? 0),
+      short:
+        stuck === 0
+          ? "none of them is stuck"
+          : `${grouped(stuck ?? 0)} stuck, ${grouped(lately ?? 0)} since yesterday${age}`,
+      body:
+        rows.length === 0
+          ? renderEmpty({
+              kind: "none",
+              strong: "None.",
+              say: "Every build that the mirror knows has finished.",
+            })
+          : html`<ul class="rows">${rows.map((row) => renderOpenBuild(row, of.now))}</ul>
+<p class="more">${stuck === 0 ? "None of them is stuck." : stuckWords}</p>`,
+    };
+  },
+});
+
+function renderOpenBuild(row: Row, now: Date): Markup {
+  const { kind, word } = outcomeMark(row.outcome);
+  const seen = agoWords(row.last_seen_at, now);
+  return html`<li><span>${mark(kind, word)} ${buildLink(row.build_id)} ${projectLink(row.project_slug)}</span>
+    ${age(row.triggered_at, now)}
+    <small>still “${foreign(String(row.state), 24)}” when last seen${seen === null ? "" : `, ${seen} ago`}</small></li>`;
+}
+
+function askForFixed(scope: NowScope): Question {
+  const { since } = momentsOf(scope);
+  return ask("recoveries")`
+select ${pick(streak, "project_id", "project_slug", "version_slug", "type", "recovered_at", "recovered_build_id", "failed_at", "failures", "error_class")}
+from ${streak}
+where ${since(streak.recovered_at, "24 hours")}
+order by ${streak.recovered_at} desc, ${streak.first_failed_build_id}${onPage`\nlimit 100`}`;
+}
+
+/** What was fixed, a row a project, the newest first; all but some are folded. */
+export const fixed = block({
+  id: "fixed",
+  narrowedBy: {},
+  asks: (scope: NowScope) => ({ rows: askForFixed(scope), fixedCounts: askForFixedCounts(scope) }),
+  draw({ rows, fixedCounts: [counts] }, _scope, { of, isQuiet }: NowSaid) {
+    if (isQuiet) return null;
+    const projects = Number(counts?.projects ?? 0);
+    const fixed = [...new Set(rows.map(({ project_id }) => project_id))].map((id) =>
+      rows.filter(({ project_id }) => project_id === id),
+    );
+    const list = (shown: readonly Row[][]) =>
+      html`<ul class="rows">${shown.map((series) => renderFixedProject(series, of.now))}</ul>`;
+    const rest = fixed.slice(MOST_FIXED);
+    const unlisted = projects - fixed.length;
+    const newest = rows[0];
+    return {
+      title: `Fixed, ${of.short}`,
+      count: grouped(projects),
+      short:
+        newest === undefined
+          ? "none yet"
+          : html`the newest ${slugWords(newest.project_slug)}, ${agoWords(newest.recovered_at, of.now) ?? "?"} ago`,
+      body:
+        rows.length === 0
+          ? renderEmpty({
+              kind: "unknown",
+              strong: "None yet.",
+              say: `Nothing that failed has succeeded again in the ${of.words}.`,
+            })
+          : html`${list(fixed.slice(0, MOST_FIXED))}${
+              rest.length === 0
+                ? ""
+                : html`<details class="fold"><summary>${grouped(projects - MOST_FIXED)} more fixed</summary>
+              ${list(rest)}${unlisted > 0 ? html`<p class="more">${grouped(unlisted)} more in the file.</p>` : ""}</details>`
+            }`,
+    };
+  },
+});
+
+/** What was fixed of one project: the newest, and how many more. */
+function renderFixedProject([row, ...more]: readonly Row[], now: Date): Markup {
+  if (row === undefined) return html``;
+  const lasted = momentMs(row.recovered_at) - momentMs(row.failed_at);
+  const failed = Number.isNaN(lasted) ? "" : ` for ${span(Math.max(0, lasted))}`;
+  return html`<li><span>${mark("good", "fixed")} ${projectLink(row.project_slug)} ${targetTag(row)}</span>
+    ${age(row.recovered_at, now)}
+    <small>failed${failed}: ${kindLabel(row.error_class)} · ${buildLink(row.recovered_build_id)}
+    ${more.length === 0 ? "" : ` · ${grouped(more.length)} more here`}</small></li>`;
+}
+
+interface Bar {
+  readonly label: Markup | string;
+  readonly href: string;
+  readonly count: number;
+  /** What would be usual; null where that is not known. */
+  readonly usual: number | null;
+}
+
+/** Counts as bars, each with a line where it usually ends. `usualWords` names that line, such as "a usual day". */
+export function renderBars(bars: readonly Bar[], usualWords: string): Markup {
+  const most = Math.max(1, ...bars.flatMap(({ count, usual }) => [count, usual ?? 0]));
+  const at = (value: number) => `${((100 * value) / most).toFixed(1)}%`;
+  return html`<ul class="bars">${bars.map(({ label, href, count, usual }) => {
+    const told = `${grouped(count)} now${usual === null ? "" : `, ${grouped(Math.round(usual))} on ${usualWords}`}`;
+    const line =
+      usual === null
+        ? ""
+        : html`<line class="base" x1="${at(usual)}" x2="${at(usual)}" y1="-1" y2="11" stroke-width="2"/>`;
+    return html`<li><a href="${href}">${label}</a><span class="n">${grouped(count)}</span>
+      <svg role="img" width="100%" height="10" aria-label="${told}">
+        <rect class="m-track" width="100%" height="6" y="2" rx="3"/>
+        <rect class="m-bad" width="${at(count)}" height="6" y="2" rx="3"/>${line}</svg></li>`;
+  })}</ul>
+${bars.every(({ usual }) => usual === null) ? "" : renderKey([keyEntry([2, 12], html`<line class="base" x1="1" x2="1" y1="0" y2="12"/>`, usualWords)])}`;
+}

@@ -1,0 +1,95 @@
+import { raw } from "hono/html";
+import { html, type Markup } from "./html.ts";
+
+/**
+ * The states: `bad` main docs fail, `bad2` another version or format fails, `rises` an error line that does, `alarm` stopped,
+ * `good`, `stuck`, `run` in progress, `warn` look here, `idle` not known, `flat` neither good nor bad.
+ */
+const ICONS = {
+  bad: "x",
+  bad2: "x",
+  alarm: "bang",
+  rises: "up",
+  good: "check",
+  stuck: "stuck",
+  run: "run",
+  warn: "bang",
+  idle: "q",
+  flat: "same",
+} as const satisfies Record<string, IconName>;
+
+export type MarkKind = keyof typeof ICONS;
+
+/** A state as a shape with a sign, and its word for those who do not see it. */
+export function mark(kind: MarkKind, word: string, size: "small" | "big" = "small"): Markup {
+  const big = size === "big" ? " big" : "";
+  return html`<span class="st ${kind}${big}">${icon(ICONS[kind])}<span class="unseen">${word}</span></span>`;
+}
+
+/** The mark of each outcome in `report.fact_builds`, and its word. */
+const OUTCOMES: Readonly<Record<string, { kind: MarkKind; word: string }>> = {
+  succeeded: { kind: "good", word: "succeeded" },
+  failed: { kind: "bad", word: "failed" },
+  open: { kind: "run", word: "in progress" },
+  stuck: { kind: "stuck", word: "stuck" },
+  vanished: { kind: "idle", word: "vanished" },
+};
+
+/** How an outcome is shown. One that is not known has a question mark and "state not known". */
+export function outcomeMark(outcome: unknown): { kind: MarkKind; word: string } {
+  const name = String(outcome);
+  const known = Object.hasOwn(OUTCOMES, name) ? OUTCOMES[name] : undefined;
+  return known ?? { kind: "idle", word: "state not known" };
+}
+
+/** The strokes of each icon, in a box of 16 by 16. */
+const STROKES = {
+  x: "M4.2 4.2l7.6 7.6M11.8 4.2l-7.6 7.6",
+  check: "M3.2 8.6l3.2 3.2 6.4-7.4",
+  stuck: "M5.6 4.2v7.6M10.4 4.2v7.6",
+  run: "M8 4.4V8l2.6 1.8",
+  q: "M5.6 6.1c0-1.5 1.1-2.3 2.4-2.3s2.4.8 2.4 2.1c0 1.7-2.4 1.9-2.4 3.6M8 12.1v.2",
+  bang: "M8 3.6v5.4M8 12v.3",
+  up: "M8 12.5v-9M4 7.2l4-4 4 4",
+  down: "M8 3.5v9M4 8.8l4 4 4-4",
+  same: "M3 6h10M3 10h10",
+  out: "M6 3.5H3.5v9h9V10M9 3.5h3.5V7M12.5 3.5L7.5 8.5",
+  find: "M10.6 10.6L14 14M12 7a5 5 0 1 1-10 0 5 5 0 0 1 10 0z",
+  prev: "M10 3.5L5.5 8l4.5 4.5",
+  next: "M6 3.5L10.5 8 6 12.5",
+} as const;
+
+type IconName = keyof typeof STROKES;
+
+/** An icon, as high as the text around it. It says nothing by itself: words stand beside it. */
+export function icon(name: IconName): Markup {
+  return html`<svg class="i" aria-hidden="true"><use href="#i-${name}"/></svg>`;
+}
+
+/** What a page needs once: the icons, and the patterns `hatch`, `hatch-bad` and `dots` of the charts. */
+export const SPRITE: Markup = html`<svg class="sprite" aria-hidden="true" focusable="false">
+<defs>
+<pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+  <rect width="5" height="5" class="h-back"/><rect width="2.2" height="5" class="h-line"/></pattern>
+<pattern id="hatch-bad" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+  <rect width="5" height="5" class="m-bad"/><rect width="1.5" height="5" class="h-gap"/></pattern>
+<pattern id="dots" width="4" height="4" patternUnits="userSpaceOnUse">
+  <rect width="4" height="4" class="h-back"/><rect width="1.6" height="1.6" class="h-line"/></pattern>
+</defs>
+${Object.entries(STROKES).map(
+  ([name, path]) => html`<symbol id="i-${name}" viewBox="0 0 16 16"><path d="${raw(path)}"/></symbol>
+`,
+)}</svg>`;
+
+const COLOURS = { bad: "cf3f2e", good: "2f8264", warn: "b27100", idle: "5d6878" } as const;
+const SIGNS = { bad: STROKES.x, good: STROKES.check, warn: STROKES.bang, idle: STROKES.q } as const;
+
+export type Tone = keyof typeof COLOURS;
+
+/** The icon of a browser's tab, as an address: it says the verdict too. */
+export function favicon(tone: Tone): string {
+  const square = `<rect width='16' height='16' rx='4' fill='#${COLOURS[tone]}'/>`;
+  const sign = `<path d='${SIGNS[tone]}' fill='none' stroke='white' stroke-width='2' stroke-linecap='round'/>`;
+  const shape = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>${square}${sign}</svg>`;
+  return `data:image/svg+xml,${shape.replaceAll("#", "%23").replaceAll("<", "%3C").replaceAll(">", "%3E")}`;
+}

@@ -1,0 +1,177 @@
+import { sql } from "drizzle-orm";
+import { counted, grouped } from "../../base/counted.ts";
+import { formatBetween } from "../../mirror/builds/format-span.ts";
+import { ask, askFor, onPage } from "../../report/ask.ts";
+import { pick, relation } from "../../report/relation.ts";
+import { age, momentMs, momentTag, span } from "../parts/age.ts";
+import { block, type Row } from "../parts/block.ts";
+import { boundBars, isKnownTime, KNOWN_WITHIN, renderBoundKey } from "../parts/bounds.ts";
+import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
+import { kindLabel } from "../parts/kinds.ts";
+import { addressText, badgeHref, buildHref, buildLink, feedHref, projectHref } from "../parts/links.ts";
+import { mark, outcomeMark } from "../parts/marks.ts";
+import { renderEmpty } from "../parts/notice.ts";
+import { findMaintainers } from "../parts/projects.ts";
+import { askForRecent, isOf, NEWEST, numberOf, OWN, type ProjectScope } from "./project-scope.ts";
+
+const build = relation("fact_builds");
+const dim = relation("dim_projects");
+const streak = relation("recoveries");
+
+/** What was fixed, newest first. */
+export const fixed = block({
+  id: "fixed",
+  narrowedBy: OWN,
+  asks: ({ subject: { id } }: ProjectScope) => ({
+    rows: ask("recoveries")`
+select ${pick(streak, "version_slug", "type", "failed_at", "recovered_at", "recovered_build_id", "failures", "error_class")}${onPage`,
+  count(*) over () as total`}
+from ${streak}
+where ${streak.project_id} = ${id} and not ${streak.is_open}
+order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id} desc${onPage`\nlimit 5`}`,
+  }),
+  draw({ rows }, { now }) {
+    const total = numberOf(rows, "total");
+    return {
+      title: "Fixed",
+      count: grouped(total),
+      ...(total > rows.length && { note: `The last ${rows.length}.` }),
+      body:
+        total === 0
+          ? renderEmpty({
+              kind: "unknown",
+              strong: "None yet.",
+              say: "No failure of this project was followed by a success.",
+            })
+          : html`<ul class="rows">${rows.map((row) => renderFixedSeries(row, now))}</ul>`,
+    };
+  },
+});
+
+function renderFixedSeries(row: Row, now: Date): Markup {
+  const took = momentMs(row.recovered_at) - momentMs(row.failed_at);
+  const failures = Number(row.failures) > 1 ? `, ${grouped(Number(row.failures))} failures` : "";
+  return html`<li><a href="${buildHref(String(row.recovered_build_id))}">
+    ${targetWords(row.version_slug, row.type)}</a>${age(row.recovered_at, now)}
+    <small>${Number.isNaN(took) ? "broken before" : `broken for ${span(Math.max(0, took))}`}
+    ${failures} · ${kindLabel(row.error_class)}</small></li>`;
+}
+
+/** How long the last builds took whose times are known. */
+export const times = block({
+  id: "times",
+  narrowedBy: OWN,
+  asks: (scope: ProjectScope) => ({
+    rows: ask("fact_builds")`
+select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
+from ${build}
+where ${isOf(scope)} and ${isKnownTime(build.duration_s_min, build.duration_s_max)}
+order by ${NEWEST}${onPage`\nlimit 6`}`,
+    recent: askForRecent(scope),
+  }),
+  draw({ rows, recent }) {
+    const untimed = recent.filter(({ is_untimed }) => is_untimed === true).length;
+    const unwatched = html`nobody looked between their trigger and their finish. <code>docmirror watch</code> looks each minute.`;
+    const bound = (row: Row) => ({ least: Number(row.duration_s_min), most: Number(row.duration_s_max) });
+    const bars = boundBars(rows.map(bound));
+    return {
+      title: "How long builds take",
+      body:
+        rows.length === 0
+          ? renderEmpty({
+              kind: "unknown",
+              strong: "Not known.",
+              say:
+                untimed === 0
+                  ? "No build of this project has finished."
+                  : html`No build of it is known to within ${KNOWN_WITHIN}: ${unwatched}`,
+            })
+          : html`<ul class="bounds">${bars.axis}${rows.map((row) => {
+              const { kind, word } = outcomeMark(row.outcome);
+              const words = formatBetween({
+                least_ms: bound(row).least * 1000,
+                most_ms: bound(row).most * 1000,
+              });
+              return html`<li><span>${mark(kind, word)} ${buildLink(row.build_id)}</span>${bars.draw(bound(row))}<span class="n">${words}</span></li>`;
+            })}</ul>
+${renderBoundKey("took at least so long", "may have taken so long")}
+${
+  untimed === 0
+    ? ""
+    : html`<p class="more">Of ${grouped(untimed)} of the last ${counted(recent.length, "build")} it is not known to within
+        ${KNOWN_WITHIN}: ${unwatched}</p>`
+}`,
+    };
+  },
+});
+
+/** What a project is, as its record says; and who maintains it, where people may be seen. */
+export const facts = block({
+  id: "facts",
+  narrowedBy: OWN,
+  asks: (_: ProjectScope) => ({}),
+  file: ({ subject: { id } }) => askFor("dim_projects", {}, [sql`${dim.project_id} = ${id}`]),
+  next: async (tx, _found, { subject }) => ({ maintainers: await findMaintainers(tx, [subject.id]) }),
+  draw({ maintainers }, { project, subject, now }) {
+    if (subject.id === "-1") return null;
+    const given = (column: string): string | null => {
+      const value = project[column];
+      return value === null || value === undefined || value === "" ? null : String(value);
+    };
+    const text = (column: string, otherwise = "not said") => {
+      const value = given(column);
+      return value === null ? html`<span class="quiet">${otherwise}</span>` : foreign(value, 200);
+    };
+    const repo = given("repo");
+    const type = given("repo_type");
+    const facts: [string, Markup | string][] = [
+      ["Name", text("project_name")],
+      ["Main docs", targetWords(subject.mainVersion, "html")],
+      ["Made with", text("documentation_type")],
+      ["Theme", text("theme")],
+      ...(given("programming_language") === null
+        ? []
+        : [["Language", text("programming_language")] as [string, Markup]]),
+      [
+        "Repository",
+        repo === null
+          ? html`<span class="quiet">not said</span>`
+          : html`${addressText(repo)}${type === null ? "" : html` <small>${foreign(type, 20)}</small>`}`,
+      ],
+      ...(maintainers === null
+        ? []
+        : [["Maintained by", maintainedBy(maintainers.get(subject.id))] as [string, Markup]]),
+      ["Branch of latest", text("default_branch", "none named")],
+      ["Created", text("published_on")],
+      ["Listed", project.is_listed === false ? "no" : "yes"],
+      ["First seen", momentTag(project.first_seen_at, now)],
+      ["Id", text("project_id")],
+    ];
+    return {
+      title: "Facts",
+      body: html`<dl class="facts">${facts.map(([label, words]) => html`<div><dt>${label}</dt><dd>${words}</dd></div>`)}</dl>`,
+    };
+  },
+});
+
+function maintainedBy(names: string | undefined): Markup {
+  return names === undefined ? html`<span class="quiet">not known</span>` : html`${foreign(names, 200)}`;
+}
+
+/** The text to paste for a badge, and the feed. Nothing for a slug that no path can hold. */
+export const badge = block({
+  id: "badge",
+  asks: (_: ProjectScope) => ({}),
+  draw(_found, { subject: { id, slug }, project, origin }) {
+    if (id === "-1" || project.is_deleted === true) return null;
+    const href = projectHref(slug);
+    if (href.includes("?") || href.length > 300) return null;
+    const badge = badgeHref(slug);
+    return {
+      title: "Badge and feed",
+      body: html`<p class="note">For a readme, in Markdown.</p>
+<pre tabindex="0" role="region" aria-label="Markdown of the badge">${`[![docs](${origin}${badge})](${origin}${href})`}</pre>
+<p class="more"><a href="${badge}">The badge</a> · <a href="${feedHref(slug)}">The feed of breaks and recoveries</a></p>`,
+    };
+  },
+});

@@ -1,0 +1,297 @@
+import { scaleLog } from "d3-scale";
+import { type SQL, sql } from "drizzle-orm";
+import { counted, grouped } from "../../base/counted.ts";
+import { ask } from "../../report/ask.ts";
+import type { Question } from "../../report/question.ts";
+import { inline, pick, relation } from "../../report/relation.ts";
+import { dayAxis, drawDates, type Span } from "../parts/axes.ts";
+import { block, type Row } from "../parts/block.ts";
+import {
+  type Bound,
+  boundBars,
+  isKnownTime,
+  KNOWN_WITHIN,
+  renderBoundKey,
+  ticksAround,
+} from "../parts/bounds.ts";
+import { html, type Markup, percent } from "../parts/html.ts";
+import { buildLink } from "../parts/links.ts";
+import { mark, outcomeMark } from "../parts/marks.ts";
+import { renderEmpty } from "../parts/notice.ts";
+import { dayNumber, daysName, type Period, within } from "../parts/period.ts";
+import { drawBar, drawPlot, levelLine } from "../parts/plot.ts";
+import { headCell, numberCell, renderFoldTable } from "../parts/tables.ts";
+import { CHOSEN, lateOf, type TrendsScope } from "./trends-scope.ts";
+
+const build = relation("fact_builds");
+const SHOWN_BUILDS = 12;
+/** Builds of fewer days are shown one by one. */
+const FEWEST_DAYS = 3;
+
+/** How long builds take, day by day, or each of them where those are few. */
+export const durations = block({
+  id: "durations",
+  narrowedBy: CHOSEN,
+  asks: (scope: TrendsScope) => ({
+    rows: askForTimes(scope.period, scope.type),
+    timed: askForTimed(scope.period, scope.type),
+  }),
+  draw({ rows, timed }, { period, now }) {
+    const whole = rows.find(({ day }) => day === null);
+    const [finished, known] = [Number(whole?.finished ?? 0), Number(whole?.known ?? 0)];
+    const days = rows.filter((row) => row.day !== null && Number(row.known) > 0);
+    const body =
+      whole === undefined || known === 0
+        ? renderUnknown(finished)
+        : html`<p class="took">${
+            known === 1
+              ? html`The one build that is known took <b>${durationWords(boundOf(whole, "took_p50"))}</b>.`
+              : html`Half of the builds whose times are known took
+              <b>${durationWords(boundOf(whole, "took_p50"))}</b>, nine of ten <b>${durationWords(boundOf(whole, "took_p90"))}</b>.`
+          }</p>
+${renderKnown(known, finished)}
+${days.length < FEWEST_DAYS ? renderTimed(timed, known) : renderTimesByDay(days, now)}`;
+    return {
+      title: "How long builds take",
+      count: daysName(lateOf(period), now),
+      note: "From the trigger to the finish. The truth lies between two bounds.",
+      body,
+    };
+  },
+});
+
+const isTimed = isKnownTime(build.duration_s_min, build.duration_s_max);
+
+const finishedLately = (period: Period, type: string | undefined): SQL =>
+  sql`${build.duration_s_min} is not null
+  and ${within(build.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${build.type} = ${type}`}`;
+
+/** How long builds took whose times are known, by day; the row without a day is about all of them. */
+function askForTimes(period: Period, type: string | undefined): Question {
+  return ask("fact_builds")`
+select ${build.triggered_on} as day, count(*) as finished, count(*) filter (where ${isTimed}) as known,
+  ${percentiles("took", build.duration_s_min, build.duration_s_max, isTimed)}
+from ${build}
+where ${finishedLately(period, type)}
+group by grouping sets ((day), ())
+order by day nulls first`;
+}
+
+/** The newest builds whose times are known. */
+function askForTimed(period: Period, type: string | undefined): Question {
+  return ask("fact_builds")`
+select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
+from ${build}
+where ${finishedLately(period, type)} and ${isTimed}
+order by ${build.triggered_at} desc, ${build.build_id}
+limit ${inline(SHOWN_BUILDS)}`;
+}
+
+function renderTimed(timed: readonly Row[], known: number): Markup {
+  const bound = (row: Row) => ({ least: Number(row.duration_s_min), most: Number(row.duration_s_max) });
+  const bars = boundBars(timed.map(bound));
+  return html`<h3 class="sub">${known > timed.length ? `The newest ${timed.length} of them` : "Each of them"}</h3>
+<ul class="bounds">${bars.axis}${timed.map((row) => {
+    const { kind, word } = outcomeMark(row.outcome);
+    return html`<li><span>${mark(kind, word)} ${buildLink(row.build_id)}</span>${bars.draw(bound(row))}
+      <span class="n">${durationWords(bound(row))}</span></li>`;
+  })}</ul>
+${KEY}`;
+}
+
+function renderTimesByDay(rows: readonly Row[], now: Date): Markup {
+  const days = rows.map((row) => {
+    const day = dayNumber(row.day);
+    const of = { first: day, last: day, days: 1, isBefore: false, known: Number(row.known) };
+    return { ...of, ...boundOf(row, "took_p50"), p90: boundOf(row, "took_p90") };
+  });
+  return html`<h3 class="sub">How long half of them took</h3>
+<div class="charts${days.length < 8 ? " few" : ""}">${drawDurationChart(days, now)}</div>
+${KEY}
+${renderFoldTable({
+  title: "The times as a table",
+  heads: [headCell("Day"), headCell("Half took"), headCell("Nine of ten took"), headCell("Builds", "num")],
+  rows: days.toReversed().map(
+    (day) => html`<tr><th scope="row">${daysName(day, now)}</th>
+      <td>${durationWords(day)}</td><td>${durationWords(day.p90)}</td>${numberCell(day.known)}</tr>`,
+  ),
+})}`;
+}
+
+const [DURATION_TOP, DURATION_BASE, DURATION_HEIGHT] = [8, 150, 176];
+/** A percentile of the builds of a span, between two bounds. */
+type BoundSpan = Span & Bound;
+
+/** How long half of the builds took, span by span, on a logarithmic scale: the truth lies within each bar. */
+function drawDurationChart(spans: readonly BoundSpan[], now: Date): Markup {
+  const axis = dayAxis(spans);
+  const ticks = ticksAround(spans);
+  const [floor, ceiling] = [ticks[0]?.s ?? 1, ticks.at(-1)?.s ?? 1];
+  const scale = scaleLog(
+    [floor, Math.max(ceiling, ...spans.map(({ most }) => most))],
+    [DURATION_BASE, DURATION_TOP],
+  );
+  const y = (seconds: number) => scale(Math.max(floor, seconds));
+  return drawPlot({
+    height: DURATION_HEIGHT,
+    told: "How long half of the builds took that are known, between two bounds. The table below has the numbers.",
+    labels: ticks.map(({ s, words }) => ({ y: (y(s) + 4).toFixed(1), words })),
+    labelsTo: 42,
+    body: html`${ticks.map(({ s }) => levelLine(y(s).toFixed(1)))}
+${spans.map((span) => {
+  const [low, high] = [y(span.least), y(span.most)];
+  const surely = DURATION_BASE - low;
+  return html`<g><title>${daysName(span, now)}: half took ${durationWords(span)}</title>
+    ${surely < 1 ? "" : drawBar("ink", axis.bar(span), low.toFixed(1), surely)}
+    ${drawBar("perhaps", axis.bar(span), high.toFixed(1), Math.max(1.5, low - high))}</g>`;
+})}
+${levelLine(DURATION_BASE, "base")}${drawDates(spans, axis, DURATION_HEIGHT - 4, now)}`,
+  });
+}
+
+const phase = relation("build_phases");
+
+/** How long builds waited, and how long they worked, where both are known. */
+export const phases = block({
+  id: "phases",
+  narrowedBy: CHOSEN,
+  asks: (scope: TrendsScope) => ({ rows: askForPhases(scope.period, scope.type) }),
+  draw({ rows }, { period, now }) {
+    const [row] = rows;
+    const [finished, known] = [Number(row?.finished ?? 0), Number(row?.known ?? 0)];
+    const shown =
+      row === undefined || known === 0
+        ? []
+        : [
+            ["Waited, half", boundOf(row, "queued_p50")] as const,
+            ["Waited, nine of ten", boundOf(row, "queued_p90")] as const,
+            ["Worked, half", boundOf(row, "building_p50")] as const,
+            ["Worked, nine of ten", boundOf(row, "building_p90")] as const,
+          ];
+    const bars = boundBars(shown.map(([, bound]) => bound));
+    return {
+      title: "Waiting and working",
+      count: daysName(lateOf(period), now),
+      note: "The service names no queue: a build waits until it is seen at work.",
+      body:
+        shown.length === 0
+          ? renderUnknown(finished)
+          : html`${renderKnown(known, finished)}
+<ul class="bounds phases">${bars.axis}${shown.map(
+              ([label, bound]) =>
+                html`<li><span>${label}</span>${bars.draw(bound)}<span class="n">${durationWords(bound)}</span></li>`,
+            )}</ul>
+${KEY}`,
+    };
+  },
+});
+
+/** How long builds waited and worked of which both are known. */
+function askForPhases(period: Period, type: string | undefined): Question {
+  const isKnown = sql`${isKnownTime(phase.queued_s_min, phase.queued_s_max)} and ${isKnownTime(phase.building_s_min, phase.building_s_max)}`;
+  return ask("build_phases")`
+select count(${phase.building_s_min}) as finished, count(*) filter (where ${isKnown}) as known,
+  ${percentiles("queued", phase.queued_s_min, phase.queued_s_max, isKnown)},
+  ${percentiles("building", phase.building_s_min, phase.building_s_max, isKnown)}
+from ${phase}
+where ${within(phase.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${phase.type} = ${type}`}`;
+}
+
+const isWaitKnown = isKnownTime(phase.queued_s_min, phase.queued_s_max);
+
+/** How long half of the builds waited, by the hour of the day in which they were triggered. */
+export const waits = block({
+  id: "waits",
+  narrowedBy: CHOSEN,
+  asks: ({ period, type }: TrendsScope) => ({
+    rows: ask("build_phases")`
+select extract(hour from ${phase.triggered_at} at time zone 'UTC')::int as hour, count(*) as finished,
+  count(*) filter (where ${isWaitKnown}) as known, ${percentiles("queued", phase.queued_s_min, phase.queued_s_max, isWaitKnown)}
+from ${phase}
+where ${phase.building_s_min} is not null
+  and ${within(phase.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${phase.type} = ${type}`}
+group by hour
+order by hour`,
+  }),
+  draw({ rows }, { period, now }) {
+    const sum = (name: string) => rows.reduce((all, row) => all + Number(row[name]), 0);
+    const hours = rows.filter((row) => Number(row.known) > 0);
+    const bars = boundBars(hours.map((row) => boundOf(row, "queued_p50")));
+    return {
+      title: "Waiting by hour of the day",
+      count: `${daysName(lateOf(period), now)}, UTC`,
+      note: "How long half of the builds waited that were triggered in each hour.",
+      body:
+        hours.length === 0
+          ? renderUnknown(sum("finished"))
+          : html`${renderKnown(sum("known"), sum("finished"))}
+<ul class="bounds phases">${bars.axis}${hours.map((row) => {
+              const bound = boundOf(row, "queued_p50");
+              return html`<li><span>${String(row.hour).padStart(2, "0")}:00</span>${bars.draw(bound)}
+              <span class="n">${durationWords(bound)}</span></li>`;
+            })}</ul>
+${KEY}`,
+    };
+  },
+});
+
+const UNWATCHED = html`nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.`;
+const KEY = renderBoundKey("surely so long", "perhaps so long");
+
+/** How many builds the figures are about, of all that finished; a command where those are few. */
+function renderKnown(known: number, finished: number): Markup {
+  const share = known / finished;
+  return html`<p class="note">Known to within ${KNOWN_WITHIN}: ${grouped(known)} of the ${counted(finished, "build")} that finished,
+    ${percent(share)}.${share < 0.5 ? html` Of the others it is not known: ${UNWATCHED}` : ""}</p>`;
+}
+
+/** That no time is known, in one line. */
+function renderUnknown(finished: number): Markup {
+  return renderEmpty({
+    kind: "unknown",
+    strong: "Not known.",
+    say:
+      finished === 0
+        ? "No build of these days has finished."
+        : html`The times of none of the ${counted(finished, "finished build")} are known to within ${KNOWN_WITHIN}: ${UNWATCHED}`,
+  });
+}
+
+const boundOf = (row: Row, name: string): Bound => ({
+  least: Number(row[`${name}_least`]),
+  most: Number(row[`${name}_most`]),
+});
+
+/** Both bounds of a time of builds that is known, as percentiles: the percentile of a bound is a bound of the percentile. */
+function percentiles(name: string, least: SQL, most: SQL, isKnown: SQL): SQL {
+  const of = (bound: SQL, share: number) =>
+    sql`percentile_cont(${inline(share)}) within group (order by ${bound}) filter (where ${isKnown})`;
+  return sql.join(
+    [["p50", 0.5] as const, ["p90", 0.9] as const].map(
+      ([word, share]) =>
+        sql`${of(least, share)} as ${sql.raw(`${name}_${word}_least`)},\n  ${of(most, share)} as ${sql.raw(`${name}_${word}_most`)}`,
+    ),
+    sql`,\n  `,
+  );
+}
+
+/** A length of time between two bounds in words: `1 to 3 min`, `at most 2 h`. */
+function durationWords({ least, most }: Bound): string {
+  if (least < 1) return `at most ${lengthOf(most)}`;
+  const [from, to] = [lengthOf(least), lengthOf(most)];
+  return from === to ? from : `${from} to ${to}`;
+}
+
+/** A length of time in its two largest units: `2 h 49 min`. The smaller one is left out where it says little. */
+export function lengthOf(seconds: number): string {
+  const [minutes, hours, days] = [Math.round(seconds / 60), Math.round(seconds / 3600), seconds / 86_400];
+  if (seconds < 59.5) return `${Math.round(seconds)}\u00a0s`;
+  if (minutes < 10) return two(Math.floor(Math.round(seconds) / 60), "min", Math.round(seconds) % 60, "s");
+  if (minutes < 60) return `${minutes}\u00a0min`;
+  if (minutes < 600) return two(Math.floor(minutes / 60), "h", minutes % 60, "min");
+  if (hours < 48) return `${hours}\u00a0h`;
+  return `${days < 10 ? days.toFixed(1) : Math.round(days)}\u00a0d`;
+}
+
+const two = (large: number, unit: string, small: number, smallUnit: string): string =>
+  `${large}\u00a0${unit}${small === 0 ? "" : ` ${small}\u00a0${smallUnit}`}`;
