@@ -160,7 +160,6 @@ interface AroundFacts {
   readonly now: Date;
 }
 
-/** The builds of the same version and format before and after, and the last good one. */
 function renderNeighbours({ fact, around, good, now }: AroundFacts): Markup {
   const target = targetWords(fact.version_slug, fact.type);
   const place = around.findIndex(({ build_id }) => build_id === fact.build_id);

@@ -65,7 +65,6 @@ const absent = (id: string, words: Markup | string): Draft => ({
   facts: { ...notice("No such build", words), searched: id },
 });
 
-/** Why a build has no page. It may be in quarantine. */
 function absenceWords({ quarantine }: BuildSaid): Markup | string {
   const last = quarantine.findLast(({ resolved_at }) => resolved_at === null);
   if (last === undefined) return "The mirror has no build with this id.";

@@ -16,7 +16,6 @@ import type { BuildScope } from "./build-scope.ts";
 import { type ErrorPlace, findErrorPlace, type LogTail, readLogTails } from "./log.ts";
 import { tookWords } from "./states.ts";
 
-/** What the mirror itself knows of a build, and no report counts. */
 interface BuildStory {
   readonly build: ExplainedBuild;
   readonly description: BuildDescription;
@@ -61,7 +60,6 @@ async function readStory(tx: TransactionSql, _found: object, { id, sourceTimezon
   return { story, quarantine };
 }
 
-/** Where a build is to be found at the mirrored service. Addresses of http and https only. */
 interface UpstreamLinks {
   /** The record of the build in the API. */
   readonly record: string | null;
@@ -69,7 +67,6 @@ interface UpstreamLinks {
   readonly docs: string | null;
 }
 
-/** The addresses of a build and its project at the service, as far as the mirror knows them. */
 async function findUpstreamLinks(sql: AnySql, buildId: string): Promise<UpstreamLinks> {
   const [row] = await sql<
     { base_url: string | null; subdomain: string | null; absolute_url: string | null }[]
@@ -126,7 +123,6 @@ function renderBuildVerdict(
   });
 }
 
-/** What a build is, and no more than is known of it. */
 interface BuildVerdict {
   readonly look: VerdictLook;
   readonly mark: { readonly kind: MarkKind; readonly word: string };
@@ -140,7 +136,6 @@ interface BuildVerdict {
 const LINE_LENGTH = 180;
 const STATE_LENGTH = 40;
 
-/** Judges one build. `fact` is its row in `report.fact_builds`, which is missing until the reports were computed. */
 function judgeBuild(
   build: ExplainedBuild,
   fact: Row | undefined,

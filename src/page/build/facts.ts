@@ -70,7 +70,6 @@ function renderCounted(fact: Row, now: Date): Markup {
 const errorWords = (errorClass: unknown): Markup =>
   html`${kindLabel(errorClass)} <small class="quiet">${foreign(String(errorClass), 40)}</small>`;
 
-/** The row of the build, under the names that SQL and CSV use. */
 function renderRow(fact: Row): Markup {
   const columns = Object.entries(fact).map(([name, value]) =>
     renderFact(name, value === null ? html`<small>null</small>` : foreign(String(value), 400)),
@@ -104,7 +103,6 @@ ${entries.map(renderBound)}</dl>
 `;
 }
 
-/** An entry with all its lines. */
 function renderEntry({ label, lines }: Entry): Markup {
   return renderFact(
     labelText(label),
@@ -112,7 +110,6 @@ function renderEntry({ label, lines }: Entry): Markup {
   );
 }
 
-/** One fact, within a list of them. */
 function renderFact(label: string, words: Markup | string): Markup {
   return html`<div><dt>${label}</dt><dd>${words}</dd></div>
 `;

@@ -52,7 +52,6 @@ export const log = block({
   },
 });
 
-/** Where a log is that was removed, and how DuckDB reads it there. */
 function renderArchived(id: string, { folder, path, removed_at }: ArchivedLog, now: Date): Markup {
   const file = `${folder}/${path}`;
   const say = html`It was removed from the mirror ${momentTag(removed_at, now)}, and is in the export of logs
@@ -238,7 +237,6 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** Lines of one text of a log, as they stand in it. */
 interface CausePart {
   /** Which text, for the anchors of the whole log: `error`, `output`, `setup`, `setup-error`. */
   readonly part: string;
@@ -251,7 +249,6 @@ interface CausePart {
 
 const LINE_LENGTH = 2000;
 
-/** One numbered line of a log. Its number links to `#PART-NUMBER`. */
 function renderCauseLine(part: string, { number, text }: LogLine, kind = ""): Markup {
   return html`<span class="l${kind}">
     <a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a>
@@ -265,7 +262,6 @@ export function renderAnchoredLine(part: string, { number, text }: LogLine, kind
     <span>${shorten(text, LINE_LENGTH)}</span></span>`;
 }
 
-/** The cause in its context: lines of the log, the one that says it highlighted. */
 function renderCause(parts: readonly CausePart[]): Markup {
   return html`<div class="cause" tabindex="0" role="region" aria-label="The lines around the cause">
 ${parts.map(

@@ -69,7 +69,6 @@ export function sendPage(
   return c.body(body, status, all);
 }
 
-/** A rendered page, or another text, ready to be sent. */
 interface MadePage {
   readonly status: 200 | 404;
   readonly body: string;
@@ -78,7 +77,6 @@ interface MadePage {
   readonly renewSeconds: number | null;
 }
 
-/** What is made of a page, before it is kept. */
 type MadeText = Pick<MadePage, "status" | "body"> & Partial<Pick<MadePage, "renewSeconds">>;
 
 /** Makes a page. The signal is aborted when nobody waits for it any more. */

@@ -1,6 +1,5 @@
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
 
-/** The parts of a log, in the order in which a build writes them. */
 const PARTS = ["setup", "setup_error", "output", "error"] as const;
 /** Characters read at once: a log may have many megabytes. */
 const CHUNK = 1_000_000;
@@ -20,7 +19,6 @@ export async function readLog(mirror: MirrorReader, id: string): Promise<Respons
   });
 }
 
-/** The parts that say something. */
 async function findParts(mirror: MirrorReader, id: string): Promise<(typeof PARTS)[number][]> {
   const [row] = await mirror.read(
     (sql) => sql<Record<string, boolean>[]>`

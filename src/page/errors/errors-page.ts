@@ -179,7 +179,6 @@ ${drawn.draw()}
   return { status: 200, facts: { title: verdict.title, tone, tab: ERRORS_PATH, main } };
 }
 
-/** What a kind means, its share of the failures, and its newest build. */
 function renderMeaning(name: string, classes: readonly Row[], now: Date): Markup {
   const row = classes.find(({ error_class }) => error_class === name);
   const meaning = kindMeaning(name);

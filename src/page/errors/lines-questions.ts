@@ -41,7 +41,6 @@ const MOST_FAILURE_DAYS = 92;
 /** Lines of a kind; where one kind was chosen; projects that are folded below a line; where one line was chosen. */
 const [FEW_LINES, MOST_LINES, FEW_PROJECTS, MOST_PROJECTS] = [3, 60, 6, 200];
 
-/** How many lines of a kind are shown. */
 const linesOf = ({ print }: ErrorsChoice): number => (print === undefined ? FEW_LINES : MOST_LINES);
 /** How many projects of a line are shown. */
 export const projectsOf = ({ line }: ErrorsChoice): number =>
@@ -110,7 +109,6 @@ function countFailures({ start, first, last, before }: Period, conditions: reado
 
 const UNKNOWN = sql`null::bigint`;
 
-/** The same of all time. */
 function countAllTime(choice: ErrorsChoice): SQL {
   return sql`select ${pick(known, "error_fingerprint")}, null as error_line_id, ${known.failures}, ${UNKNOWN} as failures_before,
     ${known.projects}, ${UNKNOWN} as projects_before
@@ -170,7 +168,6 @@ order by kind_place, place`;
 
 const toJson = (texts: readonly string[]): string => JSON.stringify(texts);
 
-/** That a column has one of these values. */
 const isOneOf = (column: SQL, ids: readonly string[]): SQL =>
   sql`${column} in (select shown.id from json_array_elements_text(${toJson(ids)}::text::json) as shown (id))`;
 

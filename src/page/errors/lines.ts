@@ -78,7 +78,6 @@ interface LinesFacts extends ErrorsScope {
   readonly failed: number;
 }
 
-/** What the list is narrowed to, and the way out. */
 function renderChoice({ choice, href }: LinesFacts): Markup {
   const { kind, line, print } = choice;
   const only = line !== undefined ? "one line" : print !== undefined ? "one kind" : `“${kindLabel(kind)}”`;

@@ -180,7 +180,6 @@ function renderSoon(sync: SyncProgress): Markup {
   )}</ul>`;
 }
 
-/** How far one list is. */
 interface ListProgress {
   readonly resource: string;
   readonly records: number;

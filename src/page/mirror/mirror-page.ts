@@ -74,7 +74,6 @@ function renderMirrorVerdict({ look, sentence, notes, cautions }: MirrorVerdict,
   });
 }
 
-/** Words between backticks as code. */
 function withCode(text: string): Markup {
   return html`${text.split("`").map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
@@ -130,7 +129,6 @@ function referenceWords(rows: readonly Row[]): string {
   return pending === 0 ? counted(rows.length, "kind") : `${grouped(pending)} not asked for yet`;
 }
 
-/** Whether the rest can be trusted, in a sentence, and what speaks against it. */
 interface MirrorVerdict {
   readonly look: "good" | "warn";
   readonly tone: Tone;
@@ -185,7 +183,6 @@ function judgeMirror(facts: MirrorFacts): MirrorVerdict {
   };
 }
 
-/** What makes the figures wrong or old; null where nothing does. */
 function troubleOf({ asOf, unread, overdue }: Freshness, lists: readonly Row[], now: Date): string | null {
   if (asOf !== null && Number.isNaN(asOf.getTime()))
     return "Not current: a wrong clock hides when the builds were last read.";
@@ -198,7 +195,6 @@ function troubleOf({ asOf, unread, overdue }: Freshness, lists: readonly Row[], 
   return null;
 }
 
-/** When the figures were computed and checked. */
 function notesOf([first]: readonly Row[], now: Date): string[] {
   const computed = agoWords(first?.refreshed_at, now);
   const checked = agoWords(first?.facts_checked_at, now);

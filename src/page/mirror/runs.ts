@@ -153,7 +153,6 @@ function keyOf(syncs: readonly Row[], isUnwatched: boolean): (Markup | string)[]
   ];
 }
 
-/** Groups in the list of runs. */
 const MOST_GROUPS = 12;
 const KINDS: Readonly<Record<string, string>> = {
   full: "Sync, all lists from end to end",

@@ -10,10 +10,8 @@ import { renderEmpty } from "../parts/notice.ts";
 import { askForCounts, isOfWeek } from "./runs.ts";
 
 const walk = relation("walks", "walk");
-/** Rows of each short list. */
 const MOST_ROWS = 8;
 
-/** A short list of what the mirror lacks, or that nothing is lacking. */
 interface ShortList {
   readonly title: string;
   readonly total: number;

@@ -28,9 +28,7 @@ import type { NowSaid } from "./now-verdict.ts";
 
 const build = relation("fact_builds");
 const project = relation("failing_projects");
-/** The rows of a page of the list. */
 const FAILING_PER_PAGE = 25;
-/** Builds of a series in its strip. */
 const STRIP_BUILDS = 20;
 /** Failures of a project that are folded below its newest break. */
 const MOST_FOLDED = 20;
@@ -117,7 +115,6 @@ async function findFailRows(tx: TransactionSql, list: readonly Row[]): Promise<F
   }));
 }
 
-/** A series of a row: what its strip and its folded failures are found by. */
 interface SeriesKey {
   readonly project_id: string;
   readonly version_id: string;
@@ -125,11 +122,9 @@ interface SeriesKey {
   readonly first_failed_build_id: string;
 }
 
-/** These series as a table `shown`. */
 const shown = (series: readonly SeriesKey[]): SQL =>
   sql`json_to_recordset(${JSON.stringify(series)}::text::json) as shown (project_id text, version_id text, type text, first_failed_build_id text)`;
 
-/** The last outcomes of each series, the oldest first, in one row each. */
 function askForStrips(series: readonly SeriesKey[]): Question {
   const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
   const own = relation("fact_builds", "build");
@@ -251,7 +246,6 @@ function renderNoFails(
   });
 }
 
-/** A project that fails, with what stands in its row. */
 interface FailRow {
   /** A row of `report.failing_projects`. */
   readonly row: Row;
@@ -263,7 +257,6 @@ interface FailRow {
   readonly maintainers: string | undefined;
 }
 
-/** Projects that fail, one row each: how long, what, why, and when it was last good. */
 function renderFails(rows: readonly FailRow[], now: Date): Markup {
   return html`<ol class="fails">${rows.map(
     (row) => html`${renderFail(row, now)}

@@ -47,7 +47,6 @@ export const nowVerdict = part({
   },
 });
 
-/** About the 24 hours and 28 days up to the moment of the page. */
 function askForVerdict(scope: NowScope) {
   const { now, today, ago, since } = momentsOf(scope);
   return {
@@ -116,7 +115,6 @@ const LOOKS: Readonly<Record<VerdictKind, VerdictLook>> = {
   none: "good",
 };
 
-/** The verdict of now, with a link to the newest break, and its figures. */
 function renderNowVerdict(
   { kind, sentence, evidence }: NowVerdict,
   facts: NowVerdictFacts,
@@ -139,7 +137,6 @@ function renderNowVerdict(
   });
 }
 
-/** Where the rising line is told: its projects, its first build. */
 function renderRisingActs({ rising: [first], at }: NowVerdictFacts): Markup {
   if (first === undefined) return html``;
   return html`<a href="${linesHref({ line: first.id }, at)}">The ${counted(first.projects, "project")}</a>
@@ -147,7 +144,6 @@ function renderRisingActs({ rising: [first], at }: NowVerdictFacts): Markup {
     <a href="/errors">All that rises</a>`;
 }
 
-/** A sentence of the verdict, with a link where it names the newest break. */
 function withNewest(text: string, { newest }: NowVerdictFacts): Markup {
   const [before = "", after] = text.split("{newest}");
   if (after === undefined || newest === null) return html`${before}`;
@@ -253,7 +249,6 @@ function drawSpark(days: readonly SparkDay[], usual: number | null, now: Date): 
 
 const DAYS = 28;
 
-/** The facts that the verdict is judged by, from the answers. */
 function readVerdictFacts(answers: NowAnswers, { now, at, freshness }: NowScope): NowVerdictFacts {
   const today = answers.broke.find(({ days_before }) => Number(days_before) === 0);
   const [totals] = answers.totals;

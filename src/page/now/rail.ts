@@ -190,7 +190,6 @@ export const fixed = block({
   },
 });
 
-/** What was fixed of one project: the newest, and how many more. */
 function renderFixedProject([row, ...more]: readonly Row[], now: Date): Markup {
   if (row === undefined) return html``;
   const lasted = momentMs(row.recovered_at) - momentMs(row.failed_at);

@@ -228,7 +228,6 @@ function judgeFailing(facts: NowVerdictFacts): NowVerdict | null {
   };
 }
 
-/** Those that there are, as one text. */
 const sentences = (...all: readonly (string | null)[]): string =>
   all.filter((sentence) => sentence !== null).join(" ");
 

@@ -85,7 +85,6 @@ export function drawDates(spans: readonly Span[], axis: DayAxis, y: number, now:
   })}`;
 }
 
-/** The spans that have a date below them. */
 function tickedSpans(spans: readonly Span[]): readonly Span[] {
   const [first, last] = [spans[0], spans.at(-1)];
   if (first === undefined || last === undefined || spans.length <= MOST_TICKS) return spans;

@@ -216,7 +216,6 @@ export const askEach = <Name extends string>(
   questions: Readonly<Record<Name, WrittenStatement | null>>,
 ): Promise<Record<Name, readonly Row[]>> => rowsOf(createSender(tx), questions);
 
-/** What a block asks, and where its rows are as files. */
 interface Offer {
   readonly question: Question;
   /** The address of a file of its rows. */

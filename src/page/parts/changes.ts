@@ -8,7 +8,6 @@ export interface Count {
   readonly finished: number;
 }
 
-/** The difference of two shares, with its 95 % interval. */
 interface Difference {
   /** Share after minus share before, -1 to 1. */
   readonly by: number;
@@ -61,7 +60,6 @@ export function rateDot(succeeded: number, finished: number): Markup {
     <small>${grouped(succeeded)} of ${grouped(finished)}</small></span>`;
 }
 
-/** How a count changed from one period to the next, of the same length. */
 interface CountChange {
   readonly now: number;
   readonly before: number;

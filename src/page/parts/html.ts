@@ -29,7 +29,6 @@ function joinLines(text: string): string {
 /** A piece of a page, escaped. */
 export type Markup = ReturnType<typeof html>;
 
-/** The maximum length of a foreign text in a table. */
 const TEXT_LENGTH = 80;
 
 /**

@@ -42,7 +42,6 @@ export function outcomeMark(outcome: unknown): { kind: MarkKind; word: string } 
   return known ?? { kind: "idle", word: "state not known" };
 }
 
-/** The strokes of each icon, in a box of 16 by 16. */
 const STROKES = {
   x: "M4.2 4.2l7.6 7.6M11.8 4.2l-7.6 7.6",
   check: "M3.2 8.6l3.2 3.2 6.4-7.4",

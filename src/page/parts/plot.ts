@@ -1,6 +1,5 @@
 import { html, type Markup } from "./html.ts";
 
-/** A place in a drawing, as it stands in the attribute. */
 type Place = number | string;
 
 /** How bars look: solid what is sure, hatched what may be, red and green what became of builds. */

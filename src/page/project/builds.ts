@@ -61,7 +61,6 @@ where ${isChosen(scope)}
 order by ${NEWEST}${onPage`
 limit ${inline(STRIP_BUILDS)} offset ${(scope.choice.page - 1) * STRIP_BUILDS}`}`;
 
-/** How many builds the strip is taken from. */
 const askForChosen = (scope: ProjectScope): Question => ask("fact_builds")`
 ${
   isNarrowed(scope.choice.only)
@@ -80,7 +79,6 @@ function isChosen(scope: ProjectScope): SQL {
   return sql.join(conditions, sql` and `);
 }
 
-/** All names of versions of a project. */
 function askForVersionNames(projectId: string): Question {
   return ask("dim_versions")`
 select distinct ${version.version_slug}
@@ -105,7 +103,6 @@ function onlyWords({ version, type }: Only): string {
   return shorten(version ?? type ?? "version not known", 40);
 }
 
-/** All versions, the main docs, and what else was chosen. */
 function renderChoices({ subject, choice, answers, href }: BuildsFacts): Markup {
   const { only } = choice;
   const isMain = only.version === subject.mainVersion && only.type === "html" && only.reference === undefined;

@@ -9,7 +9,6 @@ import { drawBar, type Look, levelLine } from "../parts/plot.ts";
 import { OWN, type ProjectScope } from "./project-scope.ts";
 
 const daily = relation("success_rate_daily_by_project");
-/** Days with counts. */
 const SHOWN_DAYS = 31;
 
 /** Counts by day. A rate by day would say little of so few builds. */

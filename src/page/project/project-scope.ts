@@ -134,7 +134,6 @@ order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc
 limit ${inline(choice.isAllSeries ? MOST_SERIES : FEW_SERIES)}`}`;
 }
 
-/** A series of a project: what its strip is found by. */
 interface SeriesOf {
   readonly version_id: string;
   readonly type: string;

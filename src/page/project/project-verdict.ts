@@ -156,7 +156,6 @@ function evidenceOf(answers: Answers, { project, subject, now }: ProjectScope): 
   return `The main docs are ${target}; no build of them has finished.`;
 }
 
-/** Links to the build that failed and to the last good one. */
 function actsOf(row: Row, now: Date): Markup {
   const failed = html`<a href="${buildHref(String(row.last_failed_build_id))}">Build ${foreign(String(row.last_failed_build_id), 24)}</a>`;
   if (row.last_succeeded_build_id === null) return failed;

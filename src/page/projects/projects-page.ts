@@ -137,7 +137,6 @@ function parse(query: URLSearchParams): ProjectsChoice {
   };
 }
 
-/** Projects by state: all, and those that the search finds. */
 interface Counts {
   readonly all: Readonly<Record<State | "any", number>>;
   readonly found: Readonly<Record<State | "any", number>>;

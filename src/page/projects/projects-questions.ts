@@ -158,6 +158,5 @@ cross join lateral (
 ) as failing`;
 }
 
-/** These projects as a table `shown`. */
 const shown = (projectIds: readonly string[]): SQL =>
   sql`json_to_recordset(${JSON.stringify(projectIds.map((project_id) => ({ project_id })))}::text::json) as shown (project_id text)`;

@@ -15,7 +15,6 @@ import { html, type Markup, percent } from "../parts/html.ts";
 import { dateOf, daysName, type Period } from "../parts/period.ts";
 import { CHOSEN, daysAndTurns, plainOf, quickRepairsOf, type TrendsScope } from "./trends-scope.ts";
 
-/** A figure of the period, and of the one before it where that is known. */
 interface Measure {
   readonly name: Markup | string;
   readonly now: string;
@@ -64,7 +63,6 @@ ${measures.map(
   },
 });
 
-/** The period and the one before it, a row each. */
 function askForPeriods(period: Period, type: string | undefined): Question {
   const count = (column: string) => sql.raw(`sum(${column}) as ${column}`);
   const counts = ["builds", "finished", "succeeded", "failed", "unfinished", "stuck"];

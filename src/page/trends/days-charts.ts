@@ -206,7 +206,6 @@ ${drawCut(cut, 2 * middle)}${levelLine(middle, "base")}${drawDates(spans, axis, 
   });
 }
 
-/** The bars of a span, with what they mean under the mouse. */
 function drawSpan(span: SpanOutcomes, words: string, bars: readonly (Markup | string)[], now: Date): Markup {
   const kind = span.isBefore ? html` class="before"` : "";
   return html`<g${kind}><title>${daysName(span, now)}: ${words}</title>${bars}</g>`;

@@ -82,7 +82,6 @@ from ${incident}
 where ${momentWithin(incident.hour, period.first, period.last)}
 order by ${incident.hour} desc${onPage`\nlimit ${inline(SHOWN)}`}`;
 
-/** How many hours had enough builds to show trouble of the platform. */
 function askForHours(period: Period): Question {
   return ask("incident_hours")`
 select count(*) as looked_at

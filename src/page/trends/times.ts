@@ -77,7 +77,6 @@ group by grouping sets ((day), ())
 order by day nulls first`;
 }
 
-/** The newest builds whose times are known. */
 function askForTimed(period: Period, type: string | undefined): Question {
   return ask("fact_builds")`
 select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
@@ -245,7 +244,6 @@ function renderKnown(known: number, finished: number): Markup {
     ${percent(share)}.${share < 0.5 ? html` Of the others it is not known: ${UNWATCHED}` : ""}</p>`;
 }
 
-/** That no time is known, in one line. */
 function renderUnknown(finished: number): Markup {
   return renderEmpty({
     kind: "unknown",

@@ -140,7 +140,6 @@ function drawUnknownType(type: string, types: readonly string[], { since, until 
   });
 }
 
-/** The first day, the last one and the format, as one form. */
 function renderTrendsForm(period: Period, type: string | undefined, types: readonly string[]): Markup {
   const day = (name: string, label: string, value: number) =>
     html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${dayText(value)}" min="${dayText(period.known)}">`;

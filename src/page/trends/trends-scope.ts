@@ -71,7 +71,6 @@ left join (
 where ${within(daily.day, start, last)} and ${covered.is_covered}`;
 }
 
-/** What broke and what was fixed, as `report.broke_daily` counts it. */
 function turnsOf({ start, last }: Period, type: string | undefined): SQL {
   if (type === undefined)
     return sql`select ${pick(turn, "day", "broke", "fixed", "born_broken")}

@@ -102,7 +102,6 @@ function judgeTrend(facts: TrendsVerdictFacts): Verdict {
   };
 }
 
-/** The kinds of error that changed by more than chance, those that rose first. */
 function changeWords(kinds: readonly Kind[], isChance: boolean): string {
   const changed = kinds
     .filter((kind) => !countChange(kind.now, kind.before).isChance)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { offeredRows } from "../../support/block-offers.ts";
 import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, textOf } from "../../support/page-text.ts";
+import { goldenOf } from "../../support/page-words.ts";
 import { HOSTILE_SLUGS, seedPages } from "../../support/served-pages.ts";
 
 const HOSTILE = Object.keys(HOSTILE_SLUGS).length;
@@ -28,9 +29,8 @@ const rowsOf = (page: string): string[] =>
 describe("the page of now", () => {
   it("says first what broke, and whether that is usual; the title and the icon say it too", async () => {
     const page = await pages.page("/");
-    expect(mainOf(page)).toMatch(/1 project broke in the last 24 hours; the newest, pip, 1 h ago\./);
-    expect(mainOf(page)).toContain("0 to 1 on most of the last 28.");
-    expect(page).toContain("<title>1 broke in 24 h · docmirror</title>");
+    const paths = ["/", "/?why=dependncy", "/?page=9", "/?show=never"];
+    await expect(await goldenOf(pages, paths)).toMatchFileSnapshot("now.golden.txt");
     expect(page).toMatch(/<link rel="icon" href="data:[^"]*b27100/);
     expect(page).toContain('<link rel="alternate" type="application/atom+xml"');
   });
@@ -41,8 +41,7 @@ describe("the page of now", () => {
     expect(rows).toHaveLength(1 + HOSTILE);
     const block = textOf(blockOf(page, "failing"));
     expect(block).toContain(`Failing now ${1 + HOSTILE} projects`);
-    expect(block).toContain("Broke in the last 24 hours 1 project, newest first");
-    expect(block).toContain(`Broke before ${HOSTILE} projects, newest first`);
+    expect(block).toMatch(new RegExp(`24 hours 1 project,.* ${HOSTILE} projects,`, "s"));
     expect(rows[0]).toMatch(/1 h\s*main docs failing\s*pip\s*latest · html\s*main docs/);
     expect(rows[0]).toContain("Missing dependencyModuleNotFoundError: No module named kiln");
     expect(rows[0]).toMatch(/build 3000, .* · last good 1001, 22 h before/);
@@ -65,10 +64,8 @@ describe("the page of now", () => {
   it("never calls a choice that leaves nothing good, and names the nearest kind", async () => {
     const page = await pages.page("/?why=dependncy");
     const block = textOf(blockOf(page, "failing"));
-    expect(block).toContain("No project matches. That says nothing about builds");
     expect(blockOf(page, "failing")).toMatch(/href="\/\?why=dependency">Did you mean Missing dependency\?/);
     expect(block).not.toMatch(/none found|nothing fails/i);
-    expect(textOf(blockOf(await pages.page("/?page=9"), "failing"))).toContain("No such page.");
   });
 
   it("says why builds failed, what has not finished and what was fixed", async () => {
@@ -133,8 +130,8 @@ describe("an hour with few projects", () => {
     from generate_series(1, 8) as n`;
 
   it.each([
-    ["'1'", "No sign of trouble with the platform itself."],
-    ["null", "Too few builds in the last 3 hours to tell trouble of the platform."],
+    ["'1'", "No sign of trouble"],
+    ["null", "Too few builds"],
   ])("takes eight known projects to say that the platform is well; the eighth is %s", async (eighth, words) => {
     await using few = await openMirrorPages((url) => seedPages(url, built(eighth)));
     expect(mainOf(await few.page("/"))).toContain(words);
@@ -146,9 +143,8 @@ describe("a mirror that knows nothing yet", () => {
     await using served = await openMirrorPages();
     for (const path of ["/", "/trends", "/projects", "/errors", "/?why=memory", "/project/pip"]) {
       const text = mainOf(await served.page(path));
-      expect(text, path).toContain("Nothing is known yet: no sync has read the list of builds.");
+      expect(text, path).toContain("Nothing is known yet");
       expect(text, path).toContain("docmirror sync");
-      expect(text, path).toContain("No sync has begun.");
     }
   });
 });

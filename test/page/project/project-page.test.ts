@@ -3,6 +3,7 @@ import { projectHref } from "../../../src/page/parts/links.ts";
 import { offeredRows } from "../../support/block-offers.ts";
 import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
+import { goldenOf } from "../../support/page-words.ts";
 import { HOSTILE_SLUGS, seedPages } from "../../support/served-pages.ts";
 
 let pages: MirrorPages;
@@ -63,32 +64,26 @@ const stripOf = (page: string): string[] =>
 describe("the verdict of a project", () => {
   it("says first that the main docs fail, since when, why, and which build was good", async () => {
     const page = await pages.page("/project/alpha");
-    expect(verdictOf(page)).toMatch(/alpha: the main docs have been failing for 2 d\./);
+    expect(verdictOf(page)).toMatch(/alpha: .* 2 d\./);
     expect(verdictOf(page)).toContain("Missing dependencyModuleNotFoundError: No module named kiln");
     expect(verdictOf(page)).toMatch(/Build 5003\s*Last good: 5001, \d+ \w+ \d\d:\d\d/);
-    expect(page).toContain("<title>✗ alpha · docmirror</title>");
     expect(page).toMatch(/<link rel="icon" href="data:[^"]*cf3f2e/);
     expect(page).toContain(
       'type="application/atom+xml" title="What broke and was fixed of alpha" href="/project/alpha/feed.atom"',
     );
   });
 
-  it("keeps good, failing in part, not known and gone apart", async () => {
-    expect(verdictOf(await pages.page("/project/pip"))).toMatch(
-      /Goodpip is good, and so are its main docs\.|pip is good, and so are its main docs\./,
-    );
-    const beta = verdictOf(await pages.page("/project/beta"));
-    expect(beta).toContain("beta: the main docs are good, but 1 other version or format fails.");
-    expect(beta).toMatch(/stable · epub\s*Other error/);
-    expect(verdictOf(await pages.page("/project/none"))).toContain("none: no build of it is known.");
-    expect(await pages.page("/project/none")).toContain("<title>? none · docmirror</title>");
-    const lost = verdictOf(await pages.page("/project/lost"));
-    expect(lost).toContain("lost: of the main docs nothing is known, and 1 other version or format fails.");
-    expect(verdictOf(await pages.page("/project/twin?id=108"))).toContain(
-      "twin is gone: the service no longer has it.",
-    );
-    const none = mainOf(await pages.page("/project/none"));
-    expect(none).not.toMatch(/none found|good/i);
+  it("keeps good, failing in part, not known and gone apart, in the words of its golden file", async () => {
+    const paths = ["pip", "alpha", "beta", "none", "lost", "twin", "twin?id=108"];
+    const none = ["alpha?version=stabel&type=html", "busy?page=7", "alhpa"];
+    await expect(
+      await goldenOf(
+        pages,
+        [...paths, ...none].map((path) => `/project/${path}`),
+      ),
+    ).toMatchFileSnapshot("project.golden.txt");
+    expect(verdictOf(await pages.page("/project/beta"))).toMatch(/stable · epub\s*Other error/);
+    expect(mainOf(await pages.page("/project/none"))).not.toMatch(/none found|good/i);
   });
 
   it("compares the last 30 builds with those before, and says whether that is chance", async () => {
@@ -110,7 +105,6 @@ describe("the builds of a project", () => {
     const second = await pages.page("/project/busy?page=2");
     expect(stripOf(second).at(-1)).toBe("20031 good");
     expect(blockOf(second, "builds")).toMatch(/href="\/project\/busy\?page=3#builds">The 10 builds before/);
-    expect(textOf(blockOf(await pages.page("/project/busy?page=7"), "builds"))).toContain("No such page.");
   });
 
   it("are those of one version and format where the reader chooses it", async () => {
@@ -128,9 +122,6 @@ describe("the builds of a project", () => {
 
   it("are never called good where the choice leaves none: the nearest version is named", async () => {
     const block = blockOf(await pages.page("/project/alpha?version=stabel&type=html"), "builds");
-    expect(textOf(block)).toContain(
-      "No build matches. No build of this project is of stabel · html. That says nothing",
-    );
     expect(block).toContain('href="/project/alpha?version=stable&amp;type=html">Did you mean');
   });
 });
@@ -183,9 +174,6 @@ describe("more about a project", () => {
     const block = blockOf(await pages.page("/project/busy"), "days");
     expect(block).toMatch(/Builds by day: [01] succeeded and (?:29|30) failed since/);
     expect(textOf(block)).not.toMatch(/\d\s?%/);
-    expect(textOf(blockOf(await pages.page("/project/none"), "days"))).toContain(
-      "No builds were triggered in these 31 days.",
-    );
   });
 
   it("shows its facts, and leads to its documentation; what is no web address is no link", async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { offeredRows } from "../../support/block-offers.ts";
 import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
+import { goldenOf } from "../../support/page-words.ts";
 import { dateAgo, dayAgo, seedDays } from "../../support/seeded-days.ts";
 import { refreshPages, seedPages } from "../../support/served-pages.ts";
 
@@ -30,17 +31,21 @@ const comparison = (page: string): Record<string, string[]> =>
   Object.fromEntries(rowsOf(page, "compare").map(([name = "", ...cells]) => [name, cells]));
 
 describe("the page of trends", () => {
-  it("says first how the rate compares with the period before, with the interval of the difference, and what changed", async () => {
-    const page = await pages.page("/trends");
-    const text = mainOf(page);
-    expect(text).toContain(
-      "80.0 % of the builds of 14 days succeeded, fewer than in the 14 days before (90.0 %).",
-    );
-    expect(text).toContain("−10.0 points, surely between −18.4 and −1.6: more than chance.");
-    expect(text).toContain(
-      "What changed: “Timed out”, 14 builds against 0; “Source not reachable”, 14 builds against 0.",
-    );
-    expect(page).toContain("<title>↓ 80.0\u00a0% succeeded · Trends · docmirror</title>");
+  it("has the words of its golden file: how the rate compares with the period before, and what changed", async () => {
+    const paths = [
+      "",
+      "?type=pdf",
+      "?since=7d",
+      `?since=${dateAgo(28)}`,
+      `?since=${dateAgo(20)}&until=${dateAgo(20)}`,
+    ];
+    const nothing = ["?type=hmtl&since=7d", "?since=2999-01-01"];
+    await expect(
+      await goldenOf(
+        pages,
+        [...paths, ...nothing].map((query) => `/trends${query}`),
+      ),
+    ).toMatchFileSnapshot("trends.golden.txt");
   });
 
   it("compares each figure with the period before", async () => {
@@ -82,39 +87,27 @@ describe("the page of trends", () => {
 
   it("narrows all that it can to a format, and says what it cannot", async () => {
     const page = await pages.page("/trends?type=pdf");
-    expect(mainOf(page)).toContain(
-      "50.0 % of the pdf builds of 14 days succeeded, fewer than in the 14 days before (100.0 %).",
-    );
     const rows = comparison(page);
     expect(rows["Builds triggered"]?.slice(0, 2)).toEqual(["28", "28"]);
     expect(rows["Versions that broke, or failed at first"]?.slice(0, 2)).toEqual(["14", "0"]);
     expect(textOf(blockOf(page, "why"))).toContain("Source not reachable");
     expect(textOf(blockOf(page, "why"))).not.toContain("Timed out");
-    expect(textOf(blockOf(page, "platform"))).toContain("these figures ignore the format");
     expect(page).toContain('<option value="pdf" selected>');
     expect(blockOf(page, "days")).toContain('href="/files/trends/days.csv?type=pdf"');
   });
 
   it("takes days, moments and spans, and keeps the format in the usual periods", async () => {
     for (const query of [`since=${dateAgo(7)}`, "since=7d", `since=${dateAgo(7)}&until=${dateAgo(1)}`]) {
-      expect(mainOf(await pages.page(`/trends?${query}`)), query).toContain(
-        "80.0 % of the builds of 7 days succeeded",
-      );
+      expect(mainOf(await pages.page(`/trends?${query}`)), query).toContain("80.0 % of the builds");
     }
     const page = await pages.page("/trends?since=7d&type=html");
     expect(page).toContain(`href="/trends?type=html&amp;since=${dateAgo(7)}" aria-current="true"`);
-    expect(mainOf(await pages.page(`/trends?since=${dateAgo(20)}&until=${dateAgo(20)}`))).toMatch(
-      /90\.0 % of the builds of \d+ \w+ succeeded, about as many as on the day before \(90\.0 %\)\./,
-    );
     expect((await pages.get("/trends?since=yesterday")).status).toBe(400);
     expect((await pages.get(`/trends?since=${dateAgo(1)}&until=${dateAgo(9)}`)).status).toBe(400);
   });
 
   it("compares with nothing where the mirror does not know all of the days before", async () => {
     const page = await pages.page(`/trends?since=${dateAgo(28)}`);
-    const text = mainOf(page);
-    expect(text).toContain("85.0 % of the builds of 28 days succeeded: 238 of 280.");
-    expect(text).toContain("so this says nothing about better or worse");
     expect(rowsOf(page, "compare")[0]).toEqual(["Builds that succeeded", "85.0 %"]);
   });
 
@@ -129,34 +122,22 @@ describe("the page of trends", () => {
     const block = blockOf(page, "days");
     expect(textOf(block)).toContain("By week");
     expect(block.match(/<circle class="dot/g)).toHaveLength(58 + 1);
-    expect(mainOf(page)).toContain("75.0 % of the builds of 400 days succeeded: 300 of 400.");
+    expect(mainOf(page)).toContain("300 of 400.");
     const few = blockOf(await served.page("/trends?since=3d"), "days");
     expect(few).toContain('<div class="charts few">');
   });
 
   it("never calls a choice that leaves nothing good, and names the nearest formats", async () => {
     const page = await pages.page("/trends?type=hmtl&since=7d");
-    expect(mainOf(page)).toMatch(/No build has this format\.\s+So this says nothing about how builds do\./);
     expect(page).toMatch(/href="\/trends\?since=[^"]*&amp;type=html">Did you mean <bdi>html<\/bdi>\?/);
     const later = mainOf(await pages.page("/trends?since=2999-01-01"));
-    expect(later).toContain("No build of these days is known.");
     expect(later).not.toMatch(/none found|none failed/i);
-    const platform = textOf(blockOf(await pages.page("/trends"), "platform"));
-    expect(platform).toContain("Not known. In no hour of these days did eight projects or more build");
-  });
-
-  it("says of its figures that ignore the dates that they do", async () => {
-    const page = await pages.page("/trends?since=7d");
-    expect(textOf(blockOf(page, "regressions"))).toContain("whatever dates are chosen");
-    expect(textOf(blockOf(page, "flaky"))).toContain("whatever dates are chosen");
-    expect(textOf(blockOf(page, "formats"))).not.toContain("ignore the dates");
-    expect(textOf(blockOf(page, "repairs"))).toContain("by whole months");
   });
 
   it("shows what got worse and what is flaky, how long builds take and wait, and how many are open", async () => {
     const page = await pages.page("/trends");
     expect(textOf(blockOf(page, "durations"))).toMatch(/took\s*at most 30 s, nine of ten at most 30 s/);
-    expect(textOf(blockOf(page, "durations"))).toContain("of the 140 builds that finished");
+    expect(textOf(blockOf(page, "durations"))).toContain("of the 140 builds");
     expect(textOf(blockOf(page, "backlog"))).toMatch(/At most 1 at once/);
     expect(rowsOf(page, "formats")).toEqual([
       ["html", expect.stringMatching(/88 %.*98 of 112/s), "88 %", "0.0 points within chance"],
