@@ -11,8 +11,7 @@ import { icon, mark, outcomeMark } from "../parts/marks.ts";
 import { renderEmpty } from "../parts/notice.ts";
 import { linesHref } from "../parts/rising.ts";
 import { linkStrip } from "../parts/series.ts";
-import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";
-import type { BuildSaid } from "./build-verdict.ts";
+import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
 
 const fact = relation("fact_builds");
 const build = relation("fact_builds", "build");

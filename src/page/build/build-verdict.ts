@@ -1,37 +1,16 @@
-import { type BuildDescription, describeBuild } from "../../mirror/builds/describe-build.ts";
-import {
-  type BuildExplanation,
-  type ExplainedBuild,
-  explainBuild,
-} from "../../mirror/builds/explain-build.ts";
+import { describeBuild } from "../../mirror/builds/describe-build.ts";
+import { type ExplainedBuild, explainBuild } from "../../mirror/builds/explain-build.ts";
 import type { AnySql, TransactionSql } from "../../store/connection/sql.ts";
 import { agoWords, momentTag } from "../parts/age.ts";
 import { part, type Row } from "../parts/block.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel, kindMeaning } from "../parts/kinds.ts";
 import { projectLink, webAddress } from "../parts/links.ts";
-import { icon, type MarkKind, outcomeMark, type Tone } from "../parts/marks.ts";
-import { renderVerdict, type VerdictLook } from "../parts/verdict.ts";
-import type { BuildScope } from "./build-scope.ts";
-import { type ErrorPlace, findErrorPlace, type LogTail, readLogTails } from "./log.ts";
+import { icon, outcomeMark } from "../parts/marks.ts";
+import { renderVerdict } from "../parts/verdict.ts";
+import type { BuildSaid, BuildScope, BuildStory, BuildVerdict, UpstreamLinks } from "./build-scope.ts";
+import { type ErrorPlace, findErrorPlace, type LogTail, readLogTails } from "./log-tail.ts";
 import { tookWords } from "./states.ts";
-
-interface BuildStory {
-  readonly build: ExplainedBuild;
-  readonly description: BuildDescription;
-  readonly tails: readonly LogTail[];
-  readonly place: ErrorPlace | null;
-  readonly upstream: UpstreamLinks;
-}
-
-/** What the verdict says to the blocks. */
-export interface BuildSaid {
-  /** The build and its verdict; null where the mirror does not have it. */
-  readonly told:
-    | (BuildStory & { readonly verdict: BuildVerdict; readonly bar: Markup; readonly isFailed: boolean })
-    | null;
-  readonly quarantine: BuildExplanation["quarantine"];
-}
 
 /** How a build ended and why. */
 export const buildVerdict = part({
@@ -58,13 +37,6 @@ async function readStory(tx: TransactionSql, _found: object, { id, sourceTimezon
   ]);
   const story: BuildStory = { build, description: describeBuild(build, quarantine), tails, place, upstream };
   return { story, quarantine };
-}
-
-interface UpstreamLinks {
-  /** The record of the build in the API. */
-  readonly record: string | null;
-  /** The documentation of its project. */
-  readonly docs: string | null;
 }
 
 async function findUpstreamLinks(sql: AnySql, buildId: string): Promise<UpstreamLinks> {
@@ -121,16 +93,6 @@ function renderBuildVerdict(
       ${upstream.docs === null ? "" : out(upstream.docs, "Its documentation")}
       ${upstream.record !== null && isThere ? out(upstream.record, "Its record, as JSON") : ""}`,
   });
-}
-
-interface BuildVerdict {
-  readonly look: VerdictLook;
-  readonly mark: { readonly kind: MarkKind; readonly word: string };
-  /** Of the window's icon, and the sign before its title. */
-  readonly tone: Tone;
-  readonly sign: string;
-  readonly sentence: string;
-  readonly evidence: readonly string[];
 }
 
 const LINE_LENGTH = 180;

@@ -6,8 +6,7 @@ import { foreign, html, type Markup, slugWords, targetWords } from "../parts/htm
 import { kindLabel } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
 import { outcomeMark } from "../parts/marks.ts";
-import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";
-import type { BuildSaid } from "./build-verdict.ts";
+import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
 
 /** The facts of a build: as the reports count it, as the service sent it, and its whole row. */
 export const facts = block({

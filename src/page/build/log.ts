@@ -1,14 +1,13 @@
 import { counted, grouped } from "../../base/counted.ts";
 import type { ArchivedLog } from "../../mirror/builds/archived-log.ts";
 import { literal } from "../../report/export/duckdb.ts";
-import type { AnySql } from "../../store/connection/sql.ts";
 import { momentTag } from "../parts/age.ts";
 import { block } from "../parts/block.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
 import { renderEmpty } from "../parts/notice.ts";
-import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";
-import type { BuildSaid } from "./build-verdict.ts";
+import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
+import { type ErrorPlace, LOG_PARTS, type LogLine, type LogTail } from "./log-tail.ts";
 
 const [LINES_BEFORE, LINES_AFTER] = [3, 2];
 /** A text this short is read from its first line on. */
@@ -79,105 +78,6 @@ ${
 `;
 }
 
-/** The texts of a log, in the order in which a build writes them. */
-const LOG_PARTS = [
-  { column: "setup", anchor: "setup", title: "Setup", of: "the setup" },
-  {
-    column: "setup_error",
-    anchor: "setup-error",
-    title: "Errors of the setup",
-    of: "the errors of the setup",
-  },
-  { column: "output", anchor: "output", title: "Output", of: "the output" },
-  { column: "error", anchor: "error", title: "Errors", of: "the errors" },
-] as const;
-
-type LogPart = (typeof LOG_PARTS)[number];
-
-/** Lines of a text that a page shows: the last ones, which say how it ended. */
-const MOST_LINES = 2000;
-/** Characters of a text that are read for them. */
-const MOST_CHARACTERS = 250_000;
-
-/** The end of one text of a log. */
-export interface LogTail {
-  readonly part: LogPart;
-  /** Lines of the whole text. */
-  readonly total: number;
-  /** The last of them, numbered as in the whole text. */
-  readonly lines: readonly LogLine[];
-}
-
-/**
- * The ends of the texts of a build's log that are not empty, in their order. Postgres counts the lines, so a text of
- * any length costs no memory here. No tails where the mirror has no log.
- */
-export async function readLogTails(sql: AnySql, buildId: string): Promise<LogTail[]> {
-  const rows = await sql<{ name: string; total: number; tail: string; is_whole: boolean }[]>`
-    select name, length(unix) - length(translate(unix, E'\n\r', '')) + 1 as total,
-      right(unix, ${MOST_CHARACTERS}::int) as tail, length(unix) <= ${MOST_CHARACTERS}::int as is_whole
-    from mirror.build_logs as log
-    cross join lateral (values
-      ('setup', log.setup), ('setup_error', log.setup_error), ('output', log.output), ('error', log.error)
-    ) as part (name, body)
-    cross join lateral (select replace(body, E'\r\n', E'\n') as unix) as read
-    where build_id = ${buildId} and body <> ''`;
-  return LOG_PARTS.flatMap((part) => {
-    const row = rows.find(({ name }) => name === part.column);
-    return row === undefined ? [] : [tailOf(part, row.total, row.tail, row.is_whole)];
-  });
-}
-
-function tailOf(part: LogPart, total: number, tail: string, isWhole: boolean): LogTail {
-  const texts = tail.split(/[\n\r]/);
-  const lines = texts.map((text, place) => ({ number: total - texts.length + place + 1, text }));
-  // The first line of a part that was cut is not whole, unless it is all there is.
-  if (!isWhole && lines.length > 1) lines.shift();
-  // A text ends in a line break, after which nothing comes.
-  const isEnded = lines.length > 1 && lines.at(-1)?.text === "";
-  if (isEnded) lines.pop();
-  return {
-    part,
-    total: isEnded ? total - 1 : total,
-    lines: lines.slice(-MOST_LINES).map(({ number, text }) => ({ number, text: cleanLine(text) })),
-  };
-}
-
-/** Where the error line of a build is. */
-export interface ErrorPlace {
-  readonly part: LogPart;
-  /** The line that says what went wrong, from 1; and the next one, where that has the message. */
-  readonly lines: readonly number[];
-  readonly excerpt: string;
-}
-
-/** Where the error line of a build is; null where its log has none. */
-export async function findErrorPlace(sql: AnySql, buildId: string): Promise<ErrorPlace | null> {
-  const [row] = await sql<
-    { body: string | null; line_number: number; message_line_number: number | null; excerpt: string }[]
-  >`
-    select place.* from mirror.build_logs as log
-    cross join lateral report.error_place(log.error, log.setup_error, log.output, log.setup) as place
-    where build_id = ${buildId}`;
-  const part = LOG_PARTS.find(({ column }) => column === row?.body);
-  if (row === undefined || part === undefined) return null;
-  const lines = [row.line_number, row.message_line_number].filter((line) => line !== null);
-  return { part, lines, excerpt: row.excerpt };
-}
-
-/** ESC [ … of colours and cursors, ESC ] … of titles and links, and the escapes of one character. */
-const ESCAPES =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed.
-  /[\u001b]\[[0-?]*[ -/]*[@-~]|\u009b[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]/g;
-/** What draws nothing in a line: controls but the tab. */
-const CONTROLS = /(?!\t)\p{Cc}/gu;
-const TAB = "    ";
-
-/** A line of a log as it was meant: without colours, cursor moves and control characters, tabs as four spaces. */
-export function cleanLine(line: string): string {
-  return line.replace(ESCAPES, "").replace(CONTROLS, "").replaceAll("\t", TAB);
-}
-
 /** Why a build failed: the line that says it, and the lines around it. That line stayed where the log was removed. */
 export const why = block({
   id: "why",
@@ -231,12 +131,6 @@ function findCause({ part, lines: hits }: ErrorPlace, tails: readonly LogTail[])
   return [{ part: output.part.anchor, words: "the end of the output", lines: end }, cause];
 }
 
-export interface LogLine {
-  /** From 1. */
-  readonly number: number;
-  readonly text: string;
-}
-
 interface CausePart {
   /** Which text, for the anchors of the whole log: `error`, `output`, `setup`, `setup-error`. */
   readonly part: string;
@@ -256,7 +150,7 @@ function renderCauseLine(part: string, { number, text }: LogLine, kind = ""): Ma
 }
 
 /** The same line where the whole log has it: the anchor of such links. */
-export function renderAnchoredLine(part: string, { number, text }: LogLine, kind = ""): Markup {
+function renderAnchoredLine(part: string, { number, text }: LogLine, kind = ""): Markup {
   return html`<span class="l${kind}" id="${part}-${number}">
     <a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a>
     <span>${shorten(text, LINE_LENGTH)}</span></span>`;

@@ -5,16 +5,14 @@ import { momentMs, when, secondWords, HOUR_MS } from "../parts/age.ts";
 import { keyEntry, renderKey, LOOKS, type Look, uprightLine } from "../parts/plot.ts";
 import { timeAxis } from "../parts/axes.ts";
 import { renderEmpty } from "../parts/notice.ts";
-import { html } from "../parts/html.ts";
-import { type Markup, shorten } from "../parts/words.ts";
+import { html, type Markup, shorten } from "../parts/html.ts";
 import { readLife, type StateSpan } from "./build-lives.ts";
 import { newest, renderState } from "./facts.ts";
 import { ask } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { pick, relation } from "../../report/relation.ts";
 import { block } from "../parts/block.ts";
-import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";
-import type { BuildSaid } from "./build-verdict.ts";
+import { askForBuild, type BuildScope, OWN, type BuildSaid } from "./build-scope.ts";
 
 const fact = relation("fact_builds");
 const [ROW, TOP, BAR] = [34, 9, 16];

@@ -1,16 +1,15 @@
 import { counted, grouped } from "../../base/text.ts";
 import { type Kind, kindsOf } from "../parts/outcomes.ts";
-import { html } from "../parts/html.ts";
+import { html, foreign, percent, wholePercent } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
-import type { PageMoment } from "../parts/freshness.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import { lengthWords, type Period, within } from "../parts/period.ts";
 import { beforeWords, linesHref, type RisingLine, risingWords, sayingOf, askForRising, readRising } from "../parts/rising.ts";
 import { type Row, part } from "../parts/block.ts";
 import type { Verdict } from "../parts/verdict.ts";
-import { foreign, kindLabel, percent, wholePercent } from "../parts/words.ts";
+import { kindLabel, askForKinds } from "../parts/kinds.ts";
 import { ask } from "../../report/ask.ts";
 import { relation } from "../../report/relation.ts";
-import { askForKinds } from "../parts/kinds.ts";
 import { isRising } from "./lines.ts";
 import { askForLines, type ErrorsScope } from "./lines-questions.ts";
 

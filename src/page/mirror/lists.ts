@@ -3,9 +3,9 @@ import { askFor } from "../../report/ask.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import { age, clockWords, DAY_MS, momentMs, when } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
-import type { PageMoment } from "../parts/freshness.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { type MarkKind, mark } from "../parts/marks.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
 
 const ORDER: readonly string[] = RESOURCES;

@@ -1,12 +1,11 @@
 import { counted, grouped } from "../../base/text.ts";
 import { agoWords, clockWords, momentMs, span, when } from "../parts/age.ts";
 import type { Address, Drawing } from "../parts/document.ts";
-import { html, countWord, listsOf, shorten } from "../parts/html.ts";
+import { html, countWord, listsOf, shorten, type Markup } from "../parts/html.ts";
 import { mark, type Tone } from "../parts/marks.ts";
-import type { PageMoment, Freshness } from "../parts/freshness.ts";
+import type { PageMoment, Freshness } from "../parts/page-moment.ts";
 import { type Row, type BlockPage, drawBlocks, filesOf, part } from "../parts/block.ts";
 import { renderFigures, renderVerdict } from "../parts/verdict.ts";
-import type { Markup } from "../parts/words.ts";
 import { judgeMirror, type MirrorVerdict } from "./mirror-words.ts";
 import { drawNeverSynced } from "./never-synced.ts";
 import { askFor } from "../../report/ask.ts";

@@ -4,8 +4,8 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import { momentMs, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { type Address, type Draft, tabAt } from "../parts/document.ts";
-import type { Freshness } from "../parts/freshness.ts";
 import { countWord, html, type Markup, shorten } from "../parts/html.ts";
+import type { Freshness } from "../parts/page-moment.ts";
 import { renderVerdict } from "../parts/verdict.ts";
 import {
   drawFirstSync,

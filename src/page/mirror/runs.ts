@@ -6,10 +6,10 @@ import { inline, relation } from "../../report/relation.ts";
 import { clockWords, HOUR_MS, MINUTE_MS, momentMs, momentTag, when } from "../parts/age.ts";
 import { timeAxis } from "../parts/axes.ts";
 import { block, type Row } from "../parts/block.ts";
-import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import { type MarkKind, mark } from "../parts/marks.ts";
 import { renderEmpty } from "../parts/notice.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import { keyEntry, levelLine, renderKey, uprightLine } from "../parts/plot.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
 

@@ -4,9 +4,9 @@ import type { Question } from "../../report/question.ts";
 import { inline, pick, relation } from "../../report/relation.ts";
 import { age } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
-import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import { renderEmpty } from "../parts/notice.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import { askForCounts, isOfWeek } from "./runs.ts";
 
 const walk = relation("walks", "walk");

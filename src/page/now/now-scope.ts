@@ -3,7 +3,7 @@ import { ask } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { relation } from "../../report/relation.ts";
 import { DAY_MS, when } from "../parts/age.ts";
-import type { PageMoment } from "../parts/freshness.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 
 const build = relation("fact_builds");
 const failing = relation("failing_projects");

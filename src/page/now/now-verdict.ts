@@ -1,10 +1,9 @@
 import { counted, grouped } from "../../base/text.ts";
 import { renderPoints, differenceOf } from "../parts/changes.ts";
-import { html, wholePercent } from "../parts/html.ts";
+import { html, wholePercent, foreign, type Markup, percent, slugWords } from "../parts/html.ts";
 import { buildHref, projectHref, withQuery } from "../parts/links.ts";
 import { linesHref, askForRising, readRising } from "../parts/rising.ts";
 import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict.ts";
-import { foreign, type Markup, percent, slugWords } from "../parts/words.ts";
 import { renderQuietActs, renderQuietFigures } from "./quiet-figures.ts";
 import { drawSpark } from "./spark.ts";
 import { type NowVerdict, type NowVerdictFacts, type VerdictKind, judge } from "./verdict.ts";
@@ -13,7 +12,7 @@ import { ask, askFor } from "../../report/ask.ts";
 import { pick, relation } from "../../report/relation.ts";
 import { DAY_MS, dayWords, momentMs } from "../parts/age.ts";
 import { part, type Row } from "../parts/block.ts";
-import { readArrivals, sinceWords } from "./arrivals-verdict.ts";
+import { readArrivals, sinceWords, longSpan } from "./arrivals-verdict.ts";
 import { askForFailing, askForFixedCounts, askForKinds, askForOpenCounts, askForTotals, momentsOf, type NowScope, type NowSpan, spanOf, spanUntil } from "./now-scope.ts";
 
 const build = relation("fact_builds");
@@ -98,7 +97,7 @@ limit 1`,
   };
 }
 
-export type NowAnswers = Readonly<Record<keyof ReturnType<typeof askForVerdict>, readonly Row[]>>;
+type NowAnswers = Readonly<Record<keyof ReturnType<typeof askForVerdict>, readonly Row[]>>;
 
 /** Red is for more than usual. A day like the others is amber or plain, however much fails. */
 const LOOKS: Readonly<Record<VerdictKind, VerdictLook>> = {
@@ -301,4 +300,49 @@ export function knownDays(firstDay: unknown, at: Date): number {
 function daysBefore(rows: readonly Row[], known: number): number[] {
   const counts = new Map(rows.map(({ days_before, broke }) => [Number(days_before), Number(broke)]));
   return Array.from({ length: known }, (_, place) => counts.get(place + 1) ?? 0);
+}
+
+/** What is worth a look when nothing arrives. */
+function renderQuietActs({ arrivals }: NowVerdictFacts): Markup {
+  return html`<a href="${buildHref(arrivals.lastBuildId)}">The last build, ${foreign(arrivals.lastBuildId, 24)}</a>
+    <a href="#checked">What was checked</a>
+    <a href="#rules">When this is red</a>`;
+}
+
+/** Figures of a silence. Nothing says what fails now, so that is as of the last build. */
+function renderQuietFigures(facts: NowVerdictFacts, { openCounts }: NowAnswers): Markup {
+  const { arrivals, now, failing, projects } = facts;
+  const last = sinceWords(arrivals, now);
+  const [open] = openCounts;
+  const gapMs = Math.max(arrivals.gapMs, now.getTime() - arrivals.lastBuildAt);
+  return renderFigures(
+    [
+      {
+        label: "Arrived",
+        labelRest: ` since ${last}`,
+        value: "0",
+        unit: `of usually ${grouped(arrivals.usual)}`,
+        note: `at least ${grouped(arrivals.fewest)} on each of ${arrivals.daysKnown} days`,
+      },
+      {
+        label: "Failing",
+        labelRest: ` at ${last}`,
+        value: grouped(failing),
+        unit: `of ${counted(projects, "project")}`,
+        note: html`<a href="#failing">as the last builds left it</a>`,
+      },
+      {
+        label: "In progress",
+        value: grouped(Number(open?.builds ?? 0)),
+        unit: Number(open?.builds ?? 0) === 1 ? "build" : "builds",
+        note: html`<a href="#checked">${grouped(Number(open?.stuck ?? 0))} of them stuck</a>`,
+      },
+      {
+        label: "Gap",
+        value: longSpan(gapMs),
+        note: `longest of ${arrivals.daysKnown} days: ${longSpan(arrivals.longestGapMs)}`,
+      },
+    ],
+    true,
+  );
 }

@@ -6,9 +6,9 @@
 import type { Question } from "../../report/question.ts";
 import { runText, type WrittenStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { PageMoment } from "./freshness.ts";
 import { html, type Markup } from "./html.ts";
 import { type Query, withQuery } from "./links.ts";
+import type { PageMoment } from "./page-moment.ts";
 
 /** A row of a relation, as the driver returns it. */
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
 import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { PageFiles } from "./block.ts";
-import type { PageMoment } from "./freshness.ts";
 import { html, type Markup, shorten } from "./html.ts";
 import { favicon, icon, SPRITE, type Tone } from "./marks.ts";
+import type { PageMoment } from "./page-moment.ts";
 
 /** What a reader asked for. */
 export interface Address {

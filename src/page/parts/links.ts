@@ -1,5 +1,4 @@
 import type { Context } from "hono";
-import type { Row } from "./block.ts";
 import { foreign, html, type Markup, slugWords, targetWords } from "./html.ts";
 
 /**
@@ -67,7 +66,13 @@ export function buildLink(id: unknown): Markup {
 }
 
 /** What was built, beside the name of its project. */
-export function targetTag({ version_slug, type }: Row): Markup {
+export function targetTag({
+  version_slug,
+  type,
+}: {
+  readonly version_slug?: unknown;
+  readonly type?: unknown;
+}): Markup {
   return html`<span class="target">${targetWords(version_slug, type)}</span>`;
 }
 

@@ -7,9 +7,9 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import { DAY_MS, dayWords } from "./age.ts";
 import { askEach } from "./block.ts";
 import { type Chip, renderChips } from "./choices.ts";
-import type { PageMoment } from "./freshness.ts";
 import type { Markup } from "./html.ts";
 import type { Query } from "./links.ts";
+import type { PageMoment } from "./page-moment.ts";
 
 /** The days of a period that nobody chose. */
 const USUAL_DAYS = 14;

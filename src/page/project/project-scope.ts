@@ -6,8 +6,8 @@ import { inline, pick, relation } from "../../report/relation.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, type Row } from "../parts/block.ts";
 import { isKnownTime } from "../parts/bounds.ts";
-import type { PageMoment } from "../parts/freshness.ts";
 import type { Query } from "../parts/links.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 
 const build = relation("fact_builds");
 const failing = relation("failing_now");

@@ -20,10 +20,10 @@ import {
   renderSearchForm,
 } from "../parts/choices.ts";
 import type { Address, Drawing } from "../parts/document.ts";
-import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { type Query, withQuery } from "../parts/links.ts";
 import { type Link, renderEmpty } from "../parts/notice.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import { findNearestProjects } from "../parts/projects.ts";
 import { renderListTable } from "../parts/tables.ts";
 import {

@@ -6,10 +6,10 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, type BlockPage, drawBlocks, filesOf } from "../parts/block.ts";
 import { readText } from "../parts/choices.ts";
 import type { Address, Draft, Drawing } from "../parts/document.ts";
-import type { PageMoment } from "../parts/freshness.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
 import { drawNoMatch, type Link } from "../parts/notice.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import {
   dayText,
   FIRST_DAY,

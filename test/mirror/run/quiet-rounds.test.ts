@@ -11,7 +11,7 @@ import type { Sql } from "../../../src/store/connection/sql.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { mirrorPage } from "../../../src/page/mirror/mirror-page.ts";
 import type { Address } from "../../../src/page/parts/document.ts";
-import type { PageMoment } from "../../../src/page/parts/freshness.ts";
+import type { PageMoment } from "../../../src/page/parts/page-moment.ts";
 
 const MINUTE_MS = 60_000;
 const SMALL = { users: 3, projects: 4, versions: 6, files: 3, builds: 60, hiddenShare: 0 };

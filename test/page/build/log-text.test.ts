@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cleanLine } from "../../../src/page/build/log.ts";
+import { cleanLine } from "../../../src/page/build/log-tail.ts";
 import { cpuMsOf } from "../../support/cpu-time.ts";
 
 describe("a line of a log", () => {

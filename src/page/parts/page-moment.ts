@@ -1,0 +1,51 @@
+import { MINUTE_MS } from "./age.ts";
+
+/** How fresh the data of a page is. */
+export interface Freshness {
+  /**
+   * When the last good walk of the builds began: the mirror has what happened before. Null when no walk of them
+   * ended well, an invalid date where a wrong clock dated it.
+   */
+  readonly asOf: Date | null;
+  /** Whether that is so long ago, or unknown for a wrong clock, that nothing can be said of now. */
+  readonly isStale: boolean;
+  /** The lists that were never read well. */
+  readonly unread: readonly string[];
+  /** The lists that the figures know nothing of: never read well, or not before the figures were computed. */
+  readonly uncounted: readonly string[];
+  /** The lists that were read well, but not lately. */
+  readonly overdue: readonly string[];
+  /** When the answers were computed, as Postgres prints it. Null when they never were. */
+  readonly refreshedAt: string | null;
+  /** Whether the answers are still older than the last run, some minutes after its end. */
+  readonly isBehind: boolean;
+  /**
+   * How far the replica that is read lags behind its primary, in whole steps of 10 s; null where no replica is
+   * read, or where that is not known.
+   */
+  readonly replicaLagS: number | null;
+  /** What ended the newest run of all that have ended, where that run did not succeed. */
+  readonly trouble: string | null;
+  /** The newest run, ended or not; null where none has begun. */
+  readonly newestRun: Readonly<Record<string, unknown>> | null;
+}
+
+/** The moment that a page speaks of. */
+export interface PageMoment {
+  /** The minute of the request: ages count to it. */
+  readonly now: Date;
+  /** What "now" means: `now`, or the moment of the data where that is old. Spans such as 24 hours end there. */
+  readonly at: Date;
+  /** Null stands for: no walk of the builds has ended well, so nothing is known. */
+  readonly freshness: Freshness;
+}
+
+/** The minute of a request: pages and their files of one minute speak of the same moment. */
+export const minuteOf = (moment: Date): Date =>
+  new Date(Math.floor(moment.getTime() / MINUTE_MS) * MINUTE_MS);
+
+/** The moment that a page speaks of, for a reader at `now`. */
+export function pageMoment(freshness: Freshness, now: Date): PageMoment {
+  const { asOf, isStale } = freshness;
+  return { now, at: isStale && asOf !== null && !Number.isNaN(asOf.getTime()) ? asOf : now, freshness };
+}
