@@ -14,7 +14,7 @@ const MOVING: readonly (readonly [RegExp, string])[] = [
  * What a page says in sentences: its title, its verdict, and of each block the heading, the note and what stands for an empty answer. Days,
  * times and ages are left out, so that it stays the same from day to day. A golden file has it, so no other test repeats a sentence.
  */
-export function wordsOf(page: string): string {
+function wordsOf(page: string): string {
   const still = (html: string) =>
     MOVING.reduce(
       (text, [moving, name]) => text.replace(moving, name),
@@ -30,7 +30,7 @@ export function wordsOf(page: string): string {
     return [`## ${title}`, ...says];
   });
   return [
-    ...all(page, /<title>(.*?)<\/title>/g).map((title) => `# ${title}`),
+    ...all(page.split("<body")[0] ?? "", /<title>(.*?)<\/title>/g).map((title) => `# ${title}`),
     ...all(before, /<h1[^>]*>(.*?)<\/h1>/gs),
     ...all(before, /<p class="(?:say|acts|limit)"[^>]*>(.*?)<\/p>/gs),
     ...told,
@@ -39,16 +39,21 @@ export function wordsOf(page: string): string {
     .join("\n");
 }
 
-/** The words of some pages, each below its address. */
+/** The words of some pages, each below its address, without the lines that one before it has too. */
 export async function goldenOf(
   pages: { get(path: string): Promise<Response> },
   paths: readonly string[],
 ): Promise<string> {
   const told: string[] = [];
+  const before = new Set<string>();
   for (const path of paths) {
     const reply = await pages.get(path);
     const shown = path.replace(/\d{4}-\d\d-\d\d/g, "DATE").replace(/[0-9a-f]{16}/g, "ID");
-    told.push(`==== ${shown} ${reply.status}\n${wordsOf(await reply.text())}\n`);
+    const lines = wordsOf(await reply.text())
+      .split("\n")
+      .filter((line) => !before.has(line));
+    for (const line of lines) before.add(line);
+    told.push([`==== ${shown} ${reply.status}`, ...new Set(lines), ""].join("\n"));
   }
   return told.join("\n");
 }

@@ -130,7 +130,8 @@ from (
 left join ${of} on ${of.version_id} = series.version_id
 left join ${broken} on ${broken.project_id} = ${id} and ${broken.version_id} = series.version_id
   and ${broken.type} = series.type and ${broken.reference} is not distinct from series.reference
-order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc nulls last, ${of.version_slug}, series.version_id, series.type, series.reference${onPage`
+order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc nulls last, ${of.version_slug},
+  series.version_id, series.type, series.reference${onPage`
 limit ${inline(choice.isAllSeries ? MOST_SERIES : FEW_SERIES)}`}`;
 }
 
