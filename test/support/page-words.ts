@@ -23,7 +23,8 @@ function wordsOf(page: string): string {
   const all = (html: string, pattern: RegExp) =>
     [...html.matchAll(pattern)].map(([, found = ""]) => still(found));
   const main = page.split("<main")[1] ?? "";
-  const [before = "", ...blocks] = main.split(/<section class="block[^"]*" id=/);
+  const verdict = main.split('<section class="verdict')[1]?.split("</section>")[0] ?? main;
+  const blocks = main.split(/<section class="block[^"]*" id=/).slice(1);
   const told = blocks.flatMap((block) => {
     const [title = ""] = all(block, /<h2[^>]*>(.*?)<\/h2>/gs);
     const says = all(block, /<(?:p class="(?:note|more|took)"|div class="empty")>(.*?)<\/(?:p|div)>/gs);
@@ -31,8 +32,8 @@ function wordsOf(page: string): string {
   });
   return [
     ...all(page.split("<body")[0] ?? "", /<title>(.*?)<\/title>/g).map((title) => `# ${title}`),
-    ...all(before, /<h1[^>]*>(.*?)<\/h1>/gs),
-    ...all(before, /<p class="(?:say|acts|limit)"[^>]*>(.*?)<\/p>/gs),
+    ...all(verdict, /<h1[^>]*>(.*?)<\/h1>/gs),
+    ...all(verdict, /<p class="(?:say|acts)"[^>]*>(.*?)<\/p>/gs),
     ...told,
   ]
     .filter((line) => line !== "")
