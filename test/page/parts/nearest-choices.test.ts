@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nearestChoices } from "../../../../src/page/parts/choices.ts";
+import { nearestChoices } from "../../../src/page/parts/choices.ts";
 
 const LABELS = { good: "Good", main: "Main docs fail", stuck: "Stuck builds" };
 const near = (wrong: string) =>

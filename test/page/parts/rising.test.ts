@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { BlockRow } from "../../../support/block-offers.ts";
-import { openMirrorPages } from "../../../support/mirror-pages.ts";
-import { seedDays } from "../../../support/seeded-days.ts";
+import type { BlockRow } from "../../support/block-offers.ts";
+import { openMirrorPages } from "../../support/mirror-pages.ts";
+import { seedDays } from "../../support/seeded-days.ts";
 
 const NOON = "(date_trunc('day', now() at time zone 'utc') + interval '12 hours')";
 /** An hour ago, in the minutes of a day of `seedDays`. */

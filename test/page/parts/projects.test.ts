@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { grantReader, planReaderGrant } from "../../../../src/report/grant-reader.ts";
-import { type MirrorPages, openMirrorPages } from "../../../support/mirror-pages.ts";
-import { blockOf, expectHarmless, textOf } from "../../../support/page-text.ts";
-import { type ServedPages, seedPages, servePages } from "../../../support/served-pages.ts";
+import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
+import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { blockOf, expectHarmless, textOf } from "../../support/page-text.ts";
+import { type ServedPages, seedPages, servePages } from "../../support/served-pages.ts";
 
 const role = `docmirror_test_people_${randomBytes(4).toString("hex")}`;
 const EVIL = "<script>alert(1)</script>";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { differenceOf } from "../../../../src/page/parts/changes.ts";
+import { differenceOf } from "../../../src/page/parts/changes.ts";
 
 /** 56 of 70 against 48 of 80: the example of Newcombe (1998), method 10, has 0.0524 to 0.3339. */
 const KNOWN = differenceOf({ succeeded: 56, finished: 70 }, { succeeded: 48, finished: 80 });
