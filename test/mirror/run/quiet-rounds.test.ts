@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
 import { findFutureDates, findOffsetSpans } from "../../../src/mirror/builds/source-zone.ts";
+import { mirrorPage } from "../../../src/page/mirror/mirror-page.ts";
 import { askEach } from "../../../src/page/parts/block.ts";
+import type { Address } from "../../../src/page/parts/document.ts";
+import type { PageMoment } from "../../../src/page/parts/page-moment.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { findFigures } from "../../../src/report/status/find-figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
@@ -9,9 +12,6 @@ import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
-import { mirrorPage } from "../../../src/page/mirror/mirror-page.ts";
-import type { Address } from "../../../src/page/parts/document.ts";
-import type { PageMoment } from "../../../src/page/parts/page-moment.ts";
 
 const MINUTE_MS = 60_000;
 const SMALL = { users: 3, projects: 4, versions: 6, files: 3, builds: 60, hiddenShare: 0 };
