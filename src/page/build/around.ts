@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { ask, onPage } from "../../report/ask.ts";
 import { inline, pick, relation } from "../../report/relation.ts";
 import { age, momentMs, momentTag, span, when } from "../parts/age.ts";

@@ -1,4 +1,4 @@
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import type { ArchivedLog } from "../../mirror/builds/archived-log.ts";
 import { literal } from "../../report/export/duckdb.ts";
 import { momentTag } from "../parts/age.ts";

@@ -1,18 +1,17 @@
 import { counted } from "../../base/text.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts";
-import { momentMs, when, secondWords, HOUR_MS } from "../parts/age.ts";
-import { keyEntry, renderKey, LOOKS, type Look, uprightLine } from "../parts/plot.ts";
-import { timeAxis } from "../parts/axes.ts";
-import { renderEmpty } from "../parts/notice.ts";
-import { html, type Markup, shorten } from "../parts/html.ts";
-import { readLife, type StateSpan } from "./build-lives.ts";
-import { newest, renderState } from "./facts.ts";
 import { ask } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { pick, relation } from "../../report/relation.ts";
+import { HOUR_MS, momentMs, secondWords, when } from "../parts/age.ts";
+import { timeAxis } from "../parts/axes.ts";
 import { block } from "../parts/block.ts";
-import { askForBuild, type BuildScope, OWN, type BuildSaid } from "./build-scope.ts";
+import { html, type Markup, shorten } from "../parts/html.ts";
+import { renderEmpty } from "../parts/notice.ts";
+import { keyEntry, LOOKS, type Look, renderKey, uprightLine } from "../parts/plot.ts";
+import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
+import { newest, renderState } from "./facts.ts";
 
 const fact = relation("fact_builds");
 const [ROW, TOP, BAR] = [34, 9, 16];

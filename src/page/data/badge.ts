@@ -1,8 +1,6 @@
 import { grouped } from "../../base/text.ts";
-import { html, xmlText } from "../parts/html.ts";
-import { percent } from "../parts/words.ts";
-import type { BadgeFacts } from "./badge-facts.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
+import { html, percent, xmlText } from "../parts/html.ts";
 
 interface BadgeFacts {
   /** Whether the last finished build of the main docs succeeded; null when there is none. */

@@ -1,28 +1,46 @@
 import { ConfigError } from "../../base/errors.ts";
-import { grouped } from "../../base/text.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
-import { age, momentTag } from "../parts/age.ts";
-import { askEach, type Row, type BlockPage, block, drawBlocks, filesOf } from "../parts/block.ts";
-import { renderKindRows } from "../parts/mini-bars.ts";
-import { kindsOf } from "../parts/outcomes.ts";
-import type { Address, Draft, Drawing } from "../parts/document.ts";
-import { type Link, renderEmpty, drawNoMatch } from "../parts/notice.ts";
-import { html, foreign, type Markup } from "../parts/html.ts";
-import { buildHref, withQuery, buildLink } from "../parts/links.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
-import { readPageNumber, nearestChoices, readText } from "../parts/choices.ts";
-import { type Period, type PeriodChoice, readPeriodChoice, resolvePeriod, renderPeriodChips, findPeriod, FIRST_DAY, within } from "../parts/period.ts";
-import { assertKindKnown, askForKinds, KINDS, renderMask, kindLabel, kindMeaning } from "../parts/kinds.ts";
-import { readRising, askForRising, linesHref, type RisingLine, sinceWords } from "../parts/rising.ts";
-import { renderVerdict } from "../parts/verdict.ts";
-import { renderSorts, lines } from "./lines.ts";
-import { ERRORS_PATH, hrefsOf, keptQuery, askForChosen, type ErrorsChoice, isAllTime, PRINT_SORTS, type PrintSort, type ErrorsScope } from "./lines-questions.ts";
-import { counted } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { relation } from "../../report/relation.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import { age, momentTag } from "../parts/age.ts";
+import { askEach, type BlockPage, block, drawBlocks, filesOf, type Row } from "../parts/block.ts";
+import { nearestChoices, readPageNumber, readText } from "../parts/choices.ts";
+import type { Address, Draft, Drawing } from "../parts/document.ts";
+import { foreign, html, type Markup } from "../parts/html.ts";
+import { askForKinds, assertKindKnown, KINDS, kindLabel, kindMeaning, renderMask } from "../parts/kinds.ts";
+import { buildHref, buildLink, withQuery } from "../parts/links.ts";
 import { icon } from "../parts/marks.ts";
+import { renderKindRows } from "../parts/mini-bars.ts";
+import { drawNoMatch, type Link, renderEmpty } from "../parts/notice.ts";
+import { kindsOf } from "../parts/outcomes.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
+import {
+  FIRST_DAY,
+  findPeriod,
+  type Period,
+  type PeriodChoice,
+  readPeriodChoice,
+  renderPeriodChips,
+  resolvePeriod,
+  within,
+} from "../parts/period.ts";
+import { askForRising, linesHref, type RisingLine, readRising, sinceWords } from "../parts/rising.ts";
+import { renderVerdict } from "../parts/verdict.ts";
 import { errorsVerdict } from "./errors-verdict.ts";
+import { lines, renderSorts } from "./lines.ts";
+import {
+  askForChosen,
+  ERRORS_PATH,
+  type ErrorsChoice,
+  type ErrorsScope,
+  hrefsOf,
+  isAllTime,
+  keptQuery,
+  PRINT_SORTS,
+  type PrintSort,
+} from "./lines-questions.ts";
 
 /** The lines that rose in the last 24 hours, those of the most projects first. Nothing where none did. */
 const risen = block({

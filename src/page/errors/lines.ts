@@ -1,17 +1,31 @@
 import { counted, grouped } from "../../base/text.ts";
-import { age, momentTag, DAY_MS, momentMs } from "../parts/age.ts";
+import { age, DAY_MS, momentMs, momentTag } from "../parts/age.ts";
 import { dayAxis, spanNoun, spansOf } from "../parts/axes.ts";
-import { countsBySpan, drawMiniBars, mostADay } from "../parts/charts/mini-bars.ts";
-import { html } from "../parts/html.ts";
-import { icon } from "../parts/marks.ts";
-import { hidesCause, renderMask } from "../parts/kinds.ts";
-import { dayNumber, daysName, type Period, lengthWords } from "../parts/period.ts";
-import { buildLink, projectLink, targetTag } from "../parts/links.ts";
-import { type Row, askEach, block } from "../parts/block.ts";
-import { kindLabel, type Markup } from "../parts/words.ts";
-import { type ErrorsHref, type ErrorsChoice, projectsOf, askForLineDays, askForLineProjects, askForLines, askForPrintDays, askForRestProjects, ERRORS_PATH, type ErrorsScope, isAllTime, keptQuery, PRINT_SORTS, PRINTS_PER_PAGE } from "./lines-questions.ts";
+import { askEach, block, type Row } from "../parts/block.ts";
 import { renderPager } from "../parts/choices.ts";
+import { html, type Markup } from "../parts/html.ts";
+import { hidesCause, kindLabel, renderMask } from "../parts/kinds.ts";
+import { buildLink, projectLink, targetTag } from "../parts/links.ts";
+import { icon } from "../parts/marks.ts";
+import { countsBySpan, drawMiniBars, mostADay } from "../parts/mini-bars.ts";
 import { renderEmpty } from "../parts/notice.ts";
+import { dayNumber, daysName, lengthWords, type Period } from "../parts/period.ts";
+import {
+  askForLineDays,
+  askForLineProjects,
+  askForLines,
+  askForPrintDays,
+  askForRestProjects,
+  ERRORS_PATH,
+  type ErrorsChoice,
+  type ErrorsHref,
+  type ErrorsScope,
+  isAllTime,
+  keptQuery,
+  PRINT_SORTS,
+  PRINTS_PER_PAGE,
+  projectsOf,
+} from "./lines-questions.ts";
 
 /** Kinds of error by what their lines share, and below each its lines with most builds. */
 export const lines = block({

@@ -1,14 +1,12 @@
 import { counted, grouped } from "../../base/text.ts";
+import { RESOURCES } from "../../resources/resources.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
 import { clockWords, momentMs, span } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import type { Address, Draft } from "../parts/document.ts";
-import { html } from "../parts/html.ts";
+import { countWord, html, type Markup } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
 import { renderVerdict } from "../parts/verdict.ts";
-import { countWord, type Markup } from "../parts/words.ts";
-import type { ListProgress, SyncProgress } from "./first-sync-facts.ts";
-import { RESOURCES } from "../../resources/resources.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
 
 /** How often a page asks again while a sync or what follows it is under way. */
 export const RENEW_SECONDS = 15;

@@ -1,4 +1,4 @@
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { askFor } from "../../report/ask.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import { age, clockWords, DAY_MS, momentMs, when } from "../parts/age.ts";

@@ -1,15 +1,14 @@
 import { counted, grouped } from "../../base/text.ts";
-import { agoWords, clockWords, momentMs, span, when } from "../parts/age.ts";
-import type { Address, Drawing } from "../parts/document.ts";
-import { html, countWord, listsOf, shorten, type Markup } from "../parts/html.ts";
-import { mark, type Tone } from "../parts/marks.ts";
-import type { PageMoment, Freshness } from "../parts/page-moment.ts";
-import { type Row, type BlockPage, drawBlocks, filesOf, part } from "../parts/block.ts";
-import { renderFigures, renderVerdict } from "../parts/verdict.ts";
-import { judgeMirror, type MirrorVerdict } from "./mirror-words.ts";
-import { drawNeverSynced } from "./never-synced.ts";
 import { askFor } from "../../report/ask.ts";
+import { agoWords, clockWords, momentMs, span, when } from "../parts/age.ts";
+import { type BlockPage, drawBlocks, filesOf, part, type Row } from "../parts/block.ts";
+import type { Address, Drawing } from "../parts/document.ts";
+import { countWord, html, listsOf, type Markup, shorten } from "../parts/html.ts";
+import { mark, type Tone } from "../parts/marks.ts";
+import type { Freshness, PageMoment } from "../parts/page-moment.ts";
+import { renderFigures, renderVerdict } from "../parts/verdict.ts";
 import { lists } from "./lists.ts";
+import { drawNeverSynced } from "./never-synced.ts";
 import { askForCounts, askForRuns, looks, runs } from "./runs.ts";
 import { drift, quarantine, references, walks } from "./trust.ts";
 

@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { ask, onPage } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
 import type { Question } from "../../report/question.ts";

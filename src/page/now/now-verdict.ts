@@ -1,19 +1,27 @@
 import { counted, grouped } from "../../base/text.ts";
-import { renderPoints, differenceOf } from "../parts/changes.ts";
-import { html, wholePercent, foreign, type Markup, percent, slugWords } from "../parts/html.ts";
-import { buildHref, projectHref, withQuery } from "../parts/links.ts";
-import { linesHref, askForRising, readRising } from "../parts/rising.ts";
-import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict.ts";
-import { renderQuietActs, renderQuietFigures } from "./quiet-figures.ts";
-import { drawSpark } from "./spark.ts";
-import { type NowVerdict, type NowVerdictFacts, type VerdictKind, judge } from "./verdict.ts";
-import type { NowAnswers } from "./verdict-facts.ts";
 import { ask, askFor } from "../../report/ask.ts";
 import { pick, relation } from "../../report/relation.ts";
 import { DAY_MS, dayWords, momentMs } from "../parts/age.ts";
 import { part, type Row } from "../parts/block.ts";
-import { readArrivals, sinceWords, longSpan } from "./arrivals-verdict.ts";
-import { askForFailing, askForFixedCounts, askForKinds, askForOpenCounts, askForTotals, momentsOf, type NowScope, type NowSpan, spanOf, spanUntil } from "./now-scope.ts";
+import { differenceOf, renderPoints } from "../parts/changes.ts";
+import { foreign, html, type Markup, percent, slugWords, wholePercent } from "../parts/html.ts";
+import { buildHref, projectHref, withQuery } from "../parts/links.ts";
+import { askForRising, linesHref, readRising } from "../parts/rising.ts";
+import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict.ts";
+import { longSpan, readArrivals, sinceWords } from "./arrivals-verdict.ts";
+import {
+  askForFailing,
+  askForFixedCounts,
+  askForKinds,
+  askForOpenCounts,
+  askForTotals,
+  momentsOf,
+  type NowScope,
+  type NowSpan,
+  spanOf,
+  spanUntil,
+} from "./now-scope.ts";
+import { judge, type NowVerdict, type NowVerdictFacts, type VerdictKind } from "./verdict.ts";
 
 const build = relation("fact_builds");
 const daily = relation("success_rate_daily");

@@ -1,11 +1,11 @@
 /** What can be said about the builds in one sentence, and what speaks for it. */
 import { counted, grouped } from "../../base/text.ts";
 import { agoWords, clockWords, span, when } from "../parts/age.ts";
+import { shorten, wholePercent } from "../parts/html.ts";
+import { kindLabel } from "../parts/kinds.ts";
 import type { Tone } from "../parts/marks.ts";
-import { type RisingLine, beforeWords, risingWords, sayingOf } from "../parts/rising.ts";
-import { kindLabel, shorten, wholePercent } from "../parts/words.ts";
+import { beforeWords, type RisingLine, risingWords, sayingOf } from "../parts/rising.ts";
 import { type Arrivals, arrivalWords, judgeFew, judgeQuiet } from "./arrivals-verdict.ts";
-import { judgeRising } from "./rising-verdict.ts";
 
 interface Break {
   readonly slug: string;

@@ -1,4 +1,4 @@
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { html, type Markup, wholePercent } from "./html.ts";
 import { icon } from "./marks.ts";

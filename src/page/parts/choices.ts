@@ -1,5 +1,5 @@
 import { nearestNames } from "../../base/config/nearest-names.ts";
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { resolveSpan } from "../../report/time-bounds.ts";
 import { html, type Markup, shorten } from "./html.ts";
 import { type Query, withQuery } from "./links.ts";

@@ -1,6 +1,5 @@
 import { html as sendAsWritten } from "hono/html";
-import { grouped } from "../../base/counted.ts";
-import { printable } from "../../base/printable.ts";
+import { grouped, printable } from "../../base/text.ts";
 
 const JOINED = new WeakMap<TemplateStringsArray, TemplateStringsArray>();
 

@@ -1,11 +1,11 @@
-import { counted, grouped } from "../../../base/text.ts";
-import { html, type Markup } from "./html.ts";
-import { daysName, type Period } from "./period.ts";
-import { kindLabel } from "./kinds.ts";
+import { counted, grouped } from "../../base/text.ts";
+import { at, type DayAxis, dayAxis, type Span, spanNoun, spansOf } from "./axes.ts";
 import { countChange, renderCountChange } from "./changes.ts";
-import { dayAxis, spanNoun, spansOf, at, type DayAxis, type Span } from "./axes.ts";
+import { html, type Markup } from "./html.ts";
+import { kindLabel } from "./kinds.ts";
 import { countsBySpan, drawMiniBars, mostADay } from "./mini-bars.ts";
 import type { Kind } from "./outcomes.ts";
+import { daysName, type Period } from "./period.ts";
 
 interface MiniBarsFacts {
   readonly spans: readonly Span[];

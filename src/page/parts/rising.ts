@@ -1,13 +1,13 @@
-import { counted, grouped } from "../../base/text.ts";
-import { clockWords, momentMs, when } from "./age.ts";
-import { withQuery } from "./links.ts";
-import { dayNumber, dayText } from "./period.ts";
-import type { Row } from "./block.ts";
-import { shorten } from "./words.ts";
 import { sql } from "drizzle-orm";
+import { counted, grouped } from "../../base/text.ts";
 import { ask, onPage } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { inline, relation } from "../../report/relation.ts";
+import { clockWords, momentMs, when } from "./age.ts";
+import type { Row } from "./block.ts";
+import { shorten } from "./html.ts";
+import { withQuery } from "./links.ts";
+import { dayNumber, dayText } from "./period.ts";
 
 /** An error line that came more often in the last 24 hours than chance explains, in many projects. */
 export interface RisingLine {

@@ -1,4 +1,4 @@
-import { grouped } from "../../base/counted.ts";
+import { grouped } from "../../base/text.ts";
 import { momentMs, momentTag, span } from "./age.ts";
 import type { Row } from "./block.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { formatBetween } from "../../mirror/builds/format-span.ts";
 import { ask, askFor, onPage } from "../../report/ask.ts";
 import { pick, relation } from "../../report/relation.ts";

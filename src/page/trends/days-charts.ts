@@ -1,12 +1,11 @@
 import { scaleLinear } from "d3-scale";
-import { counted } from "../../base/text.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { at, type DayAxis, drawDates } from "../parts/axes.ts";
-import { drawPlot, levelLine, uprightLine, drawBar } from "../parts/plot.ts";
-import { isSurelyLower, type Outcomes, type SpanOutcomes } from "../parts/outcomes.ts";
 import { html, type Markup, percent, wholePercent } from "../parts/html.ts";
+import { isSurelyLower, type Outcomes, type SpanOutcomes } from "../parts/outcomes.ts";
 import { daysName } from "../parts/period.ts";
-import { grouped } from "../../base/counted.ts";
+import { drawBar, drawPlot, levelLine, uprightLine } from "../parts/plot.ts";
 
 const [TOP, BOTTOM, HEIGHT] = [24, 186, 204];
 

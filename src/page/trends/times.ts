@@ -1,6 +1,6 @@
 import { scaleLog } from "d3-scale";
 import { type SQL, sql } from "drizzle-orm";
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { ask } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { inline, pick, relation } from "../../report/relation.ts";

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { counted, grouped } from "../../base/counted.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, onPage } from "../../report/ask.ts";
 import { inline, pick, relation, where } from "../../report/relation.ts";
 import { block, type Row } from "../parts/block.ts";
