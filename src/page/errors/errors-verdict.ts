@@ -1,15 +1,23 @@
 import { counted, grouped } from "../../base/text.ts";
-import { type Kind, kindsOf } from "../parts/outcomes.ts";
-import { html, foreign, percent, wholePercent } from "../parts/html.ts";
-import { buildHref } from "../parts/links.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
-import { lengthWords, type Period, within } from "../parts/period.ts";
-import { beforeWords, linesHref, type RisingLine, risingWords, sayingOf, askForRising, readRising } from "../parts/rising.ts";
-import { type Row, part } from "../parts/block.ts";
-import type { Verdict } from "../parts/verdict.ts";
-import { kindLabel, askForKinds } from "../parts/kinds.ts";
 import { ask } from "../../report/ask.ts";
 import { relation } from "../../report/relation.ts";
+import { part, type Row } from "../parts/block.ts";
+import { foreign, html, percent, wholePercent } from "../parts/html.ts";
+import { askForKinds, kindLabel } from "../parts/kinds.ts";
+import { buildHref } from "../parts/links.ts";
+import { type Kind, kindsOf } from "../parts/outcomes.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
+import { lengthWords, type Period, within } from "../parts/period.ts";
+import {
+  askForRising,
+  beforeWords,
+  linesHref,
+  type RisingLine,
+  readRising,
+  risingWords,
+  sayingOf,
+} from "../parts/rising.ts";
+import type { Verdict } from "../parts/verdict.ts";
 import { isRising } from "./lines.ts";
 import { askForLines, type ErrorsScope } from "./lines-questions.ts";
 

@@ -1,6 +1,6 @@
 /** What can be said when builds do not arrive as usual. */
 import { counted, grouped } from "../../base/text.ts";
-import { clockWords, momentMs, span, when, DAY_MS, MINUTE_MS } from "../parts/age.ts";
+import { clockWords, DAY_MS, MINUTE_MS, momentMs, span, when } from "../parts/age.ts";
 import type { Row } from "../parts/block.ts";
 
 /** A mirror that has not looked for longer proves nothing about what arrives now. */

@@ -3,7 +3,6 @@ import { at, type DayAxis, dayAxis, type Span, spanNoun, spansOf } from "./axes.
 import { countChange, renderCountChange } from "./changes.ts";
 import { html, type Markup } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
-import { countsBySpan, drawMiniBars, mostADay } from "./mini-bars.ts";
 import type { Kind } from "./outcomes.ts";
 import { daysName, type Period } from "./period.ts";
 

@@ -1,19 +1,30 @@
+import { type SQL, sql } from "drizzle-orm";
 import { nearestNames } from "../../base/config/nearest-names.ts";
 import { counted, grouped } from "../../base/text.ts";
-import { momentMs, momentTag, when } from "../parts/age.ts";
-import { linkStrip, type StripBuild } from "../parts/series.ts";
-import { renderKey } from "../parts/plot.ts";
-import { type Link, renderEmpty, renderLinks } from "../parts/notice.ts";
-import { html, foreign, type Markup, shorten, targetWords } from "../parts/html.ts";
-import type { Query } from "../parts/links.ts";
-import { type MarkKind, mark } from "../parts/marks.ts";
-import { type Row, askEach, block } from "../parts/block.ts";
-import { kindLabel } from "../parts/kinds.ts";
-import { numberOf, type Only, type ProjectChoice, STRIP_BUILDS, askForSeries, askForTotals, isOf, NEWEST, OWN, type ProjectScope } from "./project-scope.ts";
-import { type SQL, sql } from "drizzle-orm";
 import { ask, onPage } from "../../report/ask.ts";
 import type { Question } from "../../report/question.ts";
 import { inline, pick, relation } from "../../report/relation.ts";
+import { momentMs, momentTag, when } from "../parts/age.ts";
+import { askEach, block, type Row } from "../parts/block.ts";
+import { foreign, html, type Markup, shorten, targetWords } from "../parts/html.ts";
+import { kindLabel } from "../parts/kinds.ts";
+import type { Query } from "../parts/links.ts";
+import { type MarkKind, mark } from "../parts/marks.ts";
+import { type Link, renderEmpty, renderLinks } from "../parts/notice.ts";
+import { renderKey } from "../parts/plot.ts";
+import { linkStrip, type StripBuild } from "../parts/series.ts";
+import {
+  askForSeries,
+  askForTotals,
+  isOf,
+  NEWEST,
+  numberOf,
+  type Only,
+  OWN,
+  type ProjectChoice,
+  type ProjectScope,
+  STRIP_BUILDS,
+} from "./project-scope.ts";
 
 const build = relation("fact_builds");
 const rate = relation("success_rate_by_project");

@@ -1,16 +1,26 @@
 import { counted, grouped } from "../../base/text.ts";
-import { wilsonInterval } from "../../report/wilson-interval.ts";
-import { age, agoWords, dayWords, momentMs, momentTag } from "../parts/age.ts";
-import { renderPoints, differenceOf } from "../parts/changes.ts";
-import { html, foreign, type Markup, slugWords, targetWords, wholePercent } from "../parts/html.ts";
-import { icon, type Tone, type MarkKind } from "../parts/marks.ts";
-import { buildHref, buildLink, targetTag, outsideLink } from "../parts/links.ts";
-import { type Row, part } from "../parts/block.ts";
-import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict.ts";
-import { kindLabel } from "../parts/kinds.ts";
-import { numberOf, STRIP_BUILDS, askForFailing, askForRecent, askForSeries, askForTotals, isOf, NEWEST, type ProjectScope } from "./project-scope.ts";
 import { ask } from "../../report/ask.ts";
 import { pick, relation } from "../../report/relation.ts";
+import { wilsonInterval } from "../../report/wilson-interval.ts";
+import { age, agoWords, dayWords, momentMs, momentTag } from "../parts/age.ts";
+import { part, type Row } from "../parts/block.ts";
+import { differenceOf, renderPoints } from "../parts/changes.ts";
+import { foreign, html, type Markup, slugWords, targetWords, wholePercent } from "../parts/html.ts";
+import { kindLabel } from "../parts/kinds.ts";
+import { buildHref, buildLink, outsideLink, targetTag } from "../parts/links.ts";
+import { icon, type MarkKind, type Tone } from "../parts/marks.ts";
+import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict.ts";
+import {
+  askForFailing,
+  askForRecent,
+  askForSeries,
+  askForTotals,
+  isOf,
+  NEWEST,
+  numberOf,
+  type ProjectScope,
+  STRIP_BUILDS,
+} from "./project-scope.ts";
 
 const build = relation("fact_builds");
 const open = relation("open_builds");

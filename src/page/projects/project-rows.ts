@@ -1,19 +1,19 @@
-import { counted } from "../../base/text.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
-import { age, agoWords } from "../parts/age.ts";
-import { askEach, type Row } from "../parts/block.ts";
-import { drawStrip } from "../parts/series.ts";
-import { rateDot } from "../parts/changes.ts";
-import { html, foreign, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
-import { projectHref, withQuery, buildHref, projectLink } from "../parts/links.ts";
-import type { Column } from "../parts/tables.ts";
-import { mark, outcomeMark } from "../parts/marks.ts";
-import { askForFailing, askForProjectStrips, ROW_STRIP_BUILDS } from "./projects-questions.ts";
 import { sql } from "drizzle-orm";
+import { counted } from "../../base/text.ts";
 import { askFor } from "../../report/ask.ts";
 import { relation } from "../../report/relation.ts";
 import { runText } from "../../store/connection/run-statement.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import { age, agoWords } from "../parts/age.ts";
+import { askEach, type Row } from "../parts/block.ts";
+import { rateDot } from "../parts/changes.ts";
+import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
+import { buildHref, projectHref, projectLink, withQuery } from "../parts/links.ts";
+import { mark, outcomeMark } from "../parts/marks.ts";
+import { drawStrip } from "../parts/series.ts";
+import type { Column } from "../parts/tables.ts";
+import { askForFailing, askForProjectStrips, ROW_STRIP_BUILDS } from "./projects-questions.ts";
 
 /** A project with what stands in its row. */
 export interface ProjectListRow {

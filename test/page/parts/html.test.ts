@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { counted } from "../../../src/base/text.ts";
-import { buildHref, projectHref, segmentAfter, withQuery } from "../../../src/page/parts/links.ts";
-import { kindLabel } from "../../../src/page/parts/kinds.ts";
 import { percent, shorten, targetWords, wholePercent } from "../../../src/page/parts/html.ts";
+import { kindLabel } from "../../../src/page/parts/kinds.ts";
+import { buildHref, projectHref, segmentAfter, withQuery } from "../../../src/page/parts/links.ts";
 
 describe("percent", () => {
   it.each([
