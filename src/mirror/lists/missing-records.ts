@@ -3,13 +3,14 @@
  * They are stored at once, so a later run can ask for their details. They stay missing until a walk shows them again
  * or their details answer that they are gone.
  */
+import type { Clock } from "../../base/clock.ts";
 import type { Resource } from "../../resources/resources.ts";
+import type { Patience } from "../../store/connection/patience.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { builds, missingRecords } from "../../store/schema/index.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { countShown, isListed } from "../load/live-count.ts";
-import type { RunParts } from "../load/run-parts.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import type { OpenRange } from "../walk/bisection.ts";
 import type { IdSet } from "../walk/id-set.ts";
@@ -244,12 +245,11 @@ export async function findUndecided(sql: AnySql, limit: number) {
 }
 
 /** Builds that are here, and that replies do not show in a range of dates that they show whole. */
-
 export type UnshownBuilds = ReturnType<typeof collectUnshown>;
 
 /** Collects the missing builds of a run. When they are too many, none of them is stored, as after a whole walk. */
 export function collectUnshown(
-  { sql, clock, patience, runId }: RunParts,
+  { sql, clock, patience, runId }: { sql: Sql; clock: Clock; patience: Patience; runId: number },
   limits: Pick<MissingFacts, "maxDeleteRatio" | "allowMassDelete">,
 ) {
   let noted = 0;

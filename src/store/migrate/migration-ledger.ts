@@ -32,7 +32,9 @@ export async function findApplied(sql: AnySql): Promise<AppliedMigration[]> {
     throw new SchemaVersionError(
       "could not use the database: a docmirror from before the first release made its schema, the last such at commit 1499eff6",
       {
-        hint: "to keep its data, `git checkout 1499eff6`, `npm ci && npm run build`, `node bin/docmirror.js backup FILE` there, and `docmirror restore FILE` here into a new database; without it, name a new database and run `docmirror sync`",
+        hint:
+          "to keep its data, `git checkout 1499eff6`, `npm ci && npm run build`, `node bin/docmirror.js backup FILE` there, and " +
+          "`docmirror restore FILE` here into a new database; without it, name a new database and run `docmirror sync`",
       },
     );
   }
