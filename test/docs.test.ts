@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
@@ -8,6 +9,9 @@ import { silentLog } from "../src/base/log.ts";
 import { createPages } from "../src/page/pages.ts";
 import { readDefinitions } from "../src/report/definitions.ts";
 import { RELATIONS } from "../src/report/dictionary.ts";
+import { grantReader, planReaderGrant } from "../src/report/grant-reader.ts";
+import { withSnapshot } from "../src/report/read-answer.ts";
+import { becomeReader, readStatement } from "../src/report/read-statement.ts";
 import { DECLARATIONS, RESOURCES } from "../src/resources/resources.ts";
 import type { BoundedReader } from "../src/serve/http/served-mirror.ts";
 import { createProbes, createStatusReply } from "../src/serve/http/supervision.ts";
@@ -16,13 +20,17 @@ import type { MirrorReader } from "../src/store/connection/mirror-reader.ts";
 import * as schema from "../src/store/schema/index.ts";
 import { cliPage } from "../tools/cli-page.ts";
 import { contractPage, HEALTH_PATHS, PATHS, STATUS } from "../tools/contract-page.ts";
+import { cookbookPage, DEMO_STARTS } from "../tools/cookbook-page.ts";
+import { QUESTIONS } from "../tools/cookbook-questions.ts";
 import { dictionaryPage } from "../tools/dictionary-page.ts";
 import { metricsPage } from "../tools/metrics-page.ts";
 import { settingsPage } from "../tools/settings-page.ts";
 import { withPicture } from "../tools/tables-picture.ts";
 import { createTestDatabase } from "./support/database.ts";
+import { fillDemoMirror } from "./support/demo-mirror.ts";
 
 const ROOT = new URL("../", import.meta.url);
+const SESSION = { applicationName: "docmirror test", max: 1 } as const;
 const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
 /** Tables of the mirror; what stands in `report`, and what is stored for it, has the data dictionary. */
 const tables = Object.values(schema)
@@ -75,7 +83,7 @@ test.each([
   );
   expect(statements).not.toEqual([]);
   await using database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  await withSql(database.url, SESSION, async (sql) => {
     for (const statement of statements) await sql.unsafe(statement);
   });
 });
@@ -225,5 +233,109 @@ describe("docs/README.md", () => {
 
   test.each(PAGES.filter((page) => page !== "README.md"))("%s opens with its readers", (page) => {
     expect(read(page)).toMatch(/^# .+\n\nFor /);
+  });
+});
+
+describe("docs/cookbook.md", () => {
+  const page = read("docs/cookbook.md");
+
+  test("has fifteen questions, each with its statement, which a reader may run, also where there is no answer", async () => {
+    expect(QUESTIONS).toHaveLength(15);
+    await using database = await createTestDatabase();
+    const role = `docmirror_test_cook_${randomBytes(4).toString("hex")}`;
+    await withSql(database.url, SESSION, async (sql) => {
+      await grantReader(sql, await planReaderGrant(sql, role));
+      try {
+        for (const { asks, sql: text } of QUESTIONS) {
+          expect(page).toContain(`## ${asks}\n\n\`\`\`sql\n${text};\n`);
+          await withSnapshot(sql, async (tx) => {
+            await becomeReader(tx, { role, timeoutMs: 60_000 });
+            for await (const { columns } of readStatement(tx, text))
+              expect(columns.length).toBeGreaterThan(2);
+          });
+        }
+      } finally {
+        await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
+      }
+    });
+  });
+
+  test("has the answers of a demo; `npm run docs:cookbook` writes them", {
+    tags: ["long"],
+    timeout: 600_000,
+  }, async () => {
+    await using database = await createTestDatabase();
+    await fillDemoMirror(database.url, DEMO_STARTS);
+    expect(await cookbookPage(database.url)).toBe(page);
+  });
+});
+
+const pathsOf = (text: string) => [...text.matchAll(/`(src\/[\w./-]*)`/g)].map(([, path = ""]) => path);
+
+const SOURCES = readdirSync(new URL("src/", ROOT), { recursive: true, encoding: "utf8" })
+  .filter((name) => /\.(ts|sql)$/.test(name))
+  .map((name) => `src/${name}`);
+/** The text of a file without its comments. */
+const codeOf = (path: string) => read(path).replace(/\/\*[\s\S]*?\*\/|^\s*(?:\/\/|--).*$/gm, "");
+/** What a simulated resource may have and needs not. */
+const MORE_LIFE = [
+  ...["settings.ts", "happenings.ts", "random.ts"].map((name) => `src/simulate/${name}`),
+  "src/cli/simulate-command.ts",
+];
+
+describe("docs/internals/changing.md", () => {
+  const page = read("docs/internals/changing.md");
+
+  test("names only code that is there", () => {
+    const names = [
+      ...page.matchAll(
+        /`(?:git grep(?: -w)? )?"?([A-Z][A-Z_]+|[A-Z]\w+|satisfies .*?|interrupted|408, 425)"?`/g,
+      ),
+    ];
+    const all = [...SOURCES.map(read), read("test/support/database-server.ts")].join("\n");
+    expect(names.length).toBeGreaterThan(5);
+    expect(names.map(([, name = ""]) => name).filter((name) => !all.includes(name))).toEqual([]);
+  });
+
+  test("has a row for each room", () => {
+    const [, rooms = ""] = /## The rooms\n([\s\S]*?)\n## /.exec(page) ?? [];
+    const named = [...rooms.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, room]) => room);
+    const folders = readdirSync(new URL("src/", ROOT), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    expect(named.toSorted()).toEqual(folders.toSorted());
+  });
+
+  test.each([
+    ["a setting", /export const (?:\w+_)?SETTINGS = \{/],
+    ["a command", /export const COMMANDS\b/],
+    ["how a run may end", /export type RunStatus\b/],
+    ["a metric", /export interface Figures\b/],
+    ["a notice", /const SOURCES: readonly NoticeSource/],
+    ["a relation of a report", /export const RATES\b/],
+    ["a block of a page", /export interface Block</],
+    ["an exit code", /export const EXIT\b/],
+    ["the retry policy", /export function isRetryable\b/],
+    ["the retry policy", /export const SERVICE_SETTINGS\b/],
+  ])("the row for %s names every file with %s", (change, pattern) => {
+    const row = page.split("\n").find((line) => line.startsWith(`| ${change} |`)) ?? "";
+    const files = SOURCES.filter((path) => pattern.test(codeOf(path)));
+    expect(files.length).toBeGreaterThan(0);
+    expect(pathsOf(row)).toEqual(expect.arrayContaining(files));
+  });
+
+  test("the list for a resource names just the files that name all resources, and those name each", () => {
+    const names = (path: string, resource: string) => new RegExp(`\\b${resource}s?\\b`).test(codeOf(path));
+    // The words of the first version: a file that a newer resource is missing in is found by them.
+    const first = ["user", "project", "version", "file", "build"];
+    const files = SOURCES.filter((path) => first.every((resource) => names(path, resource)));
+    const wanted = files.filter((path) => !MORE_LIFE.includes(path));
+    const forgotten = wanted.flatMap((path) =>
+      RESOURCES.filter((resource) => !names(path, resource)).map((resource) => `${path}: no ${resource}`),
+    );
+    expect(forgotten).toEqual([]);
+    const [, section = ""] = /### A resource\n([\s\S]*?)\n##+ /.exec(page) ?? [];
+    const listed = pathsOf(section).filter((path) => /\.(ts|sql)$/.test(path));
+    expect(listed.toSorted()).toEqual(files.toSorted());
   });
 });

@@ -1,5 +1,5 @@
 /** Runs each command of the pages for operators, as it stands there. */
-import { spawn } from "node:child_process";
+import { type SpawnOptionsWithoutStdio as SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
@@ -62,14 +62,7 @@ const commands = [
   ...new Set([...commandsOf(operations), ...commandsOf(database.replace(backupsSection, ""))]),
 ].filter((command) => !isOfBackups(command));
 
-interface Run {
-  cwd: string;
-  env: Record<string, string | undefined>;
-  until?: RegExp | undefined;
-  input?: string;
-  uid?: number;
-  gid?: number;
-}
+type Run = SpawnOptions & { until?: RegExp | undefined; input?: string };
 
 /** Runs a script until it ends, or until it says that it is up and is asked to end. */
 async function run(script: string, { until, input = "", ...options }: Run) {
@@ -198,7 +191,7 @@ const DAY = 86_400_000;
 
 describe.skipIf(system.POSTGRES_BIN === null)(
   "the commands for a backup",
-  { tags: ["long"], timeout: 300_000 },
+  { tags: ["long"], timeout: 600_000 },
   () => {
     let folder: string;
     let postgres: system.SystemPostgres;
