@@ -311,7 +311,7 @@ describe("docs/internals/changing.md", () => {
     ["a command", /export const COMMANDS\b/],
     ["how a run may end", /export type RunStatus\b/],
     ["a metric", /export interface Figures\b/],
-    ["a notice", /const SOURCES: readonly NoticeSource/],
+    ["a notice", /const SOURCES = \{/],
     ["a relation of a report", /export const RATES\b/],
     ["a block of a page", /export interface Block</],
     ["an exit code", /export const EXIT\b/],
