@@ -10,7 +10,6 @@ import type { Wording } from "../mirror/api/upstream-errors.ts";
 
 /** A request that failed and is sent again. */
 export interface RetryNotice {
-  /** How often the request was sent so far. */
   attempt: number;
   /** Milliseconds until the next try. Null when the service asked all requests to wait. */
   waitMs: number | null;
@@ -57,7 +56,6 @@ export interface ServiceClientOptions {
    * `UnexpectedShapeError`. @default false
    */
   allowOddFields?: boolean | undefined;
-  /** Called before each retry. */
   onRetry?: ((notice: RetryNotice) => void) | undefined;
   /** Called when the service held back or paused the requests, with a sentence for people. */
   onWarning?: ((message: string) => void) | undefined;
@@ -85,19 +83,14 @@ export function resolveOptions(options: ServiceClientOptions): ClientOptions {
   const faults: string[] = [];
   function settle<T>(name: string, given: unknown, parsed: Parsed<T>, fallback: T): T {
     if ("value" in parsed) return parsed.value;
-    faults.push(
-      `${name}: ${typeof given === "string" ? `"${maskUrl(given)}"` : String(given)} ${parsed.fault}`,
-    );
+    const shown = typeof given === "string" ? `"${maskUrl(given)}"` : String(given);
+    faults.push(`${name}: ${shown} ${parsed.fault}`);
     return fallback;
   }
   const defaults = defaultsOf(SERVICE_SETTINGS);
   const givenUrl = String(options.baseUrl);
-  const baseUrl = settle(
-    "baseUrl",
-    givenUrl,
-    SERVICE_SETTINGS.baseUrl.parse(givenUrl),
-    new URL("http://none.invalid"),
-  );
+  const noUrl = new URL("http://none.invalid");
+  const baseUrl = settle("baseUrl", givenUrl, SERVICE_SETTINGS.baseUrl.parse(givenUrl), noUrl);
   const limits = { ...defaults };
   for (const name of LIMITS) {
     const given = options[name];
@@ -116,12 +109,7 @@ export function resolveOptions(options: ServiceClientOptions): ClientOptions {
   const { ratePerSecond, concurrency, timeoutMs, retries } = limits;
   return {
     baseUrl,
-    ratePerSecond,
-    concurrency,
-    timeoutMs,
-    retries,
-    mostRetries: 100,
-    maxBodyBytes,
+    ...{ ratePerSecond, concurrency, timeoutMs, retries, mostRetries: 100, maxBodyBytes },
     headers: { "user-agent": userAgent, ...lowerCased(options.headers ?? {}) },
     wording: WORDING,
     proxies,
@@ -133,7 +121,6 @@ export function resolveOptions(options: ServiceClientOptions): ClientOptions {
   };
 }
 
-/** Checks the options of a call. Throws one ConfigError that names every fault. */
 export function requestOptions({
   signal,
   timeoutMs,

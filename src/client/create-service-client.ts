@@ -20,7 +20,6 @@ import {
   queryText,
   ROOT_PATH,
   recordPath,
-  schemaPath,
 } from "./endpoint-path.ts";
 import { type ListPage, listPages, parseObjects, parsePage } from "./list-pages.ts";
 import {
@@ -66,7 +65,6 @@ export function serviceClientOver(
     };
   }
 
-  /** Whatever is wrong with a call rejects it. */
   function call<T>(options: CallOptions, run: (ask: Ask) => Promise<Answer<T>>): Call<T> {
     return callOf((async () => run(askWith(options)))());
   }
@@ -126,7 +124,8 @@ export function serviceClientOver(
       call(options, (ask) => fetchRecord(ask, resource, idOrSlug, { allowOddFields })),
     versionsOf: (projectSlug, query = {}) =>
       recordList(recordsOf("version", recordPath("version", projectSlug), query)),
-    fetchSchema: (resource, options = {}) => call(options, (ask) => ask(schemaPath(resource), parseSchema)),
+    fetchSchema: (resource, options = {}) =>
+      call(options, (ask) => ask(`${listPath(resource)}schema/`, parseSchema)),
     searchFiles: (q, options = {}) =>
       call(options, async (ask) => {
         if (options.page !== undefined) assertCount("page", options.page, 1);
@@ -158,10 +157,8 @@ function anchorOf(hit: unknown, url: string): string {
   throw unexpectedShape(url, "a hit is no address");
 }
 
-/** Asks for a path, with the options of one call. */
 type Ask = <T>(path: string, parse: FetchOptions<T>["parse"]) => Promise<Answer<T>>;
 
-/** Asks for the root listing. A 404 here means that the base URL is wrong, and is an `UnexpectedShapeError`. */
 async function fetchRoot(ask: Ask): Promise<Answer<RootListing>> {
   try {
     return await ask(ROOT_PATH, parseRoot);

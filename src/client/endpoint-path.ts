@@ -8,10 +8,7 @@ type Parameters = Readonly<Record<string, string | number | boolean | undefined>
 
 export const ROOT_PATH = "/api/v1/";
 
-/** The path of a list. */
-export function listPath(resource: Resource): string {
-  return `${ROOT_PATH}${resource}/`;
-}
+export const listPath = (resource: Resource) => `${ROOT_PATH}${resource}/`;
 
 /** The path of a detail. The closing slash saves a redirect. Throws ConfigError for a key that no record can have. */
 export function recordPath(resource: Resource, key: string): string {
@@ -26,10 +23,6 @@ export function keySegment(resource: Resource, key: string): string {
     });
   }
   return encodeURIComponent(key);
-}
-
-export function schemaPath(resource: Resource): string {
-  return `${listPath(resource)}schema/`;
 }
 
 /** `page` counts from 1. A service that does not know it answers with its first hits. */
@@ -53,12 +46,8 @@ export function docSearchPath({ project, version = "latest", q }: DocSearch): st
   return withQuery("/api/v2/docsearch/", { project, version, q });
 }
 
-function withQuery(path: string, parameters: Parameters): string {
-  const query = queryText(parameters);
-  return query === "" ? path : `${path}?${query}`;
-}
+const withQuery = (path: string, parameters: Parameters) => `${path}?${queryText(parameters)}`;
 
-/** The parameters as a query, in the order given. */
 export function queryText(parameters: Parameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
@@ -91,21 +80,20 @@ export type Filters<R extends Resource> = [Filtered<DeclarationOf<R>["fields"]>]
  */
 export type OtherFilters = Readonly<Record<string, string | number | boolean | undefined>>;
 
-interface GivenFilters {
-  filters?: OtherFilters | undefined;
-  otherFilters?: OtherFilters | undefined;
-}
-
 /** The client sets them itself. */
 const OWN = ["limit", "offset", "format"];
 
 /** The filters as a query. Throws ConfigError for a name in `filters` that is none, as programs in JavaScript may have. */
-export function filterText(resource: Resource, { filters = {}, otherFilters = {} }: GivenFilters): string {
+export function filterText(
+  resource: Resource,
+  { filters = {}, otherFilters = {} }: { [K in "filters" | "otherFilters"]?: OtherFilters | undefined },
+): string {
   const given = { ...filters, ...otherFilters };
   const own = OWN.filter((name) => Object.hasOwn(given, name));
   if (own.length > 0)
     throw new ConfigError(`${own.join(", ")} cannot be a filter: the client sets it itself`);
-  const known = filterNames(resource);
+  const fields = fieldsOf(resource).flatMap(([name, { filter }]) => (filter === undefined ? [] : [name]));
+  const known = fields.includes("project") ? [...fields, "project__slug"] : fields;
   const unknown = Object.keys(filters).filter((name) => !known.includes(name));
   if (unknown.length > 0)
     throw new ConfigError(`a ${resource} has no documented filter ${unknown.join(", ")}`, {
@@ -114,12 +102,6 @@ export function filterText(resource: Resource, { filters = {}, otherFilters = {}
   return queryText({ ...given, format: "json" });
 }
 
-function filterNames(resource: Resource): string[] {
-  const names = fieldsOf(resource).flatMap(([name, { filter }]) => (filter === undefined ? [] : [name]));
-  return names.includes("project") ? [...names, "project__slug"] : names;
-}
-
-/** Throws ConfigError for anything but a whole number in this range. */
 export function assertCount(name: string, value: number, min: number, max = Number.MAX_SAFE_INTEGER): void {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return;
   const range = `from ${min}${max === Number.MAX_SAFE_INTEGER ? "" : ` to ${max}`}`;

@@ -6,11 +6,8 @@ import { type Extra, extraOf, unexpectedShape } from "./parse-record.ts";
 
 /** The place of a page in its list (`docs/interface.md`, "Lists"). What is no whole number from 0 on is null. */
 export interface PageMeta {
-  /** The size of the page. The service cuts a larger one, usually to 1000. */
   readonly limit: number | null;
-  /** How many records come before the page. */
   readonly offset: number | null;
-  /** The path of the next page; null at the end of the list. */
   readonly next: string | null;
   readonly previous: string | null;
   /** How many records the list has. Each page has its own count. */
@@ -67,7 +64,6 @@ const MAX_PAGES = 1_000_000;
 interface PageList<Page> {
   /** The first page to ask for. Its path and its parameters stay; only limit and offset change. */
   first: PageRequest;
-  /** Other paths that `next` may have: a list that was asked for by a project's slug loses the slug there. */
   otherPaths?: readonly string[];
   baseUrl: URL;
   fetchPage(path: string): Promise<Page>;
@@ -87,7 +83,6 @@ export async function* listPages<Page extends PageParts<{ readonly id: string }>
   const paths = [list.first.path, ...otherPaths];
   const isListPath = (path: string) => paths.some((own) => isSameEndpoint(path, own, baseUrl));
   let at = list.first;
-  /** The ids of the page before, if it was full and had no next one. */
   let idsBefore: Set<string> | null = null;
   for (let pages = 1; ; pages++) {
     const page = await list.fetchPage(requestText(at));

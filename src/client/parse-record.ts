@@ -39,7 +39,6 @@ export interface Build extends Received<RecordTypes["build"]> {}
 /** A file with `text`, a snippet of HTML in which the words stand in spans of class `highlighted`. */
 export interface FileHit extends Received<FileHitRecord> {}
 
-/** The record of each resource. */
 export interface RecordOf {
   readonly user: User;
   readonly project: Project;
@@ -51,7 +50,6 @@ export interface RecordOf {
 const HANDED_ON = "with the option allowOddFields the client puts such a value into extra";
 
 export interface RecordChecks {
-  /** Where the record comes from, for messages. */
   url: string;
   /** Whether a documented field may hold a value of another type, which then goes to `extra`. @default false */
   allowOddFields?: boolean;
@@ -66,28 +64,22 @@ export function parseRecord<R extends Resource>(
   value: unknown,
   checks: RecordChecks,
 ): RecordOf[R] {
-  return readRecord(
-    value,
-    { resource, fields: DECLARATIONS[resource].fields, what: resource },
-    checks,
-  ) as RecordOf[R];
+  const { fields } = DECLARATIONS[resource];
+  return readRecord(value, { resource, fields, what: resource }, checks) as RecordOf[R];
 }
 
 const FILE_HIT: Fields = { ...DECLARATIONS.file.fields, text: { kind: "string" } };
 
-/** Reads one hit of the file search: a file with a snippet. Throws like `parseRecord`. */
 export function parseFileHit(value: unknown, checks: RecordChecks): FileHit {
   return readRecord(value, { resource: "file", fields: FILE_HIT, what: "file" }, checks) as FileHit;
 }
 
-interface Expected {
-  resource: Resource;
-  fields: Fields;
-  /** As messages name it. */
-  what: string;
-}
-
-function readRecord(value: unknown, { resource, fields, what }: Expected, checks: RecordChecks): object {
+/** `what` is the record as messages name it. */
+function readRecord(
+  value: unknown,
+  { resource, fields, what }: { resource: Resource; fields: Fields; what: string },
+  checks: RecordChecks,
+): object {
   const { url, allowOddFields = false } = checks;
   const id = recordId(value);
   if (id === null || !isJsonObject(value)) throw unexpectedShape(url, `a ${what} has no usable id`);
@@ -109,7 +101,6 @@ function readRecord(value: unknown, { resource, fields, what }: Expected, checks
   return { ...Object.fromEntries(known), extra: Object.fromEntries(extra) };
 }
 
-/** The value of a documented field. Undefined for one of another type, where those are allowed. */
 function readField(
   held: unknown,
   field: Field,
@@ -152,7 +143,6 @@ const KIND_WORDS: Record<FieldKind, string> = {
 /** What a service sends beside the documented fields, by name, as it came. */
 export type Extra = Readonly<Record<string, unknown>>;
 
-/** The fields of an object without those that are known. */
 export function extraOf(value: Readonly<Record<string, unknown>>, known: readonly string[]): Extra {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !known.includes(name)));
 }

@@ -2,10 +2,8 @@ import { isJsonObject } from "../resources/parse-json.ts";
 import { isResource, RESOURCES, type Resource } from "../resources/resources.ts";
 import { type Extra, extraOf, unexpectedShape } from "./parse-record.ts";
 
-/** The two endpoints of a resource, as paths. */
 export interface ResourceEndpoints {
   readonly list_endpoint: string;
-  /** Null when the service does not name it. */
   readonly schema: string | null;
 }
 

@@ -46,7 +46,7 @@ export interface FileSearchOptions extends CallOptions {
  * that lives longer makes a new client.
  */
 export interface ServiceClient extends AsyncDisposable {
-  /** The base URL without its user and password. */
+  /** Without its user and password. */
   readonly baseUrl: string;
 
   /** The resources of the service and their endpoints. Follows `docs/interface.md`, "Root listing". */
@@ -67,7 +67,6 @@ export interface ServiceClient extends AsyncDisposable {
    */
   list<R extends Resource>(resource: R, query?: ListQuery<R>): RecordList<RecordOf[R]>;
 
-  /** The same, by pages, for programs that keep `meta` or the replies. */
   listPages<R extends Resource>(
     resource: R,
     query?: ListQuery<R>,

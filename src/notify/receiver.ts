@@ -2,11 +2,11 @@ import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { findProxyRoute, type Proxies, type ProxyRoute, showProxy } from "../base/config/proxies.ts";
 import type { NoticeType } from "../base/config/setting.ts";
-import { basicLogin } from "../mirror/api/logins.ts";
 import { parseRetryAfter } from "../mirror/api/reply-times.ts";
 import { createConnections } from "../mirror/api/transport.ts";
 import { TunnelError } from "../mirror/api/upstream-errors.ts";
 import type { Webhook, WebhookFormat } from "./webhook.ts";
+import { loginOf } from "../mirror/api/logins.ts";
 
 /** For a whole try, from the connection to the head of the reply. */
 const TIMEOUT_MS = 15_000;
@@ -41,6 +41,7 @@ export function createReceiver(options: ReceiverOptions) {
   const { url, key, format, proxies, clock, timeoutMs = TIMEOUT_MS } = options;
   const route = findProxyRoute(url, proxies);
   const connections = createConnections({ proxy: route.proxy, connections: 1, timeoutMs });
+  const login = loginOf(url);
   const target = new URL(url);
   target.username = target.password = "";
 
@@ -60,7 +61,7 @@ export function createReceiver(options: ReceiverOptions) {
           headers: {
             "content-type": "application/json",
             "user-agent": "docmirror",
-            ...login(url),
+            ...(login !== null && { authorization: login }),
             ...(key && signedHeaders(message.id, body, key, clock.now())),
           },
           body,
@@ -106,10 +107,6 @@ function reasonOf(error: unknown): string {
 
 function through({ proxy, because }: ProxyRoute): string {
   return proxy === null ? "" : `, through the proxy ${showProxy(proxy)} (${because})`;
-}
-
-function login({ username, password }: URL): { authorization?: string } {
-  return username === "" && password === "" ? {} : { authorization: basicLogin(username, password) };
 }
 
 /** A notice as receivers see it. */

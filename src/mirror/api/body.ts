@@ -1,3 +1,5 @@
+/** How the body of a reply becomes text: read, unpacked, decoded by its charset. */
+
 import { isUtf8 } from "node:buffer";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
@@ -51,12 +53,10 @@ export async function decodeBody(
   }
 }
 
-/** The charset that a `Content-Type` or a `meta` element names, or undefined. */
 function charsetIn(text: string): string | undefined {
   return /charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(text)?.[1];
 }
 
-/** The name of a charset by any of its labels, such as "windows-1252" for ISO-8859-1. Null for an unknown label. */
 function charsetNamed(label: string): string | null {
   try {
     return new TextDecoder(label).encoding;
@@ -74,7 +74,7 @@ function decodeCharset(body: Buffer, charset: string, options: { fatal?: boolean
 
 interface DecodedReply {
   text: string;
-  /** Null when all bytes fit. Else the text with U+FFFD for the others alone: `?` is each that was sent. */
+  /** Null when all bytes fit. Else the text with U+FFFD for the bytes that do not, and `?` for each that was sent. */
   damaged: string | null;
 }
 
@@ -118,16 +118,13 @@ function decodeOther(body: Buffer, charset: string): DecodedReply {
   }
 }
 
-function withoutMark(text: string): string {
-  return text.startsWith("\uFEFF") ? text.slice(1) : text;
-}
+const withoutMark = (text: string) => (text.startsWith("\uFEFF") ? text.slice(1) : text);
 
 /** An escape is a character that was sent. A backslash that is escaped itself begins none. */
 function withoutEscapes(text: string): string {
   return text.replace(/\\(?:\\|ufffd)/gi, (found) => (found === "\\\\" ? found : "?"));
 }
 
-/** How much of a page is searched for its encoding, in bytes. Browsers look as far. */
 const SEARCHED_BYTES = 1024;
 
 /**

@@ -84,11 +84,8 @@ export function createClient(options: ClientOptions): Client {
     rootUrl: apiUrl(ROOT_PATH, baseUrl) ?? baseUrl,
     accept: "application/json",
     labelOf: (url) => requestLabel(url, baseUrl),
-    follow(url, status, location) {
-      const isLink = location !== "" && URL.canParse(location, url.href);
-      const target = isLink ? apiUrl(new URL(location, url).href, baseUrl) : null;
-      return target ?? refuseRedirect(url, status, location, nameOf);
-    },
+    follow: (redirect) =>
+      (redirect.target && apiUrl(redirect.target.href, baseUrl)) ?? refuseRedirect(redirect, nameOf),
   });
 
   return {
@@ -152,7 +149,6 @@ function hashOf(pieces: readonly Buffer[], kind: string): string {
   return hash.digest("hex");
 }
 
-/** The page of a split reply; null when its objects are no JSON by themselves, so that it has another form. */
 function readParts({ meta, objects }: SplitReply): unknown {
   try {
     return decodeJson(Buffer.concat(objects), "utf-8", (records) => ({ meta, objects: records }));
@@ -186,7 +182,6 @@ function decodeJson(bytes: Buffer, charset: string, asReply: (value: unknown) =>
   return reply;
 }
 
-/** What writes lines about the requests of a run. */
 interface Told {
   client: Client;
   log: Logger;

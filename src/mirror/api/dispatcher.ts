@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher, errors, Pool, ProxyAgent } from "undici";
-import { basicLogin } from "./logins.ts";
+import { loginOf } from "./logins.ts";
 import { TunnelError } from "./upstream-errors.ts";
 
 export { request } from "undici";
@@ -7,9 +7,8 @@ export { request } from "undici";
 export interface DispatcherOptions {
   /** Null: directly. */
   proxy: URL | null;
-  /** The most connections to the service. */
   connections: number;
-  /** For each step: to connect, to wait for the head of a reply, to wait for more of its body. */
+  /** To connect, and for a proxy to open a tunnel. All else is ended by the signal of the request. */
   timeoutMs: number;
 }
 
@@ -32,17 +31,15 @@ class ProxyPool extends Pool {
   }
 }
 
-/** The connections to one service. */
 export function createDispatcher({ proxy, connections, timeoutMs }: DispatcherOptions): Dispatcher {
-  const limits = { connections, headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
+  const limits = { connections, headersTimeout: 0, bodyTimeout: 0 };
   const connect = { timeout: timeoutMs };
   if (proxy === null) return new Agent({ ...limits, connect });
   const { protocol, host } = proxy;
-  const token = proxyLogin(proxy);
+  const token = loginOf(proxy);
   return new ProxyAgent({
     ...limits,
-    // The login header is built here, because undici drops a user without a password and throws for a bare
-    // percent sign.
+    // undici drops a user without a password, and throws for a bare percent sign.
     uri: `${protocol}//${host}`,
     ...(token === null ? {} : { token }),
     // Plain HTTP is forwarded without a tunnel, as curl does it: many proxies refuse a tunnel to port 80.
@@ -53,9 +50,4 @@ export function createDispatcher({ proxy, connections, timeoutMs }: DispatcherOp
     factory: (origin, options) => new Pool(origin, { ...options, ...limits }),
     clientFactory: (origin, options) => new ProxyPool(origin, { ...options, headersTimeout: timeoutMs }),
   });
-}
-
-function proxyLogin({ username, password }: URL): string | null {
-  if (username === "" && password === "") return null;
-  return basicLogin(username, password);
 }

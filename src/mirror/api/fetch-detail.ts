@@ -7,21 +7,15 @@ import { isGone } from "./retry.ts";
 export interface Detail {
   record: unknown;
   request: string;
-  /** When the request was sent. The record is not older than that. */
   askedAt: Date;
-  /** When the reply arrived. The record is not newer than that. */
   observedAt: Date;
 }
 
 /** Whether a key leads out of its resource: `.` and `..` are steps, also behind a slash that is decoded. */
-function leadsOut(key: string): boolean {
-  return key.split(/[/\\]/).some((part) => part === "." || part === "..");
-}
+const leadsOut = (key: string) => key.split(/[/\\]/).some((part) => part === "." || part === "..");
 
 /** The closing slash saves a redirect. */
-function detailPath(resource: Resource, key: string): string {
-  return `/api/v1/${resource}/${encodeURIComponent(key)}/`;
-}
+const detailPath = (resource: Resource, key: string) => `/api/v1/${resource}/${encodeURIComponent(key)}/`;
 
 /**
  * Asks for one record by id, or a project by its slug. Throws `UnexpectedShapeError` for a list: services
@@ -57,7 +51,6 @@ export type DetailAnswer =
   | { kind: "found"; detail: Detail }
   /** It answered 404 or 410 at these moments. A cache's reply counts as asked for when the cache got it. */
   | { kind: "gone"; request: string; askedAt: Date; observedAt: Date }
-  /** No usable answer: none at all, another status, or another record. */
   | { kind: "unclear"; error: UpstreamError | null };
 
 /** Asks for a record by its id. Throws only errors that are not upstream's, such as a stop. */

@@ -19,7 +19,7 @@
  * A request keeps its place in the client's queue while it waits here. While the gate is shut, no other
  * request could use that place.
  */
-import { EventEmitter, once, setMaxListeners } from "node:events";
+import { EventEmitter, once } from "node:events";
 import type { Clock } from "../../base/clock.ts";
 import {
   attachReply,
@@ -30,7 +30,7 @@ import {
   type UpstreamError,
 } from "../../base/errors.ts";
 import type { Hold, HostPace } from "./host-pace.ts";
-import { linkSignals } from "./link-signals.ts";
+import { withSignals } from "./link-signals.ts";
 import { isRefusal, MAX_RETRY_AFTER_MS, retryWaitMs } from "./retry.ts";
 
 /** After this many failed rounds in a row, only the root is asked. */
@@ -54,7 +54,6 @@ export interface HostGateOptions {
   probe(): Promise<unknown>;
   /** Ends the waits that do not belong to a request. */
   signal: AbortSignal;
-  /** What to do once the host is lost. */
   whenLost: string;
   /** Called at the start of each pause, and after 429 or 503 held requests back for more than 5 s. */
   onWarning(message: string): void;
@@ -66,8 +65,7 @@ export function createHostGate(options: HostGateOptions) {
   const { pace, clock } = options;
   const maxPauses = Math.min(MAX_PAUSES, options.retries);
   const lost = new AbortController();
-  // Every request listens to it.
-  setMaxListeners(0, lost.signal);
+  // Every request that waits listens to it.
   const changes = new EventEmitter().setMaxListeners(0);
   /** Aborted when the doubt is over; null while there is none. */
   let doubt: AbortController | null = null;
@@ -119,9 +117,8 @@ export function createHostGate(options: HostGateOptions) {
   async function examine(cause: UpstreamError): Promise<void> {
     const mine = new AbortController();
     doubt = mine;
-    const { signal, release } = linkSignals([mine.signal, options.signal, lost.signal]);
     let error = cause;
-    try {
+    await withSignals([mine.signal, options.signal, lost.signal], async (signal) => {
       for (let pauses = 0; ; pauses++) {
         const failure = await probe(signal);
         signal.throwIfAborted();
@@ -134,12 +131,9 @@ export function createHostGate(options: HostGateOptions) {
         options.onWarning(`paused all requests for ${describeTime(pauseMs)} ${inARow}: ${error.message}`);
         await clock.sleep(pauseMs, signal);
       }
-    } finally {
-      release();
-    }
+    });
   }
 
-  /** Asks the root once no hold is left. Null for any content. All callers share one answer. */
   async function probe(signal: AbortSignal): Promise<UpstreamError | null> {
     do {
       while (isHeld) await nextChange(signal);
@@ -167,7 +161,6 @@ export function createHostGate(options: HostGateOptions) {
     }
   }
 
-  /** Shuts the gate while the pace has a hold, of any run. A hold that is too long ends this run. */
   function applyHold(): void {
     const hold = pace.held();
     if (!hold) return;
@@ -238,11 +231,7 @@ export function createHostGate(options: HostGateOptions) {
 
 /** The same failure with another message. It keeps its class, because callers decide by the class. */
 function withMessage(error: UpstreamError, message: string, hint: string): UpstreamError {
-  const facts = {
-    url: error.url,
-    cause: error,
-    hint,
-  };
+  const facts = { url: error.url, cause: error, hint };
   if (error instanceof HttpStatusError) {
     const { status, retryAfterMs, reply, body } = error;
     const copy = new HttpStatusError(message, { ...facts, status, retryAfterMs });
@@ -255,7 +244,6 @@ function isShortEnough(hold: Hold): boolean {
   return hold.leftMs() <= MAX_RETRY_AFTER_MS;
 }
 
-/** How long a hold still lasts and, if that is less than a year, when it ends. */
 function describeHold(hold: Hold): string {
   const leftMs = hold.leftMs();
   if (leftMs > YEAR_MS) return `for ${describeTime(leftMs)}`;
@@ -263,7 +251,6 @@ function describeHold(hold: Hold): string {
   return `for ${describeTime(leftMs)}, until ${over.toISOString().replace(".000", "")}`;
 }
 
-/** A time in words. Some servers ask for 10^20 seconds. */
 function describeTime(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 120) return `${seconds} s`;

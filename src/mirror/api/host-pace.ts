@@ -1,14 +1,12 @@
-import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
 import type { Clock } from "../../base/clock.ts";
 import type { HttpStatusError } from "../../base/errors.ts";
-import { linkSignals } from "./link-signals.ts";
+import { withSignals } from "./link-signals.ts";
 
 export type Hold = ReturnType<typeof createHold>;
 export type HostPace = ReturnType<typeof createHostPace>;
 
 interface HostPaceOptions {
-  /** Requests a second, evenly spaced; 0 for no limit. */
   ratePerSecond: number;
   clock: Clock;
 }
@@ -23,25 +21,22 @@ const EASE = 0.99;
  */
 export function createHostPace({ ratePerSecond, clock }: HostPaceOptions) {
   const nowMs = () => clock.now().getTime();
-  const turns = createTurns(ratePerSecond);
+  const turns = ratePerSecond === 0 ? null : createTurns(ratePerSecond);
   let slowness = 1;
-  /** The number of empty turns to take because of the slowness; it may be a fraction. */
   let emptyTurns = 0;
   let held: Hold | null = null;
 
   return {
     /** Resolves when the next request may start. A request that is aborted before takes no turn. */
     async turn(signal: AbortSignal): Promise<void> {
-      if (ratePerSecond === 0) return;
+      if (turns === null) return;
       emptyTurns += slowness - 1;
       for (; emptyTurns >= 1; emptyTurns--) turns.take(signal).catch(() => {});
       await turns.take(signal);
     },
-    /** Doubles the time between turns, up to 16 times that of the rate. Does nothing without a rate. */
     slow(): void {
       slowness = Math.min(MAX_SLOWNESS, slowness * 2);
     },
-    /** Makes the pace one percent faster, up to the rate. */
     ease(): void {
       slowness = Math.max(1, slowness * EASE);
     },
@@ -50,7 +45,6 @@ export function createHostPace({ ratePerSecond, clock }: HostPaceOptions) {
       const hold = createHold(waitMs, refusal, nowMs);
       if (held === null || held.leftMs() <= hold.leftMs()) held = hold;
     },
-    /** The current hold, or null. */
     held(): Hold | null {
       if (held && held.leftMs() < 0) held = null;
       return held;
@@ -62,7 +56,6 @@ export function createHostPace({ ratePerSecond, clock }: HostPaceOptions) {
   };
 }
 
-/** A time without requests to the host, after it refused one with 429 or 503. */
 function createHold(waitMs: number, refusal: HttpStatusError, nowMs: () => number) {
   let latestMs = nowMs();
   let untilMs = latestMs + waitMs;
@@ -86,17 +79,13 @@ function createHold(waitMs: number, refusal: HttpStatusError, nowMs: () => numbe
   };
 }
 
-/**
- * Turns at an even pace, by the rate control of p-queue. It has this wrapper because p-queue measures by the time of day
- * (`Date.now`, as of 9.3): after the system clock is set back, its queue waits until that time comes again, perhaps for
- * hours, so a new queue replaces it.
- */
-
 /** Timers fire up to two milliseconds late. So a higher rate has more turns in an interval, not shorter ones. */
 const SHORTEST_INTERVAL_MS = 40;
 const CLOCK_CHECK_MS = 1000;
 
 /**
+ * Turns at an even pace, by the rate control of p-queue. It measures by the time of day (`Date.now`, as of 9.3): after the
+ * system clock is set back, its queue waits until that time comes again, perhaps for hours, so a new queue replaces it.
  * `strict` limits every window of time. Without it, up to 83 requests a second pass where 50 are allowed, at the
  * border of two windows.
  */
@@ -105,12 +94,10 @@ function createTurns(ratePerSecond: number) {
   // p-queue counts whole milliseconds. Half a millisecond less never lets two turns come closer, and lets a
   // timer that fires on time pass.
   const interval = Math.ceil((intervalCap * 1000) / ratePerSecond) - 0.5;
-  const createQueue = () => {
-    const replaced = new AbortController();
-    setMaxListeners(0, replaced.signal);
-    const queue = ratePerSecond === 0 ? new PQueue() : new PQueue({ strict: true, intervalCap, interval });
-    return { queue, replaced };
-  };
+  const createQueue = () => ({
+    queue: new PQueue({ strict: true, intervalCap, interval }),
+    replaced: new AbortController(),
+  });
   let current = createQueue();
   let waiting = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -136,13 +123,12 @@ function createTurns(ratePerSecond: number) {
       try {
         for (;;) {
           const { queue, replaced } = current;
-          const either = linkSignals([signal, replaced.signal]);
           try {
-            return await queue.add(async () => {}, { signal: either.signal });
+            return await withSignals([signal, replaced.signal], (either) =>
+              queue.add(async () => {}, { signal: either }),
+            );
           } catch (error) {
             if (signal.aborted || !replaced.signal.aborted) throw error;
-          } finally {
-            either.release();
           }
         }
       } finally {

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
 import type { Clock } from "../../base/clock.ts";
 import { findProxyRoute } from "../../base/config/proxies.ts";
@@ -9,20 +8,20 @@ import type { RequestMeter } from "../../base/metrics/meters.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
-import { linkSignals } from "./link-signals.ts";
-import { basicLogin, createLoginHider } from "./logins.ts";
-import { createClockDifference, parseHttpDate, parseRetryAfter } from "./reply-times.ts";
+import { withSignals } from "./link-signals.ts";
+import { createLoginHider, loginOf } from "./logins.ts";
+import { cacheAgeMs, createClockDifference, parseHttpDate, parseRetryAfter } from "./reply-times.ts";
 import { withRetries } from "./retry.ts";
 import { createTransport, type Fetch, type RawReply, transportOf } from "./transport.ts";
 import {
   answerOf,
   COMMAND_WORDING,
   excerpt,
+  type Redirect,
   RedirectsError,
   shownBody,
   showUrl,
   statusError,
-  toProxyError,
   toUpstreamError,
   type Wording,
 } from "./upstream-errors.ts";
@@ -40,7 +39,6 @@ export interface HostSettings
     Config,
     "ratePerSecond" | "concurrency" | "timeoutMs" | "retries" | "maxBodyBytes" | "proxies"
   > {
-  /** The most retries that a request may ask for. @default retries */
   mostRetries?: number;
   /** Sent with every request, by names in lower case. They replace those that the client sends itself. @default none */
   headers?: Readonly<Record<string, string>>;
@@ -54,39 +52,32 @@ export interface HostSettings
   /** Hears of each retry. The program's log is one. */
   log: RetryLog;
   signal?: AbortSignal;
-  /** Called with warnings for the summary of the run: requests were paused, or the service held them back. */
   onWarning?(message: string): void;
   /** Counts the requests. @default nothing does */
   meter?: RequestMeter | undefined;
 }
 
-/** What is asked of a host: where it is, and how its replies are taken. */
-export interface HostPlace {
-  /** Its origin is the host. Its user and password are sent as Basic, to this origin alone. */
+/** Where a host is, and how its replies are taken. */
+interface HostPlace {
   baseUrl: URL;
   /** The cheapest address of the host. It is asked when the host may be away. */
   rootUrl: URL;
-  /** Whether an answer from a cache shows that the host is there. @default false */
   mayBeCached?: boolean;
-  /** The value of `Accept` in every request. */
   accept: string;
-  /** Where a redirect leads. Throws when it must not be followed. `location` is as sent, or "". */
-  follow(url: URL, status: number, location: string): URL;
+  /** Where a redirect leads. Throws when it must not be followed. */
+  follow(redirect: Redirect): URL;
   /** The longest body that is read, where the settings allow more. @default theirs */
   maxBodyBytes?: number;
-  /** What a request to this address asks for, as the meter names it. */
   labelOf(url: URL): RequestLabel;
 }
 
 /** A header of a reply by its name in lower case; the first one where there are several. */
-export type ReadHeader = (name: string) => string | undefined;
+type ReadHeader = (name: string) => string | undefined;
 
 export interface HostRequest<T> {
-  /** Sent in addition to those of every request, by names in lower case. */
   headers?: Readonly<Record<string, string>>;
   /** The number of retries, `mostRetries` at most. @default the host's own */
   retries?: number;
-  /** Milliseconds for one try, headers and body. @default the host's own */
   timeoutMs?: number;
   /** Among waiting requests, those with a higher one are sent first. @default 0 */
   priority?: number;
@@ -105,7 +96,6 @@ export interface HostReply {
   body: Buffer[];
   header: ReadHeader;
   reply: Reply;
-  /** Hides the logins of the request in a text. */
   hide(text: string): string;
   /** When the last try was sent, after its last redirect; for a reply of a cache, when that got it. */
   sentAt: Date;
@@ -128,6 +118,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   const wording = settings.wording ?? COMMAND_WORDING;
   const { baseUrl, rootUrl, labelOf } = place;
   const maxBodyBytes = Math.min(settings.maxBodyBytes, place.maxBodyBytes ?? settings.maxBodyBytes);
+  const login = loginOf(baseUrl);
   const route = findProxyRoute(baseUrl, settings.proxies);
   const transport = settings.fetch
     ? transportOf(settings.fetch)
@@ -143,8 +134,6 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   }));
   const clockDifference = createClockDifference();
   const closing = new AbortController();
-  // Every running and every waiting request listens to it.
-  setMaxListeners(0, closing.signal);
   const gate = createHostGate({
     pace: settings.pace ?? createHostPace(settings),
     retries: settings.retries,
@@ -158,14 +147,11 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   async function probe(): Promise<void> {
     const sent = await sendInTime(rootUrl, {}, closing.signal);
     if (sent.kind === "reply") meter?.answered(labelOf(rootUrl), sent.status);
-    if (sent.kind !== "redirect" && sent.ageMs > 0 && place.mayBeCached !== true) {
-      throw new NetworkError(`GET ${showUrl(rootUrl)} was answered by a cache, not by the service`, {
-        url: showUrl(rootUrl),
-      });
-    }
+    if (sent.kind === "redirect" || sent.ageMs === 0 || place.mayBeCached === true) return;
+    const shown = showUrl(rootUrl);
+    throw new NetworkError(`GET ${shown} was answered by a cache, not by the service`, { url: shown });
   }
 
-  /** Sends one request. Gives the reply, or the target of a redirect. */
   async function send<T>(
     url: URL,
     question: Omit<HostRequest<T>, "read">,
@@ -176,12 +162,11 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     const sentAt = clock.now();
     const raw = await transport.send(url, {
       signal,
-      timeoutMs: question.timeoutMs ?? settings.timeoutMs,
       headers: {
         accept: place.accept,
         "user-agent": "docmirror",
         ...(!transport.unpacks && { "accept-encoding": ACCEPT_ENCODING }),
-        ...authorization(baseUrl),
+        ...(login !== null && { authorization: login }),
         ...given,
       },
     });
@@ -208,19 +193,28 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     const reply = describeReply(url, raw);
     const hide = createLoginHider([baseUrl, route.proxy], given);
     if (status >= 300 && status < 400 && status !== 304) {
-      return { kind: "redirect", status, target: place.follow(url, status, header("location") ?? "") };
+      const location = header("location") ?? "";
+      // An empty one would be the same address again.
+      const isLink = location !== "" && URL.canParse(location, url.href);
+      const target = isLink ? new URL(location, url) : null;
+      return { kind: "redirect", status, target: place.follow({ from: url, status, location, target }) };
     }
     const encoding = transport.unpacks ? undefined : header("content-encoding");
     const decoded = decodeBody(packed, encoding, maxBodyBytes);
     if (status < 200 || status >= 300) {
       const text = Buffer.concat(await decoded.catch(() => []));
-      const login = "authorization" in given ? "header" : isLogin(baseUrl) ? "baseUrl" : null;
+      const source = "authorization" in given ? "header" : login === null ? null : "baseUrl";
       // A date is on the server's clock, which may differ from ours.
       const retryAfterMs = parseRetryAfter(header("retry-after"), serverDate ?? clock.now());
-      const facts = { status, retryAfterMs, login, askedAt, observedAt: clock.now() } as const;
-      const words = excerpt(text, hide);
-      const error = statusError(url, { ...facts, words, nameOf: wording.nameOf });
-      throw attachReply(error, reply, shownBody(text, hide));
+      const times = { askedAt, observedAt: clock.now() };
+      const facts = {
+        status,
+        retryAfterMs,
+        login: source,
+        words: excerpt(text, hide),
+        nameOf: wording.nameOf,
+      } as const;
+      throw attachReply(statusError(url, { ...facts, ...times }), reply, shownBody(text, hide));
     }
     const body = await decoded;
     const times = { sentAt: askedAt, receivedAt: clock.now(), serverDate };
@@ -236,26 +230,22 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     const deadline = new AbortController();
     const timeoutMs = question.timeoutMs ?? settings.timeoutMs;
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
-    const either = linkSignals([signal, deadline.signal]);
     const from = performance.now();
     inFlight += 1;
     try {
-      const sent = await send(url, question, either.signal);
+      const sent = await withSignals([signal, deadline.signal], (either) => send(url, question, either));
       if (sent.kind !== "reply") meter?.answered(labelOf(url), sent.status);
       return sent;
     } catch (reason) {
       const outOfTimeMs = deadline.signal.aborted ? timeoutMs : null;
-      const error = signal.aborted
-        ? signal.reason
-        : (toProxyError(reason, url, route, outOfTimeMs) ??
-          toUpstreamError(reason, url, { timeoutMs: outOfTimeMs, nameOf: wording.nameOf }));
+      const facts = { timeoutMs: outOfTimeMs, nameOf: wording.nameOf, route };
+      const error = signal.aborted ? signal.reason : toUpstreamError(reason, url, facts);
       meter?.answered(labelOf(url), signal.aborted ? "stopped" : answerOf(error));
       throw error;
     } finally {
       inFlight -= 1;
       meter?.took(labelOf(url), (performance.now() - from) / 1000);
       clearTimeout(timer);
-      either.release();
     }
   }
 
@@ -283,7 +273,6 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     return sent.kind === "answer" ? sent.value : read(sent, question);
   }
 
-  /** Reads a reply, and counts it by whether it could be read. */
   async function read<T>(
     { reply, status }: Extract<Sent<T>, { kind: "reply" }>,
     question: HostRequest<T>,
@@ -299,18 +288,13 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   }
 
   return {
-    /**
-     * Sends a GET. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or `UnexpectedShapeError` after all
-     * retries, and the signal's reason when aborted. Once the host is lost (see `host-gate.ts`), all requests
-     * fail at once with one of the first three errors.
-     */
+    /** Sends a GET. Throws as `Client.fetchJson` does. */
     async ask<T>(url: URL, question: HostRequest<T>): Promise<T> {
-      const { signal, release } = linkSignals([closing.signal, settings.signal, question.signal, gate.lost]);
-      try {
+      return withSignals([closing.signal, settings.signal, question.signal, gate.lost], (signal) => {
         const options = { signal, priority: question.priority ?? 0 };
         const oneTry = (attemptNumber: number) =>
           queue.add(() => attempt(url, question, attemptNumber, signal), options);
-        return await withRetries(oneTry, {
+        return withRetries(oneTry, {
           retries: Math.min(question.retries ?? settings.retries, mostRetries),
           clock,
           signal,
@@ -320,22 +304,14 @@ export function createHost(settings: HostSettings, place: HostPlace) {
             (question.log ?? log).warn(facts, "request failed, trying again");
           },
         });
-      } finally {
-        release();
-      }
+      });
     },
     /**
      * Whether the root answers now. For callers whose page or record keeps failing. False once the host is lost.
      * Rejects when `signal` is aborted or the host is closed.
      */
-    async isUp(signal?: AbortSignal): Promise<boolean> {
-      const either = linkSignals([closing.signal, settings.signal, signal]);
-      try {
-        return await gate.isUp(either.signal);
-      } finally {
-        either.release();
-      }
-    },
+    isUp: (signal?: AbortSignal): Promise<boolean> =>
+      withSignals([closing.signal, settings.signal, signal], gate.isUp),
     /** Aborted when the host is lost. Its reason is the error of every request from then on. */
     lost: gate.lost,
     /** Requests sent, retries included, and body bytes received, since the start. */
@@ -352,27 +328,12 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   };
 }
 
-/** How old a reply was on arrival, by its `Age` in seconds (RFC 9111): 0 without one, a year at most. */
-function cacheAgeMs(age: string | undefined): number {
-  if (age === undefined || !/^\d+$/.test(age.trim()) || Number(age) === 0) return 0;
-  return Math.min(Number(age) + 1, 366 * 86_400) * 1000;
-}
-
 function describeReply(url: URL, { status, headers }: RawReply): Reply {
   const joined = Object.entries(headers).map(([name, value]) => [name, [value].flat().join(", ")]);
   const found: Reply["headers"] = Object.fromEntries(joined);
   return { url: showUrl(url), status, headers: found, requestId: found["x-request-id"] ?? null };
 }
 
-function isLogin({ username, password }: URL): boolean {
-  return username !== "" || password !== "";
-}
-
-function authorization(url: URL): { authorization?: string } {
-  return isLogin(url) ? { authorization: basicLogin(url.username, url.password) } : {};
-}
-
-/** The length of a body in bytes. */
 export function byteLengthOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }

@@ -3,7 +3,6 @@ import { setMaxListeners } from "node:events";
 /** A signal that aborts with the first of several. AbortSignal.any leaks memory on signals that live long. */
 export function linkSignals(outer: readonly (AbortSignal | undefined)[]): {
   signal: AbortSignal;
-  /** Removes the listeners from the outer signals, which may live much longer. May be called twice. */
   release(): void;
 } {
   const controller = new AbortController();
@@ -23,4 +22,17 @@ export function linkSignals(outer: readonly (AbortSignal | undefined)[]): {
       for (const release of releases) release();
     },
   };
+}
+
+/** Calls `run` with a signal that aborts with the first of several. */
+export async function withSignals<T>(
+  outer: readonly (AbortSignal | undefined)[],
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { signal, release } = linkSignals(outer);
+  try {
+    return await run(signal);
+  } finally {
+    release();
+  }
 }

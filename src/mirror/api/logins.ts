@@ -1,5 +1,6 @@
-/** The value of a login header, for a user and a password as written in a URL. */
-export function basicLogin(username: string, password: string): string {
+/** The value of a login header, for the user and the password of a URL. Null where it has none. */
+export function loginOf({ username, password }: URL): string | null {
+  if (username === "" && password === "") return null;
   const credentials = `${percentDecode(username)}:${percentDecode(password)}`;
   return `Basic ${Buffer.from(credentials).toString("base64")}`;
 }
@@ -30,20 +31,17 @@ export function createLoginHider(
   return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
 }
 
-/** Headers that hold a login, as most services name them. */
 const SECRET = /auth|cookie|token|secret|key/i;
 
-/** The value, and what is behind a scheme such as Bearer. */
 function loginsIn(value: string): string[] {
   const [, behind] = /^\S+ +(\S.*)$/.exec(value) ?? [];
   return behind === undefined ? [value] : [value, behind];
 }
 
 /** A user name without a password may be a token. */
-function secretsOf({ username, password }: URL): string[] {
-  const [, login = ""] = basicLogin(username, password).split(" ");
+function secretsOf(url: URL): string[] {
+  const [, login] = loginOf(url)?.split(" ") ?? [];
+  if (login === undefined) return [];
   const [user = "", ...rest] = Buffer.from(login, "base64").toString("utf8").split(":");
-  return username === "" && password === ""
-    ? []
-    : [login, ...(password === "" ? [username, user] : [password, rest.join(":")])];
+  return [login, ...(url.password === "" ? [url.username, user] : [url.password, rest.join(":")])];
 }

@@ -1,12 +1,11 @@
 import { UnexpectedShapeError, WrongAddressError } from "../../base/errors.ts";
-import { BodyTooLargeError } from "./body.ts";
+import { BodyTooLargeError, decodePage } from "./body.ts";
 import { createHost, type Host, type HostSettings } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
 import { isGone } from "./retry.ts";
 import { RedirectsError, showUrl } from "./upstream-errors.ts";
 
 export interface PageClientOptions extends HostSettings {
-  /** Where the pages are. No request leaves its origin. */
   docsUrl: URL;
   /** Whether a redirect may be followed to this address, which is on the origin. */
   isPage(url: URL): boolean;
@@ -21,10 +20,8 @@ export interface Validators {
 }
 
 export type PageReply =
-  | { kind: "page"; body: Buffer; contentType: string; validators: Validators; status: number }
-  /** It has not changed since the reply with these validators. No body was sent. */
+  | { kind: "page"; html: string; validators: Validators; status: number }
   | { kind: "unchanged"; status: number }
-  /** 404 or 410. */
   | { kind: "gone"; status: number }
   /** A reply that is no page of text. `reason` is for people, such as "is application/pdf, not HTML". */
   | { kind: "no page"; reason: string; status: number };
@@ -38,11 +35,9 @@ export interface PageClient extends Pick<Host, "isUp" | "lost" | "stats" | "clos
   fetchPage(url: URL, known: Validators): Promise<PageReply>;
 }
 
-/** The longest page that is read. Longer ones are generated lists or archives, not texts. */
 const MAX_PAGE_BYTES = 5 * 1024 * 1024;
 const MAX_RETRIES = 1;
 
-/** The page redirects to an address that is not followed. */
 class PageMovedError extends WrongAddressError {
   override name = "PageMovedError";
   readonly status: number;
@@ -67,18 +62,19 @@ export function createPageClient(options: PageClientOptions): PageClient {
     labelOf: () => "content",
     accept: "text/html, application/xhtml+xml;q=0.9",
     maxBodyBytes: MAX_PAGE_BYTES,
-    follow(url, status, location) {
-      const isLink = location !== "" && URL.canParse(location, url.href);
-      const target = isLink ? new URL(location, url) : null;
+    follow({ from, status, target }) {
       const isHere = target?.origin === docsUrl.origin && target.username === "" && target.password === "";
       if (target !== null && isHere && isPage(target)) return target;
-      throw new PageMovedError(url, status, target);
+      throw new PageMovedError(from, status, target);
     },
   });
 
   return {
     async fetchPage(url, known) {
-      const headers = conditions(known);
+      const headers = {
+        ...(known.etag !== null && { "if-none-match": known.etag }),
+        ...(known.lastModified !== null && { "if-modified-since": known.lastModified }),
+      };
       const isConditional = Object.keys(headers).length > 0;
       try {
         return await host.ask<PageReply>(url, {
@@ -93,12 +89,10 @@ export function createPageClient(options: PageClientOptions): PageClient {
             return { kind: "no page", reason: `is ${shown}, not HTML`, status };
           },
           read({ body, header }) {
-            const contentType = header("content-type") ?? "";
-            const validators = {
-              etag: asValidator(header("etag")),
-              lastModified: asValidator(header("last-modified")),
-            };
-            return { kind: "page", body: Buffer.concat(body), contentType, validators, status: 200 };
+            const etag = asValidator(header("etag"));
+            const lastModified = asValidator(header("last-modified"));
+            const html = decodePage(Buffer.concat(body), header("content-type") ?? "");
+            return { kind: "page", html, validators: { etag, lastModified }, status: 200 };
           },
         });
       } catch (error) {
@@ -119,19 +113,11 @@ export function createPageClient(options: PageClientOptions): PageClient {
   };
 }
 
-function conditions({ etag, lastModified }: Validators): Record<string, string> {
-  return {
-    ...(etag !== null && { "if-none-match": etag }),
-    ...(lastModified !== null && { "if-modified-since": lastModified }),
-  };
-}
-
 /** A reply without a type counts as HTML, as browsers take it. */
 function isHtml(contentType: string): boolean {
   return /^\s*(?:text\/html|application\/xhtml\+xml)?\s*(?:;|$)/i.test(contentType);
 }
 
-/** A header that can be sent back as it came, or null. */
 function asValidator(value: string | undefined): string | null {
   return value !== undefined && /^[\x21-\x7e][\x20-\x7e]{0,999}$/.test(value) ? value : null;
 }

@@ -28,19 +28,22 @@ export function parseRetryAfter(header: string | undefined, now: Date): number |
   return date ? Math.max(0, date.getTime() - now.getTime()) : undefined;
 }
 
+/** How old a reply was on arrival, by its `Age` in seconds (RFC 9111): 0 without one, a year at most. */
+export function cacheAgeMs(age: string | undefined): number {
+  if (age === undefined || !/^\d+$/.test(age.trim()) || Number(age) === 0) return 0;
+  return Math.min(Number(age) + 1, 366 * 86_400) * 1000;
+}
+
 /** `Date` has whole seconds, so the real time was less than this much later. */
 const DATE_STEP_MS = 1000;
 
 /**
- * Narrows the difference with each reply: the service read its clock after the request was sent and before
- * the reply arrived. When no difference fits all replies, a clock was set in between, and learning starts
- * again from the latest reply. So an old reply from a cache makes the service look behind until the next
- * fresh reply.
+ * Narrows the difference of the clocks with each reply: the service read its own after the request was sent and before the
+ * reply arrived. When no difference fits all replies, a clock was set, and learning starts again from the latest reply.
  */
 export function createClockDifference() {
   let known: ClockAhead | null = null;
   return {
-    /** Learns from the `Date` of a reply, and from our times of sending the request and receiving the head. */
     learn(serverDate: Date, sentAt: Date, receivedAt: Date): void {
       const bounds = {
         minMs: serverDate.getTime() - receivedAt.getTime(),
@@ -54,7 +57,6 @@ export function createClockDifference() {
       };
       known = both && both.minMs <= both.maxMs ? both : bounds;
     },
-    /** The range that agrees with all replies so far. Null until a reply has a `Date`. */
     ahead: (): ClockAhead | null => known && { ...known },
   };
 }

@@ -10,7 +10,6 @@ import {
 import { BodyTooLargeError } from "./body.ts";
 import { ProxyRefusedError } from "./upstream-errors.ts";
 
-/** The upper bound of the first wait. It doubles with every try. */
 const BASE_WAIT_MS = 500;
 const MAX_WAIT_MS = 60_000;
 /** A longer `Retry-After` is not waited for: the request fails, and the run ends with what it has. */
@@ -19,7 +18,6 @@ export const MAX_RETRY_AFTER_MS = 5 * 60_000;
 const MAX_SHAPE_RETRIES = 2;
 
 export interface RetryOptions {
-  /** The number of retries. */
   retries: number;
   clock: Clock;
   signal: AbortSignal | undefined;

@@ -39,14 +39,12 @@ export function splitReply(pieces: readonly Buffer[]): SplitReply | null {
   }
 }
 
-/** The bytes of a part, one character for each. */
 function textOf(pieces: readonly Buffer[], from: number, end: number): string {
   return cut(pieces, from, end)
     .map((piece) => piece.toString("latin1"))
     .join("");
 }
 
-/** The pieces between two places, without a copy. */
 function cut(pieces: readonly Buffer[], from: number, end: number): Buffer[] {
   const parts: Buffer[] = [];
   let at = 0;

@@ -5,7 +5,6 @@ export interface FetchInit {
   method: "GET";
   /** By name in lower case. They have no `accept-encoding`: the function asks for what it unpacks itself. */
   headers: Record<string, string>;
-  /** The client follows redirects itself, within the service's API. */
   redirect: "manual";
   signal: AbortSignal;
 }
@@ -25,28 +24,20 @@ export interface FetchReply {
 /** Sends one request. `globalThis.fetch` is one, and so is that of undici with a dispatcher of one's own. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchReply>;
 
-interface SentRequest {
-  headers: Record<string, string>;
-  signal: AbortSignal;
-  /** Milliseconds to wait for the head of the reply, and for more of its body. */
-  timeoutMs: number;
-}
-
 /** The head of a reply, and its body as it comes. */
 export interface RawReply {
   status: number;
   /** By name in lower case. */
   headers: Readonly<Partial<Record<string, string | string[]>>>;
   body: AsyncIterable<Buffer>;
-  /** Ends a reply whose body is not read. */
   drop(): void;
 }
 
-/** What carries requests to one service. */
 interface Transport {
   /** Whether it unpacks bodies itself, whatever their `content-encoding` says. It then asks for the encodings too. */
   readonly unpacks: boolean;
-  send(url: URL, request: SentRequest): Promise<RawReply>;
+  /** The signal ends a request in time: nothing else limits the wait for a reply. */
+  send(url: URL, request: { headers: Record<string, string>; signal: AbortSignal }): Promise<RawReply>;
   /** May be called twice. */
   close(): Promise<void>;
 }
@@ -56,10 +47,9 @@ export function createTransport(options: DispatcherOptions): Transport {
   const connections = createConnections(options);
   return {
     unpacks: false,
-    async send(url, { timeoutMs, ...sent }) {
+    async send(url, sent) {
       const { request, dispatcher } = await connections.open();
-      const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-      const { statusCode: status, headers, body } = await request(url, { dispatcher, ...sent, ...limits });
+      const { statusCode: status, headers, body } = await request(url, { dispatcher, ...sent });
       return { status, headers, body, drop: () => void body.on("error", () => {}).destroy() };
     },
     close: connections.close,
@@ -82,40 +72,18 @@ export function transportOf(fetch: Fetch): Transport {
         found.push([name.toLowerCase(), value]);
       });
       const reader = reply.body?.getReader();
-      return {
-        status: reply.status,
-        headers: Object.fromEntries(found),
-        body: piecesOf(reader),
-        drop: () => void reader?.cancel().catch(() => {}),
-      };
+      const drop = () => void reader?.cancel().catch(() => {});
+      async function* pieces(): AsyncGenerator<Buffer> {
+        try {
+          for (let read = await reader?.read(); read && !read.done; read = await reader?.read())
+            if (read.value) yield Buffer.from(read.value);
+        } finally {
+          drop();
+        }
+      }
+      return { status: reply.status, headers: Object.fromEntries(found), body: pieces(), drop };
     },
     close: async () => {},
-  };
-}
-
-type Reader = ReturnType<NonNullable<FetchReply["body"]>["getReader"]>;
-
-async function* piecesOf(reader: Reader | undefined): AsyncGenerator<Buffer> {
-  try {
-    for (let read = await reader?.read(); read && !read.done; read = await reader?.read())
-      if (read.value) yield Buffer.from(read.value);
-  } finally {
-    await reader?.cancel().catch(() => {});
-  }
-}
-
-/**
- * The connections to one service, opened with the first request: undici, which they need, is a third of the
- * program, and commands start faster without it. `close` may be called twice.
- */
-export function createConnections(options: DispatcherOptions) {
-  let opened: ReturnType<typeof open> | undefined;
-  return {
-    open: () => (opened ??= open(options)),
-    async close(): Promise<void> {
-      const connections = await opened;
-      await connections?.dispatcher.destroy();
-    },
   };
 }
 
@@ -130,7 +98,21 @@ export function loadConnections() {
   return loaded;
 }
 
-async function open(options: DispatcherOptions) {
-  const { createDispatcher, request } = await loadConnections();
-  return { request, dispatcher: createDispatcher(options) };
+/**
+ * The connections to one service, opened with the first request: undici, which they need, is a third of the
+ * program, and commands start faster without it. `close` may be called twice.
+ */
+export function createConnections(options: DispatcherOptions) {
+  const open = async () => {
+    const { createDispatcher, request } = await loadConnections();
+    return { request, dispatcher: createDispatcher(options) };
+  };
+  let opened: ReturnType<typeof open> | undefined;
+  return {
+    open: () => (opened ??= open()),
+    async close(): Promise<void> {
+      const connections = await opened;
+      await connections?.dispatcher.destroy();
+    },
+  };
 }

@@ -9,7 +9,6 @@ import { HttpStatusError, isUpstreamLost, UpstreamError } from "../../base/error
 import type { Patience } from "../../store/connection/patience.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { serviceUrl } from "../../store/ledger/mirrored-service.ts";
-import { decodePage } from "../api/body.ts";
 import type { PageClient, PageReply } from "../api/page-client.ts";
 import { showUrl } from "../api/upstream-errors.ts";
 import type { ContentSummary } from "../lists/summary.ts";
@@ -35,7 +34,6 @@ export interface FetchPagesOptions {
   runId: number;
   /** How long pages may be requested, in milliseconds. Requests under way at the end are waited for. */
   budgetMs: number;
-  /** How many pages are requested at once, at most. */
   concurrency: number;
   clock: Clock;
   signal: AbortSignal;
@@ -46,7 +44,6 @@ export interface PageCounts extends Pick<ContentSummary, "fetched" | "unchanged"
 }
 
 const BATCH = 20;
-/** The number of due pages that one query looks up. */
 const LOOKUP = 2000;
 /** After so many pages in a row without any answer, the root of the host is asked. */
 const MAX_UNANSWERED = 5;
@@ -148,8 +145,13 @@ function outcomeOf(reply: PageReply, now: Date): PageOutcome {
   if (kind === "unchanged") return { kind, status };
   if (kind === "gone") return { kind: "none", status, reason: `answered ${status}` };
   if (kind === "no page") return { kind: "none", status, reason: reply.reason };
-  const content = readPage(decodePage(reply.body, reply.contentType));
-  return { kind, status, content, validators: reply.validators, receivedAt: now.toISOString() };
+  return {
+    kind,
+    status,
+    content: readPage(reply.html),
+    validators: reply.validators,
+    receivedAt: now.toISOString(),
+  };
 }
 
 function elsewhere(absoluteUrl: string | null): PageOutcome {

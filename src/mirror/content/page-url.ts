@@ -24,7 +24,6 @@ export function withColon(address: string): string {
 }
 
 interface PagePlace {
-  /** The slug of the version, or null. */
   version: string | null;
   /** The path below the documentation of the project, such as `en/latest/guide/index.html`. */
   path: string;
@@ -51,7 +50,6 @@ export function pagePlace(absoluteUrl: string | null, filePath: string | null): 
   return { version: isVersion ? version : null, path: below };
 }
 
-/** A path as an address writes it. */
 function encodedPath(path: string): string {
   return new URL(`http://localhost/${path.replace(/^\/+/, "")}`).pathname.slice(1);
 }
@@ -69,9 +67,7 @@ export interface PageAddress {
   absoluteUrl: string | null;
   path: string | null;
   name: string | null;
-  /** What was requested for the page. */
   url: string | null;
-  /** The address of the project's documentation. */
   subdomain: string | null;
 }
 

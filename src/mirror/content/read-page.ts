@@ -69,12 +69,10 @@ interface OpenAnchor {
   text: string;
 }
 
-/** The text and the anchors of one part of the page. */
 interface Gathered {
   pieces: string[];
   length: number;
   anchors: Anchor[];
-  /** Anchors whose text has not come to its end. */
   open: OpenAnchor[];
   /** Whether any of them has a text already, so that the end of a line matters. */
   isAwaited: boolean;

@@ -27,9 +27,7 @@ import {
   titleKey,
 } from "./search-words.ts";
 
-/** Hits on one page of the file search. */
 const FILE_HITS_PER_PAGE = 20;
-/** The most hits of an anchor search and of a doc search. */
 const MAX_HITS = 50;
 
 const anchor = alias(fileAnchors, "anchor");
@@ -39,16 +37,13 @@ const project = alias(projects, "project");
 
 /** How many pages are ranked. A whole number of pages of hits. */
 const POOL = 200;
-/** How many of the best anchors are looked at first. */
 const CANDIDATES = 500;
 /** How much of a text is read for its snippet at first, in characters. The match is nearly always there. */
 const FIRST_READ = 16_384;
 
 /** Narrows a search. Both are slugs. */
 export interface SearchScope {
-  /** @default every project */
   project?: string | undefined;
-  /** @default every version */
   version?: string | undefined;
 }
 
@@ -162,14 +157,12 @@ export async function findDocs(
  * for a common word, which takes a hundred times as long as the index. Compiling a statement takes longer
  * than any search.
  */
-const indexOnly = (tx: TransactionSql) => tx`
-  select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
-    set_config('max_parallel_workers_per_gather', '0', true)`;
-
 function withIndex<T>(sql: Sql, doing: string, search: (tx: TransactionSql) => Promise<T>): Promise<T> {
   return withStoreErrors(doing, () =>
     withTransaction(sql, async (tx) => {
-      await indexOnly(tx);
+      await tx`
+        select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
+          set_config('max_parallel_workers_per_gather', '0', true)`;
       return search(tx);
     }),
   );
@@ -178,12 +171,10 @@ function withIndex<T>(sql: Sql, doing: string, search: (tx: TransactionSql) => P
 interface PageHit {
   fileId: string;
   title: string | null;
-  /** The beginning of the text, `FIRST_READ` characters at most. */
   start: string | null;
   rank: number;
 }
 
-/** One page of hits in their order, and how many there are in all. */
 async function findPages(
   tx: TransactionSql,
   query: SearchQuery,

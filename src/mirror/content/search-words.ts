@@ -12,7 +12,6 @@ export function titleKey(title: string): string {
   return foldWords(title).slice(0, MAX_TITLE_KEY_LENGTH).toWellFormed();
 }
 
-/** Each word of a folded text once, in order. */
 function wordsOf(folded: string): string[] {
   return [...new Set(folded.split(" "))].filter((word) => word !== "");
 }
@@ -29,7 +28,6 @@ const SEPARATORS = /[^\p{L}\p{M}\p{N}]+/gu;
 
 /** A search as the index understands it. */
 export interface SearchQuery {
-  /** The words with one blank between two. */
   folded: string;
   words: string[];
 }
@@ -48,7 +46,6 @@ export function parseQuery(q: string): SearchQuery | null {
   return { folded: words.join(" "), words };
 }
 
-/** The tags around a matched word. */
 type Mark = { open: string; close: string };
 
 /** As the file search marks words (`docs/interface.md`, "Searches"). */
@@ -57,7 +54,6 @@ export const HIGHLIGHTED: Mark = { open: '<span class="highlighted">', close: "<
 export const EM: Mark = { open: "<em>", close: "</em>" };
 
 const LENGTH = 100;
-/** How much of the text before the first match is shown. */
 const BEFORE = 40;
 
 /**

@@ -12,9 +12,7 @@ export interface DuePage extends Validators {
   projectId: string | null;
   absoluteUrl: string | null;
   path: string | null;
-  /** What was requested last time, or null. */
   url: string | null;
-  /** Whether a text is stored. */
   isIndexed: boolean;
 }
 
@@ -86,7 +84,6 @@ export type PageOutcome =
   /** No usable answer for now. What was read before stays in the index. */
   | { kind: "failed"; status: number | null; reason: string };
 
-/** A file whose page was asked for. */
 export interface AskedPage {
   fileId: string;
   projectId: string | null;
@@ -222,7 +219,6 @@ async function storeChanged(tx: AnySql, runId: number, pages: readonly AskedPage
   return ids.size;
 }
 
-/** The index of the anchors of these pages, made anew. */
 async function storeAnchors(
   tx: AnySql,
   pages: readonly { file_id: string; anchors: PageContent["anchors"] }[],

@@ -8,7 +8,7 @@ import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
 import { pages, quarantine } from "../../store/schema/index.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
-import type { RejectedRecord } from "../normalize/record.ts";
+import type { RejectedRecord } from "../normalize/page.ts";
 import type { Hole } from "../walk/page.ts";
 import { RECORD_TABLES } from "./tables.ts";
 

@@ -4,12 +4,10 @@
  */
 const MAX_DEPTH = 500;
 
-/** Throws a RangeError for a value that is nested too deep to be stored. */
 export function assertDepth(depth: number): void {
   if (depth > MAX_DEPTH) throw new RangeError(`it is nested more than ${MAX_DEPTH} levels deep`);
 }
 
-/** Counts the replaced texts of one page. */
 export interface Replacements {
   nul: number;
 }

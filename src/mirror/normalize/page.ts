@@ -1,20 +1,17 @@
 import { foreignNumberIn, isDamaged } from "../../resources/parse-json.ts";
 import { otherResource, recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
-import {
-  type EmbeddedProjects,
-  type NormalizeContext,
-  type NormalizedRecord,
-  normalizeRecord,
-  type RejectedRecord,
-  type RepeatedProject,
-} from "./record.ts";
+import { type NormalizeContext, type NormalizedRecord, normalizeRecord } from "./record.ts";
 import { hashRecord } from "./record-hash.ts";
 import { PLANS } from "./record-plan.ts";
+
+/** Whether the newest loaded copy of an embedded project has this hash. Then it is not normalized again. */
+type IsAlreadyLoaded = (id: string, hash: string) => boolean;
 
 export interface NormalizedPage {
   resource: Resource;
   records: NormalizedRecord[];
+  /** Every distinct new copy, in the order of arrival. */
   embeddedProjects: NormalizedRecord[];
   /** Embedded projects that are not in `embeddedProjects`, because they equal the newest loaded copies. */
   repeatedProjects: RepeatedProject[];
@@ -25,6 +22,20 @@ export interface NormalizedPage {
   replacedNul: number;
 }
 
+/** A copy of a project that equals the newest loaded one. It is normalized only if another one came meanwhile. */
+export interface RepeatedProject {
+  id: string;
+  hash: string;
+  normalize(): NormalizedRecord;
+}
+
+/** A record that cannot become a row. Its payload is kept for inspection. */
+export interface RejectedRecord {
+  recordId: string | null;
+  reason: string;
+  payload: unknown;
+}
+
 /**
  * Turns the records of one reply into rows. A bad record is returned as rejected; the others are not
  * affected.
@@ -33,89 +44,77 @@ export function normalizePage(
   resource: Resource,
   records: readonly unknown[],
   baseUrl: URL,
-  isAlreadyLoaded?: NormalizeContext["isAlreadyLoaded"],
+  isAlreadyLoaded?: IsAlreadyLoaded,
 ): NormalizedPage {
-  const context: NormalizeContext = { baseUrl, replacements: { nul: 0 }, isAlreadyLoaded };
-  const projects = createEmbeddedProjects(context);
-  const page: NormalizedPage = {
-    resource,
-    records: [],
-    embeddedProjects: [],
-    repeatedProjects: [],
-    rejected: [],
-    damaged: [],
-    replacedNul: 0,
-  };
+  const context: NormalizeContext = { baseUrl, replacements: { nul: 0 } };
+  const projects = createEmbeddedProjects(context, isAlreadyLoaded);
+  const read: NormalizedRecord[] = [];
+  const rejected: RejectedRecord[] = [];
+  const damaged: string[] = [];
   for (const record of records) {
     const id = recordId(record);
-    if (isDamaged(record)) page.damaged.push(id ?? "");
-    if (id === null) {
-      page.rejected.push({
-        recordId: null,
-        reason: "the record has no id that can be stored",
-        payload: record,
-      });
-      continue;
-    }
-    const foreign = foreignNumberIn(record);
-    if (foreign !== null) {
-      const reason = `the record holds ${foreign}, a number that JSON does not have`;
-      page.rejected.push({ recordId: id, reason, payload: record });
-      continue;
-    }
-    const other = otherResource(record, resource, baseUrl);
-    if (other !== null) {
-      const reason = `its resource_uri names a ${other.slice(0, 40)}, not a ${resource}`;
-      page.rejected.push({ recordId: id, reason, payload: record });
+    if (isDamaged(record)) damaged.push(id ?? "");
+    const fault = faultOf(record, id, resource, baseUrl);
+    if (id === null || fault !== null) {
+      rejected.push({ recordId: id, reason: fault ?? "", payload: record });
       continue;
     }
     try {
-      page.records.push(
-        normalizeRecord(resource, id, record as Record<string, unknown>, context, { projects }),
-      );
+      read.push(normalizeRecord(resource, id, record as Record<string, unknown>, context, projects));
     } catch (error) {
-      page.rejected.push({
-        recordId: id,
-        reason: `the record cannot be read: ${(error as Error).message}`,
-        payload: record,
-      });
+      const reason = `the record cannot be read: ${(error as Error).message}`;
+      rejected.push({ recordId: id, reason, payload: record });
     }
   }
-  page.embeddedProjects = projects.all();
-  page.repeatedProjects = projects.repeated();
-  page.replacedNul = context.replacements.nul;
-  return page;
+  return {
+    resource,
+    records: read,
+    embeddedProjects: projects.news,
+    repeatedProjects: projects.repeated,
+    rejected,
+    damaged,
+    replacedNul: context.replacements.nul,
+  };
 }
 
-function createEmbeddedProjects(context: NormalizeContext): EmbeddedProjects {
+function faultOf(record: unknown, id: string | null, resource: Resource, baseUrl: URL): string | null {
+  if (id === null) return "the record has no id that can be stored";
+  const foreign = foreignNumberIn(record);
+  if (foreign !== null) return `the record holds ${foreign}, a number that JSON does not have`;
+  const other = otherResource(record, resource, baseUrl);
+  return other === null ? null : `its resource_uri names a ${other.slice(0, 40)}, not a ${resource}`;
+}
+
+/**
+ * Collects the embedded projects of one page. Many records of a page hold the same project, so equal copies
+ * are hashed and normalized once. A copy that an earlier page has already brought is not normalized again.
+ */
+function createEmbeddedProjects(context: NormalizeContext, isAlreadyLoaded?: IsAlreadyLoaded) {
   const copies = new Map<string, { record: Record<string, unknown>; hash: string }[]>();
   const news: NormalizedRecord[] = [];
   const repeated: RepeatedProject[] = [];
   return {
-    add(value) {
+    news,
+    repeated,
+    /** The id of the embedded project, or null when `value` is not a project. */
+    add(value: unknown): string | null {
       const id = recordId(value);
       if (id === null) return null;
       const record = value as Record<string, unknown>;
-      const known = copies.get(id);
-      if (known?.some((copy) => isSameRecord(copy.record, record))) return id;
+      const known = copies.get(id) ?? [];
+      if (known.some((copy) => isSameRecord(copy.record, record))) return id;
       const hash = hashRecord(record, PLANS.project, null);
-      if (known?.some((copy) => copy.hash === hash)) return id;
-      if (known) known.push({ record, hash });
-      else copies.set(id, [{ record, hash }]);
+      if (known.some((copy) => copy.hash === hash)) return id;
+      copies.set(id, [...known, { record, hash }]);
       const normalize = () => normalizeRecord("project", id, record, context, { hash });
-      if (context.isAlreadyLoaded?.(id, hash) === true) repeated.push({ id, hash, normalize });
+      if (isAlreadyLoaded?.(id, hash) === true) repeated.push({ id, hash, normalize });
       else news.push(normalize());
       return id;
     },
-    all: () => news,
-    repeated: () => repeated,
   };
 }
 
-/**
- * Whether two records are equal field by field. Lists are compared element by element. Deeper values count as
- * different; then the hashes decide.
- */
+/** Whether two records are equal field by field, and lists by element. For deeper values the hashes decide. */
 function isSameRecord(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
   const keys = Object.keys(one);
   if (keys.length !== Object.keys(other).length) return false;
@@ -123,12 +122,8 @@ function isSameRecord(one: Record<string, unknown>, other: Record<string, unknow
     if (!Object.hasOwn(other, key)) return false;
     const [left, right] = [one[key], other[key]];
     if (left === right) return true;
-    return (
-      Array.isArray(left) &&
-      Array.isArray(right) &&
-      left.length === right.length &&
-      left.every((element, index) => element === right[index])
-    );
+    if (!Array.isArray(left) || !Array.isArray(right)) return false;
+    return left.length === right.length && left.every((element, index) => element === right[index]);
   });
 }
 

@@ -2,14 +2,13 @@ import { parseLocalTime } from "../../resources/local-time.ts";
 import { otherResource, parseResourceUri, type Reference } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Extra } from "../../store/schema/columns.ts";
-import { cleanJson, cleanText } from "./clean-text.ts";
+import { cleanJson, cleanText, type Replacements } from "./clean-text.ts";
 import { hashRecord } from "./record-hash.ts";
 import { PLANS, type PlannedField } from "./record-plan.ts";
 
 /** A URI reference of a record, read but not yet looked up. */
 export interface FieldReference {
   field: string;
-  /** The place in a list of references; 0 for a single one. */
   position: number;
   uri: string;
   target: Reference;
@@ -32,46 +31,15 @@ export interface NormalizedRecord {
   logs: Columns | null;
 }
 
-/** All that a normalizer knows in addition to the record. */
+/** The same for all records of a page. */
 export interface NormalizeContext {
   baseUrl: URL;
-  replacements: { nul: number };
-  /**
-   * Whether the newest loaded copy of this embedded project has this hash. Then it is not normalized again.
-   */
-  isAlreadyLoaded?: ((id: string, hash: string) => boolean) | undefined;
-}
-
-/**
- * Collects the embedded projects of one page. Many records of a page hold the same project, so equal copies
- * are hashed and normalized once. A copy that an earlier page has already brought is not normalized again.
- */
-export interface EmbeddedProjects {
-  /** The id of the embedded project, or null when `value` is not a project. */
-  add(value: unknown): string | null;
-  /** Every distinct new copy, in the order of arrival. */
-  all(): NormalizedRecord[];
-  /** The copies that equal the newest loaded ones. */
-  repeated(): RepeatedProject[];
-}
-
-/** A copy of a project that equals the newest loaded one. It is normalized only if another one came meanwhile. */
-export interface RepeatedProject {
-  id: string;
-  hash: string;
-  normalize(): NormalizedRecord;
-}
-
-/** A record that cannot become a row. Its payload is kept for inspection. */
-export interface RejectedRecord {
-  recordId: string | null;
-  reason: string;
-  payload: unknown;
+  replacements: Replacements;
 }
 
 /**
  * Sorts the fields of one record into columns, references and `extra`, as its declaration says. Nothing is lost: together
- * they give the record as it was sent, except for U+0000 and lone surrogates. `projects` takes the embedded project.
+ * they give the record as it was sent, except for U+0000 and lone surrogates. `add` takes the embedded project, and gives its id, or null for none.
  * Throws for a record that cannot be stored.
  */
 export function normalizeRecord(
@@ -79,7 +47,7 @@ export function normalizeRecord(
   id: string,
   record: Record<string, unknown>,
   context: NormalizeContext,
-  { hash, projects }: { hash?: string; projects?: EmbeddedProjects },
+  { hash, add }: { hash?: string; add?: (project: unknown) => string | null },
 ): NormalizedRecord {
   const plan = PLANS[resource];
   const { replacements, baseUrl } = context;
@@ -137,7 +105,7 @@ export function normalizeRecord(
   let projectId: string | null = null;
   if (embedded !== null) {
     const value = record[embedded.name];
-    projectId = addEmbedded(value, projects, baseUrl);
+    projectId = addEmbedded(value, add, baseUrl);
     if (projectId === null && value !== null) {
       keep(embedded.name, value);
       if (typeof value === "string")
@@ -148,10 +116,13 @@ export function normalizeRecord(
     id,
     hash: hash ?? hashRecord(record, plan, projectId),
     columns,
-    extra: withoutEmpty(values, missing),
+    extra: extraOf(values, missing),
     references,
     projectId,
-    logs: plan.long.length === 0 ? null : pick(columns, plan.long),
+    logs:
+      plan.long.length === 0
+        ? null
+        : Object.fromEntries(plan.long.map((name) => [name, columns[name] ?? null])),
   };
 }
 
@@ -167,23 +138,19 @@ function readReference(
   return { field, position, uri, target: fits ? target : { kind: "malformed" } };
 }
 
-/** The id of an embedded project. Null when `value` is none. */
-function addEmbedded(value: unknown, projects: EmbeddedProjects | undefined, baseUrl: URL): string | null {
+function addEmbedded(
+  value: unknown,
+  add: ((project: unknown) => string | null) | undefined,
+  baseUrl: URL,
+): string | null {
   const other = otherResource(value, "project", baseUrl);
   if (other !== null)
     throw new Error(`the resource_uri of its project names a ${other.slice(0, 40)}, not a project`);
-  return projects?.add(value) ?? null;
+  return add?.(value) ?? null;
 }
 
-function pick(columns: Columns, names: readonly string[]): Columns {
-  const picked: Columns = {};
-  for (const name of names) picked[name] = columns[name] ?? null;
-  return picked;
-}
-
-function withoutEmpty(values: Record<string, unknown> | null, missing: string[] | null): Extra | null {
-  if (!values && !missing) return null;
-  return { ...(values && { values }), ...(missing && { missing }) };
+function extraOf(values: Record<string, unknown> | null, missing: string[] | null): Extra | null {
+  return values || missing ? { ...(values && { values }), ...(missing && { missing }) } : null;
 }
 
 /** One record as the tables hold it: the inverse of a `NormalizedRecord`. */

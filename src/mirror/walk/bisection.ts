@@ -1,6 +1,6 @@
 /**
  * Finds where a sorted list differs from what is known of it, by counts alone: in few requests, because ranges without a
- * difference are not read.
+ * difference are not read. `docs/internals/reliability.md` ("Differences are found where they are") says what that proves.
  *
  * The list comes newest first by a date that never changes. Places are counted from its end (`total_count` less the
  * offset, both of one reply), so that births at the head move none of them. Where a page shows two dates, it has a border
@@ -11,23 +11,13 @@
  *     is known of it and not shown is missing, what is shown and not known is stored
  *   ──▶ a range above and one below: those whose count here differs from the count there go on
  *
- * What is proven, where the order is fixed by a date that is shown, and the count and the records of a reply are of one
- * state (`docs/internals/reliability.md`, "Differences are found where they are"):
- *
- * 1. A record that is known, dated between the first and the last date of a page, and not on it, was not in the list when
- *    the reply was made.
- * 2. Equal counts over a range mean that as many records went as are unknown. A deletion and a back-dated birth in one
- *    range that is not split hide each other.
- *
  * The borders of a range may come from replies of different states. So a range is only a place to look: whether all is
  * found shows when the head is read again and the counts agree.
  */
 
 /** A page of the list as it stands in one reply. */
 export interface DatedPage {
-  /** Of its first record. */
   offset: number;
-  /** The records that the list shows in all, by this reply. */
   places: number;
   /** The dates of its records, none later than the one before, as texts of one length. */
   dates: readonly string[];
@@ -41,7 +31,6 @@ export interface DateRange {
   oldest: string | null;
 }
 
-/** The records with a date in between, neither included. Null: without an end on that side. */
 export interface OpenRange {
   newerThan: string | null;
   olderThan: string | null;
@@ -61,11 +50,8 @@ export interface BisectionParts {
 }
 
 export interface BisectionOptions {
-  /** The records of a page, 4 at least. */
   limit: number;
-  /** The most requests. */
   budget: number;
-  /** The most ranges whose pages are asked for at once. @default 4 */
   width?: number;
 }
 
@@ -78,7 +64,6 @@ export interface Bisection {
 const WIDTH = 4;
 /** A range that no page made smaller for so many times is given up. */
 const MOST_TRIES = 4;
-/** The size to which pages grow where one is full of records of one date. */
 const LARGEST_LIMIT = 1000;
 
 interface Range extends DateRange {
@@ -149,7 +134,6 @@ async function differing(ranges: readonly Range[], parts: BisectionParts): Promi
   return ranges.filter(({ from, to }, at) => from - to !== stored[at]);
 }
 
-/** The offset of the page to read: round a range that fits on it, with a border on each side, else in its middle. */
 function placeOf({ from, to, limit }: Range, places: number): number {
   const start = places - from;
   const size = Math.max(0, from - to);
@@ -158,7 +142,6 @@ function placeOf({ from, to, limit }: Range, places: number): number {
   return Math.max(0, start + shift);
 }
 
-/** What is left of a range above and below a page of it. */
 function split(range: Range, { offset, places, dates, isEnd }: DatedPage): Range[] {
   const size = range.from - range.to;
   const first = dates[0];
@@ -168,7 +151,6 @@ function split(range: Range, { offset, places, dates, isEnd }: DatedPage): Range
   if (first === undefined || last === undefined)
     return [{ ...range, from: Math.min(range.from, places), tries: range.tries + 1 }];
   if (first === last) return [grow(range)];
-  /** The records of the list from that one on. */
   const from = (at: number) => places - offset - at;
   const pieces: Range[] = [];
   if (offset > 0 && first <= range.newest) {

@@ -1,55 +1,33 @@
 /**
- * The course of a walk. From the pages read so far it decides what to ask for next, and whether the whole
- * list was seen. The course collects facts after each page; the table in `verdicts.ts` says what follows from
- * them.
+ * The course of a walk: what to ask for next, and whether the whole list was seen. It collects facts after each page; the
+ * table in `verdicts.ts` says what follows from them.
  *
  *   pass ──page──▶ page … ──next is null──▶ end of the pass ──a row of proof──▶ whole
  *     ▲   no anchor: step back                   │  └─nothing new, a limit, a fault, a hole──▶ not_whole
  *     └──── again, with larger pages ────────────┘
  *
- * The proof. Assume that the list has a fixed order: when record A is before record B in one reply, it is so
- * in every reply with both. Then a reply is a section of the list without gaps, as the list was at one
- * moment. The records that the pass has read are covered. The claim: every record that exists during the
- * whole walk, and is before the end of the covered part, is covered. The claim is true for the first page,
- * which begins at the start of the list. Each later request begins some records before the end of the covered
- * part, and its page counts only when it holds an anchor: a record that is covered already. From the anchor
- * to its end the page has no gap, and before the anchor nothing is missing. So the claim is still true with
- * this page added. When a page that counts shows the end of the list, every record that
- * existed during the whole walk was seen, no matter what was inserted or deleted in between, in which order
- * the pages were requested, and how many records each of them asked for. A page without an anchor proves
- * nothing: more records were deleted in front of it than it overlaps. The course then steps back, twice as far
- * each time, at worst to the start, where no anchor is needed. Meanwhile the page waits. When a page from
- * further back has closed the gap, it finds its anchor, and the course goes on behind it.
+ * The proof. Assume a fixed order: when record A is before record B in one reply, it is so in every reply with both. Then a
+ * reply is a section of the list without gaps, as the list was at one moment. The records that the pass has read are
+ * covered. The claim: every record that exists during the whole walk, and is before the end of the covered part, is
+ * covered. It is true for the first page, which begins at the start of the list. Each later request begins some records
+ * before the end of the covered part, and its page counts only when it holds an anchor: a record that is covered already.
+ * From the anchor to its end the page has no gap, and before the anchor nothing is missing. So the claim is still true with
+ * this page added, no matter what was inserted or deleted in between, in which order the pages were requested, and how many
+ * records each of them asked for. A page without an anchor proves nothing: it waits, and the course steps back, twice as far
+ * each time, at worst to the start. When a page from further back has closed the gap, it finds its anchor.
  *
- * So each request is a walker of its own: it starts at its own offset, at the same time as others
- * (`page-source.ts`), and is joined to the covered part by its anchors. There are as many walkers as requests
- * in flight, and each takes the next free section. No walker gets a long section for itself, so no page waits
- * long for the ones before it.
+ * Where the list shows its order by dates that never change, records with equal dates are a group, and may come in any
+ * order. Let e be the last date that is covered; the claim then is for records with later dates than e. The next page needs
+ * anchors in two groups. The first of them is later than the second, and so later than e. All records between its date and
+ * the last date of the page are on the page: the claim holds for that date. At the end no group is cut. Where all anchors of
+ * a border share one date, the page is asked for once more, further back, and then the order is not shown.
  *
- * Where is the end? A page shows it that has no next one, is not full, and ends where its own count says. A
- * full page shows no end, whatever `next` and the count say, because a service may compute both from a count
- * that it made long ago. A page that contradicts its count, or comes after short pages with a next one, may
- * have been cut. Then the course asks for one page more, a smaller one. When that page ends as the one before
- * and shows nothing new, the list ends there. The count is never needed for the proof.
+ * Any other order is only believed, until anchors come in another one. `docs/internals/reliability.md` says how the end of a
+ * list is shown, and what a second reading proves.
  *
- * Is the order fixed? A list may show it: builds are sorted by a date that never changes. Records with equal
- * dates are a group, and may come in any order. Let e be the last date that is covered; the claim then is for
- * records with later dates than e. The next page needs anchors in two groups. The first of them is later than
- * the second, and so later than e. All records between its date and the last date of the page are on the page:
- * the claim holds for that date. At the end no group is cut. Such a pass is proof by itself. A page with anchors in
- * one group only is asked for again once, further back. Where all anchors of a border share one date, the
- * order is not shown.
- *
- * Any other order is only an assumption. It is wrong when anchors come in another order than before. Then, and
- * when the list moved, it is read again with larger pages, or with pages at other places where they cannot be
- * larger. If the order were not fixed, the second pass would show records that the first had missed. Records
- * that came meanwhile look the same, but their ids are higher than all that were known before. So two proven
- * passes are believed when the second shows no lower id that is new, and when no more places of the list are
- * unseen than new records can explain.
- *
- * A page that the service cannot render, or that is too large, is requested in halves, down to the record at
- * fault. That record is left out as a hole. Everything here follows from the pages alone, so reading the
- * remembered pages again restores an interrupted walk.
+ * A page that the service cannot render, or that is too large, is requested in halves, down to the record at fault, which
+ * is left out as a hole. Everything here follows from the pages alone, so reading the remembered pages again restores an
+ * interrupted walk.
  */
 
 import {
@@ -81,15 +59,11 @@ const LIMIT_GROWTH = 10;
 /** More holes side by side mean that the list cannot be read, not that its records are bad. */
 const MAX_ADJACENT_HOLES = 20;
 
-export type { PageFacts } from "./pass.ts";
-
 export interface CourseOptions {
   resource: Resource;
-  /** The list's path from the root listing, such as `/api/v1/build/`. */
   listPath: string;
   /** The `limit` of the first pass, and of what an enlarged page is narrowed to. At least 2. */
   pageSize: number;
-  /** Whether the path of a `next` is the path of this list. */
   isListPath(path: string): boolean;
   /** Only the test of the proof switches this off. @default true */
   isOverlapping?: boolean;
@@ -98,11 +72,8 @@ export interface CourseOptions {
 /** How a walk ended. */
 export interface WalkOutcome {
   walk: "whole" | "not_whole" | "head";
-  /** Why it is not whole, for people. */
   reason: string | null;
-  /** The `total_count` of the last page. */
   totalCount: number | null;
-  /** Distinct ids seen. */
   records: number;
 }
 
@@ -115,9 +86,7 @@ export function createCourse(options: CourseOptions) {
   let passes = 0;
   let provenPasses = 0;
   let totalCount: number | null = null;
-  /** Whether `total_count` ever changed. */
   let hasMoved = false;
-  /** The offsets of records that cannot be rendered, the first ones for the message. */
   const holes: number[] = [];
   let holeCount = 0;
   let adjacentHoles = 0;
@@ -125,7 +94,7 @@ export function createCourse(options: CourseOptions) {
   let request: PageRequest | null;
   let outcome: WalkOutcome | null = null;
   let verdict: VerdictName | null = null;
-  /** The size that the latest page was served with, and the one with which the previous pass ended. */
+  /** The size of the latest page, and of the last one of the previous pass. */
   let served = 0;
   let servedBefore = 0;
   let stepBack = 0;
@@ -133,13 +102,10 @@ export function createCourse(options: CourseOptions) {
   let isRepeated = false;
   let step = 0;
   let isAnchored = true;
+  /** An overlap needs two records. */
+  const atLeastTwo = (limit: number) => (isOverlapping ? Math.max(2, limit) : limit);
   const pageSize = atLeastTwo(options.pageSize);
   beginPass(pageSize);
-
-  /** An overlap needs two records. */
-  function atLeastTwo(limit: number): number {
-    return isOverlapping ? Math.max(2, limit) : limit;
-  }
 
   function beginPass(limit: number): void {
     passes += 1;
@@ -163,7 +129,6 @@ export function createCourse(options: CourseOptions) {
     highest.take(id);
   }
 
-  /** Takes the reply to `request`. */
   function read(page: PageFacts): void {
     if (!request) throw new Error("the walk is at its end");
     adjacentHoles = 0;
@@ -181,7 +146,6 @@ export function createCourse(options: CourseOptions) {
     followVerdict(at, page, joint);
   }
 
-  /** Acts on the verdict on the page. */
   function followVerdict(at: PageRequest, page: PageFacts, joint: Joint): void {
     const facts = factsOf(at, page, joint);
     const row = verdictOn(facts);
@@ -241,7 +205,6 @@ export function createCourse(options: CourseOptions) {
     pass.hasGaps = true;
     if (page.ids.length > 0) pass.waiting.push({ at, page });
     const overlap = overlapOf(at.limit);
-    // At least this many records were deleted, by the count.
     const gone = Math.max(0, (pass.last.totalCount ?? 0) - (page.meta.totalCount ?? 0));
     stepBack = Math.max(overlap + Math.min(gone, at.limit), stepBack * 2);
     request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
@@ -282,10 +245,8 @@ export function createCourse(options: CourseOptions) {
     beginPass(Math.max(pass.limit, Math.min(LARGEST_SIZE, pass.limit * LIMIT_GROWTH)));
   }
 
-  /** Whether `request` is for more records than the page size that was set. Then its size may be why it fails. */
-  function isEnlarged(): boolean {
-    return request !== null && request.limit > pageSize;
-  }
+  /** Whether the size of `request` may be why it fails: it is larger than the one that was set. */
+  const isEnlarged = () => request !== null && request.limit > pageSize;
 
   /**
    * Called when `request` cannot be rendered: makes the next request smaller. Enlarged pages go back to the
@@ -316,7 +277,6 @@ export function createCourse(options: CourseOptions) {
     get request() {
       return request;
     },
-    /** Set when `request` is null. */
     get outcome() {
       return outcome;
     },
@@ -339,15 +299,12 @@ export function createCourse(options: CourseOptions) {
     get limit() {
       return pass.limit;
     },
-    /** The number of passes, including this one. */
     get passes() {
       return passes;
     },
-    /** Whether no page of the list was read yet. */
     get isAtStart() {
       return passes === 1 && pass.pages === 0 && request?.offset === 0;
     },
-    /** The distinct ids of all passes. */
     seen,
     /**
      * Takes the highest number that was an id before the walk began. Without it, no id that is new to the second

@@ -3,7 +3,6 @@ const CHUNK_BITS = 512;
 
 export type IdSet = ReturnType<typeof createIdSet>;
 
-/** The place of the only id in a chunk, or one bit for each of its ids. */
 type Chunk = number | Uint32Array;
 
 /**
@@ -26,7 +25,6 @@ export function createIdSet() {
   }
 
   return {
-    /** False when the set has the id already. */
     add(id: string): boolean {
       if (has(id)) return false;
       size += 1;
@@ -58,11 +56,11 @@ export function createIdSet() {
 }
 
 function hasBit(bits: Uint32Array, bit: number): boolean {
-  return ((bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) !== 0;
+  return (Number(bits[bit >>> 5]) & (1 << (bit & 31))) !== 0;
 }
 
 function setBit(bits: Uint32Array, bit: number): void {
-  bits[bit >>> 5] = (bits[bit >>> 5] ?? 0) | (1 << (bit & 31));
+  bits[bit >>> 5] = Number(bits[bit >>> 5]) | (1 << (bit & 31));
 }
 
 /** The number that an id spells, or null. `007` and `7` are two ids. */

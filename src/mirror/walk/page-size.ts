@@ -15,8 +15,7 @@
  *   region   where a page failed, its records are read 100 at a time. When such a small page fails too, its
  *            records are at fault, and the size stays as it was.
  *
- * The first growth begins the list again. That costs one request, and each later walk of the list, which
- * begins with the size that is remembered, finds its pages at the same places as this one.
+ * The first growth begins the list again, so that later walks, which begin with that size, find the same pages.
  */
 import type { PageRequest } from "../../resources/page-request.ts";
 import type { FetchedPage } from "./page.ts";
@@ -45,35 +44,27 @@ const SAME_COUNTS = 3;
 const SHRUNK_FOR_MS = 7 * 86_400_000;
 const NO_LIGHT_PAGES = { pages: 0, room: Number.POSITIVE_INFINITY };
 
-/** What is remembered of a list's page size from walk to walk. */
 export interface RememberedSize {
   size: number;
-  /** When it last shrank, or null. */
   shrunkAt: Date | null;
 }
 
 export type PageSize = ReturnType<typeof createPageSize>;
 
-/** @param remembered null for a list that was never walked */
 export function createPageSize(remembered: RememberedSize | null) {
   let size = Math.min(LARGEST_SIZE, Math.max(BASE_SIZE, remembered?.size ?? BASE_SIZE));
   let shrunkAt = remembered?.shrunkAt ?? null;
   /** Whether it shrank since the last page. The next page gives the time, because a failed one has none. */
   let isShrunk = false;
-  /** The most records that the service says that it sends. */
   let most = LARGEST_SIZE;
-  /** The count of the latest pages, and how many in a row had it. */
   let same = { count: 0, pages: 0 };
   /** The last record of a last page that its count contradicts, where it ended, and the size that it had. */
   let doubt: { lastId: string | undefined; end: number; size: number; shrunkAt: Date | null } | null = null;
-  /** The last record of the page before. */
   let lastId: string | undefined;
-  /** The largest size that the service has served, as far as it is known. */
   let served = size;
   /** The slow pages in a row, and the light ones with the least room among them. */
   let slow = 0;
   let light = NO_LIGHT_PAGES;
-  /** The records of the last failed page, and the size that it had. */
   let region: { from: number; end: number; size: number; shrunkAt: Date | null } | null = null;
 
   function setSize(to: number): void {
@@ -103,9 +94,7 @@ export function createPageSize(remembered: RememberedSize | null) {
     get shrunkAt() {
       return shrunkAt;
     },
-    /** The `limit` of a page at this offset. */
     limitAt: (offset: number) => Math.min(size, regionAt(offset) ? BASE_SIZE : LARGEST_SIZE),
-    /** Where the records of a failed page end; null outside of such a region. */
     regionEnd: (offset: number) => regionAt(offset)?.end ?? null,
     /** Learns from a page. At the start of a walk one page is enough to grow. */
     learn(request: Place, page: SizedPage, isAtStart: boolean): void {
@@ -114,7 +103,6 @@ export function createPageSize(remembered: RememberedSize | null) {
       if (isShrunk) shrunkAt = page.observedAt;
       isShrunk = false;
     },
-    /** A page could not be had. */
     fail({ limit, offset }: Place): void {
       const failed = regionAt(offset);
       if (limit > BASE_SIZE) {

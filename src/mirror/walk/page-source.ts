@@ -15,20 +15,18 @@ const MOST_BYTES = 4.5 * 1024 * 1024;
 export type LookAheadRoom = ReturnType<typeof createLookAheadRoom>;
 
 /**
- * The memory for pages, from the request until they are stored. All lists that are walked at the same time
- * share it. A page asked for ahead needs room, by the bytes of the page before it. The page that a walk waits
- * for takes it in any case, so that each list goes on.
+ * The memory for pages, from the request until they are stored, shared by all lists that are walked at the same time. A page
+ * asked for ahead needs room, by the bytes of the page before it. The page that a walk waits for takes it (`hold`) even
+ * where there is none, so that each list goes on.
  */
 export function createLookAheadRoom() {
   let left = MOST_BYTES;
   return {
-    /** Takes room for a page asked for ahead. False when there is none. */
     take(bytes: number): boolean {
       if (bytes > left) return false;
       left -= bytes;
       return true;
     },
-    /** Takes room for a page that is there, even where there is none. */
     hold(bytes: number): void {
       left -= bytes;
     },
@@ -39,15 +37,13 @@ export function createLookAheadRoom() {
 }
 
 /** The pages asked for ahead: twice the requests in flight, so that these go on while the walk waits. */
-export function lookAheadOf(concurrency: number): number {
-  return 2 * concurrency;
-}
+export const lookAheadOf = (concurrency: number) => 2 * concurrency;
 
 /** The number of wrong guesses allowed: a list that changes or is narrowed causes some. */
 const FORGIVEN_MISSES = 3;
 const HITS_PER_MISS = 16;
 
-/** How often pages asked for ahead were wanted, and how often they were dropped. */
+/** How often pages asked for ahead were wanted, and how often they were dropped: whether asking is still worth it. */
 export function createGuessRecord() {
   let hits = 0;
   let misses = 0;
@@ -58,7 +54,6 @@ export function createGuessRecord() {
     miss(): void {
       misses += 1;
     },
-    /** Whether asking ahead is still worth it. */
     get isGood(): boolean {
       return misses <= FORGIVEN_MISSES + hits / HITS_PER_MISS;
     },
@@ -73,7 +68,7 @@ export type PageSource = ReturnType<typeof createPageSource>;
 export interface PageSourceOptions {
   client: Client;
   resource: Resource;
-  /** The most pages asked for ahead of the current one. See `lookAheadOf`. */
+  /** The most pages asked for ahead of the current one (`lookAheadOf`). */
   lookAhead: number;
   /** @default room of its own */
   room?: LookAheadRoom;
@@ -82,14 +77,11 @@ export interface PageSourceOptions {
   signal?: AbortSignal;
 }
 
-/** A page whose records are those of an earlier one. */
 type KnownPage = Pick<FetchedPage, "meta" | "ids"> & { records: null; known: RememberedPage };
 
-/** A page asked for ahead. */
 interface Guess {
   request: PageRequest;
   page: Promise<FetchedPage>;
-  /** The room that it takes. */
   bytes: number;
   abort: AbortController;
 }
@@ -136,7 +128,6 @@ export function createPageSource(options: PageSourceOptions) {
     );
   }
 
-  /** Drops the pages that were asked for in vain. */
   function drop(isVain: (request: PageRequest) => boolean): void {
     const vain = [...ahead].filter(([, { request }]) => isVain(request));
     if (vain.length === 0) return;
@@ -174,7 +165,6 @@ export function createPageSource(options: PageSourceOptions) {
       drop(({ limit, offset }) => limit !== request.limit || offset < request.offset);
       return fetchPage(text, signal, NEEDED_NOW, retries);
     },
-    /** The most pages that `askAhead` asks for. */
     lookAhead,
     /**
      * Asks for the pages at these offsets, which will probably be needed in this order, with the rest of the request
@@ -196,13 +186,10 @@ export function createPageSource(options: PageSourceOptions) {
         ahead.set(text, { request, page, bytes: pageBytes, abort });
       }
     },
-    /** The offsets of the pages that were asked for ahead and not taken yet. */
     get pending(): number[] {
       return [...ahead.values()].map(({ request }) => request.offset);
     },
-    /** Whether the service answers at all. For a page that keeps failing. */
     isServiceUp: () => client.isUp(signal),
-    /** Ends the requests that still run. */
     close(): void {
       signal?.removeEventListener("abort", giveUp);
       for (const [text, guess] of ahead) {

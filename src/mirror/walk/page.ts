@@ -13,14 +13,12 @@ export interface ParsedMeta extends ShownOrder {
   totalCount: number | null;
   /** The value that came instead of a count, shortened. */
   badTotal?: string;
-  /** The number of records on the page, including those without an id. */
   count: number;
 }
 
 /** A record that the service cannot render. Only its place in the list is known. */
 export interface Hole {
   offset: number;
-  /** The requested path and query. */
   request: string;
   reason: string;
 }
@@ -36,25 +34,19 @@ export interface FetchedPage {
   records: unknown[] | null;
   /** The page of an earlier walk with the same records. */
   known?: RememberedPage;
-  /** See `JsonReply`. */
   bodyHash: string;
   bytes: number;
-  /** When the request was sent. The content of the page is not older than that. */
+  /** When the request was sent and when the reply arrived: the content of the page is of a moment in between. */
   askedAt: Date;
-  /** When the reply arrived. The content of the page is not newer than that. */
   observedAt: Date;
 }
 
 /** One page of a list, as the walk returns it. */
 export interface Page extends FetchedPage {
   resource: Resource;
-  /** The place of the page in its walk, from 0. */
   seq: number;
-  /** The holes between the page before and this one. */
   holes: Hole[];
-  /** Whether the page counts. There may be a gap before a page without an anchor. */
   isAnchored: boolean;
-  /** The request after this page; null at the end of the walk. */
   following: string | null;
 }
 
@@ -137,6 +129,11 @@ interface ShownOrder {
   ties?: readonly number[];
 }
 
+function dateOf(record: unknown) {
+  const value = (record as { date?: unknown } | null)?.date;
+  return typeof value === "string" ? parseLocalTime(value) : null;
+}
+
 /**
  * Reads the order of a page. Builds come newest first by `date`, which never changes, so dates that never rise
  * prove the order. Builds with equal dates may come in any order. No other list has a sort key that can be
@@ -147,8 +144,7 @@ export function readOrder(resource: Resource, records: readonly unknown[]): Show
   const ties: number[] = [];
   let later: bigint | null = null;
   for (const [at, record] of records.entries()) {
-    const value = (record as { date?: unknown } | null)?.date;
-    const date = typeof value === "string" ? parseLocalTime(value) : null;
+    const date = dateOf(record);
     if (date === null || (later !== null && date.microseconds > later)) return { showsOrder: false };
     if (date.microseconds === later) ties.push(at);
     later = date.microseconds;
@@ -163,8 +159,7 @@ export function readOrder(resource: Resource, records: readonly unknown[]): Show
 export function datesOf(records: readonly unknown[]): string[] | null {
   const dates: string[] = [];
   for (const record of records) {
-    const value = (record as { date?: unknown } | null)?.date;
-    const date = typeof value === "string" ? parseLocalTime(value) : null;
+    const date = dateOf(record);
     if (date === null) return null;
     const text = date.text.includes(".") ? date.text : `${date.text}.000000`;
     if (text > (dates.at(-1) ?? text)) return null;

@@ -1,3 +1,5 @@
+/** One pass over a list: the part of it that is covered, and how a page is joined to that. */
+
 import { type PageRequest, parsePageRequest } from "../../resources/page-request.ts";
 import { createIdSet } from "./id-set.ts";
 import type { ParsedMeta } from "./page.ts";
@@ -5,8 +7,6 @@ import type { PassFacts } from "./verdicts.ts";
 
 /** The number of latest records whose place is remembered, to check that records keep their order. */
 const REMEMBERED = 4096;
-
-export type CoveredIds = ReturnType<typeof createCoveredIds>;
 
 /** The records that one pass over a list has covered, and the places of the latest ones. */
 export function createCoveredIds() {
@@ -37,20 +37,17 @@ export function createCoveredIds() {
 
   return {
     /**
-     * Compares a page with what is covered. `ties` are the places of records that share the sort key of the
-     * record before; among themselves these may come in any order.
+     * Compares a page with what is covered: how many of its records are, in how many groups of one sort key, and whether
+     * they came in another order than before. `ties` are the places of records that share the key of the record before.
      */
     compare(ids: readonly string[], ties: readonly number[] = []) {
       const tied = new Set(ties);
-      /** The number of records of the page that were covered already. */
       let anchors = 0;
-      /** The number of groups that they are in. Records that share a sort key are one group. */
       let groups = 0;
       let isCounted = false;
       /** The last place of the groups before, and of this one. */
       let before = Number.NEGATIVE_INFINITY;
       let last = Number.NEGATIVE_INFINITY;
-      /** Whether anchors came in another order than before. Then the order of this list is not fixed. */
       let isDisordered = false;
       for (const [index, id] of ids.entries()) {
         if (!tied.has(index)) {
@@ -79,7 +76,6 @@ export function createCoveredIds() {
       }
       return added;
     },
-    /** Distinct records covered. */
     get size() {
       return covered.size;
     },
@@ -116,29 +112,20 @@ export function createHighestIds() {
   };
 }
 
-/** The number that an id spells, or null. */
-function numberOf(id: string): number | null {
-  return /^\d{1,15}$/.test(id) ? Number(id) : null;
-}
-
-/** One pass over a list: the part of it that is covered, and how a page is joined to that. */
+const numberOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : null);
 
 /** The facts about a page that the course needs. */
 export type PageFacts = { meta: ParsedMeta; ids: readonly string[] };
 
-/** One reading of the list from its start. */
 export interface Pass extends PassFacts {
   limit: number;
-  covered: CoveredIds;
+  covered: ReturnType<typeof createCoveredIds>;
   /** Up to this offset no anchor is needed: at the start of the list, or where no anchor is possible. */
   barrier: number;
-  /** The last page that counted. */
   last: { offset: number; ids: readonly string[]; totalCount: number | null };
-  /** The pages that wait for an anchor, the nearest one last. */
   waiting: { at: PageRequest; page: PageFacts }[];
 }
 
-/** @param hasShortPages whether an earlier pass had short pages */
 export function createPass(limit: number, hasShortPages = false): Pass {
   return {
     limit,
@@ -174,7 +161,6 @@ export function isFull(at: PageRequest, meta: ParsedMeta): boolean {
 export interface Joint {
   /** Whether the page counts: it has an anchor, or needs none. Another page changes nothing. */
   isAnchored: boolean;
-  /** Whether it has a record that the pass had not covered. */
   hasNews: boolean;
   /** Whether it has none, and ends with the record with which the page before ended. */
   isEcho: boolean;
@@ -206,7 +192,7 @@ export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: "n
   // page that was cut shows only some of them.
   const shown = isLast ? undefined : page.ids.length;
   const expected = pass.last.ids.slice(at.offset - pass.last.offset).slice(0, shown);
-  if (needs !== "none" && !startsWith(page.ids, expected)) pass.isStill = false;
+  if (needs !== "none" && expected.some((id, place) => page.ids[place] !== id)) pass.isStill = false;
   const news = pass.covered.cover(page.ids);
   if (news > 0) pass.newsPages += 1;
   if (at.offset === 0) pass.startIsEnd = isShort && isLast;
@@ -216,7 +202,6 @@ export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: "n
   return { isAnchored: true, hasNews: news > 0, isEcho };
 }
 
-/** Joins the nearest page that waits, if it has an anchor now. */
 export function joinWaiting(pass: Pass) {
   const nearest = pass.waiting.at(-1);
   if (!nearest) return null;
@@ -230,8 +215,4 @@ export function joinWaiting(pass: Pass) {
 export function goOnUnproven(pass: Pass, offset: number): void {
   pass.isProven = false;
   pass.barrier = offset;
-}
-
-function startsWith(ids: readonly string[], start: readonly string[]): boolean {
-  return start.every((id, at) => ids[at] === id);
 }

@@ -10,17 +10,14 @@ const MOST_TIED = 0.75;
 /** The least limit of a page that looks for more behind one without a next. */
 const LEAST_LIMIT = 8;
 
-/** A page that was read, and how the walk goes on. */
-export interface PageBefore {
+interface PageBefore {
   at: PageRequest;
   meta: ParsedMeta;
   next: NextLink;
-  /** The `limit` that the pass aims for. */
   aim: number;
   isOverlapping: boolean;
   /** When the page was served with this limit, half of it is read again, so that all borders are at other places. */
   shiftAt: number;
-  /** Whether the records in front of a cut page were asked for again already. */
   isRepeated: boolean;
 }
 
@@ -49,13 +46,11 @@ export function requestBehind(page: PageBefore) {
     offset: behind - (isStepping ? 2 : overlap),
     /** The end of the page: no record in front of it is left to ask for. */
     behind,
-    /** The limit that the page was served with. */
+    /** The limit that the page was served with, and the one that the service allows, as far as this page says. */
     served,
-    /** The limit that the service allows, as far as this page says. */
     aim: allowed,
-    /** Whether the page has a single record. */
+    /** Whether the page has a single record, and whether the next one can have no anchor. */
     isSingle,
-    /** Whether the next page can have no anchor. */
     isUnanchored: isSingle && !isStepping,
   };
 }

@@ -1,7 +1,7 @@
 /**
- * The sections of the list that an earlier walk read. When records came in front, they begin further down by as many.
- * A request that begins where a section does shows the same bytes, so its page need not be parsed. A walk may begin any
- * request earlier than it must: then its page overlaps more of the one before, and has more anchors.
+ * The sections of the list that an earlier walk read. When records came in front, they begin further down by as many. A
+ * request that begins where a section does shows the same bytes, so its page need not be parsed (reliability.md says why a
+ * walk may begin a request earlier than it must).
  *
  * The shift is known from a page that is known, or shows the first record of a section. Before one does, it is what
  * the count grew by. A record that went from within a section brings the ones behind it nearer, which its page shows.
@@ -13,7 +13,6 @@
 import type { PageRequest } from "../../resources/page-request.ts";
 import type { FetchedPage, RememberedPage } from "./page.ts";
 
-/** A page of an earlier walk, and its request. */
 export interface Section extends RememberedPage {
   at: PageRequest;
 }
@@ -25,16 +24,13 @@ const LEAST_DISTANCE = 0.9;
 /** The sections in front that are looked at for a small distance. */
 const MOST_LEFT_OUT = 32;
 
-/** What comes behind a page. */
 export interface WayOn {
-  /** The request for the page just read. */
   at: PageRequest;
   /** The offset of the next one as the course has it, and the distance to it. */
   next: number;
   step: number;
   /** The offsets that were asked for ahead. They are used up, whatever the page shows. */
   pending: readonly number[];
-  /** The number of offsets that are wanted. */
   count: number;
 }
 
@@ -58,7 +54,6 @@ export function createSections(earlier: () => readonly Section[]) {
     if (shift === null && counted !== null && meta.totalCount !== null) shift = meta.totalCount - counted;
   }
 
-  /** Where the sections behind a page begin now. */
   function startsBehind(page: FetchedPage, { at, next, step }: WayOn): number[] {
     const sections = earlier().filter((section) => section.at.limit === at.limit);
     learn(page, at, sections);

@@ -15,7 +15,7 @@ const TOO_LONG = `pages without a new record outnumber the others by more than $
 /** The facts that the course counts during one pass. */
 export interface PassFacts {
   pages: number;
-  /** The number of pages that brought a new record. */
+  /** Pages that brought a new record. */
   newsPages: number;
   /** Every page after the first had an anchor, and all anchors came in their order. */
   isProven: boolean;
@@ -29,22 +29,24 @@ export interface PassFacts {
   startIsEnd: boolean;
   /** A page of this walk was not full, but had a next one. So a page that is not full is no sign of the end. */
   hasShortPages: boolean;
-  /** The number of ids that no earlier pass saw. */
+  /** Ids that no earlier pass saw, and those of them that are not above the highest one known before the previous pass. */
   fresh: number;
-  /** Those of them that are not above the highest id that was known before the previous pass. */
   freshOld: number;
-  /** The number of records without an id. */
+  /** Records without an id. */
   nameless: number;
 }
 
 /** The facts about a walk and its pass after a page. */
 export interface WalkFacts extends PassFacts {
-  /** The request for the page just read. */
+  /** The request for the page just read, and the number of records on that page. */
   at: PageRequest;
-  /** The number of records on that page. */
   count: number;
-  /** The `total_count` of that page; null when it is not a number. */
+  /** The `total_count` of that page, and of the last page read; null when it is not a number, then `badTotal` came. */
   countedTo: number | null;
+  totalCount: number | null;
+  badTotal: string;
+  /** Whether `total_count` ever changed. */
+  hasMoved: boolean;
   /** Whether that page holds as many records as were asked for, or as `meta.limit` says. */
   isFull: boolean;
   /** Whether that page repeats the end of the page before, and shows nothing new. */
@@ -56,23 +58,14 @@ export interface WalkFacts extends PassFacts {
   hasUnanchored: boolean;
   /** Whether larger pages than those of the pass are possible. */
   canGrow: boolean;
-  /** The number of distinct ids that the pass has covered. */
+  /** The distinct ids that this pass has covered, and that all passes have seen. */
   covered: number;
-  /** The number of passes of the walk, including this one. */
-  passes: number;
-  /** The number of proven passes in a row, up to this one. */
-  provenPasses: number;
-  /** The number of distinct ids of all passes. */
   seen: number;
-  /** The `total_count` of the last page; null when it is not a number. */
-  totalCount: number | null;
-  /** The value that came instead of a number. */
-  badTotal: string;
-  /** Whether `total_count` ever changed. */
-  hasMoved: boolean;
-  /** The number of records that cannot be rendered. */
+  /** The passes of the walk, including this one, and the proven ones in a row up to this one. */
+  passes: number;
+  provenPasses: number;
+  /** The number of records that cannot be rendered, and the offsets of the first of them. */
   holeCount: number;
-  /** The offsets of the first of them. */
   holes: readonly number[];
 }
 
@@ -85,7 +78,6 @@ interface Row {
   why: string;
 }
 
-/** One row of the table, with its outcome. */
 export type Verdict =
   | (Row & {
       /**
@@ -305,12 +297,10 @@ function placesOf({ at, count }: WalkFacts): number {
   return at.offset + count;
 }
 
-/** How many more places there are than ids were seen; negative when more were seen. */
 function unseen(facts: WalkFacts): number {
   return placesOf(facts) - facts.seen;
 }
 
-/** Whether a page that is not full may still not be the last one. */
 function isEndDoubtful(facts: WalkFacts): boolean {
   return facts.hasShortPages || (facts.countedTo !== null && placesOf(facts) !== facts.countedTo);
 }

@@ -24,7 +24,6 @@ export interface WalkOptions {
   earlier?(): readonly Section[];
   /** Finds the highest number that was an id before the walk began. Called when a second pass begins. */
   findHighestId?(): Promise<number | null>;
-  /** The place of the first page. For a resumed walk, the number of pages read before. @default 0 */
   seq?: number;
   signal?: AbortSignal;
 }
@@ -36,14 +35,12 @@ export function createWalk(options: WalkOptions) {
   // A later pass reads at other places, for the sake of the proof.
   const sections = createSections(() => (course.passes === 1 ? (options.earlier?.() ?? []) : []));
   let isStopped = false;
-  /** A first page that was light enough to try a larger one. */
   let tried: FetchedPage | null = null;
   /** Later passes have a size of their own, for the sake of the proof. */
   const sizing = () => (course.passes === 1 ? options.size : null);
 
   let isHighestIdKnown = false;
 
-  /** Before the first page of a later pass, which is judged by it. */
   async function knowHighestId(): Promise<void> {
     if (course.passes === 1 || isHighestIdKnown || !options.findHighestId) return;
     isHighestIdKnown = true;
@@ -163,15 +160,12 @@ export function createWalk(options: WalkOptions) {
     stop(): void {
       isStopped = true;
     },
-    /** The distinct ids so far. */
     seen: course.seen,
   };
 }
 
 /** The retries of the next request; undefined leaves it to the client. */
-function retriesFor({ isEnlarged }: Course): number | undefined {
-  return isEnlarged ? NARROWED_RETRIES : undefined;
-}
+const retriesFor = ({ isEnlarged }: Course) => (isEnlarged ? NARROWED_RETRIES : undefined);
 
 /** Whether a page failed because of its records, so that a smaller page may succeed. */
 function cannotBeRendered(error: UpstreamError): boolean {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   HttpStatusError,
   isUpstreamLost,
@@ -482,6 +482,15 @@ it("a request that waits at the gate can be stopped", async () => {
   expect(waiting.is).toBe(stop.signal.reason);
   await clock.advance(HOUR_MS);
   expect(times()).toEqual([]);
+});
+
+it("a crowd that waits at the gate is no leak", async () => {
+  using warned = vi.spyOn(process, "emitWarning");
+  const { ask, pass, clock } = setUp();
+  await pass(status(429, 7000));
+  for (let request = 0; request < 12; request++) ask();
+  await clock.advance(1);
+  expect(warned).not.toHaveBeenCalled();
 });
 
 describe("whatever the host answers and whoever stops", () => {

@@ -1,6 +1,7 @@
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import { HttpStatusError } from "../../../src/base/errors.ts";
-import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
+import { createHostPace, type HostPace } from "../../../src/mirror/api/host-pace.ts";
 import { createTestClient } from "../../support/client.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { startScriptedServer } from "../../support/scripted-server.ts";
@@ -117,4 +118,123 @@ it("lets a client ask nothing while an earlier one's Retry-After lasts", async (
   await clock.sleep(7_100_000);
   expect(await ask()).toMatchObject({ value: {} });
   expect(clock.sleeps.slice(1)).toEqual([100_000]);
+});
+
+const { signal } = new AbortController();
+
+/** Two more than the rate: a turn begins at each end of the second. */
+const MOST_IN_A_SECOND = 52;
+
+/** The most turns that were given within any second. */
+function worstSecond(times: readonly number[]): number {
+  return Math.max(...times.map((start) => times.filter((at) => at >= start && at < start + 1000).length));
+}
+
+/** Takes turns, `together` at a time, in virtual time. Gives the moment of each in milliseconds. */
+async function takeTurns(
+  pace: HostPace,
+  count: number,
+  { together = 1, inFlight = 1 } = {},
+): Promise<number[]> {
+  const times: number[] = [];
+  const take = async () => {
+    await pace.turn(signal);
+    times.push(Date.now());
+  };
+  const one = async () => {
+    while (times.length < count) await Promise.all(Array.from({ length: together }, take));
+  };
+  const all = Promise.all(Array.from({ length: inFlight }, one));
+  await vi.advanceTimersByTimeAsync(60_000);
+  await all;
+  return times;
+}
+
+describe("the turns of a pace", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it.each([
+    ["one after another", {}],
+    ["by twos, one pair after the other", { together: 2 }],
+    ["from 8 at once", { inFlight: 8 }],
+  ])("keep to 50 a second and use it, where they are taken %s", async (_, how) => {
+    const times = await takeTurns(createHostPace({ ratePerSecond: 50, clock: systemClock }), 150, how);
+    expect(worstSecond(times)).toBeLessThanOrEqual(MOST_IN_A_SECOND);
+    expect((times[149] ?? Number.POSITIVE_INFINITY) - (times[0] ?? 0)).toBeLessThanOrEqual(3000);
+  });
+
+  it("are halved by each refusal, 16 times slower at most, and come back by answers", async () => {
+    const pace = createHostPace({ ratePerSecond: 20, clock: systemClock });
+    const msOfOne = async (turns: number) => {
+      const times = await takeTurns(pace, turns + 1);
+      return ((times.at(-1) ?? 0) - (times[0] ?? 0)) / turns;
+    };
+    expect(await msOfOne(10)).toBe(50);
+    pace.slow();
+    pace.slow();
+    expect(await msOfOne(10)).toBe(200);
+    for (let more = 0; more < 20; more++) pace.slow();
+    expect(await msOfOne(10)).toBe(800);
+    for (let answer = 0; answer < 300; answer++) pace.ease();
+    expect(await msOfOne(10)).toBe(50);
+  });
+
+  it("are not taken for a request that is aborted while it waits", async () => {
+    const pace = createHostPace({ ratePerSecond: 20, clock: systemClock });
+    const stop = new AbortController();
+    await pace.turn(stop.signal);
+    const waiting = Array.from({ length: 200 }, () => pace.turn(stop.signal));
+    stop.abort(new Error("stopped"));
+    for (const turn of waiting) await expect(turn).rejects.toThrow("stopped");
+    const from = Date.now();
+    const [next = 0] = await takeTurns(pace, 1);
+    expect(next - from).toBeLessThanOrEqual(50);
+  });
+
+  it("go on when the system's clock is set back by an hour", async () => {
+    const pace = createHostPace({ ratePerSecond: 5, clock: systemClock });
+    await pace.turn(signal);
+    const waiting = Promise.all([pace.turn(signal), pace.turn(signal), pace.turn(signal)]);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await vi.advanceTimersByTimeAsync(3000);
+    await waiting;
+  });
+});
+
+describe("a client", () => {
+  it.each([
+    ["first requests", {}],
+    ["retries", { status: 503 }],
+    ["redirects", { status: 301, headers: { location: "/api/v1/" } }],
+  ])("takes a turn for %s, as for any other request", async (_, reply) => {
+    let turns = 0;
+    const pace = createHostPace({ ratePerSecond: 0, clock: systemClock });
+    const counted = { ...pace, turn: async () => void turns++ };
+    await using server = await startScriptedServer([reply]);
+    await using client = createTestClient(server.url, { pace: counted, retries: 12 });
+    while (server.requests.length < 12) await client.fetchJson("/api/v1/", asIs).catch(() => {});
+    expect(turns).toBe(server.requests.length);
+  });
+
+  it("has never more in flight than the concurrency, with or without a rate", async () => {
+    for (const ratePerSecond of [0, 1000]) {
+      let inFlight = 0;
+      let peak = 0;
+      await using server = await startScriptedServer(async () => {
+        peak = Math.max(peak, ++inFlight);
+        await new Promise((resolve) => setImmediate(resolve));
+        inFlight -= 1;
+        return {};
+      });
+      await using client = createTestClient(server.url, { concurrency: 3, ratePerSecond });
+      await Promise.all(Array.from({ length: 30 }, () => client.fetchJson("/api/v1/", asIs)));
+      expect(server.requests).toHaveLength(30);
+      expect(peak).toBeLessThanOrEqual(3);
+    }
+  });
 });

@@ -105,9 +105,23 @@ describe("the wrong scheme", () => {
     expect(error.message).toBe(`The service speaks TLS at this port; use https:// (http://${origin})`);
   });
 
-  it("http at a port that closes without a word says what that may mean", async () => {
-    const { error } = await errorOf("http", (socket) => socket.once("data", () => socket.destroy()));
+  it.each([
+    [
+      "without a word says what that may mean",
+      "",
+      /^if the service speaks TLS .* use https:\/\/; otherwise check/,
+    ],
+    ["within its reply does not speak of TLS", "HTTP/1.1 200 OK\r\ncontent-le", /^check /],
+  ])("http at a port that closes %s", async (_, said, hint) => {
+    const { error } = await errorOf("http", (socket) => socket.once("data", () => socket.end(said)));
     expect(error.message).toContain("got no answer");
-    expect(error.hint).toMatch(/^if the service speaks TLS at this port, use https:\/\/; otherwise check/);
+    expect(error.hint).toMatch(hint);
+  });
+
+  it("http at a port where nobody listens does not speak of TLS", async () => {
+    await using client = createTestClient("http://127.0.0.1:1", { retries: 0 });
+    await expect(client.fetchJson("/api/v1/", asIs)).rejects.toMatchObject({
+      hint: expect.stringMatching(/^check /),
+    });
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { decodePage } from "../../../src/mirror/api/body.ts";
 import {
   MAX_ANCHORS,
   MAX_TEXT_LENGTH,
@@ -104,32 +103,5 @@ describe("readPage", () => {
     ["blanks", " ".repeat(5_000_000)],
   ])("is quick with %s", { timeout: 20_000 }, (_, html) => {
     expect(readPage(html).title).toBe("");
-  });
-});
-
-describe("decodePage", () => {
-  const bytes = (text: string, encoding: BufferEncoding = "utf8") => Buffer.from(text, encoding);
-
-  it.each<[by: string, body: Buffer, contentType: string, text: string]>([
-    ["UTF-8 where nothing names another", bytes("é"), "text/html", "é"],
-    ["the header", bytes("é", "latin1"), "text/html; charset=ISO-8859-1", "é"],
-    [
-      "its own meta element",
-      bytes('<meta charset="latin1">é', "latin1"),
-      "text/html",
-      '<meta charset="latin1">é',
-    ],
-    [
-      "the header, with what ISO-8859-1 lacks",
-      Buffer.from([0x93, 0x80]),
-      "text/html; charset=ISO-8859-1",
-      "\u201c\u20ac",
-    ],
-    ["its mark before the header", bytes("\ufeffé"), "text/html; charset=latin1", "é"],
-    ["UTF-16 with a mark", bytes("\ufeffé", "utf16le"), "", "é"],
-    ["UTF-8 for an unknown name", bytes("é"), "text/html; charset=klingon", "é"],
-    ["signs of replacement", Buffer.from([0x61, 0xff, 0x62]), "text/html", "a�b"],
-  ])("decodes by %s", (_, body, contentType, text) => {
-    expect(decodePage(body, contentType)).toBe(text);
   });
 });

@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  type Course,
-  type CourseOptions,
-  createCourse,
-  type PageFacts,
-} from "../../../src/mirror/walk/course.ts";
+import { type Course, type CourseOptions, createCourse } from "../../../src/mirror/walk/course.ts";
+import type { PageFacts } from "../../../src/mirror/walk/pass.ts";
 import { type PageRequest, requestText } from "../../../src/resources/page-request.ts";
 
 const LIST = "/api/v1/user/";

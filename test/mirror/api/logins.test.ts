@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLoginHider } from "../../../../src/mirror/api/logins.ts";
+import { createLoginHider } from "../../../src/mirror/api/logins.ts";
 
 const hide = createLoginHider([new URL("http://me:p%C3%A4ss%@h"), new URL("http://to-ken@proxy"), null]);
 const base64 = (text: string) => Buffer.from(text).toString("base64");
