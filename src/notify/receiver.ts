@@ -2,11 +2,11 @@ import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { findProxyRoute, type Proxies, type ProxyRoute, showProxy } from "../base/config/proxies.ts";
 import type { NoticeType } from "../base/config/setting.ts";
+import { loginOf } from "../mirror/api/logins.ts";
 import { parseRetryAfter } from "../mirror/api/reply-times.ts";
 import { createConnections } from "../mirror/api/transport.ts";
 import { TunnelError } from "../mirror/api/upstream-errors.ts";
 import type { Webhook, WebhookFormat } from "./webhook.ts";
-import { loginOf } from "../mirror/api/logins.ts";
 
 /** For a whole try, from the connection to the head of the reply. */
 const TIMEOUT_MS = 15_000;
