@@ -5,7 +5,14 @@
 import { maskUrl } from "../../base/config/addresses.ts";
 import { type ProxyRoute, showProxy } from "../../base/config/proxies.ts";
 import { SERVICE_SETTINGS } from "../../base/config/service-settings.ts";
-import { HttpStatusError, MirrorError, NetworkError, TimeoutError, UnexpectedShapeError, WrongAddressError } from "../../base/errors.ts";
+import {
+  HttpStatusError,
+  MirrorError,
+  NetworkError,
+  TimeoutError,
+  UnexpectedShapeError,
+  WrongAddressError,
+} from "../../base/errors.ts";
 import type { Answer } from "../../base/metrics/labels.ts";
 import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
 
