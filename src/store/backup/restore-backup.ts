@@ -57,8 +57,20 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
   });
 }
 
+/**
+ * The last migration before the baseline, at commit 1499eff6. The tables of records, runs and history are the same since;
+ * the answers of the reports are left out, so that the next refresh computes them.
+ */
+const LAST_BEFORE_BASELINE = "b514d17a92881ea085989e945f2733938673514f14d25b73ca7419ad912a1b43";
+const isBeforeBaseline = ({ migrations }: BackupHeader): boolean =>
+  migrations.at(-1)?.hash === LAST_BEFORE_BASELINE;
+const isLeftOut = (header: BackupHeader, name: string): boolean =>
+  isBeforeBaseline(header) && /^(rollup|report)\./.test(name) && name !== "report.error_rules";
+
 /** How many of the program's migrations the backup had. Throws where it had others. */
-export function countMigrations({ migrations, version }: BackupHeader, file: string): number {
+export function countMigrations(header: BackupHeader, file: string): number {
+  if (isBeforeBaseline(header)) return 1;
+  const { migrations, version } = header;
   const known = readMigrations();
   const isKnown = migrations.every(({ tag, hash }, at) => known[at]?.tag === tag && known[at]?.hash === hash);
   if (isKnown && migrations.length > 0) return migrations.length;
@@ -104,7 +116,7 @@ async function fillTables(
   let read = 0;
   try {
     for await (const part of parts) {
-      if (part.kind === "header") continue;
+      if (part.kind === "header" || ("table" in part && isLeftOut(header, part.table.name))) continue;
       if (part.kind === "rows") {
         copy ??= await beginCopy(tx, part.table, signal);
         await copy.write(part.bytes);
@@ -158,18 +170,20 @@ function refusedRows(error: unknown, file: string): unknown {
 }
 
 /** The tables of the backup as the schema has them. Throws where one of them, or a column, is only on one side. */
-function matchTables(header: BackupHeader, stored: readonly StoredTable[], file: string): StoredTable[] {
-  const names = new Set(header.tables.map(({ name }) => name));
-  const strange = header.tables.find(({ name }) => !stored.some((table) => table.name === name));
+function matchTables(header: BackupHeader, all: readonly StoredTable[], file: string): StoredTable[] {
+  const stored = all.filter(({ name }) => !isLeftOut(header, name));
+  const given = header.tables.filter(({ name }) => !isLeftOut(header, name));
+  const names = new Set(given.map(({ name }) => name));
+  const strange = given.find(({ name }) => !stored.some((table) => table.name === name));
   if (strange !== undefined) throw unusable(file, `the schema has no table ${strange.name}`);
-  if (names.size < header.tables.length) throw unusable(file, "it has a table twice");
+  if (names.size < given.length) throw unusable(file, "it has a table twice");
   // A user may keep tables in `report`.
   const lacking = stored.find(({ name, schema }) => schema !== "report" && !names.has(name));
   if (lacking !== undefined) throw unusable(file, `it lacks the table ${lacking.name}`);
   const matched = stored.filter(({ name }) => names.has(name));
   for (const { name, columns } of matched) {
-    const given = header.tables.find((table) => table.name === name)?.columns ?? [];
-    if (given.toSorted().join() !== columns.toSorted().join())
+    const theirs = given.find((table) => table.name === name)?.columns ?? [];
+    if (theirs.toSorted().join() !== columns.toSorted().join())
       throw unusable(file, `the columns of ${name} are not those of the schema`);
   }
   return matched;
