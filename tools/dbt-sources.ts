@@ -1,7 +1,7 @@
 import { Document, type Pair, type Scalar, visit } from "yaml";
 import type { DeclaredRelation } from "../src/report/declare-relation.ts";
 import { DICTIONARY, type Relation } from "../src/report/dictionary.ts";
-import type { RelationEntry } from "../src/store/migrate/dictionary.ts";
+import type { RelationEntry } from "../src/store/migrate/report-comments.ts";
 
 /** The relations that others refer to, each by the names of the columns that do. */
 const REFERRED: Partial<Record<Relation, RegExp>> = {

@@ -1,6 +1,6 @@
 import { DICTIONARY } from "../src/report/dictionary.ts";
 import { RATE, SERIES } from "../src/report/relations/shared-columns.ts";
-import type { RelationEntry } from "../src/store/migrate/dictionary.ts";
+import type { RelationEntry } from "../src/store/migrate/report-comments.ts";
 
 /** Columns that stand together in many relations. They are named as one. */
 const GROUPS: readonly { name: string; columns: RelationEntry["columns"] }[] = [

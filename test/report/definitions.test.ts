@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { orderDefinitions, readDefinitions } from "../../src/report/definitions.ts";
 import { RESOURCES } from "../../src/resources/resources.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
-import { readMigrations } from "../../src/store/migrate/migration-files.ts";
+import { readMigrations } from "../../src/store/migrate/migration-ledger.ts";
 import { createTestDatabase } from "../support/database.ts";
 
 const FOLDER = fileURLToPath(new URL("../../src/report/", import.meta.url));

@@ -7,8 +7,11 @@ import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { type OpenDatabase, openDatabase } from "../../store/embedded/open-database.ts";
 import { hasEmbedded } from "../../store/embedded/open-embedded.ts";
-import { assertMirror, noMirrorError } from "../../store/migrate/assert-mirror.ts";
+import { assertMirror } from "../../store/migrate/prepare.ts";
+import { noMirrorError } from "../../store/migrate/assert-mirror.ts";
 import type { CommandContext } from "./run-command.ts";
+import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
+import { withDatabase } from "./with-database.ts";
 
 export type MirrorSettings = Pick<Config, "databaseUrl" | "dataDir">;
 

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type SQL, sql } from "drizzle-orm";
 import { abortable } from "../../store/connection/abortable.ts";
-import { copyOut } from "../../store/connection/copy-out.ts";
+import { copyOut } from "../../store/connection/copy.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askFor } from "../ask.ts";
 import { type ColumnOf, columnsOf, type Relation } from "../dictionary.ts";

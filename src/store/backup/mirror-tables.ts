@@ -2,7 +2,7 @@ import { is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
 import type { TransactionSql } from "../connection/sql.ts";
 import * as schema from "../schema/index.ts";
-import type { BackedUpTable } from "./backup-form.ts";
+import type { BackedUpTable } from "./read-backup.ts";
 
 /**
  * What the schema itself says: `migrate` writes it for the place where it runs. `sync.migrations` is no table of

@@ -1,6 +1,6 @@
 import { ConfigError, LockedError, SchemaVersionError } from "../../base/errors.ts";
 import { abortable } from "../connection/abortable.ts";
-import { type CopyIn, copyIn } from "../connection/copy-in.ts";
+import { type CopyIn, copyIn } from "../connection/copy.ts";
 import { runText } from "../connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
@@ -8,10 +8,15 @@ import { withTransaction } from "../connection/transaction.ts";
 import { tryRunLock } from "../ledger/run-lock.ts";
 import type { Definitions } from "../migrate/definitions.ts";
 import { assertServerUsable, migrateAround } from "../migrate/migrate.ts";
-import { readMigrations } from "../migrate/migration-files.ts";
-import { type BackedUpTable, type BackupHeader, unusable } from "./backup-form.ts";
+import { readMigrations } from "../migrate/migration-ledger.ts";
 import { findTables, quoteName, quoteTable, type StoredTable } from "./mirror-tables.ts";
-import { type BackupPart, readBackup } from "./read-backup.ts";
+import {
+  type BackedUpTable,
+  type BackupHeader,
+  type BackupPart,
+  readBackup,
+  unusable,
+} from "./read-backup.ts";
 
 export interface RestoreOptions {
   sql: Sql;

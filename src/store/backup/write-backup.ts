@@ -10,19 +10,26 @@ import { constants, createGzip } from "node:zlib";
 import { toOutputError } from "../../base/system-errors.ts";
 import { abortable } from "../connection/abortable.ts";
 import { renewConnections } from "../connection/connect.ts";
-import { startCopyOut } from "../connection/copy-out.ts";
+import { startCopyOut } from "../connection/copy.ts";
 import { runText } from "../connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 import { withTransaction } from "../connection/transaction.ts";
 import type { Definitions } from "../migrate/definitions.ts";
 import { assertCurrent } from "../migrate/migrate.ts";
-import { readMigrations } from "../migrate/migration-files.ts";
-import { findApplied } from "../migrate/migration-ledger.ts";
+import { findApplied, readMigrations } from "../migrate/migration-ledger.ts";
 import { withBackupFile } from "./backup-file.ts";
-import { type BackupHeader, countRows, frame, jsonFrame, LIMITS, MAGIC } from "./backup-form.ts";
 import { mirrorTables, quoteName, quoteTable } from "./mirror-tables.ts";
-import { type BackupFacts, checkBackup } from "./read-backup.ts";
+import {
+  type BackupFacts,
+  type BackupHeader,
+  checkBackup,
+  countRows,
+  frame,
+  jsonFrame,
+  LIMITS,
+  MAGIC,
+} from "./read-backup.ts";
 
 export interface BackupOptions {
   sql: Sql;

@@ -28,9 +28,8 @@
 import postgres from "postgres";
 import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
 import type { DriverSocket } from "./driver/driver-socket.ts";
-import type { ServerKind } from "./driver/server-kind.ts";
-import { sessionStatement } from "./driver/session-settings.ts";
-import { createSocketOpener } from "./driver/socket-opener.ts";
+import { createSocketOpener } from "./driver/open-socket.ts";
+import { type ServerKind, sessionStatement } from "./driver/session-start.ts";
 import { VALUE_TYPES } from "./driver/value-types.ts";
 import type { Sql } from "./sql.ts";
 

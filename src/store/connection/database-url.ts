@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { ConfigError } from "../../base/errors.ts";
-import { SESSION_ATTRS } from "./driver/server-kind.ts";
-import { parseStartupOptions } from "./driver/startup-options.ts";
+import { parseStartupOptions, SESSION_ATTRS } from "./driver/session-start.ts";
 
 export interface DatabaseAddress {
   user: string | undefined;

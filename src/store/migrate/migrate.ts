@@ -14,11 +14,15 @@ import {
   definitionSql,
   findDefinitionChanges,
 } from "./definitions.ts";
-import type { Dictionary } from "./dictionary.ts";
-import { assertMayMigrate } from "./lacking-rights.ts";
-import { type Migration, readMigrations } from "./migration-files.ts";
-import { type AppliedMigration, findApplied, recordApplied } from "./migration-ledger.ts";
-import { applyReportComments } from "./report-comments.ts";
+import {
+  type AppliedMigration,
+  findApplied,
+  type Migration,
+  readMigrations,
+  recordApplied,
+} from "./migration-ledger.ts";
+import { applyReportComments, type Dictionary } from "./report-comments.ts";
+import { assertMayMigrate } from "./rights.ts";
 import { LOCK_WAIT_MS, type ShortLockOptions, withShortLocks } from "./short-locks.ts";
 
 /** Any number that no other program of this database uses. Two migrations at once wait for each other. */

@@ -1,6 +1,15 @@
 import { runText } from "../connection/run-statement.ts";
 import type { AnySql } from "../connection/sql.ts";
-import type { Dictionary } from "./dictionary.ts";
+
+/** A relation of schema `report` in words. */
+export interface RelationEntry {
+  /** The question that the relation answers, and what one row is. */
+  readonly answers: string;
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+/** The relations of schema `report` by their names. */
+export type Dictionary = Readonly<Record<string, RelationEntry>>;
 
 /** A comment that differs from the dictionary. `column` is null for the comment of a relation. */
 interface MissingComment {

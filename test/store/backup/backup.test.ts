@@ -7,17 +7,17 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, type TestContext } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
+import { mirrorTables } from "../../../src/store/backup/mirror-tables.ts";
 import {
   type BackupHeader,
+  checkBackup,
   countRows,
   type FrameKind,
   frame,
   HEAD_BYTES,
   jsonFrame,
   MAGIC,
-} from "../../../src/store/backup/backup-form.ts";
-import { mirrorTables } from "../../../src/store/backup/mirror-tables.ts";
-import { checkBackup } from "../../../src/store/backup/read-backup.ts";
+} from "../../../src/store/backup/read-backup.ts";
 import { restoreBackup } from "../../../src/store/backup/restore-backup.ts";
 import { writeBackup } from "../../../src/store/backup/write-backup.ts";
 import { connect, withSql } from "../../../src/store/connection/connect.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../../src/store/connection/connect.ts";
-import { copyOut } from "../../../src/store/connection/copy-out.ts";
+import { copyOut } from "../../../src/store/connection/copy.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readMigrations } from "../../../src/store/migrate/migration-files.ts";
+import { readMigrations } from "../../../src/store/migrate/migration-ledger.ts";
 import { findUnbearable } from "../../support/additive.ts";
 
 describe("each migration", () => {

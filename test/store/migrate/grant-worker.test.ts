@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { connect } from "../../../src/store/connection/connect.ts";
-import { grantWorker } from "../../../src/store/migrate/grant-worker.ts";
-import { findLackingRights } from "../../../src/store/migrate/lacking-rights.ts";
+import { findLackingRights, grantWorker } from "../../../src/store/migrate/rights.ts";
 import { createTestDatabase } from "../../support/database.ts";
 
 test("a role that grantWorker gave its rights lacks none for a sync, and from Postgres 17 on analyzes the tables", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { findLackingRights } from "../../../src/store/migrate/lacking-rights.ts";
+import { findLackingRights } from "../../../src/store/migrate/rights.ts";
 import { createTestDatabase, type TestDatabaseOptions } from "../../support/database.ts";
 
 let roles = 0;

@@ -3,7 +3,7 @@ import { readDefinitions } from "../../../src/report/definitions.ts";
 import { connect, withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { migrate, migrationStatus } from "../../../src/store/migrate/migrate.ts";
-import { readMigrations } from "../../../src/store/migrate/migration-files.ts";
+import { readMigrations } from "../../../src/store/migrate/migration-ledger.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 const definitions = readDefinitions();

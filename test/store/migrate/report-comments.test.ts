@@ -3,8 +3,8 @@ import { readDefinitions } from "../../../src/report/definitions.ts";
 import { DICTIONARY } from "../../../src/report/dictionary.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import type { RelationEntry } from "../../../src/store/migrate/dictionary.ts";
 import { migrate } from "../../../src/store/migrate/migrate.ts";
+import type { RelationEntry } from "../../../src/store/migrate/report-comments.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 interface CatalogRow {

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
-import { readMigrations } from "../../../src/store/migrate/migration-files.ts";
+import { readMigrations } from "../../../src/store/migrate/migration-ledger.ts";
 
 const META = new URL("../../../migrations/meta/", import.meta.url);
 

@@ -1,3 +1,99 @@
+/** A server of `DATABASE_URL`, as `target_session_attrs` chooses among them. */
+export interface ServerKind {
+  /** It follows a primary, and takes no writes. */
+  isStandby: boolean;
+  /** Its sessions take no writes unless they say otherwise. */
+  isReadOnly: boolean;
+}
+
+/** As in "db1:5432 is a standby". */
+export function nameKind({ isStandby, isReadOnly }: ServerKind): string {
+  if (isStandby) return "is a standby";
+  return isReadOnly ? "takes no writes" : "is a primary";
+}
+
+type Choice = (kind: ServerKind) => boolean;
+
+const isStandby: Choice = (kind) => kind.isStandby;
+const takesWrites: Choice = (kind) => !kind.isStandby && !kind.isReadOnly;
+
+/** What each value of `target_session_attrs` wants, with the meanings that libpq gives them: a choice for each round over the hosts. */
+export const SESSION_ATTRS: Record<string, readonly Choice[]> = {
+  "read-write": [takesWrites],
+  "read-only": [(kind) => !takesWrites(kind)],
+  primary: [(kind) => !kind.isStandby],
+  standby: [isStandby],
+  "prefer-standby": [isStandby, () => true],
+};
+
+/** The content of libpq's parameter `options`. */
+interface StartupOptions {
+  /** The settings in it: `-c name=value`, `-cname=value`, `--name=value`. */
+  session: Record<string, string>;
+  /**
+   * The other words, such as the `endpoint=…` by which a provider finds the server. Undefined when there are
+   * none.
+   */
+  rest: string | undefined;
+}
+
+/**
+ * Reads `options` as a server does: words between spaces, where a backslash escapes the next character. Never
+ * throws.
+ */
+export function parseStartupOptions(text: string): StartupOptions {
+  const words = [...text.matchAll(/(?:\\.|[^\s\\])+/gs)].map(([word]) => word);
+  const session: Record<string, string> = {};
+  const rest: string[] = [];
+  for (let at = 0; at < words.length; at++) {
+    let word = words[at] ?? "";
+    if (word === "-c" && at + 1 < words.length) word += words[++at];
+    const setting = /^(?:-c|--)([^=]+)=(.*)$/s.exec(word);
+    if (setting === null) rest.push(word);
+    else session[plain(setting[1]).replaceAll("-", "_")] = plain(setting[2]);
+  }
+  return { session, rest: rest.length === 0 ? undefined : rest.join(" ") };
+}
+
+function plain(escaped = ""): string {
+  return escaped.replace(/\\(.)/gs, "$1");
+}
+
+/**
+ * Settings that the texts we read and write depend on, whatever the server, the database, the role or the URL
+ * say. Times are sent in the zone and style of the session. The quoting of texts and the format of arrays and
+ * numbers depend on settings too.
+ */
+const OURS = {
+  TimeZone: "UTC",
+  DateStyle: "ISO, MDY",
+  IntervalStyle: "postgres",
+  standard_conforming_strings: "on",
+  array_nulls: "on",
+  extra_float_digits: "1",
+};
+
+/**
+ * The statement that makes the settings of a session: ours, which always hold, and `wanted`. A later setting
+ * of the same name wins. Values are read as at the start of a session, lists included. The statement fails
+ * for a setting that the server does not know.
+ */
+export function sessionStatement(...wanted: Record<string, string>[]): string {
+  const settings = new Map<string, string>();
+  for (const [name, value] of [...wanted, OURS].flatMap(Object.entries<string>)) {
+    settings.set(name.toLowerCase(), value);
+  }
+  const calls = [...settings].map(
+    ([name, value]) => `pg_catalog.set_config(${quote(name)}, ${quote(value)}, false)`,
+  );
+  return `select ${calls.join(", ")}`;
+}
+
+/** Right for each value of `standard_conforming_strings`, which is not set yet. */
+function quote(text: string): string {
+  return `E'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+}
+
 /**
  * The start of a session, between the driver and the server. The driver would send the settings during the
  * login, which a pooler refuses, and it cannot run a statement before all others. So the server's first
@@ -6,13 +102,13 @@
  *   login ──ready──▶ settings ──ready──▶ open       the driver gets "ready", then everything as it comes
  *                             ──error──▶ refused    the driver gets the error; the connection is useless
  */
-export type SessionState = "login" | "settings" | "open" | "refused";
+type SessionState = "login" | "settings" | "open" | "refused";
 
 /**
  * The part of the server's bytes that goes on to the driver, and the bytes to send to the server first, if
  * any.
  */
-export interface Heard {
+interface Heard {
   toDriver: Buffer;
   toServer: Buffer | null;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { lastWords } from "../../../../src/store/connection/driver/last-words.ts";
+import { lastWords } from "../../../../src/store/connection/driver/driver-socket.ts";
 
 /** A message of the protocol: its type, its length, its content. */
 function message(type: string, content: string): Buffer {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { sessionStatement } from "../../../../src/store/connection/driver/session-settings.ts";
-import { SessionStart } from "../../../../src/store/connection/driver/session-start.ts";
+import { SessionStart, sessionStatement } from "../../../../src/store/connection/driver/session-start.ts";
 
 /** A message of the server. */
 function message(type: string, body = ""): Buffer {
