@@ -5,7 +5,7 @@ import { ConfigError } from "../base/errors.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { tryRefresh } from "../report/refresh/after-run.ts";
 import { withSql } from "../store/connection/connect.ts";
-import type { OpenDatabase } from "../store/embedded/open-database.ts";
+import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
 import { moveService, serviceUrl } from "../store/ledger/mirrored-service.ts";
 import { grantWorker } from "../store/migrate/rights.ts";
 import { listOrCount, type MigrationResult, migrate, migrationStatus, pendingSql, whatIsMissing } from "../store/migrate/migrate.ts";

@@ -6,7 +6,7 @@ import { isReportBehind, mayRefresh } from "../report/refresh/refresh.ts";
 import { type MirrorServer, serveMirror } from "../serve/http/serve-mirror.ts";
 import { withSql } from "../store/connection/connect.ts";
 import { assertSessionPooling } from "../store/connection/session-pooling.ts";
-import { openDatabase } from "../store/embedded/open-database.ts";
+import { openDatabase } from "../store/embedded/open-embedded.ts";
 import { assertMirror } from "../store/migrate/prepare.ts";
 import { areReportsLater } from "../store/migrate/migrate.ts";
 import { type CommandContext, closeInTime, untilStopped } from "./context/run-command.ts";

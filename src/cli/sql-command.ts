@@ -2,7 +2,7 @@ import { Option } from "commander";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { withSnapshot } from "../report/read-answer.ts";
 import { becomeReader, ensureReader, READER, readStatement } from "../report/read-statement.ts";
-import { repeatAfterConflict } from "../store/connection/recovery-conflict.ts";
+import { repeatAfterConflict } from "../store/connection/transaction.ts";
 import type { TransactionSql } from "../store/connection/sql.ts";
 import type { CommandContext } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";

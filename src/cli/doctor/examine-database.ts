@@ -7,32 +7,17 @@ import { measureServerClock } from "../../store/connection/server-clock.ts";
 import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import type { OpenDatabase } from "../../store/embedded/open-database.ts";
+import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
 import { readDemoMark } from "../../store/ledger/demo-mark.ts";
 import { describeOldest, findListFreshness, mirrorAgeMs } from "../../store/ledger/list-freshness.ts";
 import { assertService, findService } from "../../store/ledger/mirrored-service.ts";
 import { findLackingRights } from "../../store/migrate/lacking-rights.ts";
-import {
-  assertServerUsable,
-  assertUsable,
-  migrationStatus,
-  whatIsMissing,
-} from "../../store/migrate/migrate.ts";
+import { assertServerUsable, assertUsable, migrationStatus, whatIsMissing } from "../../store/migrate/migrate.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { isMirrorAbsent, type MirrorSettings, mirrorPlace, withDatabase } from "../context/with-mirror.ts";
 import { checkSourceZone } from "./check-source-zone.ts";
-import {
-  checkClock,
-  type Finding,
-  fault,
-  findingOf,
-  listed,
-  ok,
-  type Result,
-  unknown,
-  unknowns,
-  warning,
-} from "./finding.ts";
+import { checkClock, type Finding, fault, findingOf, listed, ok, type Result, unknown, unknowns, warning } from "./finding.ts";
+import { checkDatabase, checkFreshness, checkMigrations, checkMirror, checkRights } from "./database-checks.ts";
 
 /** In this order: the last one depends on all before it. */
 export const DATABASE_CHECKS = [

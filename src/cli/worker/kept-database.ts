@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { isAway, isDown, isLoginRefused, toStoreError } from "../../store/connection/store-errors.ts";
-import type { OpenDatabase } from "../../store/embedded/open-database.ts";
+import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
 
 const FIRST_WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 60_000;

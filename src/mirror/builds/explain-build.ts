@@ -3,7 +3,7 @@
  * Names are those of the tables, times are texts in UTC as Postgres prints them, spans are in milliseconds.
  */
 import type { AnySql } from "../../store/connection/sql.ts";
-import type { BoundRule } from "../../store/schema/build-states.ts";
+import type { BoundRule } from "../../store/schema/history.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import { type ArchivedLog, findArchivedLog } from "./archived-log.ts";
 import type { BoundedSpan } from "./format-span.ts";

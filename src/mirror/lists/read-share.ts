@@ -4,8 +4,8 @@
  * wherever that is in the list by now.
  */
 import { ageMs } from "../../base/clock.ts";
+import { findLastShare, saveShare } from "../../store/ledger/list-freshness.ts";
 import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
-import { findLastShare, saveShare } from "../../store/ledger/shares.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import type { Border } from "../walk/bisection.ts";
 import { behind, type DatedPagesOptions, withDatedPages } from "./dated-pages.ts";

@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { connect } from "../../store/connection/connect.ts";
 import type { Sql } from "../../store/connection/sql.ts";
+import { findReadSince } from "../../store/ledger/list-freshness.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { hasUnsettledDeficit } from "../../store/ledger/run-ledger.ts";
-import { findReadSince } from "../../store/ledger/shares.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import { linkSignals } from "../api/link-signals.ts";

@@ -7,7 +7,7 @@ import type { Sql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { noteService } from "../../store/ledger/mirrored-service.ts";
 import { findResumableWalks, hasUnsettledDeficit, type WalkCounts } from "../../store/ledger/run-ledger.ts";
-import { findReadSince } from "../../store/ledger/shares.ts";
+import { findReadSince } from "../../store/ledger/list-freshness.ts";
 import type { SyncKind } from "../../store/schema/runs.ts";
 import { countDueBuilds } from "../builds/find-due-builds.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";

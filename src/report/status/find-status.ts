@@ -12,11 +12,11 @@ import { findLeader, type Leader } from "../../store/ledger/leader.ts";
 import {
   describeOldest,
   findListFreshness,
+  findReadSince,
   type ListFreshness,
   mirrorAgeMs,
 } from "../../store/ledger/list-freshness.ts";
 import { listMutedProjects, type MutedProject } from "../../store/ledger/muted-projects.ts";
-import { findReadSince } from "../../store/ledger/shares.ts";
 import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
 import { asIso, withSnapshot } from "../read-answer.ts";

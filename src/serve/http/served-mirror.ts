@@ -6,9 +6,9 @@ import { ReaderGoneError } from "../../page/cache/single-flight.ts";
 import { withSnapshot } from "../../report/read-answer.ts";
 import { connect, renewConnections } from "../../store/connection/connect.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
-import { isRecoveryConflict, repeatAfterConflict } from "../../store/connection/recovery-conflict.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { isAway, toStoreError } from "../../store/connection/store-errors.ts";
+import { isRecoveryConflict, repeatAfterConflict } from "../../store/connection/transaction.ts";
 
 /** The limit for each query of a page. A page has a few dozen. */
 const STATEMENT_TIMEOUT = "10s";

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { cancelRunning } from "./driver/cancel-running.ts";
 import type { Sql, TransactionSql } from "./sql.ts";
+import { sqlstateOf } from "./store-errors.ts";
 
 /**
  * The driver rejects a transaction whose connection is lost. If it ever fails to, the transaction ends after
@@ -112,5 +113,32 @@ export async function withTransaction<T>(
     // A body that stops from now on needs no timer: the caller has its answer.
     timer = undefined;
     isLost = true;
+  }
+}
+
+/**
+ * What a standby answers when it cancels a query that holds up the changes it must replay: a failed
+ * serialization, or a deadlock with the replay. A read-only transaction gets neither for another reason.
+ */
+const CONFLICTS: readonly (string | undefined)[] = ["40001", "40P01"];
+
+/** Whether a standby cancelled this read, so that the same read may succeed now. */
+export function isRecoveryConflict(error: unknown): boolean {
+  return CONFLICTS.includes(sqlstateOf(error));
+}
+
+/**
+ * Runs a read, and once more where a standby cancelled it. `mayRepeat` says whether that does no harm, such
+ * as sending rows twice. @default it never does
+ */
+export async function repeatAfterConflict<T>(
+  read: () => Promise<T>,
+  mayRepeat: () => boolean = () => true,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isRecoveryConflict(error) || !mayRepeat()) throw error;
+    return read();
   }
 }

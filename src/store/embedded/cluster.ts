@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { StoreError } from "../../base/errors.ts";
 import type { ServerAccount } from "./account.ts";
-import type { Binaries } from "./binaries.ts";
-import type { EmbeddedPaths } from "./paths.ts";
+import type { Binaries, EmbeddedPaths } from "./binaries.ts";
 
 export const SUPERUSER = "docmirror";
 

@@ -1,16 +1,16 @@
 import { statSync } from "node:fs";
+import { chmod, chown, readdir, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { Config } from "../../base/config.ts";
 import type { Logger } from "../../base/log.ts";
 import { connect, replaceDatabase, withSql } from "../connection/connect.ts";
+import { describeDatabase } from "../connection/database-url.ts";
 import type { Sql } from "../connection/sql.ts";
 import { sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
-import { findServerAccount } from "./account.ts";
-import { findBinaries } from "./binaries.ts";
-import { closeToOthers } from "./close-to-others.ts";
+import { assertOwner, findServerAccount, type ServerAccount } from "./account.ts";
+import { createPaths, type EmbeddedPaths, findBinaries, toDataDirError } from "./binaries.ts";
 import { ensureCluster, ensurePassword, SUPERUSER } from "./cluster.ts";
 import { withLockFile } from "./lock-file.ts";
-import { assertOwner } from "./owner.ts";
-import { createPaths, type EmbeddedPaths, toDataDirError } from "./paths.ts";
 import {
   awaitExit,
   awaitRunning,
@@ -31,7 +31,7 @@ import {
  * is killed, the server sees its connection break, so nothing has to be cleaned up.
  */
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** Created when it is missing. */
   dataDir: string;
   log: Logger;
@@ -183,5 +183,55 @@ async function isUsedByOthers(presence: Sql): Promise<boolean> {
     if (others === 0) return false;
     if (Date.now() > giveUpAt) return true;
     await presence`select pg_sleep(0.05)`;
+  }
+}
+
+export interface OpenDatabase {
+  url: string;
+  /** The URL with its password masked, for messages. */
+  describe: string;
+  /** Set when the embedded Postgres is used. */
+  embedded: Pick<EmbeddedServer, "port" | "logFile" | "startedHere"> | null;
+  /** Leaves the embedded Postgres, which stops when no other process uses it. May be called twice. */
+  close(): Promise<void>;
+}
+
+/** Starts the embedded database where no other is set. Does not migrate. Throws StoreError or ConfigError. */
+export async function openDatabase(
+  options: Pick<Config, "databaseUrl" | "dataDir"> & Pick<EmbeddedOptions, "log" | "signal">,
+): Promise<OpenDatabase> {
+  const { databaseUrl, dataDir, log, signal } = options;
+  if (databaseUrl !== null) {
+    const describe = describeDatabase(databaseUrl);
+    return { url: databaseUrl, describe, embedded: null, close: async () => {} };
+  }
+  const { url, port, logFile, startedHere, close } = await openEmbedded({ dataDir, log, signal });
+  return { url, describe: describeDatabase(url), embedded: { port, logFile, startedHere }, close };
+}
+
+/** The files that docmirror keeps in a data directory. */
+const OURS = /^(?:postgres(?:\.log|-unfinished-\d+)?|password|port|lock(?:\.[0-9a-f]+)?)$/;
+const STICKY = 0o1000;
+
+/**
+ * Makes the data directory, its log and its password private to the user who runs docmirror. A folder that also holds other files, or belongs to another user, keeps its permissions: docmirror
+ * shares it, and the secret files in it are private themselves.
+ */
+async function closeToOthers(paths: EmbeddedPaths, account: ServerAccount, log: Logger) {
+  const me = process.geteuid?.();
+  const isMine = async (path: string) => (await stat(path).catch(() => null))?.uid === me;
+  for (const file of [paths.password, paths.log]) if (await isMine(file)) await chmod(file, 0o600);
+  if (!(await isMine(paths.dataDir))) return;
+  const { mode } = await stat(paths.dataDir);
+  const isShared = (mode & STICKY) !== 0 || (await readdir(paths.dataDir)).some((name) => !OURS.test(name));
+  if (isShared) {
+    log.debug({ data_dir: paths.dataDir }, "the data directory holds other files, so its permissions stay");
+    return;
+  }
+  if (account.spawnAs.gid === undefined || process.platform === "linux") await chmod(paths.dataDir, 0o700);
+  else {
+    // Elsewhere a descriptor does not lead through a private folder: the group may pass, not list it.
+    await chown(paths.dataDir, me ?? 0, account.spawnAs.gid);
+    await chmod(paths.dataDir, 0o710);
   }
 }

@@ -5,9 +5,9 @@ import net from "node:net";
 import { systemClock } from "../../base/clock.ts";
 import { StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import type { EmbeddedPaths } from "./binaries.ts";
 import { assertRoom, type ClusterOptions, readIfThere, SERVER_ENV } from "./cluster.ts";
 import { isAlive } from "./lock-file.ts";
-import type { EmbeddedPaths } from "./paths.ts";
 
 const POLL_MS = 25;
 const LOG_LIMIT_BYTES = 10e6;

@@ -17,6 +17,7 @@ import {
 import {
   type AppliedMigration,
   findApplied,
+  MIGRATION_LOCK_KEY,
   type Migration,
   readMigrations,
   recordApplied,
@@ -24,9 +25,6 @@ import {
 import { applyReportComments, type Dictionary } from "./report-comments.ts";
 import { assertMayMigrate } from "./rights.ts";
 import { LOCK_WAIT_MS, type ShortLockOptions, withShortLocks } from "./short-locks.ts";
-
-/** Any number that no other program of this database uses. Two migrations at once wait for each other. */
-export const MIGRATION_LOCK_KEY = 7_305_110_624;
 
 const OLDEST_SERVER = 15;
 

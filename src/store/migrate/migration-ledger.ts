@@ -41,6 +41,9 @@ function readFiles(): Migration[] {
 
 /** Which migrations a database has: `sync.migrations`. */
 
+/** Any number that no other program of this database uses. Two migrations at once wait for each other. */
+export const MIGRATION_LOCK_KEY = 7_305_110_624;
+
 export interface AppliedMigration {
   tag: string;
   hash: string;

@@ -3,7 +3,7 @@ import { runText } from "../connection/run-statement.ts";
 import type { AnySql, Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 import { withTransaction } from "../connection/transaction.ts";
-import { MIGRATION_LOCK_KEY } from "./migrate.ts";
+import { MIGRATION_LOCK_KEY } from "./migration-ledger.ts";
 
 /**
  * Gives a role all that `docmirror worker` and the other commands need, and not the right to change a table: `docmirror migrate`,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createKeptDatabase } from "../../../src/cli/worker/kept-database.ts";
-import type { OpenDatabase } from "../../../src/store/embedded/open-database.ts";
+import type { OpenDatabase } from "../../../src/store/embedded/open-embedded.ts";
 import { createHandClock, settle } from "../../support/fake-clock.ts";
 
 const never = new AbortController().signal;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
-import { findReadSince } from "../../../src/store/ledger/shares.ts";
+import { findReadSince } from "../../../src/store/ledger/list-freshness.ts";
 import { type ArrangedBuilds, arrangeBuilds } from "../../support/arranged-builds.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { wireBuild } from "../../support/wire-records.ts";

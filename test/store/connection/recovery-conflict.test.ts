@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
-import { isRecoveryConflict, repeatAfterConflict } from "../../../src/store/connection/recovery-conflict.ts";
+import { isRecoveryConflict, repeatAfterConflict } from "../../../src/store/connection/transaction.ts";
 
 const conflict = () => new StoreError("could not read", { sqlstate: "40001" });
 

@@ -21,9 +21,13 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import { silentLog } from "../../../src/base/log.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { findServerAccount } from "../../../src/store/embedded/account.ts";
-import { openDatabase } from "../../../src/store/embedded/open-database.ts";
-import { type EmbeddedServer, hasEmbedded, openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
-import { toDataDirError } from "../../../src/store/embedded/paths.ts";
+import { toDataDirError } from "../../../src/store/embedded/binaries.ts";
+import {
+  type EmbeddedServer,
+  hasEmbedded,
+  openDatabase,
+  openEmbedded,
+} from "../../../src/store/embedded/open-embedded.ts";
 
 const log = silentLog;
 const settings = { fsync: "off" };

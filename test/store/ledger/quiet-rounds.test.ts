@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { mergeQuietRounds } from "../../../src/store/ledger/quiet-rounds.ts";
+import { mergeQuietRounds } from "../../../src/store/ledger/run-ledger.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 let database: TestDatabase;
