@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
-import { isRecoveryConflict } from "../../src/store/connection/recovery-conflict.ts";
+import { isRecoveryConflict } from "../../src/store/connection/transaction.ts";
 import { findServerAccount } from "../../src/store/embedded/account.ts";
 import { freePort } from "./free-port.ts";
 import { PLANTED_SECRET } from "./planted-secret.ts";

@@ -5,13 +5,9 @@ import { readDefinitions } from "../../report/definitions.ts";
 import { describeDatabase, withSql } from "../../store/connection/connect.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import { type OpenDatabase, hasEmbedded } from "../../store/embedded/open-embedded.ts";
-import { openDatabase } from "../../store/embedded/open-database.ts";
-import { assertMirror } from "../../store/migrate/prepare.ts";
-import { noMirrorError } from "../../store/migrate/assert-mirror.ts";
+import { hasEmbedded, type OpenDatabase, openDatabase } from "../../store/embedded/open-embedded.ts";
+import { assertMirror, noMirrorError } from "../../store/migrate/prepare.ts";
 import type { CommandContext } from "./run-command.ts";
-import { assertMirrorPlace, mirrorPlace } from "./mirror-place.ts";
-import { withDatabase } from "./with-database.ts";
 
 export type MirrorSettings = Pick<Config, "databaseUrl" | "dataDir">;
 

@@ -3,16 +3,12 @@ import { ConfigError, SchemaVersionError, StoreError } from "../../base/errors.t
 import { readDefinitions } from "../../report/definitions.ts";
 import { isReportBehind, refreshReport } from "../../report/refresh/refresh.ts";
 import { withSql } from "../../store/connection/connect.ts";
-import { isRecoveryConflict } from "../../store/connection/recovery-conflict.ts";
-import { repeatAfterConflict } from "../../store/connection/transaction.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { sqlstateOf, withStoreErrors } from "../../store/connection/store-errors.ts";
-import { assertMirror } from "../../store/migrate/assert-mirror.ts";
+import { isRecoveryConflict, repeatAfterConflict } from "../../store/connection/transaction.ts";
+import { assertMirror } from "../../store/migrate/prepare.ts";
 import type { CommandContext } from "./run-command.ts";
 import { assertMirrorPlace, type MirrorSettings, mirrorPlace, withDatabase } from "./with-mirror.ts";
-import { refreshForReplica } from "./refresh-for-replica.ts";
-import { refreshIfBehind } from "./refresh-if-behind.ts";
-import { readSession, readSettings, withReplicaHints } from "./replica.ts";
 
 /**
  * Opens the database that reports are read from, the replica where one is named, and has answers refreshed

@@ -8,16 +8,30 @@ import { assertSessionPooling } from "../../store/connection/session-pooling.ts"
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
-import { readDemoMark } from "../../store/ledger/demo-mark.ts";
 import { describeOldest, findListFreshness, mirrorAgeMs } from "../../store/ledger/list-freshness.ts";
-import { assertService, findService } from "../../store/ledger/mirrored-service.ts";
-import { findLackingRights } from "../../store/migrate/lacking-rights.ts";
-import { assertServerUsable, assertUsable, migrationStatus, whatIsMissing } from "../../store/migrate/migrate.ts";
+import { assertService, findService, readDemoMark } from "../../store/ledger/mirrored-service.ts";
+import {
+  assertServerUsable,
+  assertUsable,
+  migrationStatus,
+  whatIsMissing,
+} from "../../store/migrate/migrate.ts";
+import { findLackingRights } from "../../store/migrate/rights.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { isMirrorAbsent, type MirrorSettings, mirrorPlace, withDatabase } from "../context/with-mirror.ts";
 import { checkSourceZone } from "./check-source-zone.ts";
-import { checkClock, type Finding, fault, findingOf, listed, ok, type Result, unknown, unknowns, warning } from "./finding.ts";
-import { checkDatabase, checkFreshness, checkMigrations, checkMirror, checkRights } from "./database-checks.ts";
+import {
+  checkClock,
+  type Finding,
+  fault,
+  findingOf,
+  listed,
+  ok,
+  type Result,
+  unknown,
+  unknowns,
+  warning,
+} from "./finding.ts";
 
 /** In this order: the last one depends on all before it. */
 export const DATABASE_CHECKS = [

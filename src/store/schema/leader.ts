@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, jsonb, text } from "drizzle-orm/pg-core";
-import type { NoticeType } from "../../base/config/notice-types.ts";
+import type { NoticeType } from "../../base/config/setting.ts";
 import { moment, now } from "./columns.ts";
 import { sync } from "./schemas.ts";
 
