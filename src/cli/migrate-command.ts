@@ -7,8 +7,15 @@ import { tryRefresh } from "../report/refresh/after-run.ts";
 import { withSql } from "../store/connection/connect.ts";
 import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
 import { moveService, serviceUrl } from "../store/ledger/mirrored-service.ts";
+import {
+  listOrCount,
+  type MigrationResult,
+  migrate,
+  migrationStatus,
+  pendingSql,
+  whatIsMissing,
+} from "../store/migrate/migrate.ts";
 import { grantWorker } from "../store/migrate/rights.ts";
-import { listOrCount, type MigrationResult, migrate, migrationStatus, pendingSql, whatIsMissing } from "../store/migrate/migrate.ts";
 import type { CommandContext } from "./context/run-command.ts";
 import { assertMirrorPlace, withDatabase } from "./context/with-mirror.ts";
 import { breakLines, type Output } from "./output/output.ts";

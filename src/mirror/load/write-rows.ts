@@ -3,7 +3,6 @@ import { type CopyIn, copyIn } from "../../store/connection/copy.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type ColumnSpec, columnOf, type TableRow, type TableSpec } from "./tables.ts";
-import { encodeCopy } from "./copy-binary.ts";
 
 /** About 4 MB, twice a full batch. */
 const MAX_CHUNKS_AHEAD = 32;

@@ -24,7 +24,7 @@ import { acquireRunLock, type RunLock } from "../../store/ledger/run-lock.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import { type Client, type ClientOptions, createClient } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
-import { NOTHING_UNFINISHED, isPartial } from "../lists/summary.ts";
+import { NOTHING_UNFINISHED } from "../lists/summary.ts";
 import type { SyncSettings } from "../lists/sync-settings.ts";
 import { createKnownKeys, createLookedUpKeys } from "../load/known-keys.ts";
 import { createLoader, type Loader } from "../load/loader.ts";
