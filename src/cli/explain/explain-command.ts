@@ -10,6 +10,9 @@ import type { CommandDeclaration } from "../usage/create-command.ts";
 import { parseResource } from "../usage/flag-values.ts";
 import { renderBuild } from "./render-build.ts";
 
+/** So many states, changes and refused replies are shown, the newest ones; `--json` has all. */
+const MOST_SHOWN = 20;
+
 export const explainCommand: CommandDeclaration<{ json?: true }> = {
   settings: ["database", "sourceTimezone"],
   exits: ["notFound"],
@@ -31,7 +34,7 @@ export const explainCommand: CommandDeclaration<{ json?: true }> = {
       if (options.json) await out.json(explanation);
       if (build === null) throw notHere(id, explanation);
       const look = { colour: out.colour, columns: textColumns(out) };
-      if (!options.json) await out.write(renderBuild(id, describeBuild(build, quarantine), look));
+      if (!options.json) await out.write(renderBuild(id, describeBuild(build, quarantine, MOST_SHOWN), look));
       return 0;
     }),
 };

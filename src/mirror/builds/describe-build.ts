@@ -7,33 +7,56 @@ import type {
   ExplainedTransition,
   QuarantinedBuild,
 } from "./explain-build.ts";
-import { type Entry, foreignPiece, type Line, momentPiece, type Piece, type Section } from "./piece.ts";
+import { formatBetween, formatSpan } from "./format-span.ts";
+import {
+  type Entry,
+  foreignPiece,
+  type Line,
+  momentPiece,
+  type Piece,
+  requestPiece,
+  runPiece,
+  type Section,
+} from "./piece.ts";
 
-/** What is known about one build and how, as text for `docmirror explain` and for the page of a build. */
+/** The newest of many, and how many earlier ones are left out. */
+export interface Newest<T> {
+  shown: readonly T[];
+  left: number;
+}
+
+/** The story of a build, what is known of it and how: `docmirror explain` and the page of a build only dress it. */
 export interface BuildDescription {
   /** State, outcome, type, and whether it is deleted. */
   state: string;
   facts: Entry[];
   /** For each state that it entered: the two bounds, and the reason for each. */
-  states: Section[];
+  states: Newest<Section>;
   /** The changes of its record. */
-  changes: Entry[];
+  changes: Newest<Entry>;
   /** Replies that could not be stored. */
-  quarantine: Entry[];
+  quarantine: Newest<Entry>;
 }
 
-/** Describes an explained build, the oldest states and changes first. */
+/** Tells the story of a build, the oldest first; of each list the newest `most`. */
 export function describeBuild(
   build: ExplainedBuild,
   quarantine: readonly QuarantinedBuild[],
+  most: number,
 ): BuildDescription {
   const { transitions, changes } = build;
+  const newest = <T>(all: readonly T[]): Newest<T> => ({
+    shown: all.slice(-most),
+    left: Math.max(0, all.length - most),
+  });
   return {
     state: describeState(build),
     facts: describeFacts(build),
-    states: transitions.map((transition, index) => describeTransition(transition, transitions[index + 1])),
-    changes: changes.map(describeChange),
-    quarantine: quarantine.map(describeQuarantined),
+    states: newest(
+      transitions.map((transition, index) => describeTransition(transition, transitions[index + 1])),
+    ),
+    changes: newest(changes.map(describeChange)),
+    quarantine: newest(quarantine.map(describeQuarantined)),
   };
 }
 
@@ -70,7 +93,7 @@ function describeFacts(build: ExplainedBuild): Entry[] {
   if (pruned !== null) entries.push(entry("pruned", ["changes before ", momentPiece(pruned)]));
   if (open !== null) entries.push(...describeOpen(open));
   if (duration !== null)
-    entries.push(entry("took", [{ kind: "interval", took: duration }, " from the trigger to the finish"]));
+    entries.push(entry("took", [`${formatBetween(duration)} from the trigger to the finish`]));
   return entries;
 }
 
@@ -132,11 +155,11 @@ function describeTransition(transition: ExplainedTransition, next: ExplainedTran
       ["when the first reply that showed it arrived"],
       ...sourceOf(first_seen),
     ),
-    entry("within", [isKnown ? { kind: "length", ms: width_ms } : "unknown"]),
+    entry("within", [isKnown ? formatSpan(width_ms) : "unknown"]),
   ];
   if (lasted !== null) {
     const left = foreignPiece(stateName(next?.to_state ?? null));
-    entries.push(entry("lasted", [{ kind: "interval", took: lasted }, ", until it became ", left]));
+    entries.push(entry("lasted", [`${formatBetween(lasted)}, until it became `, left]));
   }
   entries.push(...transition.anomalies.map((name) => entry("odd", [foreignPiece(anomalyWords(name))])));
   const title =
@@ -146,7 +169,7 @@ function describeTransition(transition: ExplainedTransition, next: ExplainedTran
 
 /** The source of a moment: the run and its request. */
 function sourceOf({ run, request }: ExplainedSighting): Line[] {
-  return [[{ kind: "run", run }], [{ kind: "request", path: request }]];
+  return [[runPiece(run)], [requestPiece(request)]];
 }
 
 function describeChange({ kind, observed_at, run_id, before, after }: ExplainedChange): Entry {
@@ -168,7 +191,7 @@ function describeValue(value: unknown): Piece {
   const { md5, bytes } = (value ?? {}) as { md5?: unknown; bytes?: unknown };
   if (typeof md5 === "string" && typeof bytes === "number")
     return foreignPiece(`${bytes} bytes, md5 ${md5.slice(0, 8)}`);
-  return { kind: "value", json: JSON.stringify(value ?? null) };
+  return { kind: "value", text: JSON.stringify(value ?? null) };
 }
 
 function describeQuarantined(record: QuarantinedBuild): Entry {
@@ -178,7 +201,7 @@ function describeQuarantined(record: QuarantinedBuild): Entry {
     `row ${id}`,
     [momentPiece(created_at), `, run ${run_id}, `, ...resolved],
     [foreignPiece(reason)],
-    ...(request === null ? [] : [[{ kind: "request", path: request }] as Line]),
+    ...(request === null ? [] : [[requestPiece(request)]]),
   );
 }
 

@@ -12,6 +12,9 @@ import type { BuildSaid, BuildScope, BuildStory, BuildVerdict, UpstreamLinks } f
 import { type ErrorPlace, findErrorPlace, type LogTail, readLogTails } from "./log-tail.ts";
 import { tookWords } from "./states.ts";
 
+/** The newest states, changes and refused replies that a page shows. The command line has all. */
+const MOST_SHOWN = 50;
+
 /** How a build ended and why. */
 export const buildVerdict = part({
   asks: (_: BuildScope) => ({}),
@@ -35,7 +38,13 @@ async function readStory(tx: TransactionSql, _found: object, { id, sourceTimezon
     isFailed ? findErrorPlace(tx, id) : null,
     findUpstreamLinks(tx, id),
   ]);
-  const story: BuildStory = { build, description: describeBuild(build, quarantine), tails, place, upstream };
+  const story: BuildStory = {
+    build,
+    description: describeBuild(build, quarantine, MOST_SHOWN),
+    tails,
+    place,
+    upstream,
+  };
   return { story, quarantine };
 }
 

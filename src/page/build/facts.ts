@@ -1,5 +1,5 @@
-import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
-import { type Entry, type Line, type Piece, pieceText, type Section } from "../../mirror/builds/piece.ts";
+import type { Newest } from "../../mirror/builds/describe-build.ts";
+import type { Entry, Line, Piece, Section } from "../../mirror/builds/piece.ts";
 import { momentTag } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
 import { foreign, html, type Markup, slugWords, targetWords } from "../parts/html.ts";
@@ -36,11 +36,15 @@ const entries = (id: "changes" | "quarantine", title: string) =>
     id,
     asks: (_: BuildScope) => ({}),
     draw(_found, _scope, { told }: BuildSaid) {
-      const entries: BuildDescription["changes"] = told?.description[id] ?? [];
-      if (entries.length === 0) return null;
-      const list = (shown: readonly Entry[]) => html`<dl class="facts">
-${shown.map(renderEntry)}</dl>`;
-      return { title, count: String(entries.length), body: newest(entries, list) };
+      const entries = told?.description[id];
+      if (entries === undefined || entries.shown.length === 0) return null;
+      const { shown, left } = entries;
+      return {
+        title,
+        count: String(left + shown.length),
+        body: html`${renderLeft(left)}<dl class="facts">
+${shown.map(renderEntry)}</dl>`,
+      };
     },
   });
 
@@ -79,8 +83,6 @@ ${columns}</dl>
 </details>`;
 }
 
-/** The newest entries of each kind that a page shows. The command line has all. */
-const MOST_SHOWN = 50;
 /** The maximum length of texts of the service, and of values of its fields. */
 const TEXT_LENGTH = 300;
 const VALUE_LENGTH = 120;
@@ -88,19 +90,17 @@ const VALUE_LENGTH = 120;
 /** Labels whose meaning would differ from the same label in the reports. */
 const LABELS: Readonly<Record<string, string>> = { project: "Project's record", version: "Version's record" };
 
-/** The newest of many, as `render` shows them, below how many are left out. */
-export function newest<T>(all: readonly T[], render: (shown: readonly T[]) => Markup): Markup {
-  const left = all.length - MOST_SHOWN;
-  return html`${left > 0 ? html`<p class="note">${left} earlier ones are left out.</p>` : ""}${render(all.slice(-MOST_SHOWN))}`;
-}
+const renderLeft = (left: number): Markup | string =>
+  left === 0 ? "" : html`<p class="note">${left} earlier ones are left out.</p>`;
 
-/** A state that a build entered: its two bounds, and how each is known. */
-export function renderState({ title, entries }: Section): Markup {
-  return html`<h3 class="sub">${foreign(title)}</h3>
+/** The states that a build entered: the two bounds of each, and how they are known. */
+export const renderStates = ({ shown, left }: Newest<Section>): Markup =>
+  html`${renderLeft(left)}${shown.map(
+    ({ title, entries }) => html`<h3 class="sub">${foreign(title)}</h3>
 <dl class="facts">
 ${entries.map(renderBound)}</dl>
-`;
-}
+`,
+  )}`;
 
 function renderEntry({ label, lines }: Entry): Markup {
   return renderFact(
@@ -130,10 +130,10 @@ const renderPieces = (line: Line): Markup => html`${line.map(renderPiece)}`;
 
 function renderPiece(piece: Piece): Markup | string {
   if (typeof piece === "string") return piece;
-  const text = pieceText(piece);
-  switch (piece.kind) {
+  const { kind, text } = piece;
+  switch (kind) {
     case "moment":
-      return exact(piece.at);
+      return exact(text);
     case "uri":
       return html`<code>${foreign(text, TEXT_LENGTH)}</code>`;
     case "value":
@@ -144,14 +144,11 @@ function renderPiece(piece: Piece): Markup | string {
       return html`<small><code>${foreign(text, TEXT_LENGTH)}</code></small>`;
     case "foreign":
       return foreign(text, TEXT_LENGTH);
-    case "interval":
-    case "length":
-      return text;
   }
 }
 
 /** A moment with its fraction of a second, because the reader of a bound wants it exact. */
 function exact(text: string): Markup {
-  const [day = "", time = ""] = text.replace(/\+00$/, "").split(/[ T]/);
+  const [day = "", time = ""] = text.split(/[ T]/);
   return html`<time datetime="${day}T${time}Z">${day} ${time}</time>`;
 }

@@ -11,7 +11,7 @@ import { html, type Markup, shorten } from "../parts/html.ts";
 import { renderEmpty } from "../parts/notice.ts";
 import { keyEntry, LOOKS, type Look, renderKey, uprightLine } from "../parts/plot.ts";
 import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
-import { newest, renderState } from "./facts.ts";
+import { renderStates } from "./facts.ts";
 
 const fact = relation("fact_builds");
 const [ROW, TOP, BAR] = [34, 9, 16];
@@ -26,10 +26,7 @@ export const states = block({
   file: ({ id, fact }) => (fact === undefined ? askForBuild(id) : askForTimes(id)),
   draw(_found, { now }, { told }: BuildSaid) {
     if (told === null) return null;
-    const {
-      build,
-      description: { states: sections },
-    } = told;
+    const { build, description } = told;
     const life = readLife(build).filter(({ seen }) => seen.every((ms) => !Number.isNaN(ms)));
     const took = build.duration === null ? null : tookWords(build.duration);
     return {
@@ -42,7 +39,7 @@ export const states = block({
       }
 <details class="fold"><summary>How each bound is known</summary>
 <p class="note">Each state was entered between two moments. A reply first showed it at the second one.</p>
-${newest(sections, (shown) => html`${shown.map(renderState)}`)}</details>`,
+${renderStates(description.states)}</details>`,
     };
   },
 });

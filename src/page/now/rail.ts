@@ -91,7 +91,6 @@ export const why = block({
                 count: Number(failures),
                 usual: days < 7 ? null : (Number(usual) * 28) / days,
               })),
-              "a usual day",
             ),
     };
   },
@@ -200,20 +199,14 @@ function renderFixedProject([row, ...more]: readonly Row[], now: Date): Markup {
     ${more.length === 0 ? "" : ` · ${grouped(more.length)} more here`}</small></li>`;
 }
 
-interface Bar {
-  readonly label: Markup | string;
-  readonly href: string;
-  readonly count: number;
-  /** What would be usual; null where that is not known. */
-  readonly usual: number | null;
-}
-
-/** Counts as bars, each with a line where it usually ends. `usualWords` names that line, such as "a usual day". */
-export function renderBars(bars: readonly Bar[], usualWords: string): Markup {
-  const most = Math.max(1, ...bars.flatMap(({ count, usual }) => [count, usual ?? 0]));
+/** Counts as bars, each with a line where it ends on a usual day; `usual` is null where that is not known. */
+function renderBars(
+  bars: readonly { label: string; href: string; count: number; usual: number | null }[],
+): Markup {
+  const most = Math.max(...bars.flatMap(({ count, usual }) => [count, usual ?? 0]));
   const at = (value: number) => `${((100 * value) / most).toFixed(1)}%`;
   return html`<ul class="bars">${bars.map(({ label, href, count, usual }) => {
-    const told = `${grouped(count)} now${usual === null ? "" : `, ${grouped(Math.round(usual))} on ${usualWords}`}`;
+    const told = `${grouped(count)} now${usual === null ? "" : `, ${grouped(Math.round(usual))} on a usual day`}`;
     const line =
       usual === null
         ? ""
@@ -223,5 +216,5 @@ export function renderBars(bars: readonly Bar[], usualWords: string): Markup {
         <rect class="m-track" width="100%" height="6" y="2" rx="3"/>
         <rect class="m-bad" width="${at(count)}" height="6" y="2" rx="3"/>${line}</svg></li>`;
   })}</ul>
-${bars.every(({ usual }) => usual === null) ? "" : renderKey([keyEntry([2, 12], html`<line class="base" x1="1" x2="1" y1="0" y2="12"/>`, usualWords)])}`;
+${bars.every(({ usual }) => usual === null) ? "" : renderKey([keyEntry([2, 12], html`<line class="base" x1="1" x2="1" y1="0" y2="12"/>`, "a usual day")])}`;
 }

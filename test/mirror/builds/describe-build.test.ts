@@ -5,16 +5,16 @@ import { foreignPiece, momentPiece } from "../../../src/mirror/builds/piece.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createToldBuild, withTold } from "../../support/told-build.ts";
 
-async function describeTold(sql: Sql): Promise<BuildDescription> {
+async function describeTold(sql: Sql, most = 20): Promise<BuildDescription> {
   const { build, quarantine } = await explainBuild(sql, "42", "America/Chicago");
   if (build === null) throw new Error("there is no build 42");
-  return describeBuild(build, quarantine);
+  return describeBuild(build, quarantine, most);
 }
 
 describe("describeBuild", () => {
   test("says of each piece what it is", async () => {
     await using told = await createToldBuild();
-    const { state, facts, states, changes, quarantine } = await withTold(told, describeTold);
+    const { state, facts, states, changes, quarantine } = await withTold(told, (sql) => describeTold(sql));
     expect(state).toBe("finished, failure, html");
     expect(facts[0]).toEqual({
       label: "project",
@@ -25,42 +25,44 @@ describe("describeBuild", () => {
     });
     expect(facts.at(-1)).toEqual({
       label: "took",
-      lines: [
-        [
-          { kind: "interval", took: { least_ms: 330_000, most_ms: 421_000 } },
-          " from the trigger to the finish",
-        ],
-      ],
+      lines: [["5m 30s to 7m 1s from the trigger to the finish"]],
     });
-    expect(states.map(({ title }) => title)).toEqual([
+    expect(states.shown.map(({ title }) => title)).toEqual([
       "1. first seen triggered",
       "2. triggered → building",
       "3. building → triggered",
       "4. triggered → finished",
     ]);
-    expect(states[1]?.entries[0]).toEqual({
+    expect(states.shown[1]?.entries[0]).toEqual({
       label: "after",
       lines: [
         [momentPiece("2025-06-02 10:02:00+00")],
         [foreignPiece("when the last request that showed it triggered was sent")],
-        [{ kind: "run", run: { id: 3, kind: "watch", started_at: "2025-06-02 10:02:00+00" } }],
-        [{ kind: "request", path: "/api/v1/build/42/" }],
+        [{ kind: "run", text: "run 3 (watch, began 2025-06-02 10:02:00)" }],
+        [{ kind: "request", text: "GET /api/v1/build/42/" }],
       ],
     });
-    expect(changes[0]).toEqual({
+    expect(changes.shown[0]).toEqual({
       label: "updated",
       lines: [
         [momentPiece("2025-06-02 10:03:00.25+00"), ", run 4"],
         [
           foreignPiece("state"),
           ": ",
-          { kind: "value", json: '"triggered"' },
+          { kind: "value", text: '"triggered"' },
           " → ",
-          { kind: "value", json: '"building"' },
+          { kind: "value", text: '"building"' },
         ],
       ],
     });
-    expect(quarantine.map(({ label }) => label)).toEqual(["row 1"]);
+    expect(quarantine.shown.map(({ label }) => label)).toEqual(["row 1"]);
+  });
+
+  test("tells the newest of each list, and how many are left out", async () => {
+    await using told = await createToldBuild();
+    const { states, quarantine } = await withTold(told, (sql) => describeTold(sql, 1));
+    expect(states).toMatchObject({ left: 3, shown: [{ title: "4. triggered → finished" }] });
+    expect(quarantine).toMatchObject({ left: 0, shown: [{ label: "row 1" }] });
   });
 
   test("claims no moment where nothing is known", async () => {
@@ -70,8 +72,8 @@ describe("describeBuild", () => {
       (sql) =>
         sql`update mirror.build_transitions set not_before = '-infinity', rule = 'unknown' where seq = 1`,
     );
-    const { states } = await withTold(told, describeTold);
-    const [after, , within] = states[0]?.entries ?? [];
+    const { states } = await withTold(told, (sql) => describeTold(sql));
+    const [after, , within] = states.shown[0]?.entries ?? [];
     expect(after?.lines[0]).toEqual(["unknown"]);
     expect(within).toEqual({ label: "within", lines: [["unknown"]] });
   });

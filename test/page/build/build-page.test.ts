@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { describeBuild } from "../../../src/mirror/builds/describe-build.ts";
 import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
-import { pieceText } from "../../../src/mirror/builds/piece.ts";
+import type { Line } from "../../../src/mirror/builds/piece.ts";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { offeredRows } from "../../support/block-offers.ts";
 import { cpuMsOf } from "../../support/cpu-time.ts";
@@ -18,11 +18,13 @@ test("the page of a build shows every line that explain prints, even before the 
   const { build, quarantine } = await withTold(told, (sql) => explainBuild(sql, "42", "Etc/UTC"));
   if (build === null) throw new Error("there is no build 42");
   const page = textOf(await served.page("/build/42"));
-  const { state, facts, states, changes, quarantine: rows } = describeBuild(build, quarantine);
-  const entries = [...facts, ...states.flatMap((section) => section.entries), ...changes, ...rows];
-  const lines = entries.flatMap((entry) => entry.lines.map((line) => line.map(pieceText).join("")));
+  const { state, facts, states, changes, quarantine: rows } = describeBuild(build, quarantine, 50);
+  const entries = [...facts, ...states.shown.flatMap((one) => one.entries), ...changes.shown, ...rows.shown];
+  const textOfLine = (line: Line) =>
+    line.map((piece) => (typeof piece === "string" ? piece : piece.text)).join("");
+  const lines = entries.flatMap((entry) => entry.lines.map(textOfLine));
   expect(lines.length).toBeGreaterThan(40);
-  const shown = [state, ...states.map(({ title }) => title), ...lines];
+  const shown = [state, ...states.shown.map(({ title }) => title), ...lines];
   expect(shown.filter((text) => !page.includes(text))).toEqual([]);
   expect(page).toContain("It is not counted yet: the reports are computed when a run ends.");
 });

@@ -1,39 +1,62 @@
 import { describe, expect, it } from "vitest";
-import { renderBars } from "../../../src/page/now/rail.ts";
+import { why } from "../../../src/page/now/rail.ts";
 
-const draw = async (bars: Parameters<typeof renderBars>[0]) => String(await renderBars(bars, "a usual day"));
-const bar = (count: number, usual: number | null, label = "Docs warning") => ({
-  label,
-  href: "/errors",
-  count,
-  usual,
-});
+const AT = new Date("2025-06-30T12:00:00Z");
+
+/** The bars of kinds, of a mirror that knows four weeks, or that knows no day. */
+async function draw(
+  kinds: readonly (readonly [failures: number, usual: number, kind?: string])[],
+  isNew = false,
+) {
+  const rows = kinds.map(([failures, usual, kind = "docs_source"]) => ({
+    error_class: kind,
+    failures,
+    usual,
+  }));
+  const found = { rows, totals: [{ first_day: isNew ? null : "2025-01-01" }] };
+  const said = {
+    isQuiet: false,
+    of: { short: "24 h", words: "last 24 hours" },
+    facts: { finishedLately: 9 },
+  };
+  const [scope, verdict] = [{ at: AT }, said] as unknown as [
+    Parameters<typeof why.draw>[1],
+    Parameters<typeof why.draw>[2],
+  ];
+  return String(await why.draw(found, scope, verdict)?.body);
+}
 const widths = (drawn: string) =>
   [...drawn.matchAll(/<rect class="m-bad" width="([^"]*)"/g)].map(([, width]) => width);
 
-describe("bars", () => {
+describe("the bars of kinds", () => {
   it("are as long as their counts, the longest or its usual one filling the place", async () => {
-    expect(widths(await draw([bar(8, 2), bar(2, 1)]))).toEqual(["100.0%", "25.0%"]);
-    const drawn = await draw([bar(5, 20)]);
+    expect(
+      widths(
+        await draw([
+          [8, 2],
+          [2, 1],
+        ]),
+      ),
+    ).toEqual(["100.0%", "25.0%"]);
+    const drawn = await draw([[5, 20]]);
     expect(widths(drawn)).toEqual(["25.0%"]);
     expect(drawn).toContain('<line class="base" x1="100.0%"');
   });
 
   it("say in words what they show", async () => {
-    const drawn = await draw([bar(1200, 11.6)]);
+    const drawn = await draw([[1200, 11.6]]);
     expect(drawn).toContain('aria-label="1,200 now, 12 on a usual day"');
     expect(drawn).toContain('<span class="n">1,200</span>');
   });
 
   it("have no line, and no key of it, where nothing is usual yet", async () => {
-    const drawn = await draw([bar(3, null)]);
+    const drawn = await draw([[3, 1]], true);
     expect(drawn).not.toContain('class="base"');
     expect(drawn).not.toContain('class="key"');
     expect(drawn).toContain('aria-label="3 now"');
   });
 
-  it("divide by no zero, and escape their labels", async () => {
-    expect(widths(await draw([bar(0, 0)]))).toEqual(["0.0%"]);
-    expect(await draw([bar(1, 1, "<script>")])).toContain("&lt;script&gt;");
+  it("escape their labels", async () => {
+    expect(await draw([[1, 1, "<script>"]])).toContain("&lt;script&gt;");
   });
 });
