@@ -12,6 +12,7 @@ import {
   migrationStatus,
   pendingSql,
 } from "../../../src/store/migrate/migrate.ts";
+import { startCli } from "../../support/cli.ts";
 import { countAdvisoryWaits, createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { makeNextRelease } from "../../support/next-release.ts";
 
@@ -164,6 +165,62 @@ describe("a lock that another session holds", () => {
       });
     });
     expect(await next.migrate(database.url, definitions, PATIENCE)).toMatchObject({ applied: [next.tag] });
+  });
+});
+
+describe("a process that upgrades an older schema", { tags: ["long"], timeout: 120_000 }, () => {
+  const MIGRATION = `-- additive: a table and a column more
+CREATE TABLE "sync"."next_things" ("id" bigint);
+--> statement-breakpoint
+ALTER TABLE "mirror"."builds" ADD COLUMN "next_field" text;`;
+  const start = (script: URL) => startCli(["migrate"], { script, env: { DATABASE_URL: database.url } });
+  /** Processes that made the table and wait for the column, and those that wait for their turn. */
+  const readWaits = async () => [
+    (await sql`select from pg_locks where relation = 'mirror.builds'::regclass and not granted`).length,
+    await countAdvisoryWaits(sql),
+  ];
+  /** Every relation and column, and what the ledgers hold. */
+  const readSchema = async () => [
+    await sql`
+      select table_schema, table_name, column_name, data_type, is_nullable from information_schema.columns
+      where table_schema in ('mirror', 'sync', 'report', 'report_people', 'rollup') order by 1, 2, 3`,
+    await sql`select * from sync.migrations order by tag`,
+    await sql`select * from sync.definitions order by name`,
+  ];
+  beforeEach(reopenMigrated);
+
+  test("and is killed in the middle leaves it whole, and the next one goes on", async () => {
+    using next = makeNextRelease({ migration: MIGRATION });
+    const before = await readSchema();
+    await sql.begin(async (tx) => {
+      await tx`lock table mirror.builds in access share mode`;
+      await using killed = start(next.script);
+      await expect.poll(readWaits, { timeout: 60_000, interval: 20 }).toEqual([1, 0]);
+      killed.signal("SIGKILL");
+      expect((await killed.ended).signal).toBe("SIGKILL");
+    });
+    const sessions = () =>
+      sql`select from pg_stat_activity where datname = current_database() and application_name = 'docmirror migrate'`;
+    await expect.poll(sessions).toHaveLength(0);
+    expect(await readSchema()).toEqual(before);
+    expect(await start(next.script).ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(next.tag),
+    });
+  });
+
+  test("waits for another that does so, and finds nothing to do", async () => {
+    using next = makeNextRelease({ migration: MIGRATION });
+    const both = await sql.begin(async (tx) => {
+      await tx`lock table mirror.builds in access share mode`;
+      const started = [start(next.script), start(next.script)];
+      await expect.poll(readWaits, { timeout: 60_000, interval: 20 }).toEqual([1, 1]);
+      return started;
+    });
+    const ended = await Promise.all(both.map((one) => one.ended));
+    expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+    expect(ended.filter(({ stdout }) => stdout.includes(`applied ${next.tag}`))).toHaveLength(1);
+    expect(ended.filter(({ stdout }) => stdout.includes("nothing to apply"))).toHaveLength(1);
   });
 });
 
