@@ -22,7 +22,7 @@ import { cliPage } from "../tools/cli-page.ts";
 import { contractPage, HEALTH_PATHS, PATHS, STATUS } from "../tools/contract-page.ts";
 import { cookbookPage, DEMO_STARTS } from "../tools/cookbook-page.ts";
 import { QUESTIONS } from "../tools/cookbook-questions.ts";
-import { dictionaryPage } from "../tools/dictionary-page.ts";
+import { dictionaryPage, questionsTable } from "../tools/dictionary-page.ts";
 import { metricsPage } from "../tools/metrics-page.ts";
 import { settingsPage } from "../tools/settings-page.ts";
 import { withPicture } from "../tools/tables-picture.ts";
@@ -69,6 +69,12 @@ describe("docs/tables.md", () => {
     // Who applies migrations makes the first one.
     const names = ["migrations", ...tables.map((table) => getTableName(table))];
     expect(named.toSorted()).toEqual(names.toSorted());
+  });
+});
+
+describe("docs/reports.md", () => {
+  test("has the question of each relation; `npm run docs:dictionary` writes them", () => {
+    expect(read("docs/reports.md")).toContain(`\n${questionsTable()}`);
   });
 });
 

@@ -12,11 +12,29 @@ export interface CookbookQuestion {
 export const QUESTIONS: readonly CookbookQuestion[] = [
   {
     asks: "How often do builds succeed, week by week?",
-    sql: `select week, finished, round(success_rate::numeric, 3) as success_rate, is_complete
-from report.success_rate_weekly
+    sql: `select week, sum(builds) as builds, sum(finished) as finished, (report.success_rate(sum(succeeded), sum(finished))).*,
+  bool_and(is_complete) as is_complete
+from report.success_rate_daily
+join report.dim_dates using (day)
 where is_covered
+group by week
 order by week desc limit 4`,
-    note: "The rate of a week that is not complete still moves.",
+    note: "The rate of a week that is not complete still moves. `month`, `quarter` and `year` of `dim_dates` group in the same way.",
+  },
+  {
+    asks: "Do a few busy projects hide how the others do, month by month?",
+    sql: `select month, count(*) as projects, round((sum(succeeded) / sum(finished))::numeric, 3) as success_rate,
+  round(avg(succeeded / nullif(finished, 0))::numeric, 3) as mean_of_projects
+from (
+  select month, project_id, sum(succeeded)::float8 as succeeded, sum(finished)::float8 as finished
+  from report.success_rate_daily_by_project
+  join report.dim_dates using (day)
+  where project_id <> '-1'
+  group by month, project_id
+) as of_project
+group by month
+order by month desc limit 3`,
+    note: "A month's projects, and their mean, are none of sums of days: each project counts once.",
   },
   {
     asks: "What fails now, and what broke last?",
@@ -32,10 +50,18 @@ from report.failing_on((select max(day) - 7 from report.success_rate_daily where
   },
   {
     asks: "What broke, and what was fixed?",
-    sql: `select week, broke, fixed, born_broken, is_complete
-from report.broke_weekly
-where is_covered
+    sql: `select week, count(*) filter (where turn = 'broke') as broke, count(*) filter (where turn = 'fixed') as fixed,
+  count(*) filter (where turn = 'born broken') as born_broken,
+  count(distinct project_id) filter (where turn = 'broke' and project_id <> '-1') as projects_broke
+from (
+  select project_id, broke_at as at, case when worked_before then 'broke' else 'born broken' end as turn from report.recoveries
+  union all
+  select project_id, recovered_at, 'fixed' from report.recoveries
+) as turns
+join report.dim_dates on day = (at at time zone 'UTC')::date
+group by week
 order by week desc limit 4`,
+    note: "`report.broke_daily` has it by day; a project that broke on two days of a week is one project of the week.",
   },
   {
     asks: "How long until a break is repaired?",
@@ -57,7 +83,7 @@ order by success_rate_high, finished desc, project_slug limit 5`,
     sql: `select project_slug, version_slug, type, finished, flips, round(p_value::numeric, 4) as chance, is_flaky
 from report.instability
 order by p_value nulls last, project_slug, version_slug, type limit 3`,
-    note: "`report.flaky_series` has only what chance does not explain, counting how many series were tried.",
+    note: "`where is_flaky` keeps what chance does not explain, counting how many series were tried.",
   },
   {
     asks: "Why do builds fail?",
@@ -71,7 +97,17 @@ order by failures desc, error_class limit 5`,
   projects_last_7_days as projects, projects_7_days_before as projects_before
 from report.error_classes
 order by failures_last_7_days - failures_7_days_before desc, error_class limit 3`,
-    note: "`report.error_fingerprints` has the same for each kind of line, `report.error_trend_weekly` all weeks.",
+    note: "`report.error_fingerprints` has the same for each kind of line, `report.error_lines` for each line.",
+  },
+  {
+    asks: "How does each cause of failures go, week by week?",
+    sql: `select triggered_week as week, error_class, count(*) as failures, count(distinct nullif(project_id, '-1')) as projects,
+  round(count(*) / sum(count(*)) over (partition by triggered_week), 3) as failure_share
+from report.fact_builds
+where failed = 1 and triggered_week is not null
+group by week, error_class
+order by week desc, failures desc, error_class limit 6`,
+    note: "`report.error_fingerprints_daily` has it by day and kind of line.",
   },
   {
     asks: "Was it the platform?",
@@ -92,6 +128,27 @@ group by type order by finished desc, type`,
     note: "Known to within five minutes, as builds are that `docmirror watch` has followed. Their true median lies between the two: say of how many builds it is.",
   },
   {
+    asks: "How long do the builds of each type take, week by week?",
+    sql: `select triggered_week as week, type, count(*) as finished,
+  percentile_cont(0.5) within group (order by duration_s_min) as p50_s_min,
+  nullif(percentile_cont(0.5) within group (order by coalesce(duration_s_max, 'infinity')), 'infinity') as p50_s_max
+from report.fact_builds
+where duration_s_min is not null and triggered_week is not null
+group by week, type
+order by week desc, finished desc, type limit 5`,
+    note: "The true median lies between the two. A missing upper bound counts as the highest. For projects group by `project_id`.",
+  },
+  {
+    asks: "How long do builds wait, by the hour of the day?",
+    sql: `select extract(hour from triggered_at at time zone 'UTC')::int as hour_of_day, count(*) as builds,
+  percentile_cont(0.5) within group (order by queued_s_min) as p50_s_min,
+  nullif(percentile_cont(0.5) within group (order by coalesce(queued_s_max, 'infinity')), 'infinity') as p50_s_max
+from report.fact_builds
+where queued_s_min is not null and triggered_at is not null
+group by hour_of_day
+order by hour_of_day limit 5`,
+  },
+  {
     asks: "Which builds took longest, of those whose times are known well?",
     sql: `select build_id, project_slug, type, duration_s_min, duration_s_max
 from report.fact_builds
@@ -100,12 +157,34 @@ order by duration_s_min + duration_s_max desc, build_id limit 10`,
   },
   {
     asks: "How does one project do, also in weeks without builds?",
-    sql: `select calendar.week, coalesce(own.builds, 0) as builds, coalesce(own.failed, 0) as failed
-from report.success_rate_weekly as calendar
-left join report.success_rate_weekly_by_project as own on own.week = calendar.week
-  and own.project_slug = 'acorn-stork'
+    sql: `select week, coalesce(sum(own.builds), 0) as builds, coalesce(sum(own.failed), 0) as failed,
+  count(own.day) as days_with_builds, count(*) filter (where own.failed > 0) as days_with_failures
+from report.success_rate_daily as calendar
+join report.dim_dates using (day)
+left join report.success_rate_daily_by_project as own on own.day = calendar.day and own.project_slug = 'acorn-stork'
 where calendar.is_covered
-order by calendar.week desc limit 5`,
+group by week
+order by week desc limit 5`,
+  },
+  {
+    asks: "Which versions of a project fail?",
+    sql: `select version_slug, is_main, count(*) as builds, count(succeeded) as finished, sum(failed) as failed,
+  (report.success_rate(sum(succeeded), count(succeeded))).success_rate_high
+from report.fact_builds
+where project_slug = 'acorn-stork'
+group by version_slug, is_main
+order by success_rate_high nulls last, version_slug limit 5`,
+    note: "`is_main` is html of the project's default version: what its readers see first.",
+  },
+  {
+    asks: "Which versions were never built?",
+    sql: `select project_slug, version_slug, version.is_active, is_built, is_uploaded
+from report.dim_versions as version
+join report.dim_projects as project using (project_id)
+where not version.is_deleted and version_id <> '-1'
+  and not exists (select from report.fact_builds as build where build.version_id = version.version_id)
+order by project_slug, version_slug limit 5`,
+    note: "Where `is_built` is true the service lists no build of it any more, or it was uploaded.",
   },
   {
     asks: "Do some tools fail more than others?",
@@ -115,6 +194,13 @@ from report.success_rate_by_project
 join report.dim_projects using (project_id)
 group by documentation_type order by finished desc limit 5`,
     note: "Rates are divided sums, never means of rates.",
+  },
+  {
+    asks: "Which builds are stuck?",
+    sql: `select build_id, project_slug, version_slug, type, triggered_at, round(age_s) as age_s
+from report.open_builds
+where outcome = 'stuck'
+order by age_s desc, build_id limit 5`,
   },
   {
     asks: "What is open, and what is stuck?",

@@ -42,22 +42,18 @@ export function dbtSources(): string {
 /** The relations that the package also computes from the files of an export. */
 export const COMPUTED = [
   "success_rate_daily",
-  "success_rate_weekly",
   "success_rate_daily_by_project",
-  "success_rate_weekly_by_project",
   "success_rate_by_project",
-  "success_rate_by_version",
   "success_rate_by_type",
   "failing_now",
   "recoveries",
   "instability",
   "error_classes",
   "error_fingerprints",
-  "project_activity",
 ] as const satisfies readonly Relation[];
 
-/** Of these columns masks need a function that the engines lack, and the other is an older name that files do not have. */
-const NOT_COMPUTED = ["mask", "output_excerpt"];
+/** Masks need a function that the engines lack. */
+const NOT_COMPUTED = ["mask"];
 
 /** The columns of a computed relation. */
 export const computedColumnsOf = (name: (typeof COMPUTED)[number]): string[] =>

@@ -1,5 +1,5 @@
 import { DICTIONARY } from "../src/report/dictionary.ts";
-import { RATE, SERIES } from "../src/report/relations/shared-columns.ts";
+import { RATE, SERIES } from "../src/report/relations/column-sentences.ts";
 import type { RelationEntry } from "../src/store/migrate/report-comments.ts";
 
 /** Columns that stand together in many relations. They are named as one. */
@@ -57,6 +57,15 @@ ${others.join("\n")}
 
 ${groups.join("\n")}
 ${sections.join("\n")}`;
+}
+
+/** The table of `docs/reports.md`: the question of each relation. */
+export function questionsTable(): string {
+  const rows = Object.entries<RelationEntry>(DICTIONARY).map(([name, { answers }]) => {
+    const [question] = /^[^?]*\?|^[^:]*/.exec(answers) ?? [answers];
+    return `| ${question} | [\`${name}\`](data-dictionary.md#${name}) |`;
+  });
+  return ["| question | relation |", "| --- | --- |", ...rows, ""].join("\n");
 }
 
 const lineOf = ([column, means]: readonly [string, string]) => `- \`${column}\`: ${means}`;

@@ -47,7 +47,7 @@ const STORED = [
     "duration_s_min",
     "duration_s_max",
   ],
-  ...["error_class", "error_fingerprint", "output_excerpt", "first_seen_at", "deleted_at", "record_hash"],
+  ...["error_class", "error_fingerprint", "error_line", "first_seen_at", "deleted_at", "record_hash"],
 ];
 
 /**
@@ -85,7 +85,7 @@ export function createLakeFacts({ connection, folder, builds }: LakeFactsOptions
       if(failed = 1, (['timeout', 'dependency', 'docs_source', 'vcs'])[1 + fault], null) as error_class,
       if(failed = 1, substr(md5(fault || '-' || n % 300), 1, 16), null) as error_fingerprint,
       if(failed = 1, (['Command killed due to timeout', 'ModuleNotFoundError: No module named ''module', 'ERROR: Unknown directive type',
-        'fatal: Could not resolve host'])[1 + fault] || ' ' || n % 300, null) as output_excerpt,
+        'fatal: Could not resolve host'])[1 + fault] || ' ' || n % 300, null) as error_line,
       moment + interval 1 minute as first_seen_at, null::timestamptz as deleted_at, moment + interval 5 minute as updated_at, not is_open as is_settled,
       '\\x00' as record_hash
     from drawn order by n desc`;
@@ -116,7 +116,7 @@ export function createLakeFacts({ connection, folder, builds }: LakeFactsOptions
         const place = join(folder, "fact_builds", `triggered_month=${name}`);
         await mkdir(place, { recursive: true });
         await connection.run(`
-          copy (select * exclude (triggered_month, record_hash) rename (output_excerpt as error_line) from (${rows(from, before)}))
+          copy (select * exclude (triggered_month, record_hash) from (${rows(from, before)}))
           to '${join(place, "part-0.parquet")}' (format parquet, compression zstd)`);
       }
     },

@@ -56,8 +56,6 @@ const PAGES = [
 const SUMS: Partial<Record<Relation, string>> = {
   fact_builds:
     "select triggered_month, type, sum(succeeded), sum(failed), count(*) from report.fact_builds group by 1, 2",
-  build_phases:
-    "select triggered_on, avg(queued_s_max), avg(building_s_max), count(*) from report.build_phases group by 1",
   success_rate_daily_by_project:
     "select day, sum(builds), sum(succeeded), sum(finished) from report.success_rate_daily_by_project group by 1",
 };

@@ -1,6 +1,5 @@
 import { alias } from "drizzle-orm/pg-core";
-import { rollupBuilds } from "../report/stored/builds.ts";
-import { streaks } from "../report/stored/streaks.ts";
+import { rollupBuilds, streaks } from "../report/stored/answers.ts";
 import { compose } from "../store/connection/run-statement.ts";
 import { builds, dimProjects, dimVersions, notices, state } from "../store/schema/index.ts";
 import { cut, inWords, MOST_NOTED, type NoticeSource } from "./source.ts";
@@ -32,31 +31,30 @@ export const projectTurns: NoticeSource = {
         greatest(${now}::timestamptz - interval '7 days', (${position}::text::jsonb ->> 'since')::timestamptz - interval '1 day') as since
       from ${state} where ${state.run_id} > (${position}::text::jsonb ->> 'run')::bigint
     ), turn as (
-      select 'broke' as kind, ${streak}.*, ${streak.first_failed_build_id} as build_id, ${streak.failed_at} as at
+      select 'broke' as kind, ${streak}.*, ${streak.first_failed_build_id} as build_id, ${streak.broke_at} as at
       from ${streaks} as ${streak} cross join mark
-      where ${streak.failed_at} > mark.since and ${streak.failed_at} < mark.until
+      where ${streak.broke_at} > mark.since and ${streak.broke_at} < mark.until
       union all
       select 'recovered', ${streak}.*, ${streak.recovered_build_id}, ${streak.recovered_at}
       from ${streaks} as ${streak} cross join mark
       where ${streak.recovered_at} > mark.since and ${streak.recovered_at} < mark.until
     ), news as (
       -- The turns of a week are few, so each is looked up by itself: a join might read all builds.
-      select turn.*, project.project_slug, version.version_slug, shown.output_excerpt
+      select turn.*, project.project_slug, version.version_slug, shown.error_line
       from turn cross join mark
       cross join lateral (
         select from ${builds} where ${builds.id} = turn.build_id and ${builds.changed_run_id} > mark.marked offset 0
       ) as build
       cross join lateral (
-        select ${dimProjects.project_slug}, ${dimProjects.default_version} from ${dimProjects}
+        select ${dimProjects.project_slug} from ${dimProjects}
         where ${dimProjects.project_id} = ${turn.project_id} and not ${dimProjects.is_deleted} offset 0
       ) as project
       cross join lateral (
         select ${dimVersions.version_slug} from ${dimVersions}
-        where ${dimVersions.version_id} = ${turn.version_id} and not ${dimVersions.is_deleted}
-          and ${dimVersions.version_slug} = coalesce(nullif(project.default_version, ''), 'latest') offset 0
+        where ${dimVersions.version_id} = ${turn.version_id} and ${dimVersions.is_main} and not ${dimVersions.is_deleted} offset 0
       ) as version
       cross join lateral (
-        select ${rollupBuilds.output_excerpt} from ${rollupBuilds} where ${rollupBuilds.build_id} = turn.build_id offset 0
+        select ${rollupBuilds.error_line} from ${rollupBuilds} where ${rollupBuilds.build_id} = turn.build_id offset 0
       ) as shown
       where ${turn.type} = 'html'
         and not exists (
@@ -78,14 +76,14 @@ export const projectTurns: NoticeSource = {
       select format('project/%s/%s/%s', project_id, kind, build_id), 'project.' || kind, jsonb_strip_nulls(jsonb_build_object(
         'summary', case kind
           when 'broke' then format('%s broke: %s of %s failed%s', ${NAME}, type, ${VERSION},
-            coalesce(': ' || ${cut(compose`output_excerpt`, 300)}, '.'))
+            coalesce(': ' || ${cut(compose`error_line`, 300)}, '.'))
           else format('%s is fixed: %s of %s succeeded after %s, first at %s.', ${NAME}, type, ${VERSION},
-            case failures when 1 then 'one failure' else failures || ' failures' end, coalesce(${inWords(compose`failed_at`)}, 'an unknown time')) end,
+            case failures when 1 then 'one failure' else failures || ' failures' end, coalesce(${inWords(compose`broke_at`)}, 'an unknown time')) end,
         'project_id', project_id, 'project_slug', ${cut(compose`project_slug`, 200)}, 'version_id', version_id,
         'version_slug', ${cut(compose`version_slug`, 200)}, 'type', type, 'build_id', build_id, 'triggered_at', at,
-        'failures', failures, 'failing_since', failed_at, 'first_failed_build_id', first_failed_build_id,
+        'failures', failures, 'failing_since', broke_at, 'first_failed_build_id', first_failed_build_id,
         'error_class', case kind when 'broke' then ${cut(compose`error_class`, 200)} end,
-        'error_line', case kind when 'broke' then ${cut(compose`output_excerpt`, 500)} end,
+        'error_line', case kind when 'broke' then ${cut(compose`error_line`, 500)} end,
         'last_succeeded_build_id', case kind when 'broke' then last_succeeded_build_id end,
         'last_succeeded_at', case kind when 'broke' then last_succeeded_at end
       ))

@@ -6,10 +6,10 @@ import { RESOURCES } from "../resources/resources.ts";
 import type { Definition, Definitions } from "../store/migrate/definitions.ts";
 import { DICTIONARY } from "./dictionary.ts";
 import { PEOPLE } from "./relations/people.ts";
-import { TABLES } from "./stored/index.ts";
+import { TABLES } from "./stored/answers.ts";
 
 /** The build copies the SQL of these folders next to the compiled file. */
-const FOLDERS = ["relations", "stored", "sql"].map((name) =>
+const FOLDERS = ["relations", "stored", "functions"].map((name) =>
   fileURLToPath(new URL(`${name}/`, import.meta.url)),
 );
 
@@ -28,7 +28,7 @@ let own: Definitions | undefined;
 
 /**
  * The views and functions of schemas `report`, `report_people` and `rollup`, with the sentences of the dictionary. All but
- * `RESOURCE_VIEWS` have a file each below `src/report/sql`, in whatever folder. Each comes after those that it names. The
+ * `RESOURCE_VIEWS` have a file each beside the relation or the stored answer that reads it, or in `src/report/functions`. Each comes after those that it names. The
  * files are read once: an upgrade may replace them while this process runs, and then they are another program's.
  */
 export function readDefinitions(): Definitions {

@@ -1,6 +1,12 @@
-import { DICTIONARY } from "./relations/index.ts";
+import { BUILDS } from "./relations/builds.ts";
+import { DIMENSIONS } from "./relations/dimensions.ts";
+import { ERRORS } from "./relations/errors.ts";
+import { FAILURES } from "./relations/failures.ts";
+import { MIRROR } from "./relations/mirror.ts";
+import { RATES } from "./relations/rates.ts";
 
-export { DICTIONARY };
+/** All relations of schema `report`, in the order in which people read of them. */
+export const DICTIONARY = { ...DIMENSIONS, ...RATES, ...BUILDS, ...FAILURES, ...ERRORS, ...MIRROR };
 
 export type Relation = keyof typeof DICTIONARY;
 

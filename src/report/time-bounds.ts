@@ -2,7 +2,7 @@ import { parseDuration } from "../base/config/setting.ts";
 import { ConfigError } from "../base/errors.ts";
 
 /** The span of time that one row of a relation stands for. Bounds are rounded to it. */
-export type TimeGrain = "moment" | "hour" | "day" | "week" | "month";
+export type TimeGrain = "moment" | "hour" | "day";
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -36,7 +36,7 @@ export function assertTime(label: string, text: string): void {
 /**
  * Reads `since` and `until`: a day such as 2026-11-03 or a moment such as 2026-11-03T12:00Z; without a zone
  * it is UTC, as all of schema `report` is. A day given as `until` is included, a moment is not. A row that
- * stands for a span is included when any part of the span is: since a Thursday includes that week.
+ * stands for a span is included when any part of the span is: since noon includes that day.
  * `resolveSpan` must come before. Throws ConfigError for a text that is not a time.
  */
 export function readTimeBounds(
@@ -58,11 +58,7 @@ export function readTimeBounds(
 function beginOf(moment: number, span: TimeGrain): number {
   if (span === "moment") return moment;
   if (span === "hour") return moment - mod(moment, 3_600_000);
-  const day = moment - mod(moment, DAY_MS);
-  if (span === "day") return day;
-  if (span === "month") return new Date(day).setUTCDate(1);
-  // 1970-01-01 was a Thursday.
-  return day - mod(day / DAY_MS + 3, 7) * DAY_MS;
+  return moment - mod(moment, DAY_MS);
 }
 
 const mod = (value: number, by: number): number => ((value % by) + by) % by;

@@ -100,9 +100,7 @@ describe("export", () => {
       "fact_months/part-0.parquet",
     ]);
     // As docs/scale.md says to add the names; the moment of the last change is that of the fact alone.
-    const columns = columnsOf("fact_builds").filter(
-      (column) => !["updated_at", "output_excerpt"].includes(column),
-    );
+    const columns = columnsOf("fact_builds").filter((column) => !["updated_at", "is_main"].includes(column));
     const read = await duckDb(`
       select ${columns.join(", ").replace("triggered_month", "nullif(triggered_month, 'undated')").replace("fact_updated_at", "updated_at")}
       from ${builds(folder)} as build
@@ -159,7 +157,7 @@ describe("export", () => {
     });
     const names = facts.relations.fact_builds.columns.map(({ name }: { name: string }) => name);
     const named = ["project_name", "project_slug", "version_name", "version_slug"];
-    const other = ["fact_updated_at", "output_excerpt", "triggered_month"];
+    const other = ["fact_updated_at", "is_main", "triggered_month"];
     expect([...names, ...named, ...other].toSorted()).toEqual(columnsOf("fact_builds").toSorted());
   });
 

@@ -130,26 +130,26 @@ describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
       // A view that a stranger changed.
       await withSql(reader.databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
         sql.unsafe(`
-        alter view report.project_activity rename to activity_before;
-        create view report.project_activity as
+        alter view report.success_rate_daily_by_project rename to activity_before;
+        create view report.success_rate_daily_by_project as
           select * from report.activity_before
           union all (select * from report.activity_before limit 1)
           union all
           select (jsonb_populate_record(null::report.activity_before, to_jsonb(one) || '{"project_id": "nobody"}')).*
           from (select * from report.activity_before limit 1) as one;
-        grant select on report.project_activity to ${role}`),
+        grant select on report.success_rate_daily_by_project to ${role}`),
       );
       try {
-        const { code } = await dbt(["test", "--select", "source:docmirror.project_activity"]);
+        const { code } = await dbt(["test", "--select", "source:docmirror.success_rate_daily_by_project"]);
         expect(code).toBe(1);
         const failed = (await resultsOf("run_results.json")).filter(({ status }) => status === "fail");
         expect(failed.map(({ unique_id: id }) => id.split(".")[2]).toSorted()).toEqual([
-          "source_in_dim_projects_docmirror_project_activity_project_id",
-          "source_one_row_per_key_docmirror_project_activity_",
+          "source_in_dim_projects_docmirror_success_rate_daily_by_project_project_id",
+          "source_one_row_per_key_docmirror_success_rate_daily_by_project_",
         ]);
       } finally {
         await owner.unsafe(
-          `drop view report.project_activity; alter view report.activity_before rename to project_activity`,
+          `drop view report.success_rate_daily_by_project; alter view report.activity_before rename to success_rate_daily_by_project`,
         );
       }
     },
@@ -207,7 +207,7 @@ describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
       );
       expect(await dbt(["deps"], project)).toMatchObject({ code: 0 });
       const { code, output } = await dbt(
-        ["build", "--select", "slow", "source:docmirror.project_activity"],
+        ["build", "--select", "slow", "source:docmirror.success_rate_daily_by_project"],
         project,
       );
       expect(code, output).toBe(0);

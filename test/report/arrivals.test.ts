@@ -191,22 +191,3 @@ describe("what cannot be known", () => {
     });
   });
 });
-
-it("versions without a build are told, with what the service says of them", async () => {
-  await sql.unsafe(`
-    insert into mirror.projects (id, slug, source, listed, first_seen_at, changed_at, record_hash)
-    values ('1', 'pip', 'list', true, '2025-03-01Z', '2025-03-01Z', '');
-    insert into mirror.versions (id, slug, verbose_name, active, built, uploaded, project_id, first_seen_at, changed_at, record_hash) values
-      ('1', 'latest', 'latest', true, true, false, '1', '2025-03-01Z', '2025-03-01Z', ''),
-      ('2', 'old', 'Old', false, true, true, '1', '2025-03-01Z', '2025-03-01Z', ''),
-      ('3', 'gone', 'Gone', true, true, false, '1', '2025-03-01Z', '2025-03-01Z', '');
-    update mirror.versions set deleted_at = '2025-03-02Z', record_hash = 'x' where id = '3';
-    update mirror.builds set project_id = '1', version_id = '1', record_hash = 'x' where id = (select max(id) from mirror.builds)`);
-  await refreshReport(database.url, REPORT_SETTINGS);
-  expect(await readRelation(sql, "never_built")).toEqual([
-    {
-      ...{ version_id: "2", project_id: "1", project_slug: "pip", version_slug: "old", version_name: "Old" },
-      ...{ is_active: false, is_built: true, is_uploaded: true, first_seen_at: "2025-03-01 00:00:00+00" },
-    },
-  ]);
-});

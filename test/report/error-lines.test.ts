@@ -344,7 +344,7 @@ let database: TestDatabase;
 let sql: Sql;
 const facts = new Map<
   string,
-  { output_excerpt: string | null; error_class: string; error_fingerprint: string }
+  { error_line: string | null; error_class: string; error_fingerprint: string }
 >();
 
 beforeAll(async () => {
@@ -374,7 +374,7 @@ beforeAll(async () => {
   await insertRows(sql, "report.error_rules", RULES);
   await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
   for (const { build_id, ...fact } of await sql`
-      select build_id, output_excerpt, error_class, error_fingerprint from report.fact_builds`)
+      select build_id, error_line, error_class, error_fingerprint from report.fact_builds`)
     facts.set(build_id, fact as never);
 });
 
@@ -394,7 +394,7 @@ function logRow(build_id: string, texts: Texts): InsertedRow {
 
 describe("the error line", () => {
   test.each(LINES)("$title", ({ title, texts, line }) => {
-    expect(facts.get(title)?.output_excerpt).toBe(line);
+    expect(facts.get(title)?.error_line).toBe(line);
     expect(findErrorLine(logOf(texts))).toBe(line);
   });
 });

@@ -43,7 +43,7 @@ test("few of many series that flip by chance are called flaky, and those that ta
     series("broke-once", 10, 1),
   ]);
   const rows =
-    await sql`select project_id, p_value, p_value_adjusted from report.flaky_series order by p_value`;
+    await sql`select project_id, p_value, p_value_adjusted from report.instability where is_flaky order by p_value`;
   // 2 of the 184,756 orders of ten and ten, and 90 + 10 of the 167,960 of nine and eleven; 63 series were tried, and the steady one was not.
   expect(rows).toEqual([
     {

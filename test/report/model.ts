@@ -6,30 +6,12 @@
 import { RELATIONS, type Relation } from "../../src/report/dictionary.ts";
 import { arrivals, arrivalsHourly } from "./model/arrivals.ts";
 import { backlog } from "./model/backlog.ts";
-import {
-  type Calendar,
-  dailyRates,
-  dailyRatesByProject,
-  dailyTimes,
-  firstDayOf,
-  monthlyRates,
-  projectActivity,
-  weeklyRates,
-  weeklyRatesByProject,
-  weeklyTimes,
-} from "./model/calendar.ts";
-import {
-  errorClasses,
-  errorFingerprints,
-  errorFingerprintsDaily,
-  errorLines,
-  errorTrendWeekly,
-} from "./model/errors.ts";
+import { type Calendar, dailyRates, dailyRatesByProject, dailyTimes, firstDayOf } from "./model/calendar.ts";
+import { errorClasses, errorFingerprints, errorFingerprintsDaily, errorLines } from "./model/errors.ts";
 import { computeFacts, type Fact, lengthOf, type Settings, UNKNOWN_ID } from "./model/facts.ts";
 import { groupBy } from "./model/group-by.ts";
 import { incidentHours } from "./model/incidents.ts";
-import { neverBuilt } from "./model/never-built.ts";
-import { phaseAnswers } from "./model/phases.ts";
+import { phasesOf } from "./model/phases.ts";
 import { ratesWithoutPlatform } from "./model/platform.ts";
 import { projectStates } from "./model/project-states.ts";
 import {
@@ -40,7 +22,6 @@ import {
   type Row,
   rateOf,
   unfinishedOf,
-  versionColumns,
 } from "./model/rates.ts";
 import type { Raw } from "./model/raw.ts";
 import { timeToRecover } from "./model/recovery-times.ts";
@@ -48,8 +29,8 @@ import { regressions } from "./model/regressions.ts";
 import {
   failingNow,
   failingProjects,
-  flakySeries,
   instability,
+  isMain,
   recoveries,
   seriesColumns,
 } from "./model/series.ts";
@@ -63,7 +44,7 @@ import {
   parseDay,
   SECOND_US,
 } from "./model/times.ts";
-import { brokeDaily, brokeWeekly } from "./model/turns.ts";
+import { brokeDaily } from "./model/turns.ts";
 
 /** They show rows as they are. */
 const NOT_MODELLED = [
@@ -91,26 +72,17 @@ export type Answers = Record<Modelled, Row[]>;
 export function computeReport(raw: Raw, settings: Settings): Answers {
   const facts = computeFacts(raw, settings);
   const coveredThrough = coveredThroughOf(raw);
+  const phases = phasesOf(raw);
   const calendar: Calendar = { today: settings.today, firstDay: firstDayOf(facts), coveredThrough };
   return {
-    fact_builds: facts.map(factRow),
+    fact_builds: facts.map((fact) => ({ ...factRow(fact), ...phases(fact) })),
     success_rate_daily: dailyRates(facts, calendar),
-    success_rate_weekly: weeklyRates(facts, calendar),
-    success_rate_monthly: monthlyRates(facts, calendar),
     success_rate_daily_by_project: dailyRatesByProject(facts, calendar),
-    success_rate_weekly_by_project: weeklyRatesByProject(facts, calendar),
     success_rate_by_project: [...byProject(facts).values()].map((own) => ({
       ...projectColumns(own[0] as Fact),
       ...rateOf(own),
       ...unfinishedOf(own),
       versions: new Set(own.flatMap(({ version }) => (version.id === UNKNOWN_ID ? [] : [version.id]))).size,
-      ...spanOf(own),
-    })),
-    success_rate_by_version: [...groupBy(facts, versionKey).values()].map((own) => ({
-      ...projectColumns(own[0] as Fact),
-      ...versionColumns(own[0] as Fact),
-      ...rateOf(own),
-      ...unfinishedOf(own),
       ...spanOf(own),
     })),
     success_rate_by_type: [...groupBy(facts, (fact) => fact.type)].map(([type, own]) => ({
@@ -125,42 +97,28 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
       facts,
       coveredThrough === null ? parseDay(settings.today) : dayOf(coveredThrough),
     ),
-    build_times_weekly_by_project: weeklyTimes(facts, ({ project }) => project.id, projectColumns),
-    build_times_weekly_by_type: weeklyTimes(
-      facts,
-      ({ type }) => type,
-      ({ type }) => ({ type }),
-    ),
-    ...phaseAnswers(facts, raw),
     failing_now: failingNow(facts),
     failing_projects: failingProjects(facts),
     project_states: projectStates(raw, facts),
     recoveries: recoveries(facts, coveredThrough),
     time_to_recover: timeToRecover(facts, coveredThrough),
     instability: instability(facts),
-    flaky_series: flakySeries(facts),
-    broke_weekly: brokeWeekly(facts, calendar),
     broke_daily: brokeDaily(facts, calendar),
     open_builds: facts.filter(isOpen).map(openRow),
-    stuck_builds: facts.filter(({ outcome }) => outcome === "stuck").map(openRow),
     backlog: backlog(facts, raw, calendar),
     arrivals: arrivals(facts, raw, coveredThrough),
     arrivals_hourly: arrivalsHourly(facts, coveredThrough),
-    never_built: neverBuilt(facts, raw),
     incident_hours: incidentHours(facts),
     error_classes: errorClasses(facts, calendar),
     error_fingerprints: errorFingerprints(facts, calendar),
     error_lines: errorLines(facts, calendar),
     error_fingerprints_daily: errorFingerprintsDaily(facts),
-    error_trend_weekly: errorTrendWeekly(facts, calendar),
     success_rate_without_platform: ratesWithoutPlatform(facts, settings.rules, calendar),
-    project_activity: projectActivity(facts),
   };
 }
 
 const textOf = (at: Micros | null | undefined): string | null => (at == null ? null : momentText(at));
 const seconds = (us: number | null): number | null => (us === null ? null : us / SECOND_US);
-const versionKey = ({ project, version }: Fact): string => JSON.stringify([project.id, version.id]);
 const isOpen = ({ outcome, state }: Fact): boolean =>
   outcome === "open" ||
   outcome === "stuck" ||
@@ -187,6 +145,7 @@ function factRow(fact: Fact): Row {
     version_slug: fact.version.slug,
     version_name: fact.version.name,
     type: fact.type,
+    is_main: isMain(fact),
     state: fact.state,
     outcome: fact.outcome,
     succeeded: result,
@@ -204,7 +163,6 @@ function factRow(fact: Fact): Row {
     duration_s: lengthOf(fact),
     error_class: fact.error?.class ?? null,
     error_fingerprint: fact.error?.fingerprint ?? null,
-    output_excerpt: fact.error?.line ?? null,
     first_seen_at: textOf(fact.firstSeenAt),
     deleted_at: textOf(fact.deletedAt),
     is_settled: fact.isSettled,

@@ -41,8 +41,8 @@ test.each([
     expect(await findPhaseFaults(sql), `REPORT_SEED=${SEED}`).toEqual([]);
     expect(await findBacklogFaults(sql, everyMinutes), `REPORT_SEED=${SEED}`).toEqual([]);
     const [told] = await sql<[{ phases: number; seenAtWork: number; hours: number; open: number }]>`
-      select (select count(*) from report.build_phases) as phases,
-        (select count(*) from report.build_phases where building_s_min > 0) as "seenAtWork",
+      select (select count(*) from report.fact_builds where queued_s_min is not null) as phases,
+        (select count(*) from report.fact_builds where building_s_min > 0) as "seenAtWork",
         (select count(*) from report.backlog) as hours, (select max(open_min) from report.backlog) as open`;
     expect(told.phases).toBeGreaterThan(2500);
     expect(told.seenAtWork).toBeGreaterThanOrEqual(atWork);
@@ -63,7 +63,8 @@ async function findPhaseFaults(sql: Sql): Promise<string[]> {
   const rows = new Map(
     (
       await sql<PhaseRow[]>`
-        select build_id as id, queued_s_min, queued_s_max, building_s_min, building_s_max from report.build_phases`
+        select build_id as id, queued_s_min, queued_s_max, building_s_min, building_s_max from report.fact_builds
+        where queued_s_min is not null`
     ).map((row) => [row.id, row]),
   );
   return month.builds.flatMap(({ id, steps }) => {

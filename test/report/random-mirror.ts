@@ -118,6 +118,7 @@ export function createRandomMirror(random: Random): RandomMirror {
       id: String(id),
       slug: random.chance(0.1) ? null : `project-${id}`,
       name: random.chance(0.3) ? null : `Project ${id}`,
+      default_version: random.chance(0.5) ? `version-${1 + random.int(VERSIONS)}` : null,
       source: "list",
       listed: true,
       deleted_at: random.chance(0.1) ? COVERED_THROUGH : null,
@@ -128,7 +129,7 @@ export function createRandomMirror(random: Random): RandomMirror {
     return {
       ...RECORD,
       id: String(id),
-      slug: random.chance(0.1) ? null : `version-${id}`,
+      slug: random.chance(0.1) ? null : random.chance(0.3) ? "latest" : `version-${id}`,
       verbose_name: random.chance(0.1) ? null : `Version ${id}`,
       project_id: String(1 + random.int(PROJECTS)),
       deleted_at: random.chance(0.1) ? COVERED_THROUGH : null,

@@ -48,7 +48,7 @@ async function insertStreaks(hours: string): Promise<void> {
     const isOpen = text.endsWith("+");
     return {
       ...{ project_id: "1", version_id: "1", type: "html", failures: 1 },
-      ...{ first_failed_build_id: `b${index}`, last_failed_build_id: `b${index}`, failed_at: at(failed) },
+      ...{ first_failed_build_id: `b${index}`, last_failed_build_id: `b${index}`, broke_at: at(failed) },
       ...{
         recovered_build_id: isOpen ? null : `s${index}`,
         recovered_at: isOpen ? null : at(COVERED_THROUGH),
@@ -96,7 +96,7 @@ test("without open streaks the estimate is the plain median, and where all recov
   expect(await estimate()).toMatchObject([
     { p25_hours: 4, median_hours: 4, p75_hours: 7, closed_median_hours: 4 },
   ]);
-  await sql`update rollup.streaks set failed_at = recovered_at`;
+  await sql`update rollup.streaks set broke_at = recovered_at`;
   expect(await estimate()).toMatchObject([{ median_hours: 0, p75_hours: 0, closed_median_hours: 0 }]);
 });
 

@@ -108,6 +108,39 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      13       | 2024-11-03 07:50:00+00 | 2024-11-03 08:00:00+00 | 600            | 5400           | ·
      15       | 2025-01-06 12:03:00+00 | 2025-01-06 12:04:00+00 | 120            | 330            | ·
      16       | 2025-01-06 12:12:00+00 | 2025-01-06 12:12:30+00 | 100            | 150            | 125`,
+    // Only 4 was seen at work and after: work began 50 to 120 s after its trigger. Where no work was seen, all of the time before the last sight of
+    // `triggered` was waiting, and what is after may be either. 20, 29 and 30 were seen in `triggered` alone. No build is html of pip's stable.
+    `build_id | queued_s_min | queued_s_max | building_s_min | building_s_max
+     1        | 120          | 180          | 0              | 40
+     2        | 0            | 3600         | 0              | 3600
+     3        | 300          | 400          | 0              | 40
+     4        | 50           | 120          | 480            | 840
+     5        | 3580         | 7200         | 0              | 3600
+     6        | 580          | 1200         | 0              | 600
+     7        | 240          | 600          | 0              | 300
+     8        | 210          | 600          | 0              | 360
+     9        | 0            | ·            | 0              | ·
+     10       | 0            | 3600         | 0              | 3600
+     11       | 0            | ·            | 0              | ·
+     12       | 0            | 50           | 0              | 50
+     13       | 600          | 5400         | 0              | 600
+     14       | 0            | 5400         | 0              | 5400
+     15       | 120          | 330          | 0              | 60
+     16       | 100          | 150          | 0              | 30
+     17       | 0            | 3541         | ·              | ·
+     18       | 0            | 1801         | ·              | ·
+     19       | 0            | 60           | ·              | ·
+     20       | ·            | ·            | ·              | ·
+     21       | 0            | 60           | ·              | ·
+     22       | 0            | 40           | 0              | 40
+     23       | 0            | 600          | 0              | 600
+     24       | 0            | ·            | 0              | ·
+     25       | 0            | 7200         | 0              | 7200
+     26       | 0            | 1800         | ·              | ·
+     27       | 10.25        | 31.25        | 0              | 10.5
+     28       | 0            | 60           | 0              | 60
+     29       | ·            | ·            | ·              | ·
+     30       | ·            | ·            | ·              | ·`,
     `build_id | error_class  | error_line                                              | first_seen_at          | deleted_at
      1        | ·            | ·                                                       | 2024-12-30 06:00:20+00 | ·
      2        | dependency   | ERROR: No matching distribution found for sphinx==1.2.3 | 2024-12-31 01:30:00+00 | ·
@@ -146,23 +179,6 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2025-01-09 | 3      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 2        | 2          | false       | true | 0
      2025-01-10 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | false       | false | 0`,
   ],
-  // In 2025-W01 pip has 4 of 8 and `gone` 0 of 1, the unknown project is none: their mean is 1/4. In W02 pip has 0 of 4, project 2 has 2 of 2.
-  success_rate_weekly: [
-    `week       | iso_week | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | is_complete | is_covered | stuck
-     2024-03-04 | 2024-W10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true | 0
-     2024-10-28 | 2024-W44 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0
-     2024-12-23 | 2024-W52 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true | 0
-     2024-12-30 | 2025-W01 | 11     | 10       | 4         | 6      | 2/5          | 0.168177581204   | 0.687330452550    | 1/4                       | 3        | 1          | true        | true | 0
-     2025-01-06 | 2025-W02 | 13     | 6        | 2         | 4      | 1/3          | 0.096769332559   | 0.700011678658    | 1/2                       | 2        | 7          | false       | true | 1`,
-  ],
-  // pip's mean in December is 2/3; in January it has 3 of 10, project 2 has 2 of 2, `gone` 0 of 1: (3/10 + 1 + 0) / 3. Only build 19 is stuck.
-  success_rate_monthly: [
-    `month   | month_start | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | success_rate_project_mean | projects | unfinished | is_complete | is_covered | stuck
-     2024-03 | 2024-03-01  | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0                         | 1        | 0          | true        | true       | 0
-     2024-11 | 2024-11-01  | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1                         | 1        | 0          | true        | true       | 0
-     2024-12 | 2024-12-01  | 3      | 3        | 2         | 1      | 2/3          | 0.207654955126   | 0.938509684724    | 2/3                       | 1        | 0          | true        | true       | 0
-     2025-01 | 2025-01-01  | 22     | 14       | 5         | 9      | 5/14         | 0.163444907372   | 0.612359953179    | 13/30                     | 3        | 8          | false       | true       | 1`,
-  ],
   success_rate_daily_by_project: [
     `day        | project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | is_complete | is_covered | stuck
      2024-12-29 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true | 0
@@ -184,19 +200,6 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2025-01-05 | 3          | gone         | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0
      2025-01-03 | -1         | (unknown)    | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true | 0`,
   ],
-  // pip has 1 of 1, then 4 of 8, then 0 of 4: its builds 7, 8, 23 and 28. The last week was not over when the list was read.
-  success_rate_weekly_by_project: [
-    `week       | iso_week | project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | is_complete | is_covered | stuck
-     2024-12-23 | 2024-W52 | 1          | pip          | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true       | 0
-     2024-12-30 | 2025-W01 | 1          | pip          | 8      | 8        | 4         | 4      | 1/2          | 0.215212526824   | 0.784787473176    | 0          | true        | true       | 0
-     2025-01-06 | 2025-W02 | 1          | pip          | 4      | 4        | 0         | 4      | 0            | 0                | 0.489900020404    | 0          | false       | true       | 0
-     2024-03-04 | 2024-W10 | 2          | 2            | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true       | 0
-     2024-10-28 | 2024-W44 | 2          | 2            | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 0          | true        | true       | 0
-     2024-12-30 | 2025-W01 | 2          | 2            | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1          | true        | true       | 0
-     2025-01-06 | 2025-W02 | 2          | 2            | 9      | 2        | 2         | 0      | 1            | 0.342371952890   | 1                 | 7          | false       | true       | 1
-     2024-12-30 | 2025-W01 | 3          | gone         | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true       | 0
-     2024-12-30 | 2025-W01 | -1         | (unknown)    | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | true        | true       | 0`,
-  ],
   // The builds of days that are not covered and build 11, which has no date, count here.
   success_rate_by_project: [
     `project_id | project_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | versions | first_triggered_at       | last_triggered_at
@@ -204,14 +207,6 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2          | 2            | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 9          | 1        | 2024-03-10 08:30:00+00   | 2025-01-10 01:00:00+00
      3          | gone         | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | 1        | 2025-01-05 23:00:00+00   | 2025-01-05 23:00:00+00
      -1         | (unknown)    | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | 0        | 2025-01-03 00:00:00+00   | 2025-01-03 00:00:00+00`,
-  ],
-  success_rate_by_version: [
-    `project_id | project_slug | version_id | version_slug | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | unfinished | first_triggered_at       | last_triggered_at
-     1          | pip          | 11         | latest       | 10     | 10       | 4         | 6      | 2/5          | 0.168177581204   | 0.687330452550    | 0          | 2024-12-30 06:00:00+00   | 2025-01-09 03:00:00+00
-     1          | pip          | 12         | stable       | 3      | 3        | 1         | 2      | 1/3          | 0.061490315276   | 0.792345044874    | 0          | 2024-12-29 23:59:59.5+00 | 2025-01-06 01:00:00+00
-     2          | 2            | 21         | latest       | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 9          | 2024-03-10 08:30:00+00   | 2025-01-10 01:00:00+00
-     3          | gone         | 31         | 31           | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 0          | 2025-01-05 23:00:00+00   | 2025-01-05 23:00:00+00
-     -1         | (unknown)    | -1         | (unknown)    | 2      | 2        | 1         | 1      | 1/2          | 0.094528654801   | 0.905471345199    | 0          | 2025-01-03 00:00:00+00   | 2025-01-03 00:00:00+00`,
   ],
   // Of html pip has 4 of 11, project 2 has 3 of 4, `gone` 0 of 1: (4/11 + 3/4 + 0) / 3 = 49/132.
   success_rate_by_type: [
@@ -242,77 +237,6 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2025-01-09 | 1        | 210       | 600       | 210       | 600       | 210       | 600       | false       | true
      2025-01-10 | 1        | 0         | 7200      | 0         | 7200      | 0         | 7200      | false       | false`,
   ],
-  // pip in W01: 0, 0, 0, 120, 300, 580, 590, 3580 at least: 120 + 180 / 2, 590 + 0.3 × 2990, 590 + 0.65 × 2990; 180 to 7200 and unknown at most. In W02:
-  // 0, 0, 210, 240 and 60, 600, 600, 600. Project 2 in W02: 0, 100, 120 and 150, 330, 7200. Build 24 has no date that can be.
-  build_times_weekly_by_project: [
-    `week       | iso_week | project_id | project_slug | finished | p50_s_min | p50_s_max | p90_s_min | p90_s_max | p95_s_min | p95_s_max
-     2024-03-04 | 2024-W10 | 2          | 2            | 1        | 0         | 5400      | 0         | 5400      | 0         | 5400
-     2024-10-28 | 2024-W44 | 2          | 2            | 1        | 600       | 5400      | 600       | 5400      | 600       | 5400
-     2024-12-23 | 2024-W52 | 1          | pip          | 1        | 10.25     | 31.25     | 10.25     | 31.25     | 10.25     | 31.25
-     2024-12-30 | 2025-W01 | 1          | pip          | 8        | 210       | 2400      | 1487      | ·         | 2533.5    | ·
-     2024-12-30 | 2025-W01 | 3          | gone         | 1        | 0         | 40        | 0         | 40        | 0         | 40
-     2024-12-30 | 2025-W01 | -1         | (unknown)    | 1        | 0         | 50        | 0         | 50        | 0         | 50
-     2025-01-06 | 2025-W02 | 1          | pip          | 4        | 105       | 600       | 231       | 600       | 235.5     | 600
-     2025-01-06 | 2025-W02 | 2          | 2            | 3        | 100       | 330       | 116       | 5826      | 118       | 6513`,
-  ],
-  // html in W01: 0, 0, 120, 300, 580, 590, 3580 and 40, 180, 400, 900, 1200, 3600, 7200; in W02: 0, 0, 100, 120, 210, 240 and 60, 150, 330, 600 thrice.
-  build_times_weekly_by_type: [
-    `week       | iso_week | type   | finished | p50_s_min | p50_s_max | p90_s_min | p90_s_max | p95_s_min | p95_s_max
-     2024-03-04 | 2024-W10 | html   | 1        | 0         | 5400      | 0         | 5400      | 0         | 5400
-     2024-10-28 | 2024-W44 | html   | 1        | 600       | 5400      | 600       | 5400      | 600       | 5400
-     2024-12-23 | 2024-W52 | html   | 1        | 10.25     | 31.25     | 10.25     | 31.25     | 10.25     | 31.25
-     2024-12-30 | 2025-W01 | html   | 7        | 300       | 900       | 1786      | 5040      | 2683      | 6120
-     2024-12-30 | 2025-W01 | pdf    | 2        | 0         | ·         | 0         | ·         | 0         | ·
-     2024-12-30 | 2025-W01 | (none) | 1        | 0         | 50        | 0         | 50        | 0         | 50
-     2025-01-06 | 2025-W02 | html   | 6        | 110       | 465       | 225       | 600       | 232.5     | 600
-     2025-01-06 | 2025-W02 | epub   | 1        | 0         | 7200      | 0         | 7200      | 0         | 7200`,
-  ],
-  // Only 4 was seen at work and after: work began 50 to 120 s after its trigger. Where no work was seen, all of the time before the last sight of
-  // `triggered` was waiting, and what is after may be either. 20, 29 and 30 were seen in `triggered` alone.
-  build_phases: [
-    `build_id | outcome       | queued_s_min | queued_s_max | building_s_min | building_s_max
-     1        | succeeded     | 120          | 180          | 0              | 40
-     2        | failed        | 0            | 3600         | 0              | 3600
-     3        | failed        | 300          | 400          | 0              | 40
-     4        | succeeded     | 50           | 120          | 480            | 840
-     5        | failed        | 3580         | 7200         | 0              | 3600
-     6        | succeeded     | 580          | 1200         | 0              | 600
-     7        | failed        | 240          | 600          | 0              | 300
-     8        | failed        | 210          | 600          | 0              | 360
-     9        | failed        | 0            | ·            | 0              | ·
-     10       | succeeded     | 0            | 3600         | 0              | 3600
-     11       | succeeded     | 0            | ·            | 0              | ·
-     12       | failed        | 0            | 50           | 0              | 50
-     13       | succeeded     | 600          | 5400         | 0              | 600
-     14       | failed        | 0            | 5400         | 0              | 5400
-     15       | succeeded     | 120          | 330          | 0              | 60
-     16       | unknown_state | 100          | 150          | 0              | 30
-     17       | open          | 0            | 3541         | ·              | ·
-     18       | unknown_state | 0            | 1801         | ·              | ·
-     19       | stuck         | 0            | 60           | ·              | ·
-     21       | vanished      | 0            | 60           | ·              | ·
-     22       | failed        | 0            | 40           | 0              | 40
-     23       | failed        | 0            | 600          | 0              | 600
-     24       | succeeded     | 0            | ·            | 0              | ·
-     25       | succeeded     | 0            | 7200         | 0              | 7200
-     26       | unknown_state | 0            | 1800         | ·              | ·
-     27       | succeeded     | 10.25        | 31.25        | 0              | 10.5
-     28       | failed        | 0            | 60           | 0              | 60`,
-  ],
-  waits_by_hour_of_day: [
-    `hour_of_day | builds | p50_s_min | p50_s_max
-     0           | 6      | 0         | 500
-     1           | 2      | 0         | 3630
-     2           | 2      | 120       | 330
-     3           | 1      | 210       | 600
-     5           | 1      | 0         | 3541
-     6           | 3      | 580       | 1200
-     7           | 1      | 600       | 5400
-     8           | 1      | 0         | 5400
-     11          | 1      | 0         | 1801
-     12          | 5      | 50        | 330
-     23          | 2      | 5.125     | 35.625`,
-  ],
   // The version of builds 23 and 28 is gone, and so is the project of build 22; builds 9 and 10 have one date, and 10 is the later one.
   failing_now: [
     `project_id | project_slug | version_id | version_slug | type   | failures | failing_since          | first_failed_build_id | last_failed_at         | last_failed_build_id | last_succeeded_at      | last_succeeded_build_id | error_class  | error_line
@@ -340,7 +264,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
   // Build 2: from 12-31 01:30 to 01-01 12:10 at least, from 00:30 to 12:15 at most. Build 14: 238 days less 70 minutes, or and 30 minutes.
   // What is open lasts to 2025-01-09 06:00 at least: 27:50 h for build 7, 77:50 h for 23, 79 h less 40 s for 22, 150 h less 50 s for 12.
   recoveries: [
-    `first_failed_build_id | project_id | project_slug | version_id | version_slug | type   | failures | failed_at              | failed_after           | failed_before          | error_class
+    `first_failed_build_id | project_id | project_slug | version_id | version_slug | type   | failures | broke_at               | failed_after           | failed_before          | error_class
      2                     | 1          | pip          | 11         | latest       | html   | 2        | 2024-12-31 00:30:00+00 | 2024-12-31 00:30:00+00 | 2024-12-31 01:30:00+00 | dependency
      5                     | 1          | pip          | 11         | latest       | html   | 1        | 2025-01-02 06:00:00+00 | 2025-01-02 07:00:00+00 | 2025-01-02 08:00:00+00 | unclassified
      7                     | 1          | pip          | 11         | latest       | html   | 2        | 2025-01-08 02:00:00+00 | 2025-01-08 02:05:00+00 | 2025-01-08 02:10:00+00 | unclassified
@@ -416,17 +340,7 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      1          | pip          | 12         | stable       | html   | 3        | 1         | 2      | 1     | 1/2       | 2/3                 | 1       | 1                | false    | ·
      2          | 2            | 21         | latest       | html   | 4        | 3         | 1      | 2     | 2/3       | 1/2                 | 1/2     | 1                | false    | ·`,
   ],
-  // So few builds prove nothing: see flaky-series.test.ts and regressions.test.ts.
-  flaky_series: ["project_id | version_id | type | reference | is_flaky"],
   regressions: ["project_id | difference"],
-  // Builds 9, 12 and 22 are the first of their series; 12 is of an unknown project.
-  broke_weekly: [
-    `week       | iso_week | broke | fixed | born_broken | projects_broke | projects_fixed | projects_born_broken | is_complete | is_covered
-     2024-03-04 | 2024-W10 | 1     | 0     | 0           | 1              | 0              | 0                    | true        | true
-     2024-10-28 | 2024-W44 | 0     | 1     | 0           | 0              | 1              | 0                    | true        | true
-     2024-12-30 | 2025-W01 | 2     | 3     | 3           | 1              | 1              | 2                    | true        | true
-     2025-01-06 | 2025-W02 | 2     | 0     | 0           | 1              | 0              | 0                    | false       | true`,
-  ],
   broke_daily: [
     `day        | broke | fixed | born_broken | projects_broke | projects_fixed | projects_born_broken | is_complete | is_covered
      2024-03-10 | 1     | 0     | 0           | 1              | 0              | 0                    | true        | true
@@ -448,11 +362,6 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      26       | 2          | 2            | 21         | latest       | html | uploading | unknown_state | 2025-01-04 00:00:00+00 | 2025-01-04 03:00:00+00 | 10800
      29       | 2          | 2            | 21         | latest       | html | triggered | open          | 2025-01-09 12:00:00+00 | 2025-01-09 05:30:00+00 | 1800
      30       | 2          | 2            | 21         | latest       | html | triggered | stuck         | ·                      | 2025-01-09 03:00:00+00 | 10800`,
-  ],
-  stuck_builds: [
-    `build_id | project_id | project_slug | version_id | version_slug | type | state     | outcome | triggered_at           | last_seen_at           | age_s
-     19       | 2          | 2            | 21         | latest       | html | building  | stuck   | 2025-01-07 00:00:00+00 | 2025-01-09 06:00:00+00 | 194400
-     30       | 2          | 2            | 21         | latest       | html | triggered | stuck   | ·                      | 2025-01-09 03:00:00+00 | 10800`,
   ],
   // 14 was triggered at 08:30, or an hour before, and seen finished at 09:00; 13 at 07:30, or an hour before, until 08:00. 5 was seen triggered at 06:00:20 and at 07:00, and finished at 08:00. 26, 19, 18, 17, 29 and
   // 30 may be open to the end, the others to their finish; 20 until it was gone at 05:00, and 21 until it was found deleted. 19 was last seen
@@ -534,10 +443,6 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2025-01-08 08:00:00+00 | 0      | ·         | ·          | 2025-01-08 09:00:00+00
      2025-01-08 07:00:00+00 | 0      | ·         | ·          | 2025-01-08 08:00:00+00`,
   ],
-  never_built: [
-    `version_id | version_slug | version_name | is_active
-     41         | lost         | ·            | true`,
-  ],
   incident_hours: [],
   // Three known projects and an unknown one fail eleven times. The list was read into 2025-01-09: the last seven days
   // are those from the third on, and the seven before begin on 2024-12-27.
@@ -595,24 +500,6 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2025-01-08 | unclassified | 1        | 1
      2025-01-09 | unclassified | 1        | 1`,
   ],
-  error_trend_weekly: [
-    `week       | error_class  | iso_week | failures | failure_share | projects | finished | failure_rate | is_complete | is_covered
-     2024-03-04 | dependency   | 2024-W10 | 1        | 1             | 1        | 1        | 1            | true        | true
-     2024-03-04 | memory       | 2024-W10 | 0        | 0             | 0        | 1        | 0            | true        | true
-     2024-03-04 | unclassified | 2024-W10 | 0        | 0             | 0        | 1        | 0            | true        | true
-     2024-10-28 | dependency   | 2024-W44 | 0        | ·             | 0        | 1        | 0            | true        | true
-     2024-10-28 | memory       | 2024-W44 | 0        | ·             | 0        | 1        | 0            | true        | true
-     2024-10-28 | unclassified | 2024-W44 | 0        | ·             | 0        | 1        | 0            | true        | true
-     2024-12-23 | dependency   | 2024-W52 | 0        | ·             | 0        | 1        | 0            | true        | true
-     2024-12-23 | memory       | 2024-W52 | 0        | ·             | 0        | 1        | 0            | true        | true
-     2024-12-23 | unclassified | 2024-W52 | 0        | ·             | 0        | 1        | 0            | true        | true
-     2024-12-30 | dependency   | 2025-W01 | 2        | 1/3           | 2        | 10       | 1/5          | true        | true
-     2024-12-30 | memory       | 2025-W01 | 2        | 1/3           | 1        | 10       | 1/5          | true        | true
-     2024-12-30 | unclassified | 2025-W01 | 2        | 1/3           | 1        | 10       | 1/5          | true        | true
-     2025-01-06 | dependency   | 2025-W02 | 0        | 0             | 0        | 6        | 0            | false       | true
-     2025-01-06 | memory       | 2025-W02 | 1        | 1/4           | 1        | 6        | 1/6          | false       | true
-     2025-01-06 | unclassified | 2025-W02 | 3        | 3/4           | 1        | 6        | 1/2          | false       | true`,
-  ],
   // Memory is the platform's here: builds 3, 12 and 23 are left out.
   success_rate_without_platform: [
     `day        | finished | succeeded | failed | success_rate | finished_without_platform | succeeded_without_platform | failed_without_platform | incident_hours | is_complete | is_covered
@@ -638,18 +525,6 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
      2025-01-03 | ·                             | ·                                 | ·
      2025-01-06 | 1/2                           | 0.094528654801                    | 0.905471345199
      2025-01-09 | 0                             | 0                                 | 0.793456708526`,
-  ],
-  project_activity: [
-    `project_id | project_slug | week       | iso_week | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | active_days | failure_days
-     1          | pip          | 2024-12-23 | 2024-W52 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1           | 0
-     1          | pip          | 2024-12-30 | 2025-W01 | 8      | 8        | 4         | 4      | 1/2          | 0.215212526824   | 0.784787473176    | 4           | 3
-     1          | pip          | 2025-01-06 | 2025-W02 | 4      | 4        | 0         | 4      | 0            | 0                | 0.489900020404    | 3           | 3
-     2          | 2            | 2024-03-04 | 2024-W10 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 1           | 1
-     2          | 2            | 2024-10-28 | 2024-W44 | 1      | 1        | 1         | 0      | 1            | 0.206543291474   | 1                 | 1           | 0
-     2          | 2            | 2024-12-30 | 2025-W01 | 1      | 0        | 0         | 0      | ·            | ·                | ·                 | 1           | 0
-     2          | 2            | 2025-01-06 | 2025-W02 | 9      | 2        | 2         | 0      | 1            | 0.342371952890   | 1                 | 5           | 0
-     3          | gone         | 2024-12-30 | 2025-W01 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 1           | 1
-     -1         | (unknown)    | 2024-12-30 | 2025-W01 | 1      | 1        | 0         | 1      | 0            | 0                | 0.793456708526    | 1           | 1`,
   ],
 };
 

@@ -20,12 +20,8 @@ const BY_TIME: Partial<
   Record<Modelled, { column: string; days: number; longest?: number; covered: string }>
 > = {
   success_rate_daily: { column: "day", days: 1, covered: "2025-01-09" },
-  success_rate_weekly: { column: "week", days: 7, covered: "2025-01-06" },
-  success_rate_monthly: { column: "month_start", days: 28, longest: 31, covered: "2025-01-01" },
   build_times_daily: { column: "day", days: 1, covered: "2025-01-09" },
-  broke_weekly: { column: "week", days: 7, covered: "2025-01-06" },
   broke_daily: { column: "day", days: 1, covered: "2025-01-09" },
-  error_trend_weekly: { column: "week", days: 7, covered: "2025-01-06" },
   success_rate_without_platform: { column: "day", days: 1, covered: "2025-01-09" },
 };
 const TURNS = ["broke", "fixed", "born_broken"];

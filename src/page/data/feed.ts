@@ -117,7 +117,7 @@ function breakWords({ error_line: line }: FeedEvent): string {
     : `The build failed: ${xmlText(line, 400)}`;
 }
 
-function fixWords({ failures, failed_at: since }: FeedEvent): string {
+function fixWords({ failures, broke_at: since }: FeedEvent): string {
   const times = failures === 1 ? "once" : `${failures} times in a row`;
   return `The build succeeded. Before, it failed ${times}${since === null ? "" : `, first at ${since.slice(0, 16)} UTC`}.`;
 }

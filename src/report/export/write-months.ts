@@ -17,10 +17,10 @@ import type { ExportedRelation } from "./write-table.ts";
 export const FACT = "fact_builds" satisfies Relation;
 const fact = relation(FACT);
 const PARTITION = "triggered_month";
-/** What a new name changes: files have it in the dimensions alone, so that they stay. And what has a newer name beside it. */
+/** What changes with a dimension: files have it there alone, so that they stay. */
 const LEFT_OUT: readonly ColumnOf<typeof FACT>[] = [
   ...(["project_slug", "project_name", "version_slug", "version_name"] as const),
-  ...(["updated_at", "output_excerpt"] as const),
+  ...(["is_main", "updated_at"] as const),
 ];
 export const FACT_COLUMNS = columnsOf(FACT).filter((column) => !LEFT_OUT.includes(column));
 

@@ -4,8 +4,8 @@
  * other answers that hang on these facts).
  */
 
-import { KEY_OF_SERIES, list } from "../declare-stored.ts";
-import { BUILDS } from "../stored/index.ts";
+import { KEY_OF_SERIES, list } from "../declare-relation.ts";
+import { BUILDS } from "../stored/answers.ts";
 import { writeStatement } from "./merge-statements.ts";
 
 /**
@@ -29,7 +29,7 @@ export const ADD_DUE = `
 /** The class of an error is not compared: it follows from the record and from rules that users edit. */
 const COMPARED = BUILDS.columns.filter(
   (column) =>
-    !["error_class", "error_fingerprint", "output_excerpt", "masked_line", "error_line_id"].includes(column),
+    !["error_class", "error_fingerprint", "error_line", "masked_line", "error_line_id"].includes(column),
 );
 
 /** Adds every build whose fact is not what its records give. */
@@ -62,7 +62,7 @@ export const WRITE_CHANGED = writeStatement(BUILDS, "changed");
 
 export const FIND_AFFECTED = `
   create temporary table affected on commit drop as
-  select distinct place.*, date_trunc('week', day::timestamp)::date as week
+  select distinct place.*
   from changed cross join lateral (values
     (${list(PLACES.map((column) => `changed.${column}`))}),
     (${list(PLACES.map((column) => `old_${column}`))})

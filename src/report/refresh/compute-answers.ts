@@ -1,7 +1,7 @@
 /** Computes the stored answers within the transaction of a refresh: all of them, or what hangs on the changed records. */
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { StoredAnswer } from "../declare-stored.ts";
-import { ANSWERS, BUILDS, DATES, SERIES, STORED_DIMENSIONS } from "../stored/index.ts";
+import type { StoredAnswer } from "../declare-relation.ts";
+import { ANSWERS, BUILDS, DATES, SERIES, STORED_DIMENSIONS } from "../stored/answers.ts";
 import {
   ADD_DIFFERING,
   ADD_DUE,

@@ -1,6 +1,6 @@
 /** The statements that bring a stored answer up to date with its source. Rows that are right are not written. */
-import { list, type StoredAnswer, same } from "../declare-stored.ts";
-import { BUILDS } from "../stored/index.ts";
+import { list, type StoredAnswer, same } from "../declare-relation.ts";
+import { BUILDS } from "../stored/answers.ts";
 
 /** The statement for the parts that changes affect, or for all rows of an answer without parts. */
 export function mergePartsStatement(answer: StoredAnswer): string {

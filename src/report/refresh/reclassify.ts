@@ -4,7 +4,7 @@ import { abortable } from "../../store/connection/abortable.ts";
 import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import { rollupBuilds } from "../stored/builds.ts";
+import { rollupBuilds } from "../stored/answers.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 
 export interface ClassCount {
@@ -41,10 +41,10 @@ export async function reclassify({ sql, url, isDry, ...options }: ReclassifyOpti
   return classes.map((name) => ({ class: name, before: before.get(name) ?? 0, after: after.get(name) ?? 0 }));
 }
 
-const { output_excerpt, error_class, failed } = rollupBuilds;
+const { error_line, error_class, failed } = rollupBuilds;
 const STORED_CLASS = compose`line.${nameOf(error_class)}`;
 /** The rules are matched against the excerpt. */
-const CURRENT_CLASS = compose`(rollup.describe_line(coalesce(line.${nameOf(output_excerpt)}, ''))).error_class`;
+const CURRENT_CLASS = compose`(rollup.describe_line(coalesce(line.${nameOf(error_line)}, ''))).error_class`;
 
 /** The most frequent first. Equal lines are classified once. */
 async function countClasses(sql: Sql, classOf: SQL, signal: AbortSignal | undefined) {
@@ -55,7 +55,7 @@ async function countClasses(sql: Sql, classOf: SQL, signal: AbortSignal | undefi
         compose`
           select ${classOf} as class, sum(failures)::bigint as failures
           from (
-            select ${output_excerpt}, ${error_class}, count(*) as failures from ${rollupBuilds}
+            select ${error_line}, ${error_class}, count(*) as failures from ${rollupBuilds}
             where ${failed} = 1 group by 1, 2
           ) as line
           group by 1 order by 2 desc, 1`,

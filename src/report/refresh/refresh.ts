@@ -13,7 +13,7 @@ import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { areReportsLater } from "../../store/migrate/migrate.ts";
 import { readDefinitions } from "../definitions.ts";
-import { EXPENSIVE_ANSWERS } from "../stored/index.ts";
+import { EXPENSIVE_ANSWERS } from "../stored/answers.ts";
 import { type Computed, computeAll, computeChanges, computeEverything, type Run } from "./compute-answers.ts";
 import type { RefreshSettings } from "./refresh-settings.ts";
 

@@ -1,20 +1,8 @@
-import { date, integer, primaryKey, text } from "drizzle-orm/pg-core";
-import { idText, moment } from "../../store/schema/columns.ts";
+import { integer } from "drizzle-orm/pg-core";
+import { moment } from "../../store/schema/columns.ts";
 import { rollup } from "../../store/schema/schemas.ts";
-import { declareRelation } from "../declare-relation.ts";
-import { affected, stored } from "../declare-stored.ts";
-import { percentiles } from "../stored/shared-columns.ts";
-import {
-  COVERAGE,
-  OPEN_BUILD,
-  PROJECT,
-  RATE,
-  REFERENCE,
-  SERIES,
-  TIMES,
-  TYPE,
-  VERSION,
-} from "./shared-columns.ts";
+import { declareRelation, stored } from "../declare-relation.ts";
+import { COVERAGE, PROJECT, REFERENCE, SERIES, TYPE, VERSION } from "./column-sentences.ts";
 
 /** How many builds were open at the start of an hour; hours without any have no row. */
 export const hours = rollup.table("backlog", {
@@ -22,30 +10,6 @@ export const hours = rollup.table("backlog", {
   open_min: integer().notNull(),
   open_max: integer().notNull(),
 });
-
-/** How long the finished builds of a project took, week by week. */
-export const projectWeekTimes = rollup.table(
-  "project_week_times",
-  {
-    project_id: idText().notNull(),
-    week: date({ mode: "string" }).notNull(),
-    measured: integer().notNull(),
-    ...percentiles(),
-  },
-  (table) => [primaryKey({ columns: [table.project_id, table.week] })],
-);
-
-/** How long the finished builds of a type took, week by week. */
-export const typeWeekTimes = rollup.table(
-  "type_week_times",
-  {
-    type: text().notNull(),
-    week: date({ mode: "string" }).notNull(),
-    measured: integer().notNull(),
-    ...percentiles(),
-  },
-  (table) => [primaryKey({ columns: [table.type, table.week] })],
-);
 
 export const BUILDS = {
   fact_builds: declareRelation({
@@ -59,6 +23,7 @@ export const BUILDS = {
       version_slug: VERSION.version_slug,
       version_name: "The version's name as its repository spells it.",
       ...TYPE,
+      is_main: "Whether it is of the main documentation: html of its project's default version.",
       state: "The state as the service last sent it; triggered, building and finished are documented.",
       outcome:
         "succeeded; failed; open; stuck (open for longer than DOCMIRROR_STUCK_AFTER when last seen); " +
@@ -81,27 +46,37 @@ export const BUILDS = {
         "The longest time from trigger to finish; null while it has not finished or no upper bound is known.",
       duration_s:
         "The middle of duration_s_min and duration_s_max, where they are at most 60 s or a quarter of duration_s_max apart; else null.",
+      queued_s_min:
+        "The shortest time in the state triggered, in seconds: the service names no queue, and this is the nearest to it. " +
+        "Null while it has neither finished nor was seen at work; so are queued_s_max, building_s_min and building_s_max.",
+      queued_s_max:
+        "The longest such time; null where no upper bound is known. Work began at the first sight of " +
+        "building or of an undocumented state such as cloning; where none was seen, at some moment " +
+        "between the last sight of triggered and the finish.",
+      building_s_min:
+        "The shortest time from the start of work to the finish; null while it has not finished.",
+      building_s_max:
+        "The longest such time; null while it has not finished or no upper bound is known. Do not add it to queued_s_max: both may hold the same seconds.",
       error_class:
         "The class that error_rules give the error line of a failed build, or unclassified; null for others.",
       error_fingerprint:
         "16 hex digits, the same for error lines that differ only in quoted names, packages, modules, " +
         "files, versions, hashes, numbers, dates and URLs; null for builds that did not fail.",
-      output_excerpt: "The same as error_line, by its older name.",
+      error_line_id:
+        "16 hex digits, the same for builds with the same error: their lines differ at most in paths, numbers, hashes " +
+        "and dates. See error_lines. Null for builds that did not fail.",
+      error_line:
+        "The error line of a failed build, with the next line where it ends in a colon, at most 400 characters; null where there is none.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
-      updated_at: "When this row last changed, its project's and its version's names included.",
       is_settled:
         "False while the build is open, or in an undocumented state; days and weeks are complete " +
         "without such builds. A stuck build counts as settled, although the service may still close it.",
       ...REFERENCE,
       is_dated_ahead:
         "True where the service dates it beyond tomorrow. Until its day is tomorrow it counts as a build without a date.",
-      error_line_id:
-        "16 hex digits, the same for builds with the same error: their lines differ at most in paths, numbers, hashes " +
-        "and dates. See error_lines. Null for builds that did not fail.",
       fact_updated_at: "When this row last changed, names aside.",
-      error_line:
-        "The error line of a failed build, with the next line where it ends in a colon, at most 400 characters; null where there is none.",
+      updated_at: "When this row last changed, its project's and its version's names included.",
     },
     key: ["build_id"],
     time: { column: "triggered_at", span: "moment", day: "triggered_on" },
@@ -128,8 +103,14 @@ export const BUILDS = {
       "How long do builds take? One row per UTC day. Each true percentile lies between its two bounds.",
     columns: {
       day: "The UTC day on which the builds were triggered.",
-      ...TIMES("day"),
-      is_complete: COVERAGE("day").is_complete,
+      finished: "Finished builds of the day, with any result; the percentiles are over these.",
+      p50_s_min: "The median of the lower bounds, in seconds; null where nothing finished.",
+      p50_s_max: "The median of the upper bounds; null where none is known.",
+      p90_s_min: "The 90th percentile of the lower bounds.",
+      p90_s_max: "The 90th percentile of the upper bounds; null where none is known.",
+      p95_s_min: "The 95th percentile of the lower bounds.",
+      p95_s_max: "The 95th percentile of the upper bounds; null where none is known.",
+      is_complete: COVERAGE.is_complete,
       is_covered: "False where no sync has read the build list since the day began.",
     },
     key: ["day"],
@@ -137,96 +118,17 @@ export const BUILDS = {
     order: ["day desc"],
     answer: ["day", "finished", "p50_s_min", "p50_s_max", "p90_s_min", "p90_s_max", "is_complete"],
   }),
-  build_times_weekly_by_project: declareRelation({
-    answers:
-      "How long do the builds of a project take? One row per project and ISO week in which a build was triggered that has finished.",
-    columns: {
-      week: "The Monday of the ISO week in which the builds were triggered.",
-      iso_week: "That week, such as 2026-W47.",
-      ...PROJECT,
-      ...TIMES("week"),
-    },
-    key: ["week", "project_id"],
-    time: { column: "week", span: "week" },
-    order: ["week desc", "finished desc", "project_slug", "project_id"],
-    answer: ["week", "project_slug", "finished", "p50_s_min", "p50_s_max", "p90_s_min", "p90_s_max"],
-    stored: stored(projectWeekTimes, affected("project_id", "week"), ["week", "project_id"]),
-  }),
-  build_times_weekly_by_type: declareRelation({
-    answers:
-      "How long do builds of each type take? One row per type and ISO week in which a build was " +
-      "triggered that has finished. It may be minutes older than the other answers.",
-    columns: {
-      week: "The Monday of the ISO week in which the builds were triggered.",
-      iso_week: "That week, such as 2026-W47.",
-      ...TYPE,
-      ...TIMES("week"),
-    },
-    key: ["week", "type"],
-    time: { column: "week", span: "week" },
-    order: ["week desc", "finished desc", "type"],
-    answer: ["week", "type", "finished", "p50_s_min", "p50_s_max", "p90_s_min", "p90_s_max"],
-    stored: stored(typeWeekTimes),
-  }),
-  build_phases: declareRelation({
-    answers:
-      "How long did a build wait, and how long did it work? One row per build that has finished or was " +
-      "seen at work. Each true time lies between its two bounds.",
-    columns: {
-      build_id: "The build's id; no two rows have the same.",
-      ...SERIES,
-      outcome: "As in fact_builds.",
-      triggered_at: "When it was triggered; null where it has no date.",
-      triggered_on: "Its UTC day: key of dim_dates.",
-      queued_s_min:
-        "The shortest time in the state triggered, in seconds. The service names no queue: this is the nearest to it.",
-      queued_s_max:
-        "The longest such time; null where no upper bound is known. Work began at the first sight of " +
-        "building or of an undocumented state such as cloning; where none was seen, at some moment " +
-        "between the last sight of triggered and the finish.",
-      building_s_min:
-        "The shortest time from the start of work to the finish; null while it has not finished.",
-      building_s_max:
-        "The longest such time; null while it has not finished or no upper bound is known. Do not add it to queued_s_max: both may hold the same seconds.",
-    },
-    key: ["build_id"],
-    time: { column: "triggered_at", span: "moment", day: "triggered_on" },
-    order: ["triggered_on desc nulls last", "triggered_at desc nulls last", "build_id desc"],
-    answer: [
-      "build_id",
-      "project_slug",
-      "version_slug",
-      "queued_s_min",
-      "queued_s_max",
-      "building_s_min",
-      "building_s_max",
-    ],
-  }),
-  waits_by_hour_of_day: declareRelation({
-    answers:
-      "At what hour do builds wait longest? One row per UTC hour of the day in which builds were triggered.",
-    columns: {
-      hour_of_day: "The hour, from 0 to 23, in UTC.",
-      builds: "Builds of build_phases that were triggered in it, on whatever day.",
-      p50_s_min: "The median of their queued_s_min.",
-      p50_s_max: "The median of their queued_s_max; null where no upper bound is known.",
-    },
-    key: ["hour_of_day"],
-    order: ["hour_of_day"],
-    answer: ["hour_of_day", "builds", "p50_s_min", "p50_s_max"],
-  }),
   open_builds: declareRelation({
     answers: "Which builds have not finished? One row per build, stuck ones included.",
-    columns: OPEN_BUILD,
-    key: ["build_id"],
-    time: { column: "triggered_at", span: "moment" },
-    order: ["age_s desc nulls last", "build_id"],
-    answer: ["build_id", "project_slug", "version_slug", "state", "age_s", "triggered_at", "type"],
-  }),
-  stuck_builds: declareRelation({
-    answers:
-      "Which builds are stuck? One row per build that was older than DOCMIRROR_STUCK_AFTER when last seen open.",
-    columns: OPEN_BUILD,
+    columns: {
+      build_id: "The build's id; see `docmirror explain build ID`.",
+      ...SERIES,
+      state: "The state in which it was last seen.",
+      outcome: "open, stuck, or unknown_state where the state is not documented.",
+      triggered_at: "When it was triggered; null where it has no date.",
+      last_seen_at: "When it was last seen in this state.",
+      age_s: "Its age in seconds when last seen, from its date or its first sighting, whichever is earlier.",
+    },
     key: ["build_id"],
     time: { column: "triggered_at", span: "moment" },
     order: ["age_s desc nulls last", "build_id"],
@@ -301,20 +203,5 @@ export const BUILDS = {
     time: { column: "hour", span: "hour" },
     order: ["hour desc"],
     answer: ["hour", "builds", "usual_low", "usual_high"],
-  }),
-  project_activity: declareRelation({
-    answers: "How much does each project build? One row per project and ISO week with builds.",
-    columns: {
-      ...PROJECT,
-      week: "The Monday of the ISO week in which the builds were triggered.",
-      iso_week: "That week, such as 2026-W47.",
-      ...RATE,
-      active_days: "Days of the week with a build.",
-      failure_days: "Days of the week with a failed build.",
-    },
-    key: ["project_id", "week"],
-    time: { column: "week", span: "week" },
-    order: ["week desc", "builds desc", "project_slug", "project_id"],
-    answer: ["week", "project_slug", "builds", "success_rate", "active_days", "failure_days"],
   }),
 };

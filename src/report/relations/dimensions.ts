@@ -42,7 +42,7 @@ export const DIMENSIONS = {
       is_active: "Whether its documentation is kept up to date.",
       is_built:
         "Whether it was ever built, as the service says: builds that it no longer lists and uploads count too. " +
-        "Which versions have no build here: never_built.",
+        "The cookbook shows which versions have no build here.",
       is_uploaded: "Whether its documentation was uploaded, not built.",
       is_deleted: "True when the service no longer has it; its builds still count.",
       first_seen_at: "When the mirror first saw it.",
@@ -51,6 +51,8 @@ export const DIMENSIONS = {
         "latest or stable for these slugs; else tag where the identifier is a path of tags or a commit's " +
         "hash, and branch where it is a path of branches or one of master, main, trunk, default and " +
         "develop. Null where none of these shows it.",
+      is_main:
+        "Whether it is its project's default version, which readers see first; latest where the project names none. Its html is the main documentation.",
       updated_at: "When this row last changed.",
       renamed_at: "When its slug or name last changed; when the row was added where they never did.",
     },
@@ -66,25 +68,6 @@ export const DIMENSIONS = {
       "identifier",
     ],
     resource: "version",
-  }),
-  never_built: declareRelation({
-    answers:
-      "Which versions have no build in the mirror, not even a deleted one? One row per version that the service has.",
-    columns: {
-      version_id: "Key of dim_versions.",
-      project_id: "Its project: key of dim_projects; '-1' where that is not in the mirror.",
-      project_slug: "The project's slug; its id where it has none.",
-      version_slug: "Its slug, such as latest; its id where it has none.",
-      version_name: "Its name as its repository spells it.",
-      is_active: "Whether its documentation is kept up to date.",
-      is_built:
-        "What the service says of it. True here: it was built, but the service lists no build of it any more, or it was uploaded.",
-      is_uploaded: "Whether its documentation was uploaded, not built.",
-      first_seen_at: "When the mirror first saw it.",
-    },
-    key: ["version_id"],
-    order: ["project_slug", "project_id", "version_slug", "version_id"],
-    answer: ["project_slug", "version_slug", "is_active", "is_built", "is_uploaded", "first_seen_at"],
   }),
   dim_dates: declareRelation({
     answers: "The calendar: every UTC day from the first build to the end of next year.",

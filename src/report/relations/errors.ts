@@ -1,5 +1,5 @@
 import { declareRelation } from "../declare-relation.ts";
-import { COVERAGE, FAILURES } from "./shared-columns.ts";
+import { FAILURES } from "./column-sentences.ts";
 
 export const ERRORS = {
   error_classes: declareRelation({
@@ -59,26 +59,6 @@ export const ERRORS = {
     time: { column: "day", span: "day" },
     order: ["day desc", "failures desc", "error_class", "error_fingerprint"],
     answer: ["day", "error_class", "error_fingerprint", "failures", "projects"],
-  }),
-  error_trend_weekly: declareRelation({
-    answers:
-      "Which causes of failure become more frequent? One row per class and ISO week from the first build to this one, weeks without such failures included.",
-    columns: {
-      week: "The Monday of the ISO week in which the builds were triggered.",
-      iso_week: "That week, such as 2026-W47.",
-      error_class: "The class, by error_rules.",
-      failures: "Failed builds of this week and class.",
-      failure_share: "Their share of the week's failures, 0 to 1; null where nothing failed.",
-      projects: "Projects with such a failure, without the unknown one.",
-      finished: "Finished builds of the week, of whatever result.",
-      failure_rate:
-        "failures / finished, 0 to 1; null where nothing finished. Do not average it: divide sums.",
-      ...COVERAGE("week"),
-    },
-    key: ["week", "error_class"],
-    time: { column: "week", span: "week" },
-    order: ["week desc", "failures desc nulls last", "error_class"],
-    answer: ["week", "error_class", "failures", "failure_share", "failure_rate", "projects"],
   }),
   error_rules: declareRelation({
     answers:

@@ -1,9 +1,8 @@
 import { boolean, doublePrecision, integer, primaryKey, text } from "drizzle-orm/pg-core";
 import { idText, moment } from "../../store/schema/columns.ts";
 import { rollup } from "../../store/schema/schemas.ts";
-import { declareRelation } from "../declare-relation.ts";
-import { stored } from "../declare-stored.ts";
-import { BROKE, INSTABILITY, PROJECT, RATE, REFERENCE, SERIES } from "./shared-columns.ts";
+import { declareRelation, stored } from "../declare-relation.ts";
+import { COVERAGE, PROJECT, RATE, REFERENCE, SERIES } from "./column-sentences.ts";
 
 /** Hours in which eight projects or more had a build that finished. */
 export const hours = rollup.table("hours", {
@@ -42,29 +41,36 @@ export const recoveryTimes = rollup.table(
   ],
 );
 
+/** A streak of failures that is under way, as the last of it left it. */
+const UNDER_WAY = {
+  failures: "Consecutive finished builds of the series that failed.",
+  failing_since: "When the first of them was triggered.",
+  first_failed_build_id: "The first of these failures.",
+  last_failed_at: "When the last of them was triggered.",
+  last_failed_build_id: "The last of them.",
+  last_succeeded_at: "When the last build of the series that succeeded was triggered; null where none did.",
+  last_succeeded_build_id: "That build; null where none did.",
+} as const;
+
+const LAST_ERROR = {
+  error_class: "The error class of the last failure.",
+  error_fingerprint: "The fingerprint of the last failure.",
+  error_line: "The error line of the last failure.",
+} as const;
+
 export const FAILURES = {
   failing_now: declareRelation({
     answers:
       "What fails now? One row per series (project, version, type) whose last finished build failed, without deleted projects and versions.",
     columns: {
       ...SERIES,
-      failures: "Consecutive finished builds that failed.",
-      failing_since: "When the first of them was triggered.",
-      first_failed_build_id: "The first of these failures.",
-      last_failed_at: "When the last of them was triggered.",
-      last_failed_build_id: "The last of them.",
-      last_succeeded_at: "When the last build that succeeded was triggered; null where none did.",
-      last_succeeded_build_id: "That build; null where none did.",
-      error_class: "The error class of the last failure.",
-      error_fingerprint: "The fingerprint of the last failure.",
-      output_excerpt: "The same as error_line, by its older name.",
-      is_default_version:
-        "Whether the version is its project's default one, which readers see first; latest where the project names none.",
       is_main: "Whether this is the main documentation: html of the default version.",
+      is_default_version: "Whether the version is its project's default one: see is_main of dim_versions.",
       is_active: "Whether the version's documentation is kept up to date; null where that is not known.",
+      ...UNDER_WAY,
       last_built_at: "When the last build of the series was triggered, whatever became of it.",
+      ...LAST_ERROR,
       ...REFERENCE,
-      error_line: "The error line of the last failure.",
     },
     key: ["first_failed_build_id"],
     time: { column: "failing_since", span: "moment" },
@@ -96,22 +102,12 @@ export const FAILURES = {
     columns: {
       ...SERIES,
       is_main: "Whether the newest break is of the main documentation: html of the default version.",
-      failures: "Consecutive finished builds of that series that failed.",
-      failing_since: "When the first of them was triggered.",
-      first_failed_build_id: "The first of these failures.",
-      last_failed_at: "When the last of them was triggered.",
-      last_failed_build_id: "The last of them.",
-      last_succeeded_at:
-        "When the last build of that series that succeeded was triggered; null where none did.",
-      last_succeeded_build_id: "That build; null where none did.",
-      error_class: "The error class of the last failure.",
-      error_fingerprint: "The fingerprint of the last failure.",
-      output_excerpt: "The same as error_line, by its older name.",
+      ...UNDER_WAY,
+      ...LAST_ERROR,
       failing: "How many series of the project fail, this one included.",
       is_main_failing: "Whether its main documentation fails, now or for longer.",
       main_failing_since: "When that began to fail; null where it does not fail.",
       worked_before: "Whether any series that fails has ever succeeded.",
-      error_line: "The error line of the last failure.",
     },
     key: ["project_id"],
     time: { column: "failing_since", span: "moment" },
@@ -129,7 +125,7 @@ export const FAILURES = {
       failing: "How many of its series fail now, as in failing_now.",
       failing_since: "When the newest of these failures began; null where nothing fails.",
       main_failing_since: "When its main documentation began to fail; null where it does not.",
-      stuck: "Its builds that are stuck, as in stuck_builds.",
+      stuck: "Its builds that are stuck, as in open_builds.",
       ...RATE,
       last_triggered_at: "When its last build was triggered; null where none has a date.",
     },
@@ -143,7 +139,7 @@ export const FAILURES = {
       ...SERIES,
       failures: "Consecutive finished builds that failed.",
       first_failed_build_id: "The first of these failures.",
-      failed_at: "The same as broke_at, under its older name.",
+      broke_at: "When it was triggered; null where it has no date.",
       failed_after: "The first failure finished after this moment; null where nothing is known.",
       failed_before: "The first failure was seen finished at this moment.",
       recovered_build_id:
@@ -151,6 +147,8 @@ export const FAILURES = {
       recovered_at: "When that success was triggered.",
       recovered_after: "That success finished after this moment; null where nothing is known.",
       recovered_before: "That success was seen finished at this moment.",
+      hours_to_recover:
+        "From broke_at to recovered_at, in hours; null while the streak is open or a date is missing. Do not average it: see time_to_recover.",
       recovery_s_min:
         "The shortest time between the ends of the first failure and of the success, in seconds; of an open streak, between that failure and the last sync.",
       recovery_s_max: "The longest such time; null while the streak is open or no bound is known.",
@@ -158,14 +156,12 @@ export const FAILURES = {
       is_overlapped:
         "True where the success was triggered after the failure, but may have finished before it.",
       error_class: "The error class of the first failure.",
-      broke_at: "When the first failure was triggered; null where it has no date.",
-      hours_to_recover:
-        "From broke_at to recovered_at, in hours; null while the streak is open or a date is missing. Do not average it: see time_to_recover.",
+      worked_before: "Whether a build of the series had succeeded before: else it was born broken.",
       ...REFERENCE,
     },
     key: ["first_failed_build_id"],
-    time: { column: "failed_at", span: "moment" },
-    order: ["failed_at desc nulls last", "first_failed_build_id desc"],
+    time: { column: "broke_at", span: "moment" },
+    order: ["broke_at desc nulls last", "first_failed_build_id desc"],
     answer: ["project_slug", "version_slug", "type", "broke_at", "hours_to_recover", "is_open"],
   }),
   time_to_recover: declareRelation({
@@ -207,8 +203,25 @@ export const FAILURES = {
   }),
   instability: declareRelation({
     answers:
-      "Which series change between success and failure, and is that more than chance? One row per series with two finished builds or more, over its last 20.",
-    columns: INSTABILITY,
+      "Which results are flaky? One row per series with two finished builds or more: how often its last 20 change between success and failure, and whether that is more often than by chance.",
+    columns: {
+      ...SERIES,
+      finished: "Finished builds that count here, at most 20.",
+      succeeded: "Those that succeeded.",
+      failed: "Those that failed.",
+      flips: "How often the result differs from the one before.",
+      flip_rate: "flips / (finished - 1).",
+      flip_rate_by_chance:
+        "The flip rate that these results have on average in random order: 2 × succeeded × failed / (finished × (finished - 1)).",
+      p_value:
+        "The chance that random order gives as many flips or more, by the exact test of runs of Wald and " +
+        "Wolfowitz (1940); null where all results are equal, because they cannot flip.",
+      p_value_adjusted:
+        "p_value, corrected for how many series were tried, as Benjamini and Hochberg (1995) do: among the " +
+        "series up to a value, that share is expected to be there by chance.",
+      is_flaky: "True where p_value_adjusted is at most 0.05.",
+      ...REFERENCE,
+    },
     key: ["project_id", "version_id", "type", "reference"],
     nullable: ["reference"],
     order: [
@@ -224,40 +237,18 @@ export const FAILURES = {
     ],
     answer: ["project_slug", "version_slug", "type", "finished", "flips", "p_value", "p_value_adjusted"],
   }),
-  flaky_series: declareRelation({
-    answers:
-      "Which series change between success and failure more often than by chance? One row per series of instability where is_flaky.",
-    columns: INSTABILITY,
-    key: ["project_id", "version_id", "type", "reference"],
-    nullable: ["reference"],
-    order: [
-      "p_value",
-      "flip_rate desc",
-      "finished desc",
-      "project_slug",
-      "project_id",
-      "version_slug",
-      "version_id",
-      "type",
-      "reference",
-    ],
-    answer: ["project_slug", "version_slug", "type", "finished", "flips", "p_value", "p_value_adjusted"],
-  }),
-  broke_weekly: declareRelation({
-    answers: "What broke and what was fixed in each week? One row per ISO week, as in success_rate_weekly.",
-    columns: {
-      week: "The Monday of the ISO week.",
-      iso_week: "That week, such as 2026-W47.",
-      ...BROKE("week"),
-    },
-    key: ["week"],
-    time: { column: "week", span: "week" },
-    order: ["week desc"],
-    answer: ["week", "broke", "fixed", "born_broken", "projects_broke", "projects_fixed", "is_complete"],
-  }),
   broke_daily: declareRelation({
     answers: "What broke and what was fixed on each day? One row per UTC day, as in success_rate_daily.",
-    columns: { day: "The UTC day.", ...BROKE("day") },
+    columns: {
+      day: "The UTC day on which the builds were triggered that showed it.",
+      broke: "Streaks of failures that began on the day, in series that had succeeded before.",
+      fixed: "Streaks of failures that ended: by a success that was triggered on the day.",
+      born_broken: "Series whose first finished build failed then. They are not in broke.",
+      projects_broke: "Projects with such a beginning, without the unknown one.",
+      projects_fixed: "Projects with such an end.",
+      projects_born_broken: "Projects with such a series.",
+      ...COVERAGE,
+    },
     key: ["day"],
     time: { column: "day", span: "day" },
     order: ["day desc"],

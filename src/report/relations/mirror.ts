@@ -1,8 +1,7 @@
 import { bigint, text } from "drizzle-orm/pg-core";
 import { RESOURCES } from "../../resources/resources.ts";
 import { rollup } from "../../store/schema/schemas.ts";
-import { declareRelation } from "../declare-relation.ts";
-import { stored } from "../declare-stored.ts";
+import { declareRelation, stored } from "../declare-relation.ts";
 
 export const resources = rollup.table("resources", {
   resource: text().primaryKey(),

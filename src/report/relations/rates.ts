@@ -1,15 +1,5 @@
 import { declareRelation } from "../declare-relation.ts";
-import {
-  BUILT,
-  COVERAGE,
-  PROJECT,
-  PROJECT_MEAN,
-  RATE,
-  STUCK,
-  TYPE,
-  UNFINISHED,
-  VERSION,
-} from "./shared-columns.ts";
+import { COVERAGE, PROJECT, PROJECT_MEAN, RATE, STUCK, TYPE, UNFINISHED } from "./column-sentences.ts";
 
 export const RATES = {
   success_rate_daily: declareRelation({
@@ -20,49 +10,13 @@ export const RATES = {
       ...PROJECT_MEAN,
       projects: "Projects with such a build, without the unknown one.",
       ...UNFINISHED,
-      ...COVERAGE("day"),
+      ...COVERAGE,
       ...STUCK,
     },
     key: ["day"],
     time: { column: "day", span: "day" },
     order: ["day desc"],
     answer: ["day", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
-  }),
-  success_rate_weekly: declareRelation({
-    answers:
-      "How often do builds succeed, week by week? One row per ISO week from the first build to this one.",
-    columns: {
-      week: "The Monday of the ISO week in which the builds were triggered.",
-      iso_week: "That week, such as 2026-W47.",
-      ...RATE,
-      ...PROJECT_MEAN,
-      projects: "Projects with such a build, without the unknown one.",
-      ...UNFINISHED,
-      ...COVERAGE("week"),
-      ...STUCK,
-    },
-    key: ["week"],
-    time: { column: "week", span: "week" },
-    order: ["week desc"],
-    answer: ["week", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
-  }),
-  success_rate_monthly: declareRelation({
-    answers:
-      "How often do builds succeed, month by month? One row per month from the first build to this one.",
-    columns: {
-      month: "The month, in UTC, in which the builds were triggered, such as 2026-11.",
-      month_start: "Its first day.",
-      ...RATE,
-      ...PROJECT_MEAN,
-      projects: "Projects with such a build, without the unknown one.",
-      ...UNFINISHED,
-      ...COVERAGE("month"),
-      ...STUCK,
-    },
-    key: ["month"],
-    time: { column: "month_start", span: "month" },
-    order: ["month_start desc"],
-    answer: ["month", "finished", "success_rate", "success_rate_low", "success_rate_high", "is_complete"],
   }),
   success_rate_daily_by_project: declareRelation({
     answers:
@@ -73,30 +27,15 @@ export const RATES = {
       ...PROJECT,
       ...RATE,
       ...UNFINISHED,
-      ...BUILT("day"),
+      is_complete: COVERAGE.is_complete,
+      is_covered:
+        "False where no sync has read the build list since the day began: there may be more builds.",
       ...STUCK,
     },
     key: ["day", "project_id"],
     time: { column: "day", span: "day" },
     order: ["day desc", "project_slug", "project_id"],
     answer: ["day", "project_slug", "finished", "succeeded", "success_rate", "is_complete"],
-  }),
-  success_rate_weekly_by_project: declareRelation({
-    answers:
-      "How often do the builds of a project succeed, week by week? One row per project and ISO week with builds.",
-    columns: {
-      week: "The Monday of the ISO week in which the builds were triggered.",
-      iso_week: "That week, such as 2026-W47.",
-      ...PROJECT,
-      ...RATE,
-      ...UNFINISHED,
-      ...BUILT("week"),
-      ...STUCK,
-    },
-    key: ["week", "project_id"],
-    time: { column: "week", span: "week" },
-    order: ["week desc", "project_slug", "project_id"],
-    answer: ["week", "project_slug", "finished", "succeeded", "success_rate", "is_complete"],
   }),
   success_rate_by_project: declareRelation({
     answers: "How often do the builds of each project succeed? One row per project with builds.",
@@ -111,28 +50,6 @@ export const RATES = {
     key: ["project_id"],
     order: ["success_rate_high nulls last", "finished desc", "project_slug", "project_id"],
     answer: ["project_slug", "finished", "succeeded", "success_rate", "success_rate_high"],
-  }),
-  success_rate_by_version: declareRelation({
-    answers:
-      "How often do the builds of each version succeed? One row per version with builds, all types together.",
-    columns: {
-      ...PROJECT,
-      ...VERSION,
-      ...RATE,
-      ...UNFINISHED,
-      first_triggered_at: "When its first build was triggered.",
-      last_triggered_at: "When its last build was triggered.",
-    },
-    key: ["project_id", "version_id"],
-    order: [
-      "success_rate_high nulls last",
-      "finished desc",
-      "project_slug",
-      "project_id",
-      "version_slug",
-      "version_id",
-    ],
-    answer: ["project_slug", "version_slug", "finished", "success_rate", "success_rate_high"],
   }),
   success_rate_by_type: declareRelation({
     answers: "How often do builds of each type succeed? One row per type.",
@@ -195,7 +112,7 @@ export const RATES = {
         "Lower end of the 95 % Wilson interval of success_rate_without_platform.",
       success_rate_without_platform_high: "Upper end of that interval.",
       incident_hours: "Incident hours of the day.",
-      ...COVERAGE("day"),
+      ...COVERAGE,
     },
     key: ["day"],
     time: { column: "day", span: "day" },

@@ -27,7 +27,7 @@ SELECT
   END AS duration_s_min,
   CASE WHEN isfinite(first.not_before) THEN rollup.seconds(finish.not_after - first.not_before) END AS duration_s_max,
   -- Only for failed builds; '' where there is no line. Where the log was removed, its line stayed.
-  CASE WHEN judged.outcome = 'failed' THEN coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), archived.error_line, '') END AS error_line,
+  CASE WHEN judged.outcome = 'failed' THEN coalesce(rollup.error_line(log.error, log.setup_error, log.output, log.setup), archived.error_line, '') END AS found_line,
   build.first_seen_at,
   build.deleted_at,
   CASE WHEN build.state <> 'finished' AND judged.outcome <> 'vanished' THEN seen.at END AS last_seen_at,

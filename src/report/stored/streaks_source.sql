@@ -13,7 +13,7 @@ SELECT project_id, version_id, type, reference,
   (max(finish_after_from) FILTER (WHERE after = 1))::timestamptz(6) AS recovered_after,
   (max(finish_after_to) FILTER (WHERE after = 1))::timestamptz(6) AS recovered_before,
   count(*)::int AS failures,
-  (max(triggered_at) FILTER (WHERE is_first))::timestamptz(6) AS failed_at,
+  (max(triggered_at) FILTER (WHERE is_first))::timestamptz(6) AS broke_at,
   (max(finished_after) FILTER (WHERE is_first))::timestamptz(6) AS failed_after,
   (max(finished_before) FILTER (WHERE is_first))::timestamptz(6) AS failed_before,
   max(error_class) FILTER (WHERE is_first) AS error_class

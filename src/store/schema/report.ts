@@ -45,6 +45,7 @@ export const dimVersions = report.table(
     first_seen_at: moment(),
     deleted_at: moment(),
     kind: text(),
+    is_main: boolean().notNull(),
     updated_at: moment().notNull().default(now),
     renamed_at: moment().notNull().default(now),
   },

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { nearestNames } from "../../../src/base/config/nearest-names.ts";
 
 const RATES = [
-  ...["success_rate_by_project", "success_rate_by_type", "success_rate_by_version", "success_rate_daily"],
-  ...["success_rate_daily_by_project", "success_rate_weekly"],
+  ...["success_rate_by_project", "success_rate_by_type", "success_rate_daily"],
+  ...["success_rate_daily_by_project", "success_rate_without_platform"],
 ];
 const NAMES = ["42", "failing_now", "fact_builds", ...RATES, "recoveries", "runs"];
 

@@ -4,7 +4,6 @@ import type { Fact } from "./facts.ts";
 import { groupBy } from "./group-by.ts";
 import {
   byProject,
-  isFailure,
   projectColumns,
   projectMeanOf,
   projectsOf,
@@ -13,7 +12,7 @@ import {
   stuckOf,
   unfinishedOf,
 } from "./rates.ts";
-import { DAY_US, dayOf, dayText, isoWeekText, type Micros, mondayOf, parseDay, SECOND_US } from "./times.ts";
+import { DAY_US, dayOf, dayText, type Micros, parseDay, SECOND_US } from "./times.ts";
 
 export interface Calendar {
   /** Of the answers: a day in UTC. */
@@ -76,55 +75,12 @@ export function dailyRates(facts: readonly Fact[], calendar: Calendar): Row[] {
   });
 }
 
-export function weeklyRates(facts: readonly Fact[], calendar: Calendar): Row[] {
-  const dated = facts.filter(({ at }) => at !== null);
-  if (dated.length === 0) return [];
-  const byWeek = groupBy(dated, (fact) => mondayOf(dayOfFact(fact)));
-  return [...new Set(daysOf(dated, calendar).map(mondayOf))].map((week) => {
-    const own = byWeek.get(week) ?? [];
-    const counts = {
-      ...rateOf(own),
-      ...projectMeanOf(own),
-      ...projectsOf(own),
-      ...unfinishedOf(own),
-      ...stuckOf(own),
-    };
-    const coverage = coverageOf(own, week, 7, calendar);
-    return { week: dayText(week), iso_week: isoWeekText(week), ...whereCovered(own, coverage, counts) };
-  });
-}
-
-export function monthlyRates(facts: readonly Fact[], calendar: Calendar): Row[] {
-  const dated = facts.filter(({ at }) => at !== null);
-  if (dated.length === 0) return [];
-  const startOf = (day: number) => parseDay(`${dayText(day).slice(0, 7)}-01`);
-  const byMonth = groupBy(dated, (fact) => startOf(dayOfFact(fact)));
-  return [...new Set(daysOf(dated, calendar).map(startOf))].map((start) => {
-    const own = byMonth.get(start) ?? [];
-    const stuck = own.filter(({ outcome }) => outcome === "stuck").length;
-    const counts = { ...rateOf(own), ...projectMeanOf(own), ...projectsOf(own), ...unfinishedOf(own), stuck };
-    const days = startOf(start + 31) - start;
-    const coverage = coverageOf(own, start, days, calendar);
-    const month = { month: dayText(start).slice(0, 7), month_start: dayText(start) };
-    return { ...month, ...whereCovered(own, coverage, counts) };
-  });
-}
-
 /** Only days and weeks with builds. */
 export function dailyRatesByProject(facts: readonly Fact[], calendar: Calendar): Row[] {
   return ratesByProject(facts, dayOfFact).map(({ start, own, row }) => ({
     day: dayText(start),
     ...row,
     ...coverageOf(own, start, 1, calendar),
-  }));
-}
-
-export function weeklyRatesByProject(facts: readonly Fact[], calendar: Calendar): Row[] {
-  return ratesByProject(facts, (fact) => mondayOf(dayOfFact(fact))).map(({ start, own, row }) => ({
-    week: dayText(start),
-    iso_week: isoWeekText(start),
-    ...row,
-    ...coverageOf(own, start, 7, calendar),
   }));
 }
 
@@ -154,22 +110,6 @@ export function dailyTimes(facts: readonly Fact[], calendar: Calendar): Row[] {
 }
 
 const isMeasured = ({ at, shortestUs }: Fact): boolean => at !== null && shortestUs !== null;
-
-/** Rows by group and week. `keyOf` gives the group of a build, `columnsOf` the columns that name the group. */
-export function weeklyTimes(
-  facts: readonly Fact[],
-  keyOf: (fact: Fact) => string,
-  columnsOf: (fact: Fact) => Row,
-): Row[] {
-  return [...groupBy(facts.filter(isMeasured), keyOf).values()].flatMap((builds) =>
-    [...groupBy(builds, (fact) => mondayOf(dayOfFact(fact)))].map(([week, own]) => ({
-      week: dayText(week),
-      iso_week: isoWeekText(week),
-      ...columnsOf(own[0] as Fact),
-      ...timesOf(own),
-    })),
-  );
-}
 
 /** How many finished, and how long they took. */
 function timesOf(facts: readonly Fact[]): Row {
@@ -201,18 +141,4 @@ export function percentile(values: number[], share: number): number | null {
   const high = sorted[Math.ceil(place)] ?? Infinity;
   const value = low === high ? low : low + (place - Math.floor(place)) * (high - low);
   return Number.isFinite(value) ? value / SECOND_US : null;
-}
-
-export function projectActivity(facts: readonly Fact[]): Row[] {
-  const dated = facts.filter(({ at }) => at !== null);
-  return [...byProject(dated).values()].flatMap((builds) =>
-    [...groupBy(builds, (fact) => mondayOf(dayOfFact(fact)))].map(([week, own]) => ({
-      ...projectColumns(own[0] as Fact),
-      week: dayText(week),
-      iso_week: isoWeekText(week),
-      ...rateOf(own),
-      active_days: new Set(own.map(dayOfFact)).size,
-      failure_days: new Set(own.filter(isFailure).map(dayOfFact)).size,
-    })),
-  );
 }

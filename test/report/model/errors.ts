@@ -1,10 +1,10 @@
 /** Why builds fail: by class, by fingerprint and by line, of all time, by day and by week. */
 
-import { type Calendar, weeklyRates } from "./calendar.ts";
+import type { Calendar } from "./calendar.ts";
 import type { Fact } from "./facts.ts";
 import { groupBy } from "./group-by.ts";
-import { countProjects, isFailure, isRated, type Row } from "./rates.ts";
-import { dayOf, dayText, momentText, mondayOf, parseDay } from "./times.ts";
+import { countProjects, isFailure, type Row } from "./rates.ts";
+import { dayOf, dayText, momentText, parseDay } from "./times.ts";
 
 const SPAN_DAYS = 7;
 
@@ -86,26 +86,5 @@ export function errorFingerprintsDaily(facts: readonly Fact[]): Row[] {
       failures: own.length,
       projects: countProjects(own),
     };
-  });
-}
-
-export function errorTrendWeekly(facts: readonly Fact[], calendar: Calendar): Row[] {
-  const classes = [...new Set(facts.filter(isFailure).map(classOf))];
-  const byWeek = groupBy(dated(facts).filter(isRated), (fact) => dayText(mondayOf(dayOfFact(fact))));
-  return weeklyRates(facts, calendar).flatMap(({ week, iso_week, finished, is_complete, is_covered }) => {
-    const failures = (byWeek.get(String(week)) ?? []).filter(isFailure);
-    return classes.map((error_class) => {
-      const own = failures.filter((fact) => classOf(fact) === error_class);
-      const isKnown = typeof finished === "number";
-      return {
-        ...{ week, iso_week, error_class },
-        failures: isKnown ? own.length : null,
-        failure_share: failures.length > 0 ? own.length / failures.length : null,
-        projects: isKnown ? countProjects(own) : null,
-        finished,
-        failure_rate: finished ? own.length / Number(finished) : null,
-        ...{ is_complete, is_covered },
-      } as Row;
-    });
   });
 }

@@ -68,7 +68,8 @@ export interface Named {
   name: string | null;
   isDeleted: boolean;
   deletedAt: Micros | null;
-  defaultVersion: string | null;
+  /** Of a version: readers of its project see it first. */
+  isMain: boolean;
   isActive: boolean | null;
 }
 
@@ -80,7 +81,7 @@ const UNKNOWN: Named = {
   name: "(unknown)",
   isDeleted: false,
   deletedAt: null,
-  defaultVersion: null,
+  isMain: false,
   isActive: null,
 };
 
@@ -89,7 +90,13 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
   const readLocal = createLocalReader(settings.sourceTimezone);
   const transitions = groupBy(raw.transitions, ({ id }) => id);
   const projects = new Map(raw.projects.map((one) => [one.id, named(one, one.name ?? one.slug ?? one.id)]));
-  const versions = new Map(raw.versions.map((one) => [one.id, named(one, one.name)]));
+  const mainOf = new Map(raw.projects.map((one) => [one.id, one.defaultVersion || "latest"]));
+  const versions = new Map(
+    raw.versions.map((one) => {
+      const isMain = (one.slug || one.id) === (mainOf.get(one.projectId ?? "") ?? "latest");
+      return [one.id, named(one, one.name, isMain)];
+    }),
+  );
   const open = new Map(raw.open.map((one) => [one.id, one]));
   const logs = new Map(raw.logs.map((one) => [one.id, one]));
   const rules = settings.rules
@@ -155,8 +162,9 @@ function inOrder(a: Fact, b: Fact): number {
 }
 
 function named(
-  { id, slug, isDeleted, deleted_at, defaultVersion, isActive }: RawNamed,
+  { id, slug, isDeleted, deleted_at, isActive }: RawNamed,
   name: string | null,
+  isMain = false,
 ): Named {
   return {
     id,
@@ -164,7 +172,7 @@ function named(
     name,
     isDeleted,
     deletedAt: deleted_at,
-    defaultVersion: defaultVersion ?? null,
+    isMain,
     isActive: isActive ?? null,
   };
 }

@@ -55,9 +55,8 @@ function streaksOf(series: readonly Fact[]): Streak[] {
 
 export const allStreaks = (facts: readonly Fact[]): Streak[] => ratedSeries(facts).flatMap(streaksOf);
 
-/** Whether a build is of the version that readers of its project see first. */
-const isDefault = ({ project, version }: Fact): boolean =>
-  version.slug === (project.defaultVersion || "latest");
+/** Whether a build is of the main documentation: the version that readers of its project see first, as html. */
+export const isMain = ({ version, type }: Fact): boolean => version.isMain && type === "html";
 
 /** What failed at the end of a day: of each series, the last build that was triggered until then. */
 export function failingOn(facts: readonly Fact[], day: string): Row[] {
@@ -102,9 +101,8 @@ export function failingNow(facts: readonly Fact[]): Row[] {
       last_succeeded_build_id: streak.before?.id ?? null,
       error_class: last.error?.class ?? null,
       error_fingerprint: last.error?.fingerprint ?? null,
-      output_excerpt: last.error?.line ?? null,
-      is_default_version: isDefault(last),
-      is_main: isDefault(last) && last.type === "html",
+      is_default_version: last.version.isMain,
+      is_main: isMain(last),
       is_active: last.version.isActive,
       last_built_at: textOf(lastOf(last)),
       reference: last.reference || null,
@@ -145,7 +143,7 @@ function compare(a: Row, b: Row, columns: readonly string[]): number {
 }
 
 export function recoveries(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {
-  return allStreaks(facts).flatMap(({ failures, after }) => {
+  return allStreaks(facts).flatMap(({ failures, before, after }) => {
     const [first] = failures;
     if (!first) return [];
     const tookUs = after?.at == null || first.at === null ? null : after.at - first.at;
@@ -159,7 +157,6 @@ export function recoveries(facts: readonly Fact[], coveredThrough: Micros | null
       ...seriesColumns(first),
       failures: failures.length,
       first_failed_build_id: first.id,
-      failed_at: textOf(first.at),
       failed_after: textOf(first.finishedAfter),
       failed_before: textOf(first.finishedBefore),
       recovered_build_id: after?.id ?? null,
@@ -172,6 +169,7 @@ export function recoveries(facts: readonly Fact[], coveredThrough: Micros | null
       is_overlapped: after !== null && (after.finishedAfter ?? -Infinity) < failedBefore,
       error_class: first.error?.class ?? null,
       broke_at: textOf(first.at),
+      worked_before: before !== null,
       hours_to_recover: tookUs === null ? null : tookUs / HOUR_US,
       ...referenceColumn(first),
     };
@@ -209,7 +207,3 @@ export function instability(facts: readonly Fact[]): Row[] {
     return { ...row, p_value_adjusted: p, is_flaky: p !== null && p <= LIMIT };
   });
 }
-
-/** The same rows, but only those of flaky series. */
-export const flakySeries = (facts: readonly Fact[]): Row[] =>
-  instability(facts).filter((row) => row.is_flaky === true);

@@ -5,7 +5,7 @@ import type { Fact } from "./facts.ts";
 import { groupBy } from "./group-by.ts";
 import { countProjects, type Row } from "./rates.ts";
 import { allStreaks } from "./series.ts";
-import { dayOf, dayText, isoWeekText, mondayOf } from "./times.ts";
+import { dayOf, dayText } from "./times.ts";
 
 interface Turn {
   day: number;
@@ -42,16 +42,5 @@ export function brokeDaily(facts: readonly Fact[], calendar: Calendar): Row[] {
   return daysOf(dated, calendar).map((day) => {
     const coverage = coverageOf(byDay.get(day) ?? [], day, 1, calendar);
     return { day: dayText(day), ...countsOf(turns.get(day) ?? [], coverage) };
-  });
-}
-
-export function brokeWeekly(facts: readonly Fact[], calendar: Calendar): Row[] {
-  const dated = facts.filter(({ at }) => at !== null);
-  if (dated.length === 0) return [];
-  const turns = groupBy(turnsOf(facts), ({ day }) => mondayOf(day));
-  const byWeek = groupBy(dated, (fact) => mondayOf(dayOfFact(fact)));
-  return [...new Set(daysOf(dated, calendar).map(mondayOf))].map((week) => {
-    const coverage = coverageOf(byWeek.get(week) ?? [], week, 7, calendar);
-    return { week: dayText(week), iso_week: isoWeekText(week), ...countsOf(turns.get(week) ?? [], coverage) };
   });
 }

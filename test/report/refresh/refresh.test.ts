@@ -37,7 +37,7 @@ async function addRun(kind: string): Promise<number> {
 
 const series = () =>
   sql<{ builds: number; succeeded: number; failed: number }[]>`
-    select builds, succeeded, failed from report.success_rate_by_version`.then((rows) => [...rows]);
+    select builds, succeeded, failed from report.success_rate_by_project`.then((rows) => [...rows]);
 
 beforeEach(async () => {
   database = await createTestDatabase();

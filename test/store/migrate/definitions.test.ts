@@ -27,13 +27,15 @@ function redefine(changes: Record<string, ((text: string) => string) | null>): D
   return { ...definitions, inOrder: orderDefinitions([...texts.values()]) };
 }
 
-/** Open builds without those that are stuck: its columns stay. */
+/** Fewer incident hours: its columns stay. */
 const FEWER = redefine({
-  "report.open_builds": (text) => text.replace("IS NOT NULL", "IS NOT NULL AND build.outcome <> 'stuck'"),
+  "report.incident_hours": (text) => text.replace("<= 0.00001", "<= 0.000001"),
 });
 /** A column by another name, which no view can be replaced by. */
-const RENAMED = redefine({ "report.open_builds": (text) => text.replace("AS age_s", "AS age") });
-const OPEN = ["report.open_builds", "report.stuck_builds"];
+const RENAMED = redefine({
+  "report.incident_hours": (text) => text.replace("probability, builds", "probability AS chance, builds"),
+});
+const OPEN = ["report.incident_hours", "report.success_rate_without_platform"];
 
 const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
 let role: string;
@@ -93,16 +95,16 @@ describe("a changed text", () => {
   });
 
   test("leaves rights, comments and views of the user's own", async () => {
-    await sql.unsafe(`create role ${role}; grant select on report.open_builds to ${role}`);
-    await sql`create view public.mine as select build_id, age_s from report.open_builds`;
-    const before = await columnsOf("report.open_builds");
+    await sql.unsafe(`create role ${role}; grant select on report.incident_hours to ${role}`);
+    await sql`create view public.mine as select hour, probability from report.incident_hours`;
+    const before = await columnsOf("report.incident_hours");
     await migrate(database.url, FEWER);
-    expect(await columnsOf("report.open_builds")).toEqual(before);
-    expect(Object.fromEntries(before)).toEqual(DICTIONARY.open_builds.columns);
-    expect([await mayRead("report.open_builds"), await mayRead("report.stuck_builds")]).toEqual([
-      true,
-      false,
-    ]);
+    expect(await columnsOf("report.incident_hours")).toEqual(before);
+    expect(Object.fromEntries(before)).toEqual(DICTIONARY.incident_hours.columns);
+    expect([
+      await mayRead("report.incident_hours"),
+      await mayRead("report.success_rate_without_platform"),
+    ]).toEqual([true, false]);
     expect([...(await sql`select from public.mine`)]).toEqual([]);
   });
 
@@ -124,10 +126,14 @@ describe("a changed text", () => {
     await sql.unsafe(
       `create role ${role}; grant execute on function report.wilson_low(float8, float8) to ${role}`,
     );
+    const both = (text: string) => `${text}
+      CREATE OR REPLACE FUNCTION report.wilson_low(succeeded bigint, finished bigint) RETURNS float8 LANGUAGE sql IMMUTABLE
+      AS $$ SELECT report.wilson_low(succeeded::float8, finished::float8) $$;`;
+    await migrate(database.url, redefine({ "report.wilson_low": both }));
     await sql`
       create view public.mine as
       select report.wilson_low(1::bigint, 4::bigint) as of_counts, report.wilson_low(1::numeric, 4) as of_sums`;
-    const wider = redefine({ "report.wilson_low": (text) => text.replaceAll("1.96::", "2.58::") });
+    const wider = redefine({ "report.wilson_low": (text) => both(text).replaceAll("1.96::", "2.58::") });
     const [before] = await sql<{ of_counts: number }[]>`select * from public.mine`;
     await migrate(database.url, wider);
     const [after] = await sql<{ of_counts: number; of_sums: number }[]>`select * from public.mine`;
@@ -149,7 +155,9 @@ describe("a changed text", () => {
 
   test("stands in what --dry-run prints", async () => {
     const pending = await pendingSql(sql, FEWER);
-    expect(pending).toMatch(/^-- report\.open_builds\n[\s\S]*\n-- report\.stuck_builds\n/);
+    expect(pending).toMatch(
+      /^-- report\.incident_hours\n[\s\S]*\n-- report\.success_rate_without_platform\n/,
+    );
     await sql.unsafe(pending);
     expect(await pendingSql(sql, redefine({ "report.runs": null }))).toBe("drop view report.runs;\n");
   });
@@ -158,29 +166,29 @@ describe("a changed text", () => {
 describe("a text that Postgres cannot replace", () => {
   test("is dropped and created again, with what builds on it, its rights and its comments", async () => {
     await grantReader(sql, await planReaderGrant(sql, role));
-    await sql.unsafe(`revoke select on report.stuck_builds from ${role}`);
-    await sql.unsafe(`grant update on report.open_builds to ${role} with grant option`);
+    await sql.unsafe(`revoke select on report.success_rate_without_platform from ${role}`);
+    await sql.unsafe(`grant update on report.incident_hours to ${role} with grant option`);
     expect(await migrate(database.url, RENAMED)).toMatchObject({ redefined: OPEN });
-    const columns = await columnsOf("report.open_builds");
+    const columns = await columnsOf("report.incident_hours");
     expect(columns.at(-1)).toEqual(["age", null]);
     expect(Object.fromEntries(columns.slice(0, -1))).toEqual(
-      expect.objectContaining({ build_id: DICTIONARY.open_builds.columns.build_id }),
+      expect.objectContaining({ hour: DICTIONARY.incident_hours.columns.hour }),
     );
-    expect([await mayRead("report.open_builds"), await mayRead("report.stuck_builds")]).toEqual([
-      true,
-      false,
-    ]);
+    expect([
+      await mayRead("report.incident_hours"),
+      await mayRead("report.success_rate_without_platform"),
+    ]).toEqual([true, false]);
     const [right] = await sql`
-      select has_table_privilege(${role}, 'report.open_builds', 'update with grant option') as kept`;
+      select has_table_privilege(${role}, 'report.incident_hours', 'update with grant option') as kept`;
     expect(right?.kept).toBe(true);
   });
 
   test("is left as it is where a view of the user's own needs it, and the message names that", async () => {
-    await sql`create view public.mine as select build_id, age_s from report.open_builds`;
+    await sql`create view public.mine as select hour, probability from report.incident_hours`;
     const changed = await changedBy(() =>
       expect(migrate(database.url, RENAMED)).rejects.toMatchObject({
         exitCode: 4,
-        message: expect.stringContaining("view mine depends on view report.open_builds"),
+        message: expect.stringContaining("view mine depends on view report.incident_hours"),
         hint: expect.stringContaining("create your views again"),
       }),
     );
@@ -204,12 +212,14 @@ describe("a text that Postgres cannot replace", () => {
 
 test("a relation that is new comes with the reader's right, one that is gone is dropped", async () => {
   await grantReader(sql, await planReaderGrant(sql, role));
-  const without = redefine({ "report.open_builds": null, "report.stuck_builds": null });
+  const without = redefine({ "report.incident_hours": null, "report.success_rate_without_platform": null });
   expect(await migrate(database.url, without)).toMatchObject({ applied: [], redefined: OPEN });
-  expect((await sql`select to_regclass('report.open_builds') is null as gone`)[0]?.gone).toBe(true);
+  expect((await sql`select to_regclass('report.incident_hours') is null as gone`)[0]?.gone).toBe(true);
   expect(await migrate(database.url, definitions)).toMatchObject({ applied: [], redefined: OPEN });
-  expect(await mayRead("report.open_builds")).toBe(true);
-  expect(Object.fromEntries(await columnsOf("report.open_builds"))).toEqual(DICTIONARY.open_builds.columns);
+  expect(await mayRead("report.incident_hours")).toBe(true);
+  expect(Object.fromEntries(await columnsOf("report.incident_hours"))).toEqual(
+    DICTIONARY.incident_hours.columns,
+  );
 });
 
 test("texts that are the same leave the database untouched", async () => {
@@ -236,7 +246,7 @@ test("an older program leaves what a later version defined, a later one asks for
   await expect(assertSchemaUsable(sql, FEWER)).rejects.toMatchObject({
     exitCode: 7,
     message: expect.stringContaining(
-      "it lacks the new definition of report.open_builds, report.stuck_builds",
+      "it lacks the new definition of report.incident_hours, report.success_rate_without_platform",
     ),
     hint: "run `docmirror migrate`",
   });
@@ -247,10 +257,12 @@ test("an older program leaves what a later version defined, a later one asks for
   const leave = async () =>
     expect(await migrate(database.url, older)).toEqual({ applied: [], redefined: [], newer: true });
   expect(await changedBy(leave)).toEqual([]);
-  await sql`drop view report.stuck_builds`;
+  await sql`drop view report.success_rate_without_platform`;
   const refused = {
     exitCode: 7,
-    message: expect.stringContaining("a later version defined report.open_builds, report.stuck_builds"),
+    message: expect.stringContaining(
+      "a later version defined report.incident_hours, report.success_rate_without_platform",
+    ),
     hint: expect.stringContaining("upgrade"),
   };
   await expect(assertSchemaUsable(sql, older)).rejects.toMatchObject(refused);

@@ -137,14 +137,14 @@ describe("schema report in the catalog", () => {
 describe("migrate", () => {
   it("brings back the comments of a view that was made anew, and words that somebody changed", async () => {
     await sql.unsafe(`
-      do $$ declare definition text := pg_get_viewdef('report.stuck_builds'); begin
-        drop view report.stuck_builds;
-        execute 'create view report.stuck_builds as ' || definition;
+      do $$ declare definition text := pg_get_viewdef('report.open_builds'); begin
+        drop view report.open_builds;
+        execute 'create view report.open_builds as ' || definition;
       end $$;
       comment on column report.dim_projects.repo is 'something else';
       comment on table report.dim_dates is null;`);
-    const { stuck_builds: stuck } = await readEntries();
-    expect(stuck?.answers).toBeNull();
+    const { open_builds: open } = await readEntries();
+    expect(open?.answers).toBeNull();
     expect(await migrate(database.url, readDefinitions())).toMatchObject({ applied: [], redefined: [] });
     expect(await readEntries()).toEqual(WORDS);
   });

@@ -1,6 +1,7 @@
 select streak.project_id, project.project_slug, streak.version_id, version.version_slug, streak.type, streak.failures,
-  streak.first_failed_build_id, streak.failed_at, streak.failed_after, streak.failed_before, streak.recovered_build_id,
+  streak.first_failed_build_id, streak.broke_at, streak.failed_after, streak.failed_before, streak.recovered_build_id,
   streak.recovered_at, streak.recovered_after, streak.recovered_before,
+  {{ docmirror_reports.seconds_between('streak.broke_at', 'streak.recovered_at') }} / 3600 as hours_to_recover,
   -- The success may have finished before the failure that it follows.
   greatest(0e0, coalesce(case when streak.recovered_build_id is null
     then {{ docmirror_reports.seconds_between('streak.failed_before', 'as_of.covered_through') }}
@@ -9,8 +10,7 @@ select streak.project_id, project.project_slug, streak.version_id, version.versi
     then greatest(0e0, {{ docmirror_reports.seconds_between('streak.failed_after', 'streak.recovered_before') }}) end as recovery_s_max,
   streak.recovered_build_id is null as is_open,
   streak.recovered_build_id is not null and coalesce(streak.recovered_after < streak.failed_before, true) as is_overlapped,
-  streak.error_class, streak.failed_at as broke_at,
-  {{ docmirror_reports.seconds_between('streak.failed_at', 'streak.recovered_at') }} / 3600 as hours_to_recover, streak.reference
+  streak.error_class, streak.last_succeeded_build_id is not null as worked_before, streak.reference
 from {{ ref('streaks') }} as streak
 cross join {{ ref('as_of') }} as as_of
 left join {{ ref('projects') }} as project on project.project_id = streak.project_id

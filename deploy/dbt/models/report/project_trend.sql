@@ -1,20 +1,23 @@
 -- The success rate of each project in the last four complete weeks, and in the four weeks before. Rates come
 -- from sums: the mean of weekly rates would count a week with one build like a week with a hundred.
 with recent as (
-    select week, row_number() over (order by week desc) as nth_last
-    from {{ source('docmirror', 'success_rate_weekly') }}
-    where is_complete
+    select calendar.week, row_number() over (order by calendar.week desc) as nth_last
+    from {{ source('docmirror', 'success_rate_daily') }} as daily
+    inner join {{ source('docmirror', 'dim_dates') }} as calendar on calendar.day = daily.day
+    group by calendar.week
+    having bool_and(daily.is_complete)
 )
 
 select
-    activity.project_id,
-    activity.project_slug,
-    sum(activity.finished) filter (where recent.nth_last <= 4) as finished,
-    sum(activity.succeeded) filter (where recent.nth_last <= 4)::float8
-        / nullif(sum(activity.finished) filter (where recent.nth_last <= 4), 0) as success_rate,
-    sum(activity.succeeded) filter (where recent.nth_last > 4)::float8
-        / nullif(sum(activity.finished) filter (where recent.nth_last > 4), 0) as success_rate_before
-from {{ source('docmirror', 'project_activity') }} as activity
-inner join recent on activity.week = recent.week
+    own.project_id,
+    own.project_slug,
+    sum(own.finished) filter (where recent.nth_last <= 4) as finished,
+    sum(own.succeeded) filter (where recent.nth_last <= 4)::float8
+        / nullif(sum(own.finished) filter (where recent.nth_last <= 4), 0) as success_rate,
+    sum(own.succeeded) filter (where recent.nth_last > 4)::float8
+        / nullif(sum(own.finished) filter (where recent.nth_last > 4), 0) as success_rate_before
+from {{ source('docmirror', 'success_rate_daily_by_project') }} as own
+inner join {{ source('docmirror', 'dim_dates') }} as calendar on calendar.day = own.day
+inner join recent on recent.week = calendar.week
 where recent.nth_last <= 8
-group by activity.project_id, activity.project_slug
+group by own.project_id, own.project_slug

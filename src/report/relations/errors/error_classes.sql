@@ -1,6 +1,6 @@
 CREATE OR REPLACE VIEW report.error_classes AS
 SELECT row_number() OVER (ORDER BY error.projects DESC, error.failures DESC, error.error_class) AS rank,
-  error.error_class, last.output_excerpt AS example, error.failures,
+  error.error_class, last.error_line AS example, error.failures,
   error.failures / sum(error.failures) OVER ()::float8 AS failure_share, error.projects,
   error.projects / nullif((SELECT projects FROM rollup.projects_that_failed), 0)::float8 AS project_share,
   error.first_triggered_at::timestamptz(6) AS first_triggered_at, error.last_triggered_at::timestamptz(6) AS last_triggered_at, error.last_build_id,

@@ -1,13 +1,13 @@
 -- Rules may give two lines of one fingerprint different classes, so its class is that of the newest.
 CREATE OR REPLACE VIEW report.error_fingerprints AS
 SELECT row_number() OVER (ORDER BY error.projects DESC, error.failures DESC, error.error_fingerprint) AS rank,
-  last.error_class, error.error_fingerprint, last.output_excerpt AS example, error.failures,
+  last.error_class, error.error_fingerprint, last.error_line AS example, error.failures,
   error.failures / sum(error.failures) OVER ()::float8 AS failure_share, error.projects,
   error.projects / nullif((SELECT projects FROM rollup.projects_that_failed), 0)::float8 AS project_share,
   error.first_triggered_at::timestamptz(6) AS first_triggered_at, error.last_triggered_at::timestamptz(6) AS last_triggered_at, error.last_build_id,
   coalesce(recent.failures_last_7_days, 0) AS failures_last_7_days, coalesce(recent.failures_7_days_before, 0) AS failures_7_days_before,
   coalesce(recent.projects_last_7_days, 0) AS projects_last_7_days, coalesce(recent.projects_7_days_before, 0) AS projects_7_days_before,
-  rollup.masked_line(last.output_excerpt, false) AS mask
+  rollup.masked_line(last.error_line, false) AS mask
 FROM (
   SELECT error_fingerprint, sum(failures)::int AS failures, (count(DISTINCT project_id) FILTER (WHERE project_id <> '-1'))::int AS projects,
     min(first_triggered_at) AS first_triggered_at, max(last_triggered_at) AS last_triggered_at,

@@ -2,7 +2,7 @@
 -- the builds, so a page that asks for no class and no example reads none.
 CREATE OR REPLACE VIEW report.error_lines AS
 SELECT row_number() OVER (ORDER BY error.projects DESC, error.failures DESC, error.error_line_id) AS rank,
-  last.error_class, error.error_fingerprint, error.error_line_id, nullif(error.masked_line, '') AS error_line, last.output_excerpt AS example, error.failures,
+  last.error_class, error.error_fingerprint, error.error_line_id, nullif(error.masked_line, '') AS error_line, last.error_line AS example, error.failures,
   error.failures / sum(error.failures) OVER ()::float8 AS failure_share, error.projects,
   error.projects / nullif((SELECT projects FROM rollup.projects_that_failed), 0)::float8 AS project_share,
   error.first_triggered_at::timestamptz(6) AS first_triggered_at, error.last_triggered_at::timestamptz(6) AS last_triggered_at, error.last_build_id,

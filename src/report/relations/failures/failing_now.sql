@@ -1,16 +1,13 @@
 CREATE OR REPLACE VIEW report.failing_now AS
-SELECT streak.project_id, project.project_slug, streak.version_id, version.version_slug, streak.type, streak.failures,
-  streak.failed_at AS failing_since, streak.first_failed_build_id, last.triggered_at AS last_failed_at, streak.last_failed_build_id,
-  streak.last_succeeded_at, streak.last_succeeded_build_id, last.error_class, last.error_fingerprint, last.output_excerpt,
-  main.is_default_version, main.is_default_version AND streak.type = 'html' AS is_main, version.is_active,
-  series.last_triggered_at AS last_built_at, nullif(streak.reference, '') AS reference, last.output_excerpt AS error_line
+SELECT streak.project_id, project.project_slug, streak.version_id, version.version_slug, streak.type,
+  coalesce(version.is_main, false) AND streak.type = 'html' AS is_main, coalesce(version.is_main, false) AS is_default_version,
+  version.is_active, streak.failures, streak.broke_at AS failing_since, streak.first_failed_build_id, last.triggered_at AS last_failed_at,
+  streak.last_failed_build_id, streak.last_succeeded_at, streak.last_succeeded_build_id, series.last_triggered_at AS last_built_at,
+  last.error_class, last.error_fingerprint, last.error_line, nullif(streak.reference, '') AS reference
 FROM rollup.streaks AS streak
 JOIN rollup.builds AS last ON last.build_id = streak.last_failed_build_id
 LEFT JOIN rollup.series ON series.project_id = streak.project_id AND series.version_id = streak.version_id AND series.type = streak.type
   AND series.reference = streak.reference
 LEFT JOIN report.dim_projects AS project ON project.project_id = streak.project_id
 LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
-CROSS JOIN LATERAL (
-  SELECT coalesce(version.version_slug = coalesce(nullif(project.default_version, ''), 'latest'), false) AS is_default_version
-) AS main
 WHERE streak.recovered_build_id IS NULL AND project.is_deleted IS NOT TRUE AND version.is_deleted IS NOT TRUE;

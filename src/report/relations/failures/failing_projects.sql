@@ -2,9 +2,8 @@
 CREATE OR REPLACE VIEW report.failing_projects AS
 SELECT newest.project_id, newest.project_slug, newest.version_id, newest.version_slug, newest.type, newest.is_main, newest.failures,
   newest.failing_since, newest.first_failed_build_id, newest.last_failed_at, newest.last_failed_build_id, newest.last_succeeded_at,
-  newest.last_succeeded_build_id, newest.error_class, newest.error_fingerprint, newest.output_excerpt,
-  newest.failing, newest.failing_main > 0 AS is_main_failing, newest.main_failing_since, newest.worked > 0 AS worked_before,
-  newest.error_line
+  newest.last_succeeded_build_id, newest.error_class, newest.error_fingerprint, newest.error_line,
+  newest.failing, newest.failing_main > 0 AS is_main_failing, newest.main_failing_since, newest.worked > 0 AS worked_before
 FROM (
   SELECT failing.*, (count(*) OVER project)::int AS failing, count(*) FILTER (WHERE is_main) OVER project AS failing_main,
     max(failing_since) FILTER (WHERE is_main) OVER project AS main_failing_since,

@@ -6,9 +6,7 @@ SELECT project.project_id, project.project_slug, project.project_name,
   CASE WHEN total.main > 0 THEN 'main_failing' WHEN total.failing > 0 THEN 'failing' WHEN total.known > 0 THEN 'good' ELSE 'unknown' END AS state,
   coalesce(total.failing, 0)::int AS failing, total.failing_since, total.main_failing_since, coalesce(total.stuck, 0)::int AS stuck,
   coalesce(total.builds, 0) AS builds, coalesce(total.finished, 0) AS finished, coalesce(total.succeeded, 0) AS succeeded,
-  coalesce(total.failed, 0) AS failed, total.succeeded::float8 / nullif(total.finished, 0) AS success_rate,
-  report.wilson_low(total.succeeded, total.finished) AS success_rate_low,
-  report.wilson_high(total.succeeded, total.finished) AS success_rate_high, total.last_triggered_at
+  coalesce(total.failed, 0) AS failed, rate.success_rate, rate.success_rate_low, rate.success_rate_high, total.last_triggered_at
 FROM report.dim_projects AS project
 LEFT JOIN (
   SELECT project_id, sum(builds) AS builds, sum(finished) AS finished, sum(succeeded) AS succeeded, sum(failed) AS failed,
@@ -21,11 +19,8 @@ LEFT JOIN (
     FROM rollup.series AS series
     LEFT JOIN (SELECT version_id FROM report.dim_versions WHERE is_deleted) AS gone ON gone.version_id = series.version_id
     UNION ALL
-    SELECT streak.project_id, 0, 0, 0, 0, 0, null, 0, 1,
-      (streak.type = 'html' AND coalesce(version.version_slug = coalesce(nullif(owner.default_version, ''), 'latest'), false))::int,
-      streak.failed_at
+    SELECT streak.project_id, 0, 0, 0, 0, 0, null, 0, 1, (coalesce(version.is_main, false) AND streak.type = 'html')::int, streak.broke_at
     FROM rollup.streaks AS streak
-    LEFT JOIN report.dim_projects AS owner ON owner.project_id = streak.project_id
     LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
     WHERE streak.recovered_build_id IS NULL AND version.is_deleted IS NOT TRUE
     UNION ALL
@@ -33,4 +28,5 @@ LEFT JOIN (
   ) AS own
   GROUP BY project_id
 ) AS total ON total.project_id = project.project_id
+CROSS JOIN LATERAL report.success_rate(total.succeeded, total.finished) AS rate
 WHERE NOT project.is_deleted AND project.project_id <> '-1';

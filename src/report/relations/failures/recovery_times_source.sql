@@ -3,14 +3,14 @@
 -- lasted so long and go on is one factor of the share that is still broken. Products are sums of logarithms, because SQL has only sums.
 CREATE OR REPLACE VIEW rollup.recovery_times_source AS
 WITH streak AS (
-  SELECT streak.project_id, streak.type, to_char(streak.failed_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, streak.recovered_at IS NOT NULL AS is_closed,
+  SELECT streak.project_id, streak.type, to_char(streak.broke_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, streak.recovered_at IS NOT NULL AS is_closed,
     greatest(0, date_part('epoch', coalesce(streak.recovered_at, least(state.covered_through, project.deleted_at, version.deleted_at))
-      - streak.failed_at)) / 3600 AS hours
+      - streak.broke_at)) / 3600 AS hours
   FROM rollup.streaks AS streak
   CROSS JOIN rollup.state
   LEFT JOIN report.dim_projects AS project ON project.project_id = streak.project_id AND project.deleted_at IS NOT NULL
   LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id AND version.deleted_at IS NOT NULL
-  WHERE streak.failed_at IS NOT NULL
+  WHERE streak.broke_at IS NOT NULL
 ), grouped AS (
   SELECT by_project, by_type, by_month, CASE WHEN by_project THEN streak.project_id ELSE '' END AS project_id,
     CASE WHEN by_type THEN streak.type ELSE '' END AS type, CASE WHEN by_month THEN streak.month ELSE '' END AS month,

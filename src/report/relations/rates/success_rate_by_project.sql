@@ -1,8 +1,6 @@
 CREATE OR REPLACE VIEW report.success_rate_by_project AS
 SELECT project_id, project.project_slug, total.builds, total.finished, total.succeeded, total.failed,
-  total.succeeded::float8 / nullif(total.finished, 0) AS success_rate,
-  report.wilson_low(total.succeeded, total.finished) AS success_rate_low,
-  report.wilson_high(total.succeeded, total.finished) AS success_rate_high,
+  rate.success_rate, rate.success_rate_low, rate.success_rate_high,
   total.builds - total.finished AS unfinished, total.versions, total.first_triggered_at, total.last_triggered_at
 FROM (
   SELECT project_id, sum(builds) AS builds, sum(finished) AS finished, sum(succeeded) AS succeeded, sum(failed) AS failed,
@@ -10,4 +8,5 @@ FROM (
     max(last_triggered_at) AS last_triggered_at
   FROM rollup.series GROUP BY project_id
 ) AS total
+CROSS JOIN LATERAL report.success_rate(total.succeeded, total.finished) AS rate
 LEFT JOIN report.dim_projects AS project USING (project_id);

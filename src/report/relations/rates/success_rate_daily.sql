@@ -1,14 +1,11 @@
 CREATE OR REPLACE VIEW report.success_rate_daily AS
-SELECT calendar.day, known.builds, known.finished, known.succeeded, known.failed,
-  day.succeeded::float8 / nullif(day.finished, 0) AS success_rate,
-  report.wilson_low(day.succeeded, day.finished) AS success_rate_low,
-  report.wilson_high(day.succeeded, day.finished) AS success_rate_high,
-  day.success_rate_project_mean, known.projects, known.builds - known.finished AS unfinished,
-  span.is_over AND coalesce(day.unsettled, 0) = 0 AS is_complete,
-  span.is_covered, known.stuck
+SELECT calendar.day, known.builds, known.finished, known.succeeded, known.failed, rate.success_rate, rate.success_rate_low,
+  rate.success_rate_high, day.success_rate_project_mean, known.projects, known.builds - known.finished AS unfinished,
+  span.is_over AND coalesce(day.unsettled, 0) = 0 AS is_complete, span.is_covered, known.stuck
 FROM report.dim_dates AS calendar
 CROSS JOIN rollup.state
 LEFT JOIN rollup.days AS day ON day.day = calendar.day
+CROSS JOIN LATERAL report.success_rate(day.succeeded, day.finished) AS rate
 CROSS JOIN LATERAL (
   SELECT coalesce(calendar.day::timestamp AT TIME ZONE 'UTC' <= state.covered_through, false) AS is_covered,
     coalesce((calendar.day + 1)::timestamp AT TIME ZONE 'UTC' <= state.covered_through, false) AS is_over

@@ -6,9 +6,8 @@ WITH platform_class AS (
 )
 SELECT daily.day, daily.finished, daily.succeeded, daily.failed, daily.success_rate, kept.succeeded + kept.failed AS finished_without_platform,
   kept.succeeded AS succeeded_without_platform, kept.failed AS failed_without_platform,
-  kept.succeeded::float8 / nullif(kept.succeeded + kept.failed, 0) AS success_rate_without_platform,
-  report.wilson_low(kept.succeeded, kept.succeeded + kept.failed) AS success_rate_without_platform_low,
-  report.wilson_high(kept.succeeded, kept.succeeded + kept.failed) AS success_rate_without_platform_high,
+  rate.success_rate AS success_rate_without_platform, rate.success_rate_low AS success_rate_without_platform_low,
+  rate.success_rate_high AS success_rate_without_platform_high,
   CASE WHEN daily.finished IS NOT NULL THEN coalesce(incident.hours, 0) END AS incident_hours, daily.is_complete, daily.is_covered
 FROM report.success_rate_daily AS daily
 LEFT JOIN (
@@ -28,4 +27,5 @@ LEFT JOIN (
 CROSS JOIN LATERAL (
   SELECT daily.succeeded - coalesce(incident.succeeded, 0) AS succeeded,
     daily.failed - coalesce(platform.failed, 0) - coalesce(incident.failed, 0) AS failed
-) AS kept;
+) AS kept
+CROSS JOIN LATERAL report.success_rate(kept.succeeded, kept.succeeded + kept.failed) AS rate;

@@ -1,7 +1,7 @@
 -- One row for each streak of failures of a series: failures between the same two successes.
 select project_id, version_id, type, reference, cast(sum(builds) as bigint) as failures,
   max(first_build_id) filter (where is_first) as first_failed_build_id,
-  max(first_triggered_at) filter (where is_first) as failed_at,
+  max(first_triggered_at) filter (where is_first) as broke_at,
   max(first_finished_after) filter (where is_first) as failed_after,
   max(first_finished_before) filter (where is_first) as failed_before,
   max(first_error_class) filter (where is_first) as error_class,

@@ -6,14 +6,14 @@ RETURNS TABLE (
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$
-  SELECT streak.project_id, streak.project_slug, streak.version_id, streak.version_slug, streak.type, streak.failed_at,
+  SELECT streak.project_id, streak.project_slug, streak.version_id, streak.version_slug, streak.type, streak.broke_at,
     streak.first_failed_build_id, streak.error_class, streak.recovered_at, streak.reference
   FROM report.recoveries AS streak
   LEFT JOIN report.dim_projects AS project ON project.project_id = streak.project_id
   LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
   CROSS JOIN LATERAL (SELECT (of_day + 1)::timestamp AT TIME ZONE 'UTC' AS at) AS ended
   -- A build without a date comes before those that have one.
-  WHERE of_day IS NOT NULL AND coalesce(streak.failed_at < ended.at, true)
+  WHERE of_day IS NOT NULL AND coalesce(streak.broke_at < ended.at, true)
     AND (streak.is_open OR streak.recovered_at >= ended.at)
     AND coalesce(project.deleted_at >= ended.at, true) AND coalesce(version.deleted_at >= ended.at, true)
 $$;

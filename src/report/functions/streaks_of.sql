@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION rollup.streaks_of(of_project text, of_version text, o
 RETURNS TABLE (
   first_failed_build_id text, last_failed_build_id text, last_succeeded_build_id text, last_succeeded_at timestamptz,
   recovered_build_id text, recovered_at timestamptz, recovered_after timestamptz, recovered_before timestamptz,
-  failures int, failed_at timestamptz, failed_after timestamptz, failed_before timestamptz, error_class text
+  failures int, broke_at timestamptz, failed_after timestamptz, failed_before timestamptz, error_class text
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $$

@@ -1,2 +1,0 @@
-CREATE OR REPLACE VIEW report.stuck_builds AS
-SELECT * FROM report.open_builds WHERE outcome = 'stuck';

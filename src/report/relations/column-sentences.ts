@@ -1,0 +1,77 @@
+/** What a column means that several relations of schema `report` have. */
+export const PROJECT = {
+  project_id: "The project's id; '-1' where the build's project is not in the mirror.",
+  project_slug: "The project's slug; '(unknown)' where it is not in the mirror.",
+} as const;
+
+export const VERSION = {
+  version_id: "The version's id; '-1' where it is not known.",
+  version_slug: "The version's slug, such as latest; '(unknown)' where it is not known.",
+} as const;
+
+export const TYPE = {
+  type: "The build's type, as sent: html, pdf, …; '(none)' where there is none.",
+} as const;
+
+export const SERIES = { ...PROJECT, ...VERSION, ...TYPE } as const;
+
+export const REFERENCE = {
+  reference:
+    "What builds call a project or version that the mirror lacks, so that unknown ones stay apart; " +
+    "'(none)' where a build names neither. Null where nothing unknown is named.",
+} as const;
+
+const COUNTS = {
+  builds: "Builds triggered, unfinished ones included.",
+  finished: "Builds with a known result: succeeded and failed. Rates are shares of these.",
+  succeeded: "Finished builds that succeeded.",
+  failed: "Finished builds that failed.",
+} as const;
+
+export const RATE = {
+  ...COUNTS,
+  success_rate:
+    "succeeded / finished, 0 to 1. Do not average it: divide sums. This and the other rates are null where nothing finished.",
+  success_rate_low: "Lower end of the 95 % Wilson interval of success_rate; few builds give a wide one.",
+  success_rate_high: "Upper end of that interval.",
+} as const;
+
+export const PROJECT_MEAN = {
+  success_rate_project_mean: "The mean of the projects' success rates, without the unknown project.",
+} as const;
+
+export const UNFINISHED = {
+  unfinished: "Builds without a known result: builds minus finished.",
+} as const;
+
+/** Of relations that have a row for each day. */
+export const COVERAGE = {
+  is_complete:
+    "True when the day is over, a sync has read past its end, and none of its builds is open. " +
+    "The service may still close its stuck builds, and then the rate changes: see stuck.",
+  is_covered:
+    "False where no sync has read the build list since the day began. Counts are then null, not 0, except for known builds.",
+} as const;
+
+export const STUCK = {
+  stuck:
+    "Builds among the unfinished that were stuck when last seen. The service closes most of them later, as failed.",
+} as const;
+
+/** What failures with something in common, such as their class, have as rows of all time. */
+export const FAILURES = (common: string) =>
+  ({
+    example: "The error line of the newest of them.",
+    failures: `Failed builds of this ${common}.`,
+    failure_share: "Their share of all failures, 0 to 1.",
+    projects: "Projects with such a failure, without the unknown one.",
+    project_share: "Their share of all projects with a failure, 0 to 1.",
+    first_triggered_at: "When the first of them was triggered.",
+    last_triggered_at: "When the last of them was triggered.",
+    last_build_id: "The last of them.",
+    failures_last_7_days:
+      "Those of the last seven UTC days, which end with the day up to which the build list was read; builds without a date count in no span.",
+    failures_7_days_before: "Those of the seven days before.",
+    projects_last_7_days: "Projects with such a failure in the last seven days, without the unknown one.",
+    projects_7_days_before: "The same for the seven days before.",
+  }) as const;
