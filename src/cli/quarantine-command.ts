@@ -3,12 +3,7 @@ import { spellProgram } from "../base/config/program.ts";
 import { requireBaseUrl } from "../base/config.ts";
 import { EXIT } from "../base/errors.ts";
 import { printableJson } from "../base/text.ts";
-import {
-  countQuarantine,
-  listQuarantine,
-  type QuarantineFilter,
-  type QuarantineRow,
-} from "../mirror/load/quarantine.ts";
+import { countQuarantine, listQuarantine, type QuarantineFilter, type QuarantineRow } from "../mirror/load/quarantine.ts";
 import { type RetryCounts, retryQuarantine } from "../mirror/run/retry-quarantine.ts";
 import { tryRefresh } from "../report/refresh/after-run.ts";
 import { RESOURCES, type Resource } from "../resources/resources.ts";

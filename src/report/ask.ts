@@ -3,13 +3,70 @@ import { ConfigError } from "../base/errors.ts";
 import { printableJson } from "../base/text.ts";
 import { type WrittenStatement, writeStatement } from "../store/connection/run-statement.ts";
 import { type ColumnOf, columnsOf, DICTIONARY, type Relation } from "./dictionary.ts";
-import type { AnswerFilters, FilterName, Question } from "./question.ts";
-import { relation as relationSql, where } from "./relation.ts";
 import { readTimeBounds } from "./time-bounds.ts";
+
+/**
+ * The filters of a relation. Slugs and types are compared as they are, `since` and `until` as
+ * `readTimeBounds` says.
+ */
+export interface AnswerFilters {
+  readonly project?: string | undefined;
+  readonly version?: string | undefined;
+  readonly type?: string | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  /** Rows at most. @default all */
+  readonly limit?: number | undefined;
+}
+
+type FilterName = keyof AnswerFilters;
+
+/** A statement over schema `report`, as `ask.ts` writes it: text with `$1`, `$2` and so on, and the values for them. */
+export interface Question extends WrittenStatement {
+  /** The relation that it is about. */
+  readonly relation: string;
+  /** The columns that it asks for, in their order; none where its text is its own. */
+  readonly columns: readonly string[];
+  /** The same without what only a page adds: every row, as the files have it. */
+  readonly whole: WrittenStatement;
+  /** The whole statement with its values written in, for people to copy. */
+  readonly readable: string;
+}
+
+/** A relation in a statement, and its columns. */
+type RelationSql<R extends Relation> = SQL & { readonly [Column in ColumnOf<R>]: SQL };
+
+/**
+ * A relation of schema `report` for drizzle's `sql`. With `build` for `relation("fact_builds")`, `${build}` is
+ * `report.fact_builds` and `${build.type}` is `type`; with an alias the column is `ALIAS.type`. A column that the
+ * dictionary does not have does not compile.
+ */
+export function relation<R extends Relation>(name: R, alias?: string): RelationSql<R> {
+  const [as, of] = alias === undefined ? ["", ""] : [` as ${alias}`, `${alias}.`];
+  const columns = columnsOf(name).map((column) => [column, sql.raw(of + column)]);
+  return Object.assign(sql.raw(`report.${name}${as}`), Object.fromEntries(columns));
+}
+
+/** Several columns of a relation, in this order. */
+export function pick<C extends string>(from: Readonly<Record<C, SQL>>, ...columns: C[]): SQL {
+  return sql.join(
+    columns.map((column) => from[column]),
+    sql`, `,
+  );
+}
+
+/** The WHERE of a statement, on a line of its own. Nothing where there are no conditions. */
+export function where(...conditions: (SQL | false)[]): SQL | undefined {
+  const given = conditions.filter((condition) => condition !== false);
+  return given.length === 0 ? undefined : sql`\nwhere ${sql.join(given, sql`\n  and `)}`;
+}
+
+/** A number of ours in the text: a statement without values takes one round trip less. */
+export const inline = (number: number): SQL => sql.raw(String(number));
 
 export const FILTER_NAMES = ["project", "version", "type", "since", "until", "limit"] as const;
 const LINE_LENGTH = 100;
-const PROJECTS = relationSql("dim_projects");
+const PROJECTS = relation("dim_projects");
 
 /** The filters that a relation accepts. */
 export function filtersOf(relation: Relation): FilterName[] {

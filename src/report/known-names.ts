@@ -4,9 +4,8 @@ import { ConfigError } from "../base/errors.ts";
 import { runStatement } from "../store/connection/run-statement.ts";
 import type { AnySql } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
+import { type AnswerFilters, relation } from "./ask.ts";
 import { RELATIONS, type Relation } from "./dictionary.ts";
-import type { AnswerFilters } from "./question.ts";
-import { relation } from "./relation.ts";
 
 const FETCHED_ROWS = 1000;
 

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildHref, projectHref } from "../../src/page/parts/links.ts";
-import { askFor } from "../../src/report/ask.ts";
+import { type AnswerFilters, askFor } from "../../src/report/ask.ts";
 import { toCsv } from "../../src/report/csv.ts";
-import type { AnswerFilters } from "../../src/report/question.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
 import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../support/page-text.ts";

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { askFor, filtersOf } from "../../src/report/ask.ts";
+import { type AnswerFilters, askFor, filtersOf } from "../../src/report/ask.ts";
 import { columnsOf, RELATIONS, type Relation } from "../../src/report/dictionary.ts";
 import { assertNamesKnown } from "../../src/report/known-names.ts";
-import type { AnswerFilters } from "../../src/report/question.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
 import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";

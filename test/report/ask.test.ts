@@ -1,10 +1,17 @@
 import { sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
-import { ask, askFor, onPage } from "../../src/report/ask.ts";
+import {
+  type AnswerFilters,
+  ask,
+  askFor,
+  inline,
+  onPage,
+  pick,
+  relation,
+  where,
+} from "../../src/report/ask.ts";
 import { columnsOf, DICTIONARY, RELATIONS } from "../../src/report/dictionary.ts";
-import type { AnswerFilters } from "../../src/report/question.ts";
-import { inline, pick, relation, where } from "../../src/report/relation.ts";
 
 /** What comes between "where" and "order by", and the values in it. */
 function conditionOf(relation: (typeof RELATIONS)[number], filters: AnswerFilters) {

@@ -6,7 +6,7 @@ import type { RunResult } from "../../mirror/run/close-run.ts";
 import { runSync, type SyncOptions, type SyncResult } from "../../mirror/run/run.ts";
 import { runWatchRound } from "../../mirror/run/watch-round.ts";
 import type { RunOptions } from "../../mirror/run/with-run.ts";
-import { withReport } from "../../report/refresh/after-run.ts";
+import { withReport } from "../../report/refresh/refresh.ts";
 import type { World } from "../../simulate/world.ts";
 import type { SyncKind } from "../../store/schema/runs.ts";
 

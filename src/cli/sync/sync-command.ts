@@ -6,7 +6,7 @@ import { runSync, type SyncOptions } from "../../mirror/run/run.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
 import { type Webhook, webhookOf } from "../../notify/webhook.ts";
 import { readDefinitions } from "../../report/definitions.ts";
-import { withReport } from "../../report/refresh/after-run.ts";
+import { withReport } from "../../report/refresh/refresh.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { withSql } from "../../store/connection/connect.ts";
 import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";

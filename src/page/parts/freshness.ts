@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
-import { askFor } from "../../report/ask.ts";
-import { relation } from "../../report/relation.ts";
+import { askFor, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { momentMs } from "./age.ts";
 import { askEach, type Row } from "./block.ts";

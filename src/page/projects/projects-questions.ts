@@ -1,8 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, onPage } from "../../report/ask.ts";
+import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
-import type { Question } from "../../report/question.ts";
-import { inline, pick, relation, where } from "../../report/relation.ts";
 
 const project = relation("project_states");
 const failing = relation("failing_now", "failing");

@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
-import { ask } from "../../report/ask.ts";
-import { relation } from "../../report/relation.ts";
+import { ask, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach } from "../parts/block.ts";
 

@@ -1,7 +1,5 @@
 import { counted, grouped } from "../../base/text.ts";
-import { ask, onPage } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { inline, pick, relation } from "../../report/relation.ts";
+import { ask, onPage, type Question, inline, pick, relation } from "../../report/ask.ts";
 import { momentTag } from "../parts/age.ts";
 import { block } from "../parts/block.ts";
 import type { Count } from "../parts/changes.ts";

@@ -1,7 +1,6 @@
 import { nearestNames } from "../../base/config/nearest-names.ts";
-import { ask } from "../../report/ask.ts";
+import { ask, relation } from "../../report/ask.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
-import { relation } from "../../report/relation.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, type BlockPage, drawBlocks, filesOf } from "../parts/block.ts";
 import { readText } from "../parts/choices.ts";

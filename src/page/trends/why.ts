@@ -1,7 +1,5 @@
 import { grouped } from "../../base/text.ts";
-import { ask } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { relation } from "../../report/relation.ts";
+import { ask, type Question, relation } from "../../report/ask.ts";
 import { block } from "../parts/block.ts";
 import type { Markup } from "../parts/html.ts";
 import { askForKinds } from "../parts/kinds.ts";

@@ -5,25 +5,79 @@ import { abortable } from "../../store/connection/abortable.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { askFor } from "../ask.ts";
 import { type ColumnOf, columnsOf, type Relation } from "../dictionary.ts";
-import { readAnswer, withSnapshot } from "../read-answer.ts";
-import { AS_OF, AS_OF_COLUMNS, type AsOf, asOfRow, findAsOf } from "./as-of.ts";
-import { type ExportForm, LAYOUT, type LastExport, readLastExport } from "./last-export.ts";
-import { findRevisions, MONTHS, MONTHS_COLUMNS, monthsRows } from "./months.ts";
+import { asIso, readAnswer, withSnapshot } from "../read-answer.ts";
 import { createParquetWriter, type TypedColumn } from "./parquet.ts";
 import type { Target } from "./part-files.ts";
 import { withStagingFolder, writeMarker } from "./staging-folder.ts";
-import { FACT, FACT_COLUMNS, writeMonths } from "./write-months.ts";
-import { type ExportedRelation, writeTable } from "./write-table.ts";
+import {
+  type ExportedRelation,
+  type ExportForm,
+  FACT,
+  FACT_COLUMNS,
+  findRevisions,
+  LAYOUT,
+  type LastExport,
+  MONTHS,
+  MONTHS_COLUMNS,
+  monthsRows,
+  readLastExport,
+  writeMonths,
+  writeTable,
+} from "./write-months.ts";
+
+/** The relation of one row that says as of when an export is. */
+const AS_OF = "as_of";
+
+interface AsOf {
+  /** The newest run that is in the answers; null where no run had ended. */
+  run_id: number | null;
+  exported_at: string;
+  /** The UTC day of `exported_at`: the last one of a calendar of what has happened. */
+  exported_on: string;
+  /** When its answers were computed. */
+  refreshed_at: string | null;
+  /** Everything that happened to builds upstream before this moment is in it; null where that is not known. */
+  current_through: string | null;
+  /** As in `report.freshness`: days before this one are over and read, this one has begun. */
+  covered_through: string | null;
+  covered_on: string | null;
+}
+
+const AS_OF_TYPES: Record<keyof AsOf, string> = {
+  run_id: "bigint",
+  exported_at: "timestamp with time zone",
+  exported_on: "date",
+  refreshed_at: "timestamp with time zone",
+  current_through: "timestamp with time zone",
+  covered_through: "timestamp with time zone",
+  covered_on: "date",
+};
+
+/** The moment that this transaction shows. It waits while a table of the reports is locked. */
+async function findAsOf(tx: TransactionSql, signal: AbortSignal): Promise<AsOf> {
+  const asked = tx<AsOf[]>`
+    select nullif(refreshed_run_id, 0)::float8 as run_id,
+           now() as exported_at, (now() at time zone 'UTC')::date::text as exported_on, refreshed_at,
+           -- With a role that only reads, the answers may be older than the last walk.
+           case when last_good_at <= refreshed_at then current_through end as current_through,
+           covered_through, (covered_through at time zone 'UTC')::date::text as covered_on
+    from report.freshness where resource = 'build'`;
+  const [found] = await abortable(asked, signal);
+  if (found === undefined) throw new Error("report.freshness has no row for builds");
+  return {
+    ...found,
+    exported_at: asIso(found.exported_at),
+    refreshed_at: found.refreshed_at && asIso(found.refreshed_at),
+    current_through: found.current_through && asIso(found.current_through),
+    covered_through: found.covered_through && asIso(found.covered_through),
+  };
+}
 
 export const EXPORT_FORMATS = ["parquet", "csv"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 const DIMENSIONS = ["dim_projects", "dim_versions", "dim_dates"] as const satisfies Relation[];
 const RELATIONS = [FACT, MONTHS, ...DIMENSIONS, AS_OF];
-/** What older versions wrote beside the folder of the facts. It is replaced with the rest. */
-const OLD_FILES = [...DIMENSIONS, AS_OF].flatMap((name) =>
-  EXPORT_FORMATS.map((ending) => `${name}.${ending}`),
-);
 const BATCH_ROWS = 5000;
 
 export interface ExportOptions {
@@ -58,7 +112,7 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
   const { sql, folder, format, since, until, incremental = false, signal } = options;
   const parquet = format === "parquet" ? await createParquetWriter(signal) : null;
   try {
-    return await withStagingFolder(folder, [...RELATIONS, ...OLD_FILES], (staging, old) =>
+    return await withStagingFolder(folder, RELATIONS, (staging, old) =>
       withSnapshot(sql, async (tx) => {
         const asOf = await findAsOf(tx, signal);
         // It waits while a table of the view is locked.
@@ -102,7 +156,12 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
             dim_projects: await dimension("dim_projects"),
             dim_versions: await dimension("dim_versions"),
             dim_dates: await dimension("dim_dates"),
-            [AS_OF]: await writeTable(target, AS_OF, AS_OF_COLUMNS, [[asOfRow(asOf)]]),
+            [AS_OF]: await writeTable(
+              target,
+              AS_OF,
+              Object.entries(AS_OF_TYPES).map(([name, type]) => ({ name, type })),
+              [[Object.keys(AS_OF_TYPES).map((name) => asOf[name as keyof AsOf])]],
+            ),
           },
         };
         await withOutputErrors(folder, () => writeMarker(staging, facts));

@@ -1,14 +1,136 @@
-import { resolve } from "node:path";
+/** Which logs leave, as `export --logs` and `prune --logs-older-than` both see it. */
+
+import { join, resolve } from "node:path";
+import type { DuckDBAppender } from "@duckdb/node-api";
+import type { SQL } from "drizzle-orm";
 import { abortable } from "../../store/connection/abortable.ts";
 import { compose, runStatement, writeStatement } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
-import { openDuckDb } from "../export/duckdb.ts";
+import { type DuckDb, literal, openDuckDb } from "../export/parquet.ts";
 import { readAnswer, withSnapshot } from "../read-answer.ts";
-import { addLogFiles, isIntact, type LogFile, monthOf } from "./log-folder.ts";
-import { createLogParts, findHeld, type Log, type LogKey, TEXTS } from "./log-parts.ts";
-import { HAS_TEXT, LOG_HASH, storedLogs } from "./stored-logs.ts";
+import { addLogFiles, isIntact, type LogFile, monthOf, type WrittenPart } from "./log-folder.ts";
 
-export interface LogExportOptions {
+/**
+ * The logs of finished builds that say something: `build`, its `log`, the `month` of the build's date, and the `bytes` of
+ * the texts. That of a build that goes on may still grow.
+ */
+export const storedLogs = (sourceTimezone: string): SQL => compose`
+  mirror.build_logs as log
+  join mirror.builds as build on build.id = log.build_id and build.state = 'finished'
+  cross join lateral (
+    select coalesce(to_char((build.date at time zone ${sourceTimezone}::text) at time zone 'UTC', 'YYYY-MM'), 'undated') as month,
+      (coalesce(octet_length(log.output), 0) + coalesce(octet_length(log.error), 0)
+        + coalesce(octet_length(log.setup), 0) + coalesce(octet_length(log.setup_error), 0))::float8 as bytes
+  ) as fact`;
+
+export const HAS_TEXT: SQL = compose`bytes > 0`;
+
+export const LOG_HASH: SQL = compose`mirror.log_hash(log.output, log.error, log.setup, log.setup_error)`;
+
+/** The texts of a log, in the order in which `mirror.log_hash` takes them. */
+const TEXTS = ["output", "error", "setup", "setup_error"] as const;
+
+/** The log of a build, or only what tells it from others. */
+export interface LogKey {
+  build_id: string;
+  /** `mirror.log_hash`, in hex. */
+  sha256: string;
+}
+
+type Log = LogKey & Record<(typeof TEXTS)[number], string | null>;
+
+/** Characters of a file before compression. DuckDB holds them all while it writes. */
+const PART_CHARACTERS = 32_000_000;
+
+/** `mirror.log_hash`, of the texts that are read back. */
+const READ_HASH = `sha256(${TEXTS.map((text) => `coalesce(sha256(${text}), '-')`).join(" || ")})`;
+
+/** Writes logs to files in `folder`, month by month; a month with long logs gets several. */
+function createLogParts(duckDb: DuckDb, folder: string) {
+  const parts: WrittenPart[] = [];
+  let current: { month: string; rows: number; characters: number; appender: DuckDBAppender } | null = null;
+
+  async function flush(): Promise<void> {
+    if (current === null) return;
+    const { month, rows, appender } = current;
+    current = null;
+    const place = join(folder, `${parts.length}.parquet`);
+    await duckDb.run(`write ${place}`, async (connection) => {
+      appender.closeSync();
+      await connection.run(`copy logs to ${literal(place)} (format parquet, compression zstd)`);
+      await connection.run("drop table logs");
+    });
+    parts.push({ month, place, rows });
+  }
+
+  async function begin(month: string) {
+    const columns = ["build_id", ...TEXTS, "sha256"].map((name) => `${name} varchar`).join(", ");
+    const appender = await duckDb.run("hold logs", async (connection) => {
+      await connection.run(`create table logs (${columns})`);
+      return connection.createAppender("logs");
+    });
+    return { month, rows: 0, characters: 0, appender };
+  }
+
+  return {
+    async add(month: string, log: Log): Promise<void> {
+      if (current?.month !== month) await flush();
+      current ??= await begin(month);
+      const { appender } = current;
+      for (const value of [log.build_id, ...TEXTS.map((text) => log[text]), log.sha256]) {
+        if (value === null) appender.appendNull();
+        else appender.appendVarchar(value);
+        current.characters += value?.length ?? 0;
+      }
+      appender.endRow();
+      current.rows++;
+      if (current.characters >= PART_CHARACTERS) await flush();
+    },
+    async end(): Promise<WrittenPart[]> {
+      await flush();
+      return parts;
+    },
+  };
+}
+
+/** The ids of those of `logs` that one of the files holds. */
+async function findHeld(
+  duckDb: DuckDb,
+  files: readonly string[],
+  logs: readonly LogKey[],
+): Promise<Set<string>> {
+  if (files.length === 0) return new Set();
+  return duckDb.run("read the export", async (connection) => {
+    await connection.run("create or replace table asked (build_id varchar, sha256 varchar)");
+    const appender = await connection.createAppender("asked");
+    for (const { build_id, sha256 } of logs) {
+      appender.appendVarchar(build_id);
+      appender.appendVarchar(sha256);
+      appender.endRow();
+    }
+    appender.closeSync();
+    const found = await connection.runAndReadAll(`
+      select build_id from read_parquet([${files.map(literal).join(", ")}], hive_partitioning = false)
+      semi join asked using (build_id, sha256)`);
+    return new Set(found.getRows().map(([id]) => String(id)));
+  });
+}
+
+/** Reads the logs of a file back, some thousand at a time: what each is, by the texts that the file has. */
+export async function* readHeld(duckDb: DuckDb, file: string): AsyncGenerator<LogKey[]> {
+  const result = await duckDb.run(`read ${file}`, (connection) =>
+    connection.stream(
+      `select build_id, ${READ_HASH} from read_parquet(${literal(file)}, hive_partitioning = false)`,
+    ),
+  );
+  for (;;) {
+    const chunk = await duckDb.run(`read ${file}`, () => result.fetchChunk());
+    if (chunk === null || chunk.rowCount === 0) return;
+    yield chunk.getRows().map(([id, hash]) => ({ build_id: String(id), sha256: String(hash) }));
+  }
+}
+
+interface LogExportOptions {
   sql: Sql;
   /** An export of logs, to which files are added; created where it is missing. */
   folder: string;

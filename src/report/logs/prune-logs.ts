@@ -3,10 +3,9 @@ import { abortable } from "../../store/connection/abortable.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import { openDuckDb } from "../export/duckdb.ts";
+import { openDuckDb } from "../export/parquet.ts";
+import { HAS_TEXT, LOG_HASH, type LogKey, readHeld, storedLogs } from "./export-logs.ts";
 import { isIntact, type LogFile, monthOf, readLogFolder } from "./log-folder.ts";
-import { type LogKey, readHeld } from "./log-parts.ts";
-import { HAS_TEXT, LOG_HASH, storedLogs } from "./stored-logs.ts";
 
 export interface LogPruneOptions {
   sql: Sql;

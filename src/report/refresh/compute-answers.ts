@@ -1,23 +1,181 @@
-/** Computes the stored answers within the transaction of a refresh: all of them, or what hangs on the changed records. */
+/** The statements that bring a stored answer up to date with its source. Rows that are right are not written. */
+
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import type { StoredAnswer } from "../declare-relation.ts";
+import { KEY_OF_SERIES, list, type StoredAnswer, same } from "../declare-relation.ts";
 import { ANSWERS, BUILDS, DATES, SERIES, STORED_DIMENSIONS } from "../stored/answers.ts";
-import {
-  ADD_DIFFERING,
-  ADD_DUE,
-  ADD_FAILED,
-  FIND_AFFECTED,
-  FIND_CHANGED,
-  FIND_DAYS_BEYOND,
-  TAKE_TOUCHED,
-  WRITE_CHANGED,
-} from "./changed-builds.ts";
-import {
-  addAllStatement,
-  findDifferingStatement,
-  mergePartsStatement,
-  writeDifferingStatements,
-} from "./merge-statements.ts";
+
+/** The statement for the parts that changes affect, or for all rows of an answer without parts. */
+function mergePartsStatement(answer: StoredAnswer): string {
+  const { table, source, columns, parts } = answer;
+  if (parts === null)
+    return `with differing as materialized (${differing(answer, `select ${list(columns)} from ${source}`)}), ${write(answer, "differing")}`;
+  const { query, scope, rows, isWithin = () => "true" } = parts;
+  // Without OFFSET 0 Postgres would compute the whole source and join it.
+  const fresh = `
+    select ${list(columns, "fresh")} from part cross join lateral (${rows} offset 0) as fresh where ${isWithin("fresh")}`;
+  const within = `
+    select ${list(columns, "stored")} from part join ${table} as stored on ${same(scope, "stored", "part")} and ${isWithin("stored")}`;
+  return `
+    with part as materialized (${query}), differing as materialized (${differing(answer, fresh, `(${within})`)}),
+    ${write(answer, "differing")}`;
+}
+
+/**
+ * Finds all rows that are not what their source gives, in a temporary table: Postgres uses several processes to create a
+ * table from a query, but not to write to an existing table.
+ */
+function findDifferingStatement(answer: StoredAnswer): string {
+  return `create temporary table differing on commit drop as ${differing(answer, selectAll(answer))}`;
+}
+
+/** The statements that write them. */
+function writeDifferingStatements(answer: StoredAnswer): string[] {
+  return [
+    "analyze differing",
+    // The planner may still think this table is empty and would pick a nested loop.
+    "set local enable_nestloop = off",
+    writeStatement(answer, "differing"),
+    "set local enable_nestloop = on",
+  ];
+}
+
+/** The statement for all rows of an empty table: there is nothing to compare with. */
+function addAllStatement(answer: StoredAnswer): string {
+  const { table, columns, order } = answer;
+  return `insert into ${table} (${list(columns)}) ${selectAll(answer)} order by ${list(order)}`;
+}
+
+/** Writes the rows of `from`, each of which differs from the stored one: it is new, gone, or has other values. */
+function writeStatement(answer: StoredAnswer, from: string): string {
+  return `with ${write(answer, from)}`;
+}
+
+function selectAll(answer: StoredAnswer): string {
+  // Most error lines are equal. This source looks at each once, which is cheaper from a few builds on.
+  const source = answer === BUILDS ? "rollup.all_builds_source" : answer.source;
+  return `select ${list(answer.columns)} from ${source}`;
+}
+
+/** A row that only one side has differs too: each answer has a value that is never null. */
+function differing(answer: StoredAnswer, fresh: string, stored = answer.table): string {
+  const { key } = answer;
+  const values = valuesOf(answer);
+  return `
+    select ${key.map((column) => `coalesce(fresh.${column}, stored.${column}) as ${column}`).join(", ")}, ${list(values, "fresh")},
+      stored.${key[0]} is null as is_new, fresh.${key[0]} is null as is_gone
+    from (${fresh}) as fresh full join ${stored} as stored on ${same(key, "stored", "fresh")}
+    where (${list(values, "stored")}) is distinct from (${list(values, "fresh")})`;
+}
+
+/** A new row may stand elsewhere, out of the part that was compared, where a stored one is wrong: it is put right then. */
+function write(answer: StoredAnswer, from: string): string {
+  const { table, columns, key, order } = answer;
+  const isSame = same(key, "stored", from);
+  return `
+    gone as (
+      delete from ${table} as stored using ${from} where is_gone and ${isSame}
+    ), moved as (
+      update ${table} as stored set ${assignments(answer, from)} from ${from} where not is_new and not is_gone and ${isSame}
+    )
+    insert into ${table} as stored (${list(columns)}) select ${list(columns)} from ${from} where is_new order by ${list(order)}
+    on conflict (${list(key)}) do update set ${assignments(answer, "excluded")}`;
+}
+
+const STAMPED: Readonly<Record<string, (answer: StoredAnswer, from: string) => string>> = {
+  updated_at: () => "now()",
+  renamed_at: (answer, from) => {
+    const names = valuesOf(answer).filter((column) => /_(slug|name)$/.test(column));
+    return `case when (${list(names, "stored")}) is distinct from (${list(names, from)}) then now() else stored.renamed_at end`;
+  },
+};
+
+function assignments(answer: StoredAnswer, from: string): string {
+  const set = valuesOf(answer).map((column) => `${column} = ${from}.${column}`);
+  return [...set, ...answer.stamps.map((stamp) => `${stamp} = ${STAMPED[stamp]?.(answer, from)}`)].join(", ");
+}
+
+function valuesOf({ columns, key }: StoredAnswer): string[] {
+  return columns.filter((column) => !key.includes(column));
+}
+
+/**
+ * The statements that find which facts of builds changed and bring them up to date. They hand on temporary
+ * tables: `touched` (records that may have changed), `changed` (facts that did) and `affected` (the parts of
+ * other answers that hang on these facts).
+ */
+
+/**
+ * Takes the ids that writers noted. It deletes exactly the rows that it sees, so those of a writer that
+ * commits later stay for the next refresh.
+ */
+const TAKE_TOUCHED = `
+  create temporary table touched on commit drop as
+  with taken as (delete from sync.touched_records returning resource, record_id)
+  select distinct resource, record_id as id from taken where record_id is not null`;
+
+const ADD_FAILED = `
+  insert into touched select 'build', build_id from rollup.builds where failed = 1
+  except select resource, id from touched`;
+
+/** Adds builds whose date was beyond tomorrow and is not any more. */
+const ADD_DUE = `
+  insert into touched select 'build', build_id from rollup.builds where ahead_until <= now()
+  except select resource, id from touched`;
+
+/** The class of an error is not compared: it follows from the record and from rules that users edit. */
+const COMPARED = BUILDS.columns.filter(
+  (column) =>
+    !["error_class", "error_fingerprint", "error_line", "masked_line", "error_line_id"].includes(column),
+);
+
+/** Adds every build whose fact is not what its records give. */
+const ADD_DIFFERING = `
+  insert into touched
+  select 'build', build_id
+  from (select ${list(COMPARED)} from rollup.build_facts) as fresh
+  full join (select ${list(COMPARED)} from ${BUILDS.table}) as stored using (build_id)
+  where (${list(COMPARED.slice(1), "stored")}) is distinct from (${list(COMPARED.slice(1), "fresh")})
+  except select resource, id from touched`;
+
+/** What other answers hang on a fact, by its old and its new values. */
+const PLACES = [...KEY_OF_SERIES, "triggered_at", "triggered_on", "error_fingerprint"];
+
+/** Computes the facts of the touched builds, and keeps those that differ from the stored ones. */
+const FIND_CHANGED = `
+  create temporary table changed on commit drop as
+  with fresh as materialized (
+    select ${list(BUILDS.columns)} from ${BUILDS.source}
+    where build_id in (select id from touched where resource = 'build')
+  )
+  select touched.id as build_id, stored.build_id is null as is_new, fresh.build_id is null as is_gone, ${list(BUILDS.columns.slice(1), "fresh")},
+    ${[...PLACES, "succeeded"].map((column) => `stored.${column} as old_${column}`).join(", ")}
+  from touched
+  left join fresh on fresh.build_id = touched.id
+  left join ${BUILDS.table} as stored on stored.build_id = touched.id
+  where resource = 'build' and (${list(BUILDS.columns, "stored")}) is distinct from (${list(BUILDS.columns, "fresh")})`;
+
+const WRITE_CHANGED = writeStatement(BUILDS, "changed");
+
+const FIND_AFFECTED = `
+  create temporary table affected on commit drop as
+  select distinct place.*
+  from changed cross join lateral (values
+    (${list(PLACES.map((column) => `changed.${column}`))}),
+    (${list(PLACES.map((column) => `old_${column}`))})
+  ) as place (project_id, version_id, type, reference, triggered_at, day, error_fingerprint)`;
+
+/**
+ * A row where the calendar may get other days: its days from the first build to the end of next year have no gap, so
+ * only builds at its first day, or outside of it, change it.
+ */
+const FIND_DAYS_BEYOND = `
+  select from affected
+  where day is not null and (day between
+    (select min(day) + 1 from report.dim_dates where day >= '2000-01-01')
+    and make_date(extract(year from now() at time zone 'UTC')::int + 1, 12, 31)) is not true
+  limit 1`;
+
+/** Computes the stored answers within the transaction of a refresh: all of them, or what hangs on the changed records. */
 
 /** When more builds changed than this, and more than this share of them, it costs less to compute all answers. */
 const FEW = 1000;
@@ -40,7 +198,7 @@ export interface Computed {
 }
 
 /** What a refresh has to do besides what writers noted. */
-export interface Due {
+interface Due {
   /** Classify all failures again. */
   reclassify: boolean;
   /** Compare all facts with their builds. */

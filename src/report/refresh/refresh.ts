@@ -1,9 +1,7 @@
-/**
- * Brings the stored answers behind schema `report` up to date with the mirror. Writers note which records they
- * change in `sync.touched_records`, in their own transactions, so a refresh costs what changed, and the next one
- * also does what a killed process left undone. Once a night all facts are compared with their builds. Readers
- * see the old answers until they see all new ones at once.
- */
+import type { SettingsFor } from "../../base/config/settings.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import type { StoreMeter } from "../../base/metrics/store-meter.ts";
 import { abortable } from "../../store/connection/abortable.ts";
 import { connect } from "../../store/connection/connect.ts";
 import { runText } from "../../store/connection/run-statement.ts";
@@ -15,7 +13,16 @@ import { areReportsLater } from "../../store/migrate/migrate.ts";
 import { readDefinitions } from "../definitions.ts";
 import { EXPENSIVE_ANSWERS } from "../stored/answers.ts";
 import { type Computed, computeAll, computeChanges, computeEverything, type Run } from "./compute-answers.ts";
-import type { RefreshSettings } from "./refresh-settings.ts";
+
+/** The settings that the stored answers depend on. */
+type RefreshSettings = SettingsFor<"reports">;
+
+/**
+ * Brings the stored answers behind schema `report` up to date with the mirror. Writers note which records they
+ * change in `sync.touched_records`, in their own transactions, so a refresh costs what changed, and the next one
+ * also does what a killed process left undone. Once a night all facts are compared with their builds. Readers
+ * see the old answers until they see all new ones at once.
+ */
 
 /** A number that no other program uses on this database: refreshes take turns. */
 const LOCK_KEY = "6441180125304119587";
@@ -57,7 +64,7 @@ export interface RefreshOptions extends RefreshSettings {
   signal?: AbortSignal;
 }
 
-export interface RefreshResult extends Computed {
+interface RefreshResult extends Computed {
   /** The newest run that is in the answers; 0 when there was none. */
   runId: number;
   /** Whether nothing was done, because a later version of the program defined the reports. */
@@ -203,4 +210,56 @@ async function refresh(
   const runId = state?.run_id ?? 0;
   await tx`select pg_notify('docmirror_run', ${String(runId)})`;
   return { runId, changed, isFull, repaired, isLeft: false };
+}
+
+/** What a refresh needs of a run's options. The run's own type would make reports depend on upstream code. */
+interface RunOptions {
+  settings: RefreshSettings & { databaseUrl: string };
+  log: Logger;
+  signal: AbortSignal;
+  /** Time the refresh. @default nothing does */
+  meters?: { store: StoreMeter };
+}
+
+/** The result of the refresh after a run. */
+export interface ReportedResult {
+  /** Why the refresh failed; null when it did not. The next refresh does the same work. */
+  reportError: unknown;
+}
+
+/** Makes a run function also refresh the reports, however the run ended. Errors of the run are thrown. */
+export function withReport<Options extends RunOptions, Result extends { summary: { run_id: number | null } }>(
+  run: (options: Options) => Promise<Result>,
+): (options: Options) => Promise<Result & ReportedResult> {
+  return async (options) => {
+    const result = await run(options);
+    const { settings, signal, meters } = options;
+    const log = options.log.child({ run_id: result.summary.run_id });
+    const from = performance.now();
+    const reportError = await tryRefresh(settings.databaseUrl, { ...settings, signal }, log);
+    meters?.store.refreshed((performance.now() - from) / 1000, reportError === null);
+    return { ...result, reportError };
+  };
+}
+
+/** Refreshes the reports. Returns a failure or a stop, else null. A failure is logged too. */
+export async function tryRefresh(url: string, options: RefreshOptions, log: Logger): Promise<unknown> {
+  const from = performance.now();
+  try {
+    const { changed, isFull, repaired, runId, isLeft } = await refreshReport(url, options);
+    if (isLeft) {
+      log.debug({ newest_run_id: runId }, "a later version defined the reports; it refreshes them");
+      return null;
+    }
+    const facts = { newest_run_id: runId, changed, full: isFull };
+    log.debug({ ...facts, duration_ms: Math.round(performance.now() - from) }, "reports refreshed");
+    if (repaired) {
+      log.warn({ repaired }, "facts of builds were not what their records give; computed them again");
+    }
+    return null;
+  } catch (error) {
+    if (!options.signal?.aborted)
+      log.error({ error: messageOf(error) }, "could not refresh the reports; the next run tries again");
+    return error;
+  }
 }

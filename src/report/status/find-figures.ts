@@ -1,12 +1,52 @@
 import type { Config } from "../../base/config.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Figures } from "../../base/metrics/figures.ts";
 import { RUN_KINDS } from "../../base/metrics/labels.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { sqlstateOf } from "../../store/connection/store-errors.ts";
 import { findLeader } from "../../store/ledger/leader.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import { findDeficit } from "../../store/ledger/run-ledger.ts";
+import { withSnapshot } from "../read-answer.ts";
 import { findOpenBuilds } from "./find-status.ts";
+
+/** A right or a table is missing: the database answers, but not with figures. */
+const REFUSED = /^42/;
+
+/** What the database says now. `figures` is null when it is away, or refuses to tell. */
+export interface FiguresReading {
+  isUp: boolean;
+  figures: Figures | null;
+}
+
+/** Makes a function that reads the figures of one moment. It never rejects. `read` must end in time. */
+export function createReadFigures({
+  read,
+  options,
+  log,
+}: {
+  read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
+  options: FiguresOptions;
+  log: Logger;
+}): () => Promise<FiguresReading> {
+  let lastTrouble: string | null = null;
+
+  return async () => {
+    try {
+      const figures = await read((sql) => withSnapshot(sql, (tx) => findFigures(tx, options)));
+      lastTrouble = null;
+      return { isUp: true, figures };
+    } catch (error) {
+      const trouble = messageOf(error);
+      // A scrape comes every few seconds, so the same trouble is told once.
+      if (trouble !== lastTrouble) log.warn({ error: trouble }, "could not read the figures for the metrics");
+      lastTrouble = trouble;
+      return { isUp: REFUSED.test(sqlstateOf(error) ?? ""), figures: null };
+    }
+  };
+}
 
 /** The newest syncs, and the newest rounds of the watch, that are looked at: enough for years and for two days. */
 const SYNCS = 1000;

@@ -2,7 +2,9 @@
  * How the mirror is: freshness, runs, builds, quarantine. `docmirror status`, `/status.json` and the metrics read the
  * same figures here. It asks the database alone, never the service.
  */
+
 import { ageMs, isAhead } from "../../base/clock.ts";
+import type { SettingsFor } from "../../base/config/settings.ts";
 import { findUndecided, type UndecidedRecord } from "../../mirror/lists/missing-records.ts";
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
@@ -20,7 +22,9 @@ import { listMutedProjects, type MutedProject } from "../../store/ledger/muted-p
 import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
 import { asIso, withSnapshot } from "../read-answer.ts";
-import type { StatusSettings } from "./status-settings.ts";
+
+/** The settings that the document of the mirror's state depends on. */
+export type StatusSettings = SettingsFor<"status">;
 
 const RUNS = 20;
 const UNDECIDED_SHOWN = 20;

@@ -1,9 +1,92 @@
-import type { Sql } from "../../store/connection/sql.ts";
+import { createDueTimes } from "../../base/due-times.ts";
+import type { AnySql, Sql } from "../../store/connection/sql.ts";
 import type { Definitions } from "../../store/migrate/definitions.ts";
-import { findStatus, type MirrorStatus } from "./find-status.ts";
-import { createNextRuns, type NextRun } from "./next-runs.ts";
-import { judgeSchema, type SchemaState } from "./schema-state.ts";
-import type { StatusSettings } from "./status-settings.ts";
+import { type MigrationStatus, migrationStatus, whatIsMissing } from "../../store/migrate/migrate.ts";
+import { findStatus, type MirrorStatus, type StatusSettings } from "./find-status.ts";
+
+/** The schema of a database compared with this program. */
+interface SchemaState {
+  /** `none`: the database has nothing of docmirror. */
+  state: "current" | "older" | "newer" | "none";
+  /** The number of migrations that the program knows. */
+  migrations: number;
+  /** How many of them the database lacks. */
+  missing: number;
+  /** How many the database has that the program does not know. */
+  unknown: number;
+  /** Views and functions of the reports that are defined differently. */
+  outdated: number;
+}
+
+/**
+ * Compares the schema of a database with this program. Changes nothing. `fault` says why this program cannot use the
+ * database, and what to do; null when it can. Throws StoreError.
+ */
+export async function judgeSchema(
+  sql: AnySql,
+  definitions: Definitions,
+): Promise<{ schema: SchemaState; fault: string | null }> {
+  const status = await migrationStatus(sql, definitions);
+  const { migrations, unknown, outdated } = status;
+  const missing = migrations.filter(({ appliedAt }) => appliedAt === null).length;
+  const isNone = unknown === 0 && missing === migrations.length;
+  const state = isNone ? "none" : status.state;
+  return {
+    schema: { state, migrations: migrations.length, missing, unknown, outdated: outdated.length },
+    fault: faultOf(state, status),
+  };
+}
+
+function faultOf(state: SchemaState["state"], status: MigrationStatus): string | null {
+  switch (state) {
+    case "current":
+      return null;
+    case "none":
+      return "There is no mirror in the database yet; `docmirror sync` makes one.";
+    case "older":
+      return `The schema of the database is older than this program: ${whatIsMissing(status)}. Run \`docmirror migrate\`.`;
+    case "newer":
+      if (status.usable) return null;
+      return "The schema of the database is newer than this program. Upgrade docmirror to the version that made it.";
+  }
+}
+
+/** A scheduled run that is still to come. */
+interface NextRun {
+  job: "sync" | "watch";
+  /** The cron line, and the IANA name of the zone in which it is read. */
+  cron: string;
+  timezone: string;
+  /** The next moment at which the line is due; null when there is none in 40 years. */
+  due_at: string | null;
+}
+
+/** Says when each job of a worker with these settings is due next. */
+export function createNextRuns({
+  syncCron,
+  watchCron,
+  timezone,
+}: Pick<StatusSettings, "syncCron" | "watchCron" | "timezone">): (now: Date) => NextRun[] {
+  const lines = [
+    { job: "sync", cron: syncCron, findNext: createFindNext(syncCron, timezone) },
+    { job: "watch", cron: watchCron, findNext: createFindNext(watchCron, timezone) },
+  ] as const;
+  return (now) =>
+    lines.map(({ job, cron, findNext }) => {
+      return { job, cron, timezone, due_at: findNext(now)?.toISOString() ?? null };
+    });
+}
+
+/** Searches only when the moment that it found has come, because a rare line takes a tenth of a second. */
+function createFindNext(cron: string, timezone: string): (now: Date) => Date | null {
+  const due = createDueTimes(cron, timezone);
+  let found: { from: Date; at: Date | null } | undefined;
+  return (now) => {
+    const isRight = found !== undefined && found.from <= now && (found.at === null || now < found.at);
+    if (!isRight) found = { from: now, at: due.next(now) };
+    return found?.at ?? null;
+  };
+}
 
 /** The document of `/status.json` and `docmirror status --json` (`docs/contract.md`, "The status document"). */
 export interface StatusDocument extends MirrorStatus {
@@ -17,7 +100,7 @@ export interface StatusDocument extends MirrorStatus {
 }
 
 /** Why there is no document: the schema is not that of this program. */
-export interface NoStatus {
+interface NoStatus {
   fault: string;
   schema: SchemaState;
   version: string;

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ExportForm, LAYOUT, readLastExport } from "../../../src/report/export/last-export.ts";
+import { type ExportForm, LAYOUT, readLastExport } from "../../../src/report/export/write-months.ts";
 
 const FORM: ExportForm = {
   layout: LAYOUT,

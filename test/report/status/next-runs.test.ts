@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createNextRuns } from "../../../src/report/status/next-runs.ts";
+import { createNextRuns } from "../../../src/report/status/read-status.ts";
 
 test("the next runs name each job with its line, its zone and the next moment", () => {
   const findNextRuns = createNextRuns({

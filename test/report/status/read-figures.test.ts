@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
-import { createReadFigures } from "../../../src/report/status/read-figures.ts";
+import { createReadFigures } from "../../../src/report/status/find-figures.ts";
 import { createKeptLog } from "../../support/quick-world.ts";
 
 const OPTIONS = { stuckAfterMs: 0, sourceTimezone: "Etc/UTC", isWorker: false };
