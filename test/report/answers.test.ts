@@ -1,24 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type AnswerFilters, askFor, filtersOf } from "../../src/report/ask.ts";
 import { columnsOf, RELATIONS, type Relation } from "../../src/report/dictionary.ts";
 import { assertNamesKnown } from "../../src/report/known-names.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
-import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
-import type { TestDatabase } from "../support/database.ts";
 import { createReportedMirror, HOSTILE_SLUGS } from "../support/reported-mirror.ts";
+import { useDatabase } from "../support/use-database.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createReportedMirror();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
-});
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
-});
+const { sql } = useDatabase(createReportedMirror);
 
 async function answer(
   relation: Relation,

@@ -1,16 +1,14 @@
 /** Whether builds arrive as usual: rows by hand, and the same from the model. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
+import { useDatabase } from "../support/use-database.ts";
 import { compareRows, readRelation } from "./compare.ts";
 import { readRaw } from "./model/raw.ts";
 import { computeReport } from "./model.ts";
 
-let database: TestDatabase;
-let sql: Sql;
+const database = useDatabase();
+const { sql } = database;
 
 /**
  * A service that builds at 5 and 35 past each hour, and at 5, 15, 25 … past from 08:00 to 17:59; from 1 March 2025, a
@@ -23,14 +21,8 @@ const SERVICE = `
   where extract(minute from at) in (5, 35) or extract(hour from at) between 8 and 17 and at::date <> '2025-04-15'`;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
   await sql.unsafe(SERVICE);
   await sql.unsafe("create table public.all_builds as select * from mirror.builds");
-});
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
 });
 
 interface World {

@@ -1,9 +1,7 @@
 /** What the dimensions make of the texts and objects that a service may send. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { useDatabase } from "../support/use-database.ts";
 import { insertOneVersion, insertRows } from "./insert-rows.ts";
 
 const RECORD = { first_seen_at: "2024-01-01", changed_at: "2024-01-01", record_hash: "\\x00" };
@@ -65,13 +63,11 @@ const KINDS: readonly (readonly [string | null, string | null, string | null, st
   [null, null, null, null],
 ];
 
-let database: TestDatabase;
-let sql: Sql;
+const database = useDatabase();
+const { sql } = database;
 const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
   await insertOneVersion(sql);
   const extras = [...LANGUAGES.map(([sent]) => ({ values: { programming_language: sent } })), ...EXTRAS];
   await insertRows(
@@ -100,10 +96,6 @@ beforeAll(async () => {
     })),
   );
   await refreshReport(database.url, settings);
-});
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
 });
 
 describe("dim_projects", () => {

@@ -1,9 +1,7 @@
 /** Which line of its texts says why a build failed, what it is classified as, and what it has in common with others. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { useDatabase } from "../support/use-database.ts";
 import { type InsertedRow, insertRows } from "./insert-rows.ts";
 import { findErrorLine, findErrorPlace } from "./model/error-line.ts";
 import { maskPlaces } from "./model/mask-places.ts";
@@ -279,56 +277,10 @@ const DIFFERENT = [
 ];
 /** What no line of a build's text should make slow, each to be repeated. */
 const HOSTILE = [
-  ...[
-    "a",
-    ".",
-    "a.",
-    "a.1.",
-    "/",
-    "../",
-    "'",
-    "a'",
-    "'a b",
-    '"',
-    '" ',
-    '"a ',
-    "`",
-    "`a",
-    "“",
-    "“a ",
-    "(from ",
-    "(from (",
-  ],
-  ...[
-    "=",
-    "a=",
-    "a==1,",
-    ">1, <2,",
-    "1",
-    "1.",
-    "1:1:",
-    "[",
-    "a[a,",
-    "@a.",
-    "a://",
-    "<name> ",
-    "<n>, ",
-    "package a ",
-  ],
-  ...[
-    "found for a[",
-    "0x",
-    "deadbeef1",
-    "9abcdef0-1234-",
-    "-",
-    "é",
-    "🙂",
-    "\\",
-    "a:\\",
-    "a.error",
-    "v1.0a",
-    "~/",
-  ],
+  ..."a¦.¦a.¦a.1.¦/¦../¦'¦a'¦'a b¦\"¦\" ¦\"a ¦`¦`a¦“¦“a ¦(from ¦(from (¦=¦a=¦a==1,¦>1, <2,¦1¦1.".split("¦"),
+  ..."1:1:¦[¦a[a,¦@a.¦a://¦<name> ¦<n>, ¦package a ¦found for a[¦0x¦deadbeef1¦9abcdef0-1234-¦-¦é¦🙂¦\\¦a:\\¦a.error¦v1.0a¦~/".split(
+    "¦",
+  ),
 ];
 const CLASSES = [
   { line: "error: the second rule", class: "first" },
@@ -340,16 +292,14 @@ const RULES = [
   { position: 10, pattern: "^error: the .* rule$", class: "first", note: "" },
 ];
 
-let database: TestDatabase;
-let sql: Sql;
+const database = useDatabase();
+const { sql } = database;
 const facts = new Map<
   string,
   { error_line: string | null; error_class: string; error_fingerprint: string }
 >();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
   const logs: InsertedRow[] = [
     ...LINES.map(({ title, texts }) => logRow(title, texts)),
     ...ALIKE.flatMap(([, ...lines]) =>
@@ -376,11 +326,6 @@ beforeAll(async () => {
   for (const { build_id, ...fact } of await sql`
       select build_id, error_line, error_class, error_fingerprint from report.fact_builds`)
     facts.set(build_id, fact as never);
-});
-
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
 });
 
 const logOf = (texts: Texts) => ({

@@ -1,23 +1,10 @@
 /** The test of flips, and which series it calls flaky. */
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { expect, test } from "vitest";
+import { useDatabase } from "../support/use-database.ts";
 import { insertRows } from "./insert-rows.ts";
 import { chanceOfFlips } from "./model/runs.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
-});
-
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
-});
+const { sql } = useDatabase();
 
 test("the chance of flips is that of counting every order, for all counts up to 20 builds", async () => {
   const rows = await sql<{ succeeded: number; failed: number; flips: number; p: number | null }[]>`

@@ -3,12 +3,13 @@
  * up to date are those that a refresh from nothing gives. A failure names the seed: REPORT_SEED=… makes the same builds again.
  */
 import { randomInt } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { createRandom } from "../../src/simulate/random.ts";
-import { connect, withSql } from "../../src/store/connection/connect.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { useDatabase } from "../support/use-database.ts";
 import { COMPARED, compareRows, findDifferences, readRelation } from "./compare.ts";
 import { type InsertedRow, insertRows } from "./insert-rows.ts";
 import type { ErrorRule } from "./model/facts.ts";
@@ -24,21 +25,14 @@ const STUCK_AFTER_MS = 2 * 3_600_000;
 
 const random = createRandom(SEED);
 const mirror = createRandomMirror(random);
-let database: TestDatabase;
-let sql: Sql;
+const database = useDatabase();
+const { sql } = database;
 let rules: readonly ErrorRule[] = RULES;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
   await replaceRules(RULES);
   await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
   await mirror.insert(sql, BUILDS);
-});
-
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
 });
 
 async function replaceRules(ones: readonly ErrorRule[]): Promise<void> {

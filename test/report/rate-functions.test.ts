@@ -1,24 +1,11 @@
 /** The intervals of rates that queries of users compute, for counts of each type that Postgres has. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { wilsonInterval } from "../../src/report/wilson-interval.ts";
-import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { useDatabase } from "../support/use-database.ts";
 
 const TYPES = ["smallint", "int", "bigint", "numeric", "real", "float8"];
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
-});
-
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
-});
+const { sql } = useDatabase();
 
 async function ask(expression: string): Promise<number | null> {
   const [row] = await sql.unsafe<{ value: number | null }[]>(`select ${expression} as value`);

@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { StoreError } from "../../src/base/errors.ts";
 import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-answer.ts";
-import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
+import { useDatabase } from "../support/use-database.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createTestDatabase({ migrated: false });
-  sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
-});
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
-});
+const { sql } = useDatabase(() => createTestDatabase({ migrated: false }), 2);
 
 const read = (text: string, params: (string | number)[] = [], options: { signal?: AbortSignal } = {}) =>
   withSnapshot(sql, async (tx) => {

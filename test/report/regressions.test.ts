@@ -1,16 +1,11 @@
 /** Which projects got worse, at the edges of the spans and of what is surely worse. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { useDatabase } from "../support/use-database.ts";
 import { insertRows } from "./insert-rows.ts";
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = useDatabase();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
   const state = { source_timezone: "Etc/UTC", stuck_after_s: 1, definition: "", run_id: 1 };
   await insertRows(sql, "rollup.state", [
     { ...state, covered_through: "2025-02-28T00:30:00Z", refreshed_at: "2025-03-15T00:00:00Z" },
@@ -18,11 +13,6 @@ beforeAll(async () => {
 });
 
 beforeEach(() => sql`delete from rollup.project_days`);
-
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
-});
 
 async function insertDays(
   project_id: string,

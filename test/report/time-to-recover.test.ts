@@ -1,18 +1,13 @@
 /** The estimate of the time to recover, on the data of a textbook and on edges. */
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { useDatabase } from "../support/use-database.ts";
 import { insertRows } from "./insert-rows.ts";
 
 const COVERED_THROUGH = Date.parse("2025-03-01T00:00:00Z");
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = useDatabase();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
   const covered_through = at(COVERED_THROUGH);
   await insertRows(sql, "rollup.state", [
     {
@@ -30,11 +25,6 @@ beforeEach(async () => {
   await sql`delete from rollup.streaks`;
   await sql`delete from report.dim_versions`;
   await sql`delete from report.dim_projects`;
-});
-
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
 });
 
 function at(ms: number): string {

@@ -1,10 +1,9 @@
 /** The database, and the model that judges it elsewhere, both come to what was computed by hand. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { DICTIONARY } from "../../src/report/dictionary.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { useDatabase } from "../support/use-database.ts";
 import { type Compared, compareRows, readRelation } from "./compare.ts";
 import { insertRows } from "./insert-rows.ts";
 import type { Row } from "./model/rates.ts";
@@ -38,14 +37,12 @@ const HAND_KEYS: Partial<Record<Modelled, readonly string[]>> = {
   error_fingerprints_daily: ["day", "error_class"],
 };
 
-let database: TestDatabase;
-let sql: Sql;
+const database = useDatabase();
+const { sql } = database;
 let today: string;
 const answers: Record<"database" | "model", Partial<Answers>> = { database: {}, model: {} };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
   await insertTinyWorld(sql);
   await sql`delete from report.error_rules`;
   await insertRows(
@@ -64,11 +61,6 @@ beforeAll(async () => {
     fingerprintOf: (_id, line) => line?.toLowerCase().replace(/[\d.]+/g, "n") ?? null,
     today,
   });
-});
-
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
 });
 
 /** What is different from a table; one that is a part lists some of the rows only. */

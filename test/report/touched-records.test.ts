@@ -95,6 +95,21 @@ describe("the records that writers note", () => {
     expect([...names]).toEqual([{ project_name: "pip", version_slug: "newest" }]);
   });
 
+  test("make a version main, or not, where only its project names another one", async () => {
+    const main = async () => {
+      await refresh();
+      const rows = await sql<{ id: string }[]>`
+        select version_id as id from report.dim_versions where is_main
+        union all select build_id from report.fact_builds where is_main order by 1`;
+      return rows.map(({ id }) => id);
+    };
+    expect(await main()).toEqual(["1", "11"]);
+    await sql`update mirror.projects set default_version = 'stable'`;
+    expect(await main()).toEqual([]);
+    await sql`update mirror.projects set default_version = 'latest'`;
+    expect(await main()).toEqual(["1", "11"]);
+  });
+
   test("come with the writer's transaction: one that commits while a refresh runs is for the next", async () => {
     await refresh();
     await addBuild(sql, "2");
@@ -165,7 +180,7 @@ test("a refresh where nothing changed reads no table of builds and writes one ro
   await sql.begin(async (tx) => {
     await tx`
       lock table mirror.projects, mirror.versions, mirror.builds, mirror.build_logs, mirror.build_transitions, sync.open_builds,
-        report.dim_projects, report.dim_versions, rollup.builds, rollup.project_days, rollup.days, rollup.project_weeks, rollup.weeks,
+        report.dim_projects, report.dim_versions, rollup.builds, rollup.project_days, rollup.days,
         rollup.series, rollup.streaks, rollup.errors, rollup.hours, rollup.resources in access exclusive mode`;
     const url = new URL(database.url);
     url.searchParams.set("lock_timeout", "1");

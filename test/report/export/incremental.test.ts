@@ -1,30 +1,25 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ExportOptions, exportReport } from "../../../src/report/export/export-report.ts";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
 import { runCli } from "../../support/cli.ts";
-import type { TestDatabase } from "../../support/database.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../../support/reported-mirror.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
-let database: TestDatabase;
-let sql: Sql;
+const database = useDatabase(createReportedMirror);
+const { sql } = database;
 let parent: string;
 let out: string;
 
 beforeAll(async () => {
   parent = await mkdtemp(join(tmpdir(), "docmirror-incremental-"));
-  database = await createReportedMirror();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
 });
 afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
   await rm(parent, { recursive: true, force: true });
 });
 
@@ -190,33 +185,6 @@ describe("an incremental export", () => {
     }
     await rm(out, { recursive: true });
     expect(await reason()).toEqual(["there is none", 0]);
-  });
-
-  it.each([
-    "csv",
-    "parquet",
-  ] as const)("writes an export of the older layout whole, as %s, and leaves nothing of it", async (format) => {
-    await exportTo(out, { format });
-    await rm(join(out, "fact_months"), { recursive: true });
-    for (const name of ["as_of", "dim_dates", "dim_projects", "dim_versions"]) {
-      await rename(join(out, name, `part-0.${format}`), join(out, `${name}.${format}`));
-      await rm(join(out, name), { recursive: true });
-    }
-    const older = fileOf("__HIVE_DEFAULT_PARTITION__", format);
-    await rename(join(out, dirname(fileOf(NONE))), join(out, dirname(older)));
-    const manifest = join(out, "_docmirror.json");
-    const { layout: _, ...facts } = JSON.parse(await readFile(manifest, "utf8"));
-    const files = facts.relations.fact_builds.files;
-    Object.assign(
-      files.find(({ path }: { path: string }) => path === fileOf(NONE, format)),
-      { path: older },
-    );
-    await writeFile(manifest, JSON.stringify(facts));
-    const { full_because, relations } = await exportAgain({ format });
-    expect(full_because).toBe("its files have another layout");
-    expect(relations.fact_builds?.kept).toBe(0);
-    expect(await readAll(out)).toEqual(await readFull({ format }));
-    expect((await exportAgain({ format })).relations.fact_builds?.kept).toBe(4);
   });
 
   it("keeps no file of another mirror, nor of one that took another way since a backup", async () => {

@@ -45,12 +45,8 @@ describe("the manifest of the last export", () => {
     expect(await last.find("other.csv")).toBeNull();
   });
 
-  it.each([
-    { layout: 2 },
-    { layout: 1 },
-    { layout: undefined },
-  ])("is of another layout: %j", async (fault) => {
-    expect(await readManifest(JSON.stringify({ ...MANIFEST, ...fault }))).toEqual({
+  it("is of another layout", async () => {
+    expect(await readManifest(JSON.stringify({ ...MANIFEST, layout: LAYOUT - 1 }))).toEqual({
       reason: "its files have another layout",
     });
   });
@@ -58,6 +54,7 @@ describe("the manifest of the last export", () => {
   it.each([
     ...["", "[]", "{", "null", "5", "{}"],
     ...[
+      { layout: undefined },
       { layout: 1.5 },
       { layout: "3" },
       { format: null },

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { StoreError } from "../../../src/base/errors.ts";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
-import { findFigures } from "../../../src/report/status/find-figures.ts";
+import { createReadFigures, findFigures } from "../../../src/report/status/find-figures.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase } from "../../support/database.ts";
+import { createKeptLog } from "../../support/quick-world.ts";
 
 const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true };
 const read = (sql: Sql, isWorker = true) =>
@@ -186,4 +188,30 @@ describe("the figures of a mirror", () => {
         await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
       }
     }));
+});
+
+const AWAY_OPTIONS = { stuckAfterMs: 0, sourceTimezone: "Etc/UTC", isWorker: false };
+const AWAY = { isUp: false, figures: null };
+
+/** Reads figures of a database that fails with these errors, one after another. */
+function setup(...errors: Error[]) {
+  const { log, messages } = createKeptLog();
+  const read = () => Promise.reject(errors.shift() ?? new Error("no more"));
+  return { readFigures: createReadFigures({ read, options: AWAY_OPTIONS, log }), messages };
+}
+
+describe("the figures", () => {
+  it("are absent while the database is away, which is logged once", async () => {
+    const down = new StoreError("no connection", { sqlstate: "08006" });
+    const { readFigures, messages } = setup(down, down, new StoreError("too slow"));
+    for (let times = 0; times < 3; times++) expect(await readFigures()).toEqual(AWAY);
+    expect(messages()).toEqual(Array(2).fill("could not read the figures for the metrics"));
+  });
+
+  it("are absent where the role may not read them, although the database is there", async () => {
+    const { readFigures } = setup(
+      new StoreError("permission denied for table notices", { sqlstate: "42501" }),
+    );
+    expect(await readFigures()).toEqual({ isUp: true, figures: null });
+  });
 });
