@@ -329,6 +329,7 @@ CREATE TABLE "report"."dim_versions" (
 	"first_seen_at" timestamp(6) with time zone,
 	"deleted_at" timestamp(6) with time zone,
 	"kind" text,
+	"is_main" boolean NOT NULL,
 	"updated_at" timestamp(6) with time zone DEFAULT now() NOT NULL,
 	"renamed_at" timestamp(6) with time zone DEFAULT now() NOT NULL
 );
@@ -524,41 +525,6 @@ CREATE TABLE "sync"."walks" (
 	CONSTRAINT "walks_run_id_resource_pk" PRIMARY KEY("run_id","resource")
 );
 
-CREATE TABLE "rollup"."builds" (
-	"build_id" text COLLATE "C" PRIMARY KEY NOT NULL,
-	"project_id" text COLLATE "C" NOT NULL,
-	"version_id" text COLLATE "C" NOT NULL,
-	"type" text NOT NULL,
-	"reference" text DEFAULT '' NOT NULL,
-	"state" text,
-	"outcome" text NOT NULL,
-	"succeeded" integer,
-	"failed" integer,
-	"is_settled" boolean NOT NULL,
-	"triggered_at" timestamp(6) with time zone,
-	"triggered_on" date,
-	"is_time_ambiguous" boolean NOT NULL,
-	"ahead_until" timestamp(6) with time zone,
-	"finished_after" timestamp(6) with time zone,
-	"finished_before" timestamp(6) with time zone,
-	"duration_s_min" double precision,
-	"duration_s_max" double precision,
-	"queued_s_min" double precision,
-	"queued_s_max" double precision,
-	"building_s_min" double precision,
-	"building_s_max" double precision,
-	"error_class" text,
-	"error_fingerprint" text,
-	"output_excerpt" text,
-	"masked_line" text,
-	"error_line_id" text,
-	"first_seen_at" timestamp(6) with time zone NOT NULL,
-	"deleted_at" timestamp(6) with time zone,
-	"last_seen_at" timestamp(6) with time zone,
-	"record_hash" "bytea" NOT NULL,
-	"updated_at" timestamp(6) with time zone DEFAULT now() NOT NULL
-);
-
 CREATE TABLE "rollup"."days" (
 	"day" date PRIMARY KEY NOT NULL,
 	"builds" integer NOT NULL,
@@ -604,18 +570,39 @@ CREATE TABLE "rollup"."project_days" (
 	CONSTRAINT "project_days_project_id_day_pk" PRIMARY KEY("project_id","day")
 );
 
-CREATE TABLE "rollup"."project_weeks" (
+CREATE TABLE "rollup"."builds" (
+	"build_id" text COLLATE "C" PRIMARY KEY NOT NULL,
 	"project_id" text COLLATE "C" NOT NULL,
-	"week" date NOT NULL,
-	"builds" integer NOT NULL,
-	"finished" integer NOT NULL,
-	"succeeded" integer NOT NULL,
-	"failed" integer NOT NULL,
-	"active_days" integer NOT NULL,
-	"failure_days" integer NOT NULL,
-	"unsettled" integer NOT NULL,
-	"stuck" integer DEFAULT 0 NOT NULL,
-	CONSTRAINT "project_weeks_project_id_week_pk" PRIMARY KEY("project_id","week")
+	"version_id" text COLLATE "C" NOT NULL,
+	"type" text NOT NULL,
+	"reference" text DEFAULT '' NOT NULL,
+	"state" text,
+	"outcome" text NOT NULL,
+	"succeeded" integer,
+	"failed" integer,
+	"is_settled" boolean NOT NULL,
+	"triggered_at" timestamp(6) with time zone,
+	"triggered_on" date,
+	"is_time_ambiguous" boolean NOT NULL,
+	"ahead_until" timestamp(6) with time zone,
+	"finished_after" timestamp(6) with time zone,
+	"finished_before" timestamp(6) with time zone,
+	"duration_s_min" double precision,
+	"duration_s_max" double precision,
+	"queued_s_min" double precision,
+	"queued_s_max" double precision,
+	"building_s_min" double precision,
+	"building_s_max" double precision,
+	"error_class" text,
+	"error_fingerprint" text,
+	"error_line" text,
+	"masked_line" text,
+	"error_line_id" text,
+	"first_seen_at" timestamp(6) with time zone NOT NULL,
+	"deleted_at" timestamp(6) with time zone,
+	"last_seen_at" timestamp(6) with time zone,
+	"record_hash" "bytea" NOT NULL,
+	"updated_at" timestamp(6) with time zone DEFAULT now() NOT NULL
 );
 
 CREATE TABLE "rollup"."series" (
@@ -648,7 +635,7 @@ CREATE TABLE "rollup"."streaks" (
 	"recovered_after" timestamp(6) with time zone,
 	"recovered_before" timestamp(6) with time zone,
 	"failures" integer NOT NULL,
-	"failed_at" timestamp(6) with time zone,
+	"broke_at" timestamp(6) with time zone,
 	"failed_after" timestamp(6) with time zone,
 	"failed_before" timestamp(6) with time zone,
 	"error_class" text,
@@ -656,48 +643,10 @@ CREATE TABLE "rollup"."streaks" (
 	CONSTRAINT "streaks_first_failed_build_id_pk" PRIMARY KEY("first_failed_build_id")
 );
 
-CREATE TABLE "rollup"."weeks" (
-	"week" date PRIMARY KEY NOT NULL,
-	"builds" integer NOT NULL,
-	"finished" integer NOT NULL,
-	"succeeded" integer NOT NULL,
-	"failed" integer NOT NULL,
-	"unsettled" integer NOT NULL,
-	"projects" integer NOT NULL,
-	"success_rate_project_mean" double precision,
-	"stuck" integer DEFAULT 0 NOT NULL
-);
-
 CREATE TABLE "rollup"."backlog" (
 	"hour" timestamp(6) with time zone PRIMARY KEY NOT NULL,
 	"open_min" integer NOT NULL,
 	"open_max" integer NOT NULL
-);
-
-CREATE TABLE "rollup"."project_week_times" (
-	"project_id" text COLLATE "C" NOT NULL,
-	"week" date NOT NULL,
-	"measured" integer NOT NULL,
-	"p50_s_min" double precision,
-	"p50_s_max" double precision,
-	"p90_s_min" double precision,
-	"p90_s_max" double precision,
-	"p95_s_min" double precision,
-	"p95_s_max" double precision,
-	CONSTRAINT "project_week_times_project_id_week_pk" PRIMARY KEY("project_id","week")
-);
-
-CREATE TABLE "rollup"."type_week_times" (
-	"type" text NOT NULL,
-	"week" date NOT NULL,
-	"measured" integer NOT NULL,
-	"p50_s_min" double precision,
-	"p50_s_max" double precision,
-	"p90_s_min" double precision,
-	"p90_s_max" double precision,
-	"p95_s_min" double precision,
-	"p95_s_max" double precision,
-	CONSTRAINT "type_week_times_type_week_pk" PRIMARY KEY("type","week")
 );
 
 CREATE TABLE "rollup"."hours" (
@@ -779,6 +728,7 @@ CREATE INDEX "walks_resource" ON "sync"."walks" USING btree ("resource","run_id"
 CREATE INDEX "walks_whole_run" ON "sync"."walks" USING btree ("resource","run_id") WHERE walk = 'whole';
 CREATE INDEX "walks_shares" ON "sync"."walks" USING btree ("run_id") WHERE read_to is not null;
 CREATE INDEX "walks_good" ON "sync"."walks" USING btree ("resource","run_id") WHERE is_good;
+CREATE INDEX "project_days_day" ON "rollup"."project_days" USING btree ("day");
 CREATE INDEX "builds_newest" ON "rollup"."builds" USING btree ("triggered_on" DESC NULLS LAST,"triggered_at" DESC NULLS LAST,"build_id" DESC NULLS LAST);
 CREATE INDEX "builds_project_day" ON "rollup"."builds" USING btree ("project_id","triggered_on");
 CREATE INDEX "builds_unsettled" ON "rollup"."builds" USING btree ("build_id") WHERE not is_settled or last_seen_at is not null;
@@ -787,12 +737,9 @@ CREATE INDEX "builds_series" ON "rollup"."builds" USING btree ("project_id","ver
 CREATE INDEX "builds_fingerprint" ON "rollup"."builds" USING btree ("error_fingerprint","project_id") WHERE failed = 1;
 CREATE INDEX "builds_failed_line" ON "rollup"."builds" USING btree ("triggered_on","error_class","error_fingerprint","error_line_id","project_id") WHERE failed = 1;
 CREATE INDEX "builds_ahead" ON "rollup"."builds" USING btree ("ahead_until") WHERE ahead_until is not null;
-CREATE INDEX "project_days_day" ON "rollup"."project_days" USING btree ("day");
-CREATE INDEX "project_weeks_week" ON "rollup"."project_weeks" USING btree ("week");
-CREATE INDEX "streaks_series" ON "rollup"."streaks" USING btree ("project_id","version_id","type","reference","failed_at");
-CREATE INDEX "streaks_failed_at" ON "rollup"."streaks" USING btree ("failed_at");
+CREATE INDEX "streaks_series" ON "rollup"."streaks" USING btree ("project_id","version_id","type","reference","broke_at");
+CREATE INDEX "streaks_broke_at" ON "rollup"."streaks" USING btree ("broke_at");
 CREATE INDEX "streaks_recovered_at" ON "rollup"."streaks" USING btree ("recovered_at");
-
 
 -- Part 2: storage
 

@@ -28,8 +28,8 @@ let own: Definitions | undefined;
 
 /**
  * The views and functions of schemas `report`, `report_people` and `rollup`, with the sentences of the dictionary. All but
- * `RESOURCE_VIEWS` have a file each beside the relation or the stored answer that reads it, or in `src/report/functions`. Each comes after those that it names. The
- * files are read once: an upgrade may replace them while this process runs, and then they are another program's.
+ * `RESOURCE_VIEWS` have a file each, in one of `FOLDERS`. Each comes after those that it names. The files are read once: an
+ * upgrade may replace them while this process runs, and then they are another program's.
  */
 export function readDefinitions(): Definitions {
   own ??= readFiles();

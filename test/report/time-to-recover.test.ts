@@ -105,6 +105,6 @@ test("a streak was broken until its project or its version was deleted, whicheve
   const [later] = await estimate();
   // One hour is too short to have seen how the others went on: 1/2, then 0.
   expect(later).toMatchObject({ median_hours: 2, p75_hours: 3 });
-  await sql`insert into report.dim_versions ${sql({ version_id: "1", project_id: "1", version_slug: "v", is_deleted: true, deleted_at: at(COVERED_THROUGH - 20 * 3_600_000) })}`;
+  await sql`insert into report.dim_versions ${sql({ version_id: "1", project_id: "1", version_slug: "v", is_main: false, is_deleted: true, deleted_at: at(COVERED_THROUGH - 20 * 3_600_000) })}`;
   expect(await estimate()).toMatchObject([{ streaks: 3, still_open: 1, median_hours: 2, p75_hours: 3 }]);
 });

@@ -203,7 +203,8 @@ export const FAILURES = {
   }),
   instability: declareRelation({
     answers:
-      "Which results are flaky? One row per series with two finished builds or more: how often its last 20 change between success and failure, and whether that is more often than by chance.",
+      "Which results are flaky? One row per series with two finished builds or more: how often its last 20 " +
+      "change between success and failure, and whether that is more often than by chance.",
     columns: {
       ...SERIES,
       finished: "Finished builds that count here, at most 20.",
