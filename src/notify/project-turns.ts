@@ -46,12 +46,13 @@ export const projectTurns: NoticeSource = {
         select from ${builds} where ${builds.id} = turn.build_id and ${builds.changed_run_id} > mark.marked offset 0
       ) as build
       cross join lateral (
-        select ${dimProjects.project_slug} from ${dimProjects}
+        select ${dimProjects.project_slug}, ${dimProjects.default_version} from ${dimProjects}
         where ${dimProjects.project_id} = ${turn.project_id} and not ${dimProjects.is_deleted} offset 0
       ) as project
       cross join lateral (
         select ${dimVersions.version_slug} from ${dimVersions}
-        where ${dimVersions.version_id} = ${turn.version_id} and ${dimVersions.is_main} and not ${dimVersions.is_deleted} offset 0
+        where ${dimVersions.version_id} = ${turn.version_id} and not ${dimVersions.is_deleted}
+          and rollup.is_main(${dimVersions.version_slug}, project.default_version) offset 0
       ) as version
       cross join lateral (
         select ${rollupBuilds.error_line} from ${rollupBuilds} where ${rollupBuilds.build_id} = turn.build_id offset 0

@@ -68,8 +68,7 @@ export interface Named {
   name: string | null;
   isDeleted: boolean;
   deletedAt: Micros | null;
-  /** Of a version: readers of its project see it first. */
-  isMain: boolean;
+  defaultVersion: string | null;
   isActive: boolean | null;
 }
 
@@ -81,7 +80,7 @@ const UNKNOWN: Named = {
   name: "(unknown)",
   isDeleted: false,
   deletedAt: null,
-  isMain: false,
+  defaultVersion: null,
   isActive: null,
 };
 
@@ -90,13 +89,7 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
   const readLocal = createLocalReader(settings.sourceTimezone);
   const transitions = groupBy(raw.transitions, ({ id }) => id);
   const projects = new Map(raw.projects.map((one) => [one.id, named(one, one.name ?? one.slug ?? one.id)]));
-  const mainOf = new Map(raw.projects.map((one) => [one.id, one.defaultVersion || "latest"]));
-  const versions = new Map(
-    raw.versions.map((one) => {
-      const isMain = (one.slug || one.id) === (mainOf.get(one.projectId ?? "") ?? "latest");
-      return [one.id, named(one, one.name, isMain)];
-    }),
-  );
+  const versions = new Map(raw.versions.map((one) => [one.id, named(one, one.name)]));
   const open = new Map(raw.open.map((one) => [one.id, one]));
   const logs = new Map(raw.logs.map((one) => [one.id, one]));
   const rules = settings.rules
@@ -162,9 +155,8 @@ function inOrder(a: Fact, b: Fact): number {
 }
 
 function named(
-  { id, slug, isDeleted, deleted_at, isActive }: RawNamed,
+  { id, slug, isDeleted, deleted_at, defaultVersion, isActive }: RawNamed,
   name: string | null,
-  isMain = false,
 ): Named {
   return {
     id,
@@ -172,7 +164,7 @@ function named(
     name,
     isDeleted,
     deletedAt: deleted_at,
-    isMain,
+    defaultVersion: defaultVersion ?? null,
     isActive: isActive ?? null,
   };
 }

@@ -58,8 +58,7 @@ export interface RawNamed {
   deleted_at: Micros | null;
   /** Of a project: the slug of its default version. */
   defaultVersion?: string | null;
-  /** Of a version, as is `isActive`. */
-  projectId?: string | null;
+  /** Of a version. */
   isActive?: boolean | null;
 }
 
@@ -88,7 +87,7 @@ export async function readRaw(sql: Sql): Promise<Raw> {
     projects: await sql<RawNamed[]>`
       select id, slug, name, deleted_at is not null as "isDeleted", ${us("deleted_at")}, default_version as "defaultVersion" from mirror.projects`,
     versions: await sql<RawNamed[]>`
-      select id, slug, verbose_name as name, deleted_at is not null as "isDeleted", ${us("deleted_at")}, project_id as "projectId", active as "isActive" from mirror.versions`,
+      select id, slug, verbose_name as name, deleted_at is not null as "isDeleted", ${us("deleted_at")}, active as "isActive" from mirror.versions`,
     open: await sql<Raw["open"]>`
       select build_id as id, ${us("seen_at")}, ${us("vanished_at")} from sync.open_builds`,
     walks: await sql<Raw["walks"]>`

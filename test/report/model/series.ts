@@ -56,7 +56,10 @@ function streaksOf(series: readonly Fact[]): Streak[] {
 export const allStreaks = (facts: readonly Fact[]): Streak[] => ratedSeries(facts).flatMap(streaksOf);
 
 /** Whether a build is of the main documentation: the version that readers of its project see first, as html. */
-export const isMain = ({ version, type }: Fact): boolean => version.isMain && type === "html";
+export const isMain = (fact: Fact): boolean => isDefault(fact) && fact.type === "html";
+
+const isDefault = ({ project, version }: Fact): boolean =>
+  version.slug === (project.defaultVersion || "latest");
 
 /** What failed at the end of a day: of each series, the last build that was triggered until then. */
 export function failingOn(facts: readonly Fact[], day: string): Row[] {
@@ -101,7 +104,7 @@ export function failingNow(facts: readonly Fact[]): Row[] {
       last_succeeded_build_id: streak.before?.id ?? null,
       error_class: last.error?.class ?? null,
       error_fingerprint: last.error?.fingerprint ?? null,
-      is_default_version: last.version.isMain,
+      is_default_version: isDefault(last),
       is_main: isMain(last),
       is_active: last.version.isActive,
       last_built_at: textOf(lastOf(last)),

@@ -1,5 +1,6 @@
+{%- set is_default = "coalesce(version.version_slug = coalesce(nullif(project.default_version, ''), 'latest'), false)" -%}
 select streak.project_id, project.project_slug, streak.version_id, version.version_slug, streak.type,
-  coalesce(version.is_main, false) and streak.type = 'html' as is_main, coalesce(version.is_main, false) as is_default_version,
+  {{ is_default }} and streak.type = 'html' as is_main, {{ is_default }} as is_default_version,
   version.is_active, streak.failures, streak.broke_at as failing_since, streak.first_failed_build_id, streak.last_failed_at,
   streak.last_failed_build_id, streak.last_succeeded_at, streak.last_succeeded_build_id, series.last_triggered_at as last_built_at,
   streak.last_error_class as error_class, streak.last_error_fingerprint as error_fingerprint, streak.last_error_line as error_line,

@@ -19,8 +19,10 @@ LEFT JOIN (
     FROM rollup.series AS series
     LEFT JOIN (SELECT version_id FROM report.dim_versions WHERE is_deleted) AS gone ON gone.version_id = series.version_id
     UNION ALL
-    SELECT streak.project_id, 0, 0, 0, 0, 0, null, 0, 1, (coalesce(version.is_main, false) AND streak.type = 'html')::int, streak.broke_at
+    SELECT streak.project_id, 0, 0, 0, 0, 0, null, 0, 1,
+      (streak.type = 'html' AND rollup.is_main(version.version_slug, owner.default_version))::int, streak.broke_at
     FROM rollup.streaks AS streak
+    LEFT JOIN report.dim_projects AS owner ON owner.project_id = streak.project_id
     LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
     WHERE streak.recovered_build_id IS NULL AND version.is_deleted IS NOT TRUE
     UNION ALL
