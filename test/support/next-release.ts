@@ -17,7 +17,7 @@ export interface NextRelease extends Disposable {
 export interface NextReleaseOptions {
   /** The file of its one migration more. */
   migration: string;
-  /** Files below `src/report/sql` that it defines otherwise, by their names without a folder. */
+  /** Files below `src/report/functions` that it defines otherwise, by their names without a folder. */
   definitions?: Record<string, (text: string) => string>;
 }
 

@@ -332,7 +332,7 @@ export const prunings = sync.table("prunings", {
 });
 
 /**
- * The views and functions of the reports (`src/report/sql`). `docmirror migrate` re-creates those that
+ * The views and functions of the reports (`src/report/functions`). `docmirror migrate` re-creates those that
  * differ.
  */
 export const definitions = sync.table("definitions", {
