@@ -3,9 +3,14 @@ import { spellProgram } from "../base/config/program.ts";
 import { requireBaseUrl } from "../base/config.ts";
 import { EXIT } from "../base/errors.ts";
 import { printableJson } from "../base/text.ts";
-import { countQuarantine, listQuarantine, type QuarantineFilter, type QuarantineRow } from "../mirror/load/quarantine.ts";
+import {
+  countQuarantine,
+  listQuarantine,
+  type QuarantineFilter,
+  type QuarantineRow,
+} from "../mirror/load/quarantine.ts";
 import { type RetryCounts, retryQuarantine } from "../mirror/run/retry-quarantine.ts";
-import { tryRefresh } from "../report/refresh/after-run.ts";
+import { tryRefresh } from "../report/refresh/refresh.ts";
 import { RESOURCES, type Resource } from "../resources/resources.ts";
 import type { Sql } from "../store/connection/sql.ts";
 import type { OpenDatabase } from "../store/embedded/open-embedded.ts";

@@ -1,8 +1,7 @@
 import { ConfigError, EXIT } from "../base/errors.ts";
-import { askFor, FILTER_NAMES, filtersOf } from "../report/ask.ts";
+import { type AnswerFilters, askFor, FILTER_NAMES, filtersOf } from "../report/ask.ts";
 import { DICTIONARY, RELATIONS, type Relation } from "../report/dictionary.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
-import type { AnswerFilters } from "../report/question.ts";
 import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
 import type { TransactionSql } from "../store/connection/sql.ts";
 import { repeatAfterConflict } from "../store/connection/transaction.ts";

@@ -1,6 +1,6 @@
 import { EXIT } from "../base/errors.ts";
 import { readDefinitions } from "../report/definitions.ts";
-import { tryRefresh } from "../report/refresh/after-run.ts";
+import { tryRefresh } from "../report/refresh/refresh.ts";
 import { checkBackup } from "../store/backup/read-backup.ts";
 import { countMigrations, restoreBackup } from "../store/backup/restore-backup.ts";
 import { withSql } from "../store/connection/connect.ts";

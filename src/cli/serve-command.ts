@@ -1,8 +1,7 @@
 import { messageOf } from "../base/errors.ts";
 import { createMeters } from "../base/metrics/meters.ts";
 import { readDefinitions } from "../report/definitions.ts";
-import { tryRefresh } from "../report/refresh/after-run.ts";
-import { isReportBehind, mayRefresh } from "../report/refresh/refresh.ts";
+import { isReportBehind, mayRefresh, tryRefresh } from "../report/refresh/refresh.ts";
 import { type MirrorServer, serveMirror } from "../serve/http/serve-mirror.ts";
 import { withSql } from "../store/connection/connect.ts";
 import { assertSessionPooling } from "../store/connection/session-pooling.ts";

@@ -5,7 +5,7 @@ import type { ContentSummary, RunSummary, WalkSummary } from "../../mirror/lists
 import { exitCodeOfRun, type RunResult } from "../../mirror/run/close-run.ts";
 import { notify } from "../../notify/notify.ts";
 import type { Webhook } from "../../notify/webhook.ts";
-import type { ReportedResult } from "../../report/refresh/after-run.ts";
+import type { ReportedResult } from "../../report/refresh/refresh.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import type { CommandContext } from "../context/run-command.ts";
@@ -212,7 +212,7 @@ async function assertWritable(file: string): Promise<void> {
 async function createDescriber({ config, clock, log }: CommandContext) {
   const { createFigureRegistry } = await import("../../base/metrics/figures.ts");
   const { createBuildInfoRegistry } = await import("../../base/metrics/meters.ts");
-  const { createReadFigures } = await import("../../report/status/read-figures.ts");
+  const { createReadFigures } = await import("../../report/status/find-figures.ts");
   const { createBoundedReader } = await import("../../serve/http/served-mirror.ts");
   const program = createBuildInfoRegistry();
   return async (databaseUrl: string | null): Promise<string> => {

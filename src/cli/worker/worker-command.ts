@@ -5,7 +5,7 @@ import { runSync } from "../../mirror/run/run.ts";
 import { runWatchRound } from "../../mirror/run/watch-round.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
 import { webhookOf } from "../../notify/webhook.ts";
-import { withReport } from "../../report/refresh/after-run.ts";
+import { withReport } from "../../report/refresh/refresh.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { showProgress } from "../sync/sync-command.ts";

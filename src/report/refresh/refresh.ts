@@ -1,7 +1,7 @@
 import type { SettingsFor } from "../../base/config/settings.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import type { StoreMeter } from "../../base/metrics/store-meter.ts";
+import type { StoreMeter } from "../../base/metrics/meters.ts";
 import { abortable } from "../../store/connection/abortable.ts";
 import { connect } from "../../store/connection/connect.ts";
 import { runText } from "../../store/connection/run-statement.ts";

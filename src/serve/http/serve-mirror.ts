@@ -6,7 +6,6 @@ import type { Meters } from "../../base/metrics/meters.ts";
 import { createPages } from "../../page/pages.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { createReadFigures } from "../../report/status/find-figures.ts";
-import type { StatusSettings } from "../../report/status/find-status.ts";
 import { createReadStatus } from "../../report/status/read-status.ts";
 import { createMirrorCatalog } from "../catalog/mirror-catalog.ts";
 import { createApp } from "./app.ts";
