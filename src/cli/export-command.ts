@@ -1,7 +1,12 @@
 import { Option } from "commander";
 import { EXIT } from "../base/errors.ts";
 import { counted } from "../base/text.ts";
-import { EXPORT_FORMATS, type ExportFacts, type ExportFormat, exportReport } from "../report/export/export-report.ts";
+import {
+  EXPORT_FORMATS,
+  type ExportFacts,
+  type ExportFormat,
+  exportReport,
+} from "../report/export/export-report.ts";
 import { exportLogs, type LogExport } from "../report/logs/export-logs.ts";
 import { repeatAfterConflict } from "../store/connection/transaction.ts";
 import { withReports } from "./context/with-reports.ts";

@@ -1,5 +1,5 @@
 import { counted, grouped } from "../../base/text.ts";
-import { ask, onPage, type Question, inline, pick, relation } from "../../report/ask.ts";
+import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { momentTag } from "../parts/age.ts";
 import { block } from "../parts/block.ts";
 import type { Count } from "../parts/changes.ts";
