@@ -8,7 +8,6 @@ import { SETTING_KEYS, SETTINGS } from "../src/base/config/settings.ts";
 import { silentLog } from "../src/base/log.ts";
 import { createPages } from "../src/page/pages.ts";
 import { readDefinitions } from "../src/report/definitions.ts";
-import { RELATIONS } from "../src/report/dictionary.ts";
 import { grantReader, planReaderGrant } from "../src/report/grant-reader.ts";
 import { withSnapshot } from "../src/report/read-answer.ts";
 import { becomeReader, readStatement } from "../src/report/read-statement.ts";

@@ -1,7 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, onPage } from "../../report/ask.ts";
-import { inline, pick, relation } from "../../report/relation.ts";
+import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
 import { age, momentMs, momentTag, span, when } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";

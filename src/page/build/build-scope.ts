@@ -1,9 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
 import type { BuildExplanation, ExplainedBuild } from "../../mirror/builds/explain-build.ts";
-import { askFor } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { relation } from "../../report/relation.ts";
+import { askFor, type Question, relation } from "../../report/ask.ts";
 import type { Row } from "../parts/block.ts";
 import type { Markup } from "../parts/html.ts";
 import type { MarkKind, Tone } from "../parts/marks.ts";

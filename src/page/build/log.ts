@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../base/text.ts";
 import type { ArchivedLog } from "../../mirror/builds/archived-log.ts";
-import { literal } from "../../report/export/duckdb.ts";
+import { literal } from "../../report/export/parquet.ts";
 import { momentTag } from "../parts/age.ts";
 import { block } from "../parts/block.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";

@@ -1,9 +1,7 @@
 import { counted } from "../../base/text.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts";
-import { ask } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { pick, relation } from "../../report/relation.ts";
+import { ask, pick, type Question, relation } from "../../report/ask.ts";
 import { HOUR_MS, momentMs, secondWords, when } from "../parts/age.ts";
 import { timeAxis } from "../parts/axes.ts";
 import { block } from "../parts/block.ts";

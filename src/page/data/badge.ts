@@ -24,8 +24,7 @@ export async function findBadgeFacts(tx: TransactionSql, slug: string): Promise<
       select build.succeeded = 1 as is_passing
       from report.dim_versions as version
       join report.fact_builds as build on build.project_id = project.project_id and build.version_id = version.version_id
-      where version.project_id = project.project_id and version.version_slug = project.default_version
-        and not version.is_deleted and build.type = 'html' and build.succeeded is not null
+      where version.project_id = project.project_id and version.is_main and not version.is_deleted and build.type = 'html' and build.succeeded is not null
         and (build.triggered_at is null or build.triggered_at < now() + interval '1 day')
       order by build.triggered_at desc nulls last, length(build.build_id) desc, build.build_id desc
       limit 1

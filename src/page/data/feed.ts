@@ -15,7 +15,7 @@ interface FeedEvent {
   readonly type: string;
   /** The failures in a row, so far. */
   readonly failures: number;
-  readonly failed_at: string | null;
+  readonly broke_at: string | null;
   /** The error line of a build that failed. */
   readonly error_line: string | null;
 }
@@ -35,13 +35,13 @@ export async function findFeedEvents(tx: TransactionSql, project?: string): Prom
   return tx<FeedEvent[]>`
     select event.*, failed.error_line
     from (
-      (select 'broke' as kind, first_failed_build_id as build_id, failed_at as at,
-         project_slug, version_slug, type, failures, failed_at
+      (select 'broke' as kind, first_failed_build_id as build_id, broke_at as at,
+         project_slug, version_slug, type, failures, broke_at
        from report.recoveries as streak
-       where failed_at < now() + interval '1 day' and ${isShown}
-       order by failed_at desc limit ${MOST_EVENTS})
+       where broke_at < now() + interval '1 day' and ${isShown}
+       order by broke_at desc limit ${MOST_EVENTS})
       union all
-      (select 'fixed', recovered_build_id, recovered_at, project_slug, version_slug, type, failures, failed_at
+      (select 'fixed', recovered_build_id, recovered_at, project_slug, version_slug, type, failures, broke_at
        from report.recoveries as streak
        where recovered_at < now() + interval '1 day' and ${isShown}
        order by recovered_at desc limit ${MOST_EVENTS})

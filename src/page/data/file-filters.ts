@@ -4,9 +4,8 @@
  */
 import { didYouMean, nearestNames } from "../../base/config/nearest-names.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { FILTER_NAMES, filtersOf } from "../../report/ask.ts";
+import { type AnswerFilters, FILTER_NAMES, filtersOf } from "../../report/ask.ts";
 import type { Relation } from "../../report/dictionary.ts";
-import type { AnswerFilters } from "../../report/question.ts";
 import type { PageFiles } from "../parts/block.ts";
 
 /** The filters of a relation's file, as `docmirror report` has them. An empty one is none, but a slug may be empty. */

@@ -1,8 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { relation } from "../../report/relation.ts";
+import { ask, askFor, type Question, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age, momentTag } from "../parts/age.ts";
 import { askEach, type BlockPage, block, drawBlocks, filesOf, type Row } from "../parts/block.ts";

@@ -1,6 +1,5 @@
 import { counted, grouped } from "../../base/text.ts";
-import { ask } from "../../report/ask.ts";
-import { relation } from "../../report/relation.ts";
+import { ask, relation } from "../../report/ask.ts";
 import { part, type Row } from "../parts/block.ts";
 import { foreign, html, percent, wholePercent } from "../parts/html.ts";
 import { askForKinds, kindLabel } from "../parts/kinds.ts";

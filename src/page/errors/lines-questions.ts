@@ -1,7 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, onPage } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { inline, pick, relation, where } from "../../report/relation.ts";
+import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
 import { type Query, withQuery } from "../parts/links.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { dateOf, type Period, type PeriodChoice, within } from "../parts/period.ts";

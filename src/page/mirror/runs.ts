@@ -1,8 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, onPage } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { inline, relation } from "../../report/relation.ts";
+import { ask, inline, onPage, type Question, relation } from "../../report/ask.ts";
 import { clockWords, HOUR_MS, MINUTE_MS, momentMs, momentTag, when } from "../parts/age.ts";
 import { timeAxis } from "../parts/axes.ts";
 import { block, type Row } from "../parts/block.ts";

@@ -1,7 +1,5 @@
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, onPage } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { inline, pick, relation } from "../../report/relation.ts";
+import { ask, askFor, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { age } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";

@@ -1,7 +1,5 @@
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { relation } from "../../report/relation.ts";
+import { ask, askFor, type Question, relation } from "../../report/ask.ts";
 import { agoWords, clockWords, HOUR_MS, momentMs, span } from "../parts/age.ts";
 import { askEach, block, type Row } from "../parts/block.ts";
 import { html, type Markup } from "../parts/html.ts";

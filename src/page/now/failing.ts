@@ -1,9 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, onPage } from "../../report/ask.ts";
+import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
-import type { Question } from "../../report/question.ts";
-import { inline, pick, relation, where } from "../../report/relation.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age, agoWords, momentMs } from "../parts/age.ts";
 import { askEach, block, type Row } from "../parts/block.ts";

@@ -1,7 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { relation } from "../../report/relation.ts";
+import { ask, type Question, relation } from "../../report/ask.ts";
 import { DAY_MS, when } from "../parts/age.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 

@@ -1,6 +1,5 @@
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor } from "../../report/ask.ts";
-import { pick, relation } from "../../report/relation.ts";
+import { ask, askFor, pick, relation } from "../../report/ask.ts";
 import { DAY_MS, dayWords, momentMs } from "../parts/age.ts";
 import { part, type Row } from "../parts/block.ts";
 import { differenceOf, renderPoints } from "../parts/changes.ts";
@@ -66,11 +65,11 @@ function askForVerdict(scope: NowScope) {
     arrivals: askFor("arrivals"),
     newest: askFor("failing_projects", { limit: 1 }),
     broke: ask("recoveries")`
-select floor(extract(epoch from ${now} - ${streak.failed_at}) / 86400)::int as days_before,
+select floor(extract(epoch from ${now} - ${streak.broke_at}) / 86400)::int as days_before,
   count(distinct ${streak.project_id}) as broke,
   count(distinct ${streak.project_id}) filter (where ${streak.is_open}) as still_failing
 from ${streak}
-where ${since(streak.failed_at, "29 days")}
+where ${since(streak.broke_at, "29 days")}
 group by days_before
 order by days_before`,
     rates: ask("fact_builds")`

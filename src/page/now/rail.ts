@@ -1,7 +1,5 @@
 import { counted, grouped } from "../../base/text.ts";
-import { ask, onPage } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { pick, relation } from "../../report/relation.ts";
+import { ask, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { age, agoWords, momentMs, span } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
 import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
@@ -143,7 +141,7 @@ function renderOpenBuild(row: Row, now: Date): Markup {
 function askForFixed(scope: NowScope): Question {
   const { since } = momentsOf(scope);
   return ask("recoveries")`
-select ${pick(streak, "project_id", "project_slug", "version_slug", "type", "recovered_at", "recovered_build_id", "failed_at", "failures", "error_class")}
+select ${pick(streak, "project_id", "project_slug", "version_slug", "type", "recovered_at", "recovered_build_id", "broke_at", "failures", "error_class")}
 from ${streak}
 where ${since(streak.recovered_at, "24 hours")}
 order by ${streak.recovered_at} desc, ${streak.first_failed_build_id}${onPage`\nlimit 100`}`;
@@ -191,7 +189,7 @@ export const fixed = block({
 
 function renderFixedProject([row, ...more]: readonly Row[], now: Date): Markup {
   if (row === undefined) return html``;
-  const lasted = momentMs(row.recovered_at) - momentMs(row.failed_at);
+  const lasted = momentMs(row.recovered_at) - momentMs(row.broke_at);
   const failed = Number.isNaN(lasted) ? "" : ` for ${span(Math.max(0, lasted))}`;
   return html`<li><span>${mark("good", "fixed")} ${projectLink(row.project_slug)} ${targetTag(row)}</span>
     ${age(row.recovered_at, now)}

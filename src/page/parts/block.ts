@@ -3,7 +3,7 @@
  * their order. Blocks that need the same answer, or the verdict and a block, ask the same question: equal questions are
  * sent once. A page imports from here and from its own folder, never from another page.
  */
-import type { Question } from "../../report/question.ts";
+import type { Question } from "../../report/ask.ts";
 import { runText, type WrittenStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { html, type Markup } from "./html.ts";

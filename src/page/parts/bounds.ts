@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { formatBetween } from "../../mirror/builds/format-span.ts";
-import { inline } from "../../report/relation.ts";
+import { inline } from "../../report/ask.ts";
 import { html, type Markup } from "./html.ts";
 import { keyEntry, renderKey, uprightLine } from "./plot.ts";
 

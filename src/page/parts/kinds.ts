@@ -1,8 +1,6 @@
 import { didYouMean } from "../../base/config/nearest-names.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { ask } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { pick, relation } from "../../report/relation.ts";
+import { ask, pick, type Question, relation } from "../../report/ask.ts";
 import { runText } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { nearestChoices } from "./choices.ts";

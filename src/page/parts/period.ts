@@ -1,7 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ConfigError } from "../../base/errors.ts";
-import { ask } from "../../report/ask.ts";
-import { relation } from "../../report/relation.ts";
+import { ask, relation } from "../../report/ask.ts";
 import { readTimeBounds } from "../../report/time-bounds.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { DAY_MS, dayWords } from "./age.ts";

@@ -1,8 +1,6 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, onPage } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { inline, relation } from "../../report/relation.ts";
+import { ask, inline, onPage, type Question, relation } from "../../report/ask.ts";
 import { clockWords, momentMs, when } from "./age.ts";
 import type { Row } from "./block.ts";
 import { shorten } from "./html.ts";

@@ -1,9 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { nearestNames } from "../../base/config/nearest-names.ts";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, onPage } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { inline, pick, relation } from "../../report/relation.ts";
+import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { momentMs, momentTag, when } from "../parts/age.ts";
 import { askEach, block, type Row } from "../parts/block.ts";
 import { foreign, html, type Markup, shorten, targetWords } from "../parts/html.ts";

@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
-import { ask } from "../../report/ask.ts";
-import { inline, pick, relation } from "../../report/relation.ts";
+import { ask, inline, pick, relation } from "../../report/ask.ts";
 import { DAY_MS, dayWords } from "../parts/age.ts";
 import { block } from "../parts/block.ts";
 import { html, type Markup } from "../parts/html.ts";

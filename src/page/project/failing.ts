@@ -1,8 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, onPage } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { inline, pick, relation } from "../../report/relation.ts";
+import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { age, dayWords, momentMs } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";

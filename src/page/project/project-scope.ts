@@ -1,8 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, onPage } from "../../report/ask.ts";
+import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
-import type { Question } from "../../report/question.ts";
-import { inline, pick, relation } from "../../report/relation.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, type Row } from "../parts/block.ts";
 import { isKnownTime } from "../parts/bounds.ts";

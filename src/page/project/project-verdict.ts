@@ -1,6 +1,5 @@
 import { counted, grouped } from "../../base/text.ts";
-import { ask } from "../../report/ask.ts";
-import { pick, relation } from "../../report/relation.ts";
+import { ask, pick, relation } from "../../report/ask.ts";
 import { wilsonInterval } from "../../report/wilson-interval.ts";
 import { age, agoWords, dayWords, momentMs, momentTag } from "../parts/age.ts";
 import { part, type Row } from "../parts/block.ts";

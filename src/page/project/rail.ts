@@ -1,8 +1,7 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { formatBetween } from "../../mirror/builds/format-span.ts";
-import { ask, askFor, onPage } from "../../report/ask.ts";
-import { pick, relation } from "../../report/relation.ts";
+import { ask, askFor, onPage, pick, relation } from "../../report/ask.ts";
 import { age, momentMs, momentTag, span } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
 import { boundBars, isKnownTime, KNOWN_WITHIN, renderBoundKey } from "../parts/bounds.ts";
@@ -24,7 +23,7 @@ export const fixed = block({
   narrowedBy: OWN,
   asks: ({ subject: { id } }: ProjectScope) => ({
     rows: ask("recoveries")`
-select ${pick(streak, "version_slug", "type", "failed_at", "recovered_at", "recovered_build_id", "failures", "error_class")}${onPage`,
+select ${pick(streak, "version_slug", "type", "broke_at", "recovered_at", "recovered_build_id", "failures", "error_class")}${onPage`,
   count(*) over () as total`}
 from ${streak}
 where ${streak.project_id} = ${id} and not ${streak.is_open}
@@ -49,7 +48,7 @@ order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id}
 });
 
 function renderFixedSeries(row: Row, now: Date): Markup {
-  const took = momentMs(row.recovered_at) - momentMs(row.failed_at);
+  const took = momentMs(row.recovered_at) - momentMs(row.broke_at);
   const failures = Number(row.failures) > 1 ? `, ${grouped(Number(row.failures))} failures` : "";
   return html`<li><a href="${buildHref(String(row.recovered_build_id))}">
     ${targetWords(row.version_slug, row.type)}</a>${age(row.recovered_at, now)}

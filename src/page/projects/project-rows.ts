@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import { counted } from "../../base/text.ts";
-import { askFor } from "../../report/ask.ts";
-import { relation } from "../../report/relation.ts";
+import { askFor, relation } from "../../report/ask.ts";
 import { runText } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age, agoWords } from "../parts/age.ts";

@@ -1,8 +1,6 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { relation } from "../../report/relation.ts";
+import { ask, type Question, relation } from "../../report/ask.ts";
 import { dayAxis, drawDates, spansOf } from "../parts/axes.ts";
 import { block } from "../parts/block.ts";
 import { html } from "../parts/html.ts";

@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import { grouped } from "../../base/text.ts";
-import { ask } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
+import { ask, type Question } from "../../report/ask.ts";
 import { block, type Row } from "../parts/block.ts";
 import {
   type Count,

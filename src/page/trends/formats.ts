@@ -1,7 +1,5 @@
 import { sql } from "drizzle-orm";
-import { ask, askFor } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { relation } from "../../report/relation.ts";
+import { ask, askFor, type Question, relation } from "../../report/ask.ts";
 import { block, type Row } from "../parts/block.ts";
 import { type Count, rateDot } from "../parts/changes.ts";
 import { foreign, html, wholePercent } from "../parts/html.ts";

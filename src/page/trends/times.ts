@@ -1,9 +1,7 @@
 import { scaleLog } from "d3-scale";
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { inline, pick, relation } from "../../report/relation.ts";
+import { ask, inline, pick, type Question, relation } from "../../report/ask.ts";
 import { dayAxis, drawDates, type Span } from "../parts/axes.ts";
 import { block, type Row } from "../parts/block.ts";
 import {
@@ -148,7 +146,6 @@ ${levelLine(DURATION_BASE, "base")}${drawDates(spans, axis, DURATION_HEIGHT - 4,
   });
 }
 
-const phase = relation("build_phases");
 
 /** How long builds waited, and how long they worked, where both are known. */
 export const phases = block({
@@ -187,28 +184,28 @@ ${KEY}`,
 
 /** How long builds waited and worked of which both are known. */
 function askForPhases(period: Period, type: string | undefined): Question {
-  const isKnown = sql`${isKnownTime(phase.queued_s_min, phase.queued_s_max)} and ${isKnownTime(phase.building_s_min, phase.building_s_max)}`;
-  return ask("build_phases")`
-select count(${phase.building_s_min}) as finished, count(*) filter (where ${isKnown}) as known,
-  ${percentiles("queued", phase.queued_s_min, phase.queued_s_max, isKnown)},
-  ${percentiles("building", phase.building_s_min, phase.building_s_max, isKnown)}
-from ${phase}
-where ${within(phase.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${phase.type} = ${type}`}`;
+  const isKnown = sql`${isKnownTime(build.queued_s_min, build.queued_s_max)} and ${isKnownTime(build.building_s_min, build.building_s_max)}`;
+  return ask("fact_builds")`
+select count(${build.building_s_min}) as finished, count(*) filter (where ${isKnown}) as known,
+  ${percentiles("queued", build.queued_s_min, build.queued_s_max, isKnown)},
+  ${percentiles("building", build.building_s_min, build.building_s_max, isKnown)}
+from ${build}
+where ${within(build.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${build.type} = ${type}`}`;
 }
 
-const isWaitKnown = isKnownTime(phase.queued_s_min, phase.queued_s_max);
+const isWaitKnown = isKnownTime(build.queued_s_min, build.queued_s_max);
 
 /** How long half of the builds waited, by the hour of the day in which they were triggered. */
 export const waits = block({
   id: "waits",
   narrowedBy: CHOSEN,
   asks: ({ period, type }: TrendsScope) => ({
-    rows: ask("build_phases")`
-select extract(hour from ${phase.triggered_at} at time zone 'UTC')::int as hour, count(*) as finished,
-  count(*) filter (where ${isWaitKnown}) as known, ${percentiles("queued", phase.queued_s_min, phase.queued_s_max, isWaitKnown)}
-from ${phase}
-where ${phase.building_s_min} is not null
-  and ${within(phase.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${phase.type} = ${type}`}
+    rows: ask("fact_builds")`
+select extract(hour from ${build.triggered_at} at time zone 'UTC')::int as hour, count(*) as finished,
+  count(*) filter (where ${isWaitKnown}) as known, ${percentiles("queued", build.queued_s_min, build.queued_s_max, isWaitKnown)}
+from ${build}
+where ${build.building_s_min} is not null
+  and ${within(build.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${build.type} = ${type}`}
 group by hour
 order by hour`,
   }),

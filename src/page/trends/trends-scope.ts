@@ -1,7 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask } from "../../report/ask.ts";
-import type { Question } from "../../report/question.ts";
-import { pick, relation, where } from "../../report/relation.ts";
+import { ask, pick, type Question, relation, where } from "../../report/ask.ts";
 import { dateOf, type Period, type PeriodChoice, within } from "../parts/period.ts";
 
 export interface TrendsChoice extends PeriodChoice {

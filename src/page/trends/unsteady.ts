@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, onPage } from "../../report/ask.ts";
-import { inline, pick, relation, where } from "../../report/relation.ts";
+import { ask, askFor, inline, onPage, pick, relation, where } from "../../report/ask.ts";
 import { block, type Row } from "../parts/block.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
@@ -12,7 +11,7 @@ import { points } from "./compare.ts";
 import { lengthOf } from "./times.ts";
 import { CHOSEN, type TrendsScope } from "./trends-scope.ts";
 
-const series = relation("flaky_series");
+const series = relation("instability");
 const SHOWN = 5;
 
 /** Versions and formats whose results change more often than chance explains. */
@@ -20,10 +19,10 @@ export const flaky = block({
   id: "flaky",
   narrowedBy: { type: null },
   asks: (scope: TrendsScope) => ({
-    rows: ask("flaky_series")`
+    rows: ask("instability")`
 select ${pick(series, "project_slug", "version_slug", "type", "finished", "flips", "flip_rate_by_chance", "p_value_adjusted")}${onPage`,
   count(*) over () as series`}
-from ${series}${where(scope.type !== undefined && sql`${series.type} = ${scope.type}`)}
+from ${series}${where(sql`${series.is_flaky}`, scope.type !== undefined && sql`${series.type} = ${scope.type}`)}
 order by ${series.p_value}, ${series.finished} desc, ${pick(series, "project_slug", "version_slug", "type")}${onPage`\nlimit ${inline(SHOWN)}`}`,
   }),
   draw({ rows }) {
