@@ -3,7 +3,7 @@ import { maskUrl } from "../base/config/addresses.ts";
 import { baseUrl } from "../base/config/setting.ts";
 import { ConfigError } from "../base/errors.ts";
 import { readDefinitions } from "../report/definitions.ts";
-import { tryRefresh } from "../report/refresh/after-run.ts";
+import { tryRefresh } from "../report/refresh/refresh.ts";
 import { withSql } from "../store/connection/connect.ts";
 import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
 import { moveService, serviceUrl } from "../store/ledger/mirrored-service.ts";

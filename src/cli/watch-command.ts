@@ -4,7 +4,7 @@ import { ConfigError } from "../base/errors.ts";
 import { runWatchRound } from "../mirror/run/watch-round.ts";
 import { type Webhook, webhookOf } from "../notify/webhook.ts";
 import { readDefinitions } from "../report/definitions.ts";
-import { withReport } from "../report/refresh/after-run.ts";
+import { withReport } from "../report/refresh/refresh.ts";
 import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
 import { assertNotDemo } from "../store/ledger/mirrored-service.ts";
 import { prepareDatabase } from "../store/migrate/prepare.ts";

@@ -146,7 +146,6 @@ ${levelLine(DURATION_BASE, "base")}${drawDates(spans, axis, DURATION_HEIGHT - 4,
   });
 }
 
-
 /** How long builds waited, and how long they worked, where both are known. */
 export const phases = block({
   id: "phases",

@@ -1,18 +1,164 @@
-import { mkdir } from "node:fs/promises";
+/** The months of an export: their files, and those of the last export that can be kept because their month has the same revision. */
+import { mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type SQL, sql } from "drizzle-orm";
+import { isJsonObject } from "../../resources/parse-json.ts";
 import { abortable } from "../../store/connection/abortable.ts";
 import { copyOut } from "../../store/connection/copy.ts";
+import { runText } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askFor } from "../ask.ts";
+import { type AnswerFilters, askFor, relation } from "../ask.ts";
 import { type ColumnOf, columnsOf, type Relation } from "../dictionary.ts";
-import type { AnswerFilters } from "../question.ts";
-import { relation } from "../relation.ts";
-import type { KeptFiles } from "./last-export.ts";
-import { nameOfMonth, type Revisions } from "./months.ts";
+import type { AnswerCell, AnswerRow } from "../read-answer.ts";
 import type { TypedColumn } from "./parquet.ts";
-import { createPartFiles, PART, type Target } from "./part-files.ts";
-import type { ExportedRelation } from "./write-table.ts";
+import { createPartFiles, PART, type PartFile, type Target } from "./part-files.ts";
+import { MARKER } from "./staging-folder.ts";
+
+/** How the files are laid out and named. */
+export const LAYOUT = 3;
+
+/** All on which the rows of a file depend besides the facts. A file of another form is not kept. */
+export interface ExportForm {
+  /** `LAYOUT` of the docmirror that made it. */
+  layout: number;
+  format: string;
+  since: string | null;
+  until: string | null;
+  /** Of docmirror. */
+  version: string;
+  /** A hash of the view that the facts are read from. */
+  definition: string;
+}
+
+/** The files of the facts of an export. */
+interface KeptFiles {
+  folder: string;
+  /** The file of a path, where it is still as the manifest says. */
+  find(path: string): Promise<PartFile | null>;
+}
+
+/** Or why no file of it can be kept. */
+export type LastExport = KeptFiles | { reason: string };
+
+/** What an incremental export reads of a manifest. */
+interface Manifest {
+  form: ExportForm;
+  files: PartFile[];
+}
+
+const DIFFERENT: Record<keyof ExportForm, string> = {
+  layout: "its files have another layout",
+  format: "it has another format",
+  since: "it has another --since",
+  until: "it has another --until",
+  version: "another version of docmirror made it",
+  definition: "the columns of fact_builds have changed",
+};
+
+/** Reads the manifest of the export in `folder`. What cannot be trusted gives a reason, never an error. */
+export async function readLastExport(folder: string, form: ExportForm): Promise<LastExport> {
+  const text = await readFile(join(folder, MARKER), "utf8").catch(() => null);
+  if (text === null) return { reason: "there is none" };
+  const manifest = parseManifest(text);
+  if (manifest === null) return { reason: `its ${MARKER} is not one of this version` };
+  const names = Object.keys(DIFFERENT) as (keyof ExportForm)[];
+  const different = names.find((name) => manifest.form[name] !== form[name]);
+  if (different !== undefined) return { reason: DIFFERENT[different] };
+  const files = new Map(manifest.files.map((file) => [file.path, file]));
+  return {
+    folder,
+    async find(path) {
+      const file = files.get(path);
+      if (file === undefined) return null;
+      const found = await stat(join(folder, path)).catch(() => null);
+      return found?.isFile() && found.size === file.bytes ? file : null;
+    },
+  };
+}
+
+/** Anybody may have edited the text. Null where it is no such manifest. */
+function parseManifest(text: string): Manifest | null {
+  const manifest = parseObject(text);
+  const { layout, format, since, until, version, definition } = manifest;
+  if (!Number.isSafeInteger(layout) || ![format, version, definition].every(isText)) return null;
+  if (![since, until].every((bound) => bound === null || isText(bound))) return null;
+  const facts = isJsonObject(manifest.relations) ? manifest.relations.fact_builds : undefined;
+  const files = isJsonObject(facts) && Array.isArray(facts.files) ? facts.files.map(parseFile) : [null];
+  if (!files.every((file) => file !== null)) return null;
+  return { form: { layout, format, since, until, version, definition } as ExportForm, files };
+}
+
+function parseFile(file: unknown): PartFile | null {
+  if (!isJsonObject(file)) return null;
+  const { path, rows, bytes, revision } = file;
+  const isFile = [path, revision].every(isText) && [rows, bytes].every(isCount);
+  return isFile ? ({ path, rows, bytes, revision } as PartFile) : null;
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** The relation of the months of the facts. */
+export const MONTHS = "fact_months" satisfies Relation;
+
+/** The revision of each month, newest first, as the builds come; null is the month of those without a date. */
+type Revisions = ReadonlyMap<string | null, string>;
+
+export const MONTHS_COLUMNS: TypedColumn[] = [
+  { name: "month", type: "text" },
+  { name: "revision", type: "text" },
+];
+
+/** The values of `MONTHS_COLUMNS`. An export of some days has other facts than the revision stands for, so it names none. */
+export function monthsRows(revisions: Revisions, isWhole: boolean): AnswerCell[][] {
+  return [...revisions].map(([month, revision]) => [nameOfMonth(month), isWhole ? revision : null]);
+}
+
+/** The name of a month's folder. Hive's own for null is an error to some readers, and a text like any other to more. */
+const nameOfMonth = (month: string | null): string => month ?? "undated";
+
+export async function findRevisions(tx: TransactionSql): Promise<Revisions> {
+  const { text, params } = askFor(MONTHS);
+  // Text of `askFor`.
+  const rows = await runText<{ month: string | null; revision: string }>(tx, text, params);
+  return new Map(rows.map(({ month, revision }) => [month, revision]));
+}
+
+export interface ExportedRelation {
+  rows: number;
+  /** Without the column of the partition, which is only in the name of a folder. */
+  columns: TypedColumn[];
+  /** How many of the files are those of the last export. */
+  kept: number;
+  files: PartFile[];
+}
+
+/** Writes a folder of one file with the rows of `batches`, also where there are none. */
+export async function writeTable(
+  target: Target,
+  name: string,
+  columns: TypedColumn[],
+  batches: Iterable<AnswerRow[]> | AsyncIterable<AnswerRow[]>,
+): Promise<ExportedRelation> {
+  const parts = createPartFiles(target, columns);
+  try {
+    await parts.open(`${name}/${PART}`);
+    for await (const rows of batches) await parts.write(rows);
+    const files = await parts.end();
+    return { rows: files.reduce((sum, { rows }) => sum + rows, 0), columns, kept: 0, files };
+  } finally {
+    await parts.close();
+  }
+}
 
 export const FACT = "fact_builds" satisfies Relation;
 const fact = relation(FACT);
@@ -24,7 +170,7 @@ const LEFT_OUT: readonly ColumnOf<typeof FACT>[] = [
 ];
 export const FACT_COLUMNS = columnsOf(FACT).filter((column) => !LEFT_OUT.includes(column));
 
-export interface MonthsOptions {
+interface MonthsOptions {
   tx: TransactionSql;
   target: Target;
   /** Those of `FACT_COLUMNS`. */
