@@ -416,8 +416,8 @@ CREATE TABLE "sync"."pages" (
 	"meta" jsonb NOT NULL,
 	"ids" text[] NOT NULL,
 	"loaded_at" timestamp(6) with time zone NOT NULL,
-	"run_id" bigint DEFAULT 0 NOT NULL,
-	"normalizer_version" integer DEFAULT 0 NOT NULL,
+	"run_id" bigint NOT NULL,
+	"normalizer_version" integer NOT NULL,
 	CONSTRAINT "pages_resource_seq_pk" PRIMARY KEY("resource","seq")
 );
 
@@ -1283,8 +1283,8 @@ COMMENT ON COLUMN mirror.build_transitions.not_after IS 'It entered the state be
 COMMENT ON COLUMN mirror.build_transitions.anomaly IS 'What is odd about it: backward, no_date, future_date, repeated_hour, skipped_hour or clock; null where nothing is.';
 COMMENT ON COLUMN mirror.build_transitions.run_id IS 'The run that first showed the state.';
 COMMENT ON COLUMN mirror.build_transitions.request IS 'The request that first showed the state.';
-COMMENT ON COLUMN mirror.build_transitions.asked_at IS 'When that request was sent; null in rows of older versions.';
-COMMENT ON COLUMN mirror.build_transitions.rule IS 'Where not_before comes from: last_seen, date, predecessor or unknown; null in rows of older versions.';
+COMMENT ON COLUMN mirror.build_transitions.asked_at IS 'When that request was sent.';
+COMMENT ON COLUMN mirror.build_transitions.rule IS 'Where not_before comes from: last_seen, date, predecessor or unknown.';
 COMMENT ON COLUMN mirror.build_transitions.previous_run_id IS 'The run that last showed the state before, where it set not_before.';
 COMMENT ON COLUMN mirror.build_transitions.previous_request IS 'The request that last showed the state before, where it set not_before.';
 
@@ -1368,8 +1368,8 @@ COMMENT ON COLUMN mirror.builds.first_seen_at IS 'When the first reply with the 
 COMMENT ON COLUMN mirror.builds.changed_at IS 'When the reply arrived that last changed the row.';
 COMMENT ON COLUMN mirror.builds.deleted_at IS 'When it was found deleted; null while it exists, and again when it returns.';
 COMMENT ON COLUMN mirror.builds.record_hash IS 'A hash of the record as one version of the normalizer read it: equal for equal records.';
-COMMENT ON COLUMN mirror.builds.first_seen_run_id IS 'The run that first saw it; 0 in rows of older versions.';
-COMMENT ON COLUMN mirror.builds.changed_run_id IS 'The run that last changed the row; 0 in rows of older versions.';
+COMMENT ON COLUMN mirror.builds.first_seen_run_id IS 'The run that first saw it.';
+COMMENT ON COLUMN mirror.builds.changed_run_id IS 'The run that last changed the row.';
 
 COMMENT ON TABLE mirror.files IS 'Files: the pages of documentation that the service lists.';
 COMMENT ON COLUMN mirror.files.id IS 'The id of the record, as text.';
@@ -1383,8 +1383,8 @@ COMMENT ON COLUMN mirror.files.first_seen_at IS 'When the first reply with the r
 COMMENT ON COLUMN mirror.files.changed_at IS 'When the reply arrived that last changed the row.';
 COMMENT ON COLUMN mirror.files.deleted_at IS 'When it was found deleted; null while it exists, and again when it returns.';
 COMMENT ON COLUMN mirror.files.record_hash IS 'A hash of the record as one version of the normalizer read it: equal for equal records.';
-COMMENT ON COLUMN mirror.files.first_seen_run_id IS 'The run that first saw it; 0 in rows of older versions.';
-COMMENT ON COLUMN mirror.files.changed_run_id IS 'The run that last changed the row; 0 in rows of older versions.';
+COMMENT ON COLUMN mirror.files.first_seen_run_id IS 'The run that first saw it.';
+COMMENT ON COLUMN mirror.files.changed_run_id IS 'The run that last changed the row.';
 
 COMMENT ON TABLE mirror.log_files IS 'Files of exports that hold logs which were removed from build_logs.';
 COMMENT ON COLUMN mirror.log_files.id IS 'The file.';
@@ -1430,8 +1430,8 @@ COMMENT ON COLUMN mirror.projects.first_seen_at IS 'When the first reply with th
 COMMENT ON COLUMN mirror.projects.changed_at IS 'When the reply arrived that last changed the row.';
 COMMENT ON COLUMN mirror.projects.deleted_at IS 'When it was found deleted; null while it exists, and again when it returns.';
 COMMENT ON COLUMN mirror.projects.record_hash IS 'A hash of the record as one version of the normalizer read it: equal for equal records.';
-COMMENT ON COLUMN mirror.projects.first_seen_run_id IS 'The run that first saw it; 0 in rows of older versions.';
-COMMENT ON COLUMN mirror.projects.changed_run_id IS 'The run that last changed the row; 0 in rows of older versions.';
+COMMENT ON COLUMN mirror.projects.first_seen_run_id IS 'The run that first saw it.';
+COMMENT ON COLUMN mirror.projects.changed_run_id IS 'The run that last changed the row.';
 
 COMMENT ON TABLE mirror.users IS 'Users, as the service lists them.';
 COMMENT ON COLUMN mirror.users.id IS 'The id of the record, as text.';
@@ -1445,8 +1445,8 @@ COMMENT ON COLUMN mirror.users.first_seen_at IS 'When the first reply with the r
 COMMENT ON COLUMN mirror.users.changed_at IS 'When the reply arrived that last changed the row.';
 COMMENT ON COLUMN mirror.users.deleted_at IS 'When it was found deleted; null while it exists, and again when it returns.';
 COMMENT ON COLUMN mirror.users.record_hash IS 'A hash of the record as one version of the normalizer read it: equal for equal records.';
-COMMENT ON COLUMN mirror.users.first_seen_run_id IS 'The run that first saw it; 0 in rows of older versions.';
-COMMENT ON COLUMN mirror.users.changed_run_id IS 'The run that last changed the row; 0 in rows of older versions.';
+COMMENT ON COLUMN mirror.users.first_seen_run_id IS 'The run that first saw it.';
+COMMENT ON COLUMN mirror.users.changed_run_id IS 'The run that last changed the row.';
 
 COMMENT ON TABLE mirror.versions IS 'Versions of projects.';
 COMMENT ON COLUMN mirror.versions.id IS 'The id of the record, as text.';
@@ -1463,8 +1463,8 @@ COMMENT ON COLUMN mirror.versions.first_seen_at IS 'When the first reply with th
 COMMENT ON COLUMN mirror.versions.changed_at IS 'When the reply arrived that last changed the row.';
 COMMENT ON COLUMN mirror.versions.deleted_at IS 'When it was found deleted; null while it exists, and again when it returns.';
 COMMENT ON COLUMN mirror.versions.record_hash IS 'A hash of the record as one version of the normalizer read it: equal for equal records.';
-COMMENT ON COLUMN mirror.versions.first_seen_run_id IS 'The run that first saw it; 0 in rows of older versions.';
-COMMENT ON COLUMN mirror.versions.changed_run_id IS 'The run that last changed the row; 0 in rows of older versions.';
+COMMENT ON COLUMN mirror.versions.first_seen_run_id IS 'The run that first saw it.';
+COMMENT ON COLUMN mirror.versions.changed_run_id IS 'The run that last changed the row.';
 
 COMMENT ON TABLE sync.open_builds IS 'Builds that have not finished.';
 COMMENT ON COLUMN sync.open_builds.build_id IS 'The build.';
@@ -1600,7 +1600,7 @@ COMMENT ON COLUMN sync.runs.references_resolved IS 'References that found their 
 COMMENT ON COLUMN sync.runs.references_unresolved IS 'References without their record at its end.';
 COMMENT ON COLUMN sync.runs.transitions IS 'Transitions of builds that it stored.';
 COMMENT ON COLUMN sync.runs.error IS 'What ended it early; null where nothing did.';
-COMMENT ON COLUMN sync.runs.unfinished IS 'The work that it left; null in runs of older versions.';
+COMMENT ON COLUMN sync.runs.unfinished IS 'The work that it left.';
 COMMENT ON COLUMN sync.runs.warnings IS 'What else it met.';
 COMMENT ON COLUMN sync.runs.clock_ahead_min_ms IS 'How far the clock of the service was ahead of ours at least, in milliseconds; negative where it was behind; null where unknown.';
 COMMENT ON COLUMN sync.runs.clock_ahead_max_ms IS 'How far it was ahead at most.';

@@ -148,9 +148,7 @@ async function storeRoot(run: OpenRun, root: ServiceRoot): Promise<void> {
   const { sql, patience, runId, startedAt, warn } = run;
   const resources = [...Object.keys(root.resources), ...root.unknown];
   const at = startedAt.toISOString();
-  await patience("store the service", () =>
-    noteService(sql, { baseUrl: run.client.baseUrl, resources, runId, at }),
-  );
+  await patience("store the service", () => noteService(sql, { baseUrl: run.client.baseUrl, resources, at }));
   for (const resource of root.unknown) {
     warn(`the service has a resource '${resource}' that docmirror does not know; it is not mirrored`);
     const drift = [{ field: "", kind: "appeared" as const, detail: "a resource in the root listing" }];

@@ -76,8 +76,7 @@ export const MIRROR = {
       transitions: "Transitions of builds.",
       warnings: "How many warnings it gave.",
       error: "What ended it early; null where nothing did.",
-      unfinished:
-        "Work that it left: deletions to confirm, references to ask for, open builds to poll. Null in runs of older versions.",
+      unfinished: "Work that it left: deletions to confirm, references to ask for, open builds to poll.",
       rounds: "How many runs the row stands for: 1, or more where rounds of the watch saw nothing.",
       rounds_first_run_id: "The number of the first of them; the others lie between it and run_id.",
       rounds_since: "When the first of them began.",

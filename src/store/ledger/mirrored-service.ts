@@ -17,7 +17,7 @@ export function serviceUrl(baseUrl: URL): string {
   return baseUrl.origin + baseUrl.pathname.replace(/\/+$/, "");
 }
 
-/** Null before the first sync, and in a mirror of a version that did not store the service. */
+/** Null before the first sync. */
 export async function findService(sql: Sql): Promise<MirroredService | null> {
   const [service] = await sql<MirroredService[]>`
     select base_url as "baseUrl", resources from sync.service`;
@@ -38,26 +38,15 @@ export async function assertService(sql: Sql, baseUrl: URL): Promise<void> {
   );
 }
 
-/**
- * Stores at each sync which service is mirrored and which resources its root names. `isAdopted` means that
- * the mirror has earlier runs but no stored service; it is then taken to belong to this service.
- */
+/** Stores at each sync which service is mirrored and which resources its root names. */
 export async function noteService(
   sql: Sql,
-  facts: { baseUrl: URL; resources: readonly string[]; runId: number; at: string },
-): Promise<{ isAdopted: boolean }> {
-  const baseUrl = serviceUrl(facts.baseUrl);
-  const resources = [...facts.resources].sort();
-  const [stored] = await sql<{ isAdopted: boolean }[]>`
-    with before as (
-      select not exists (select from sync.service)
-        and exists (select from sync.walks where run_id < ${facts.runId} and pages > 0) as is_adopted
-    )
+  facts: { baseUrl: URL; resources: readonly string[]; at: string },
+): Promise<void> {
+  await sql`
     insert into sync.service (base_url, resources, noted_at)
-    select ${baseUrl}, ${resources}::text[], ${facts.at}::timestamptz from before
-    on conflict (id) do update set resources = excluded.resources, noted_at = excluded.noted_at
-    returning (select is_adopted from before) as "isAdopted"`;
-  return { isAdopted: stored?.isAdopted === true };
+    values (${serviceUrl(facts.baseUrl)}, ${facts.resources.toSorted()}::text[], ${facts.at}::timestamptz)
+    on conflict (id) do update set resources = excluded.resources, noted_at = excluded.noted_at`;
 }
 
 /** Stores that the service has moved to another base URL. Returns the old one, or null if unknown. */

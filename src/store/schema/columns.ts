@@ -42,10 +42,9 @@ export const bookkeeping = () => ({
    */
   record_hash: bytea().notNull(),
   /**
-   * The run that added the row. 0 in rows of versions that did not store it. Runs show the order of events,
-   * because a clock may be wrong.
+   * The run that added the row. Runs show the order of events, because a clock may be wrong.
    */
   first_seen_run_id: runNumber(),
-  /** The run that wrote `changed_at`. 0 in rows of versions that did not store it. */
+  /** The run that wrote `changed_at`. */
   changed_run_id: runNumber(),
 });

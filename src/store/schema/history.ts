@@ -9,8 +9,7 @@ export type BoundRule = "date" | "last_seen" | "predecessor" | "unknown";
 
 /**
  * A state was entered in the interval (`not_before`, `not_after`] (`docs/builds.md`, "Transitions"). Rows are
- * only added. The columns after `run_id` show where the bounds come from. They are null in rows of versions
- * that did not store them.
+ * only added. The columns after `run_id` show where the bounds come from.
  */
 export const buildTransitions = mirror.table(
   "build_transitions",

@@ -55,10 +55,7 @@ export const runs = sync.table(
     references_unresolved: bigint({ mode: "number" }).notNull().default(0),
     transitions: bigint({ mode: "number" }).notNull().default(0),
     error: text(),
-    /**
-     * The work that each phase after the walks left undone (`Unfinished`). Null in runs of versions that did
-     * not store it.
-     */
+    /** The work that each phase after the walks left undone. Null until the run ends. */
     unfinished: jsonb().$type<Unfinished>(),
     /**
      * Troubles that did not make the run fail, a sentence each: a pause in the requests to the service,
@@ -109,10 +106,7 @@ export const walks = sync.table(
     restored: bigint({ mode: "number" }).notNull().default(0),
     quarantined: bigint({ mode: "number" }).notNull().default(0),
     total_count: bigint({ mode: "number" }),
-    /**
-     * The run in which the walk began. It is an earlier run for a resumed walk. Null in walks of versions
-     * that did not store it.
-     */
+    /** The run in which the walk began. It is an earlier run for a resumed walk. */
     began_run_id: bigint({ mode: "number" }),
     /**
      * Records that upstream counts and that have no row, because they could not be stored: those that the
@@ -168,9 +162,9 @@ export const pages = sync.table(
     meta: jsonb().notNull(),
     ids: text().array().notNull(),
     loaded_at: moment().notNull(),
-    run_id: bigint({ mode: "number" }).notNull().default(0),
-    /** The version of the normalizer that read it. 0 in rows of versions that did not store it. */
-    normalizer_version: integer().notNull().default(0),
+    run_id: bigint({ mode: "number" }).notNull(),
+    /** The version of the normalizer that read it. */
+    normalizer_version: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.resource, table.seq] })],
 );
@@ -272,10 +266,7 @@ export const upstreamSchemas = sync.table(
   (table) => [primaryKey({ columns: [table.resource, table.body_hash] })],
 );
 
-/**
- * The one service that this database mirrors. It has a single row, or none before the first sync and in a
- * mirror of a version that did not store the service.
- */
+/** The one service that this database mirrors: a single row, or none before the first sync. */
 export const service = sync.table(
   "service",
   {

@@ -212,8 +212,8 @@ describe("a full walk of 900,000 records", () => {
   test("takes longer where the service gives smaller pages than it is asked for", async () => {
     const meta = JSON.stringify({ limit: 20 });
     await sql`
-      insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at)
-      values ('build', 0, '/', '\\x00', ${meta}::text::jsonb, '{}', now())`;
+      insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at, run_id, normalizer_version)
+      values ('build', 0, '/', '\\x00', ${meta}::text::jsonb, '{}', now(), 1, 1)`;
     expect(await estimateFullWalks(sql, { pageSize: 100, ratePerSecond: 5 })).toEqual({
       all: 8200,
       build: 8000,

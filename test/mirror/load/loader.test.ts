@@ -102,7 +102,7 @@ describe("what is written alongside", () => {
     await loading.load("user", [wireUser("1")], {
       alongside: async (tx, counts) => {
         expect(counts).toMatchObject({ inserted: 1 });
-        await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now())`;
+        await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now(), 1, 1)`;
       },
     });
     expect(await loading.sql`select 1 from sync.pages`).toHaveLength(1);
@@ -111,7 +111,7 @@ describe("what is written alongside", () => {
   test("takes the page with it when it fails, and nothing is taken for known", async ({ loading }) => {
     const failed = loading.load("user", [wireUser("1")], {
       alongside: async (tx) => {
-        await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now())`;
+        await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now(), 1, 1)`;
         throw new Error("no checkpoint");
       },
     });
@@ -130,7 +130,7 @@ describe("what is written alongside", () => {
     await loading.load("user", [wireUser("1"), bad], {
       alongside: async (tx, counts) => {
         if (counts.quarantined === 0) return;
-        await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now())`;
+        await tx`insert into sync.pages values ('user', 0, '/', '\\x00', '{}', '{}', now(), 1, 1)`;
       },
     });
     expect(await loading.sql`select 1 from sync.pages`).toHaveLength(1);

@@ -92,8 +92,8 @@ async function putAside({ sql }: Loading, resource: Resource, id: string | null)
 
 async function remember({ sql }: Loading, id: string, loadedAt: string): Promise<void> {
   await sql`
-    insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at, run_id)
-    values ('user', 0, '/', '\\xab', '{}', ${["8", id]}, ${loadedAt}, 1)`;
+    insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at, run_id, normalizer_version)
+    values ('user', 0, '/', '\\xab', '{}', ${["8", id]}, ${loadedAt}, 1, 1)`;
 }
 
 describe("a record in quarantine", () => {

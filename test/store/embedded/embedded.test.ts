@@ -89,7 +89,7 @@ describe("the embedded Postgres", () => {
     await again.close();
   });
 
-  test("a folder that an older version left open is closed at the next start, and the server reads its settings anew in it", {
+  test("a folder that others may read is closed at the next start, and the server reads its settings anew in it", {
     tags: ["long"],
   }, async () => {
     await (await open()).close();

@@ -5,7 +5,6 @@ import type { Sql } from "../../../src/store/connection/sql.ts";
 import { moveService } from "../../../src/store/ledger/mirrored-service.ts";
 import { runCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
-import { forgetService } from "../../support/mirror-rows.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 import { startScriptedServer } from "../../support/scripted-server.ts";
@@ -94,34 +93,6 @@ describe("a mirror is of one service", () => {
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain("ends in the API's own path");
     expect(wrong.stderr).not.toContain(PLANTED_SECRET);
-  });
-
-  test("which a mirror of an older version takes from its next sync, with a warning", async () => {
-    await using quick = await startQuickWorld(TINY);
-    await quick.sync();
-    await ask(quick.databaseUrl, forgetService);
-    const { summary } = await quick.sync();
-    expect(summary.warnings).toEqual([
-      expect.stringMatching(/^this mirror had not stored its service; it is now the mirror of http:/),
-    ]);
-    expect((await quick.sync()).summary.warnings).toBeUndefined();
-  });
-
-  test("or from a round of the watch where that comes first, so that no other service writes into it", async () => {
-    await using quick = await startQuickWorld(TINY);
-    await using other = await startQuickWorld({ ...TINY, builds: 40 });
-    await quick.sync();
-    await ask(quick.databaseUrl, forgetService);
-    expect((await quick.watch()).summary.warnings).toEqual([
-      expect.stringMatching(/^this mirror had not stored its service; it is now the mirror of http:/),
-    ]);
-    await expect(syncOnce(quick.databaseUrl, other.baseUrl)).rejects.toThrow("this mirror is of http:");
-    const { summary } = await quick.sync();
-    expect(summary.status).toBe("succeeded");
-    expect(summary.warnings).toBeUndefined();
-    expect(
-      await ask(quick.databaseUrl, (sql) => sql`select cardinality(resources) as named from sync.service`),
-    ).toEqual([{ named: RESOURCES.length }]);
   });
 
   test("is not noted where the root listing never came", async () => {
