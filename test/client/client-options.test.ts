@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { defaultValues } from "../../src/base/config.ts";
 import { ConfigError } from "../../src/base/errors.ts";
-import { resolveOptions } from "../../src/client/client-options.ts";
+import { resolveOptions } from "../../src/client/resolve-options.ts";
 
 const baseUrl = "https://docs.example.org/old/";
 

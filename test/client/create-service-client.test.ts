@@ -10,7 +10,7 @@ import {
 } from "../../src/base/errors.ts";
 import type { RetryNotice } from "../../src/client/client-options.ts";
 import { createServiceClient } from "../../src/client/create-service-client.ts";
-import type { Fetch } from "../../src/mirror/api/transport.ts";
+import type { Fetch } from "../../src/mirror/api/fetch.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { wireUser } from "../support/wire-records.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { HttpStatusError, UnexpectedShapeError } from "../../src/base/errors.ts";
-import { serviceClientOver } from "../../src/client/create-service-client.ts";
+import { serviceClientOver } from "../../src/client/service-client-over.ts";
 import { createTestClient } from "../support/client.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { wireUser } from "../support/wire-records.ts";

@@ -6,8 +6,8 @@ import {
   TimeoutError,
   UnexpectedShapeError,
 } from "../../src/base/errors.ts";
-import { serviceClientOver } from "../../src/client/create-service-client.ts";
 import type { ServiceClient } from "../../src/client/service-client.ts";
+import { serviceClientOver } from "../../src/client/service-client-over.ts";
 import { asSent } from "../support/canonical-json.ts";
 import { createTestClient } from "../support/client.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";

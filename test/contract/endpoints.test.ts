@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { serviceClientOver } from "../../src/client/create-service-client.ts";
 import type { ServiceClient } from "../../src/client/service-client.ts";
+import { serviceClientOver } from "../../src/client/service-client-over.ts";
 import { readPage } from "../../src/mirror/content/read-page.ts";
 import { runSync, type SyncOptions } from "../../src/mirror/run/run.ts";
 import { withContent } from "../../src/mirror/run/with-content.ts";

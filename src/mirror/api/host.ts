@@ -6,13 +6,14 @@ import { attachReply, NetworkError, type Reply, UnexpectedShapeError } from "../
 import type { RequestLabel } from "../../base/metrics/labels.ts";
 import type { RequestMeter } from "../../base/metrics/meters.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
+import type { Fetch } from "./fetch.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
 import { withSignals } from "./link-signals.ts";
 import { createLoginHider, loginOf } from "./logins.ts";
 import { cacheAgeMs, createClockDifference, parseHttpDate, parseRetryAfter } from "./reply-times.ts";
 import { withRetries } from "./retry.ts";
-import { createTransport, type Fetch, type RawReply, transportOf } from "./transport.ts";
+import { createTransport, type RawReply, transportOf } from "./transport.ts";
 import {
   answerOf,
   COMMAND_WORDING,

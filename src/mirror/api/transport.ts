@@ -1,28 +1,5 @@
 import type { DispatcherOptions } from "./dispatcher.ts";
-
-/** What a request of `Fetch` has. */
-export interface FetchInit {
-  method: "GET";
-  /** By name in lower case. They have no `accept-encoding`: the function asks for what it unpacks itself. */
-  headers: Record<string, string>;
-  redirect: "manual";
-  signal: AbortSignal;
-}
-
-/** The part of a `Response` that is read. */
-export interface FetchReply {
-  readonly status: number;
-  readonly headers: { forEach(call: (value: string, name: string) => void): void };
-  readonly body: {
-    getReader(): {
-      read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
-      cancel(): Promise<void>;
-    };
-  } | null;
-}
-
-/** Sends one request. `globalThis.fetch` is one, and so is that of undici with a dispatcher of one's own. */
-export type Fetch = (url: string, init: FetchInit) => Promise<FetchReply>;
+import type { Fetch } from "./fetch.ts";
 
 /** The head of a reply, and its body as it comes. */
 export interface RawReply {
