@@ -233,8 +233,8 @@ describe("docs/README.md", () => {
 describe("docs/cookbook.md", () => {
   const page = read("docs/cookbook.md");
 
-  test("has fifteen questions, each with its statement, which a reader may run, also where there is no answer", async () => {
-    expect(QUESTIONS).toHaveLength(15);
+  test("has a statement for each question, which a reader may run, also where there is no answer", async () => {
+    expect(QUESTIONS.length).toBeGreaterThan(20);
     await using database = await createTestDatabase();
     const role = `docmirror_test_cook_${randomBytes(4).toString("hex")}`;
     await withSql(database.url, SESSION, async (sql) => {
@@ -307,7 +307,7 @@ describe("docs/internals/changing.md", () => {
     ["a metric", /export interface Figures\b/],
     ["a notice", /const SOURCES = \{/],
     ["a relation of a report", /export const RATES\b/],
-    ["a block of a page", /export interface Block</],
+    ["a block of a page", /\binterface Block</],
     ["an exit code", /export const EXIT\b/],
     ["the retry policy", /export function isRetryable\b/],
     ["the retry policy", /export const SERVICE_SETTINGS\b/],

@@ -33,7 +33,7 @@ const FEWER = redefine({
 });
 /** A column by another name, which no view can be replaced by. */
 const RENAMED = redefine({
-  "report.incident_hours": (text) => text.replace("probability, builds", "probability AS chance, builds"),
+  "report.incident_hours": (text) => text.replace("builds, failed", "builds, failed AS fails"),
 });
 const OPEN = ["report.incident_hours", "report.success_rate_without_platform"];
 
@@ -126,9 +126,9 @@ describe("a changed text", () => {
     await sql.unsafe(
       `create role ${role}; grant execute on function report.wilson_low(float8, float8) to ${role}`,
     );
-    const both = (text: string) => `${text}
-      CREATE OR REPLACE FUNCTION report.wilson_low(succeeded bigint, finished bigint) RETURNS float8 LANGUAGE sql IMMUTABLE
-      AS $$ SELECT report.wilson_low(succeeded::float8, finished::float8) $$;`;
+    const ofCounts = `CREATE OR REPLACE FUNCTION report.wilson_low(succeeded bigint, finished bigint) RETURNS float8
+LANGUAGE sql IMMUTABLE AS $$ SELECT report.wilson_low(succeeded::float8, finished::float8) $$;`;
+    const both = (text: string) => `${text}\n${ofCounts}`;
     await migrate(database.url, redefine({ "report.wilson_low": both }));
     await sql`
       create view public.mine as
@@ -170,7 +170,7 @@ describe("a text that Postgres cannot replace", () => {
     await sql.unsafe(`grant update on report.incident_hours to ${role} with grant option`);
     expect(await migrate(database.url, RENAMED)).toMatchObject({ redefined: OPEN });
     const columns = await columnsOf("report.incident_hours");
-    expect(columns.at(-1)).toEqual(["age", null]);
+    expect(columns.at(-1)).toEqual(["fails", null]);
     expect(Object.fromEntries(columns.slice(0, -1))).toEqual(
       expect.objectContaining({ hour: DICTIONARY.incident_hours.columns.hour }),
     );
