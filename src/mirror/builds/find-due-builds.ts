@@ -16,13 +16,6 @@ export interface WaitFacts {
   stuckAfterMs: number;
 }
 
-export interface DueBuildFacts extends WaitFacts {
-  /** The most builds, stuck ones included. When more are due, stuck ones keep a tenth of the places. */
-  maxDetails: number;
-  /** The most stuck builds. */
-  maxStuck: number;
-}
-
 /**
  * The open builds to poll now, the longest overdue first, stuck ones last.
  *
@@ -38,8 +31,11 @@ export interface DueBuildFacts extends WaitFacts {
  *
  * So a build that hangs for ever costs about forty requests on its first day, and one a day from then on.
  */
-export async function findDueBuilds(sql: Sql, facts: DueBuildFacts) {
-  const { maxDetails, maxStuck } = facts;
+export async function findDueBuilds(
+  sql: Sql,
+  /** `maxDetails` includes stuck builds. When more are due, stuck ones keep a tenth of the places. */
+  { maxDetails, maxStuck, ...facts }: WaitFacts & { maxDetails: number; maxStuck: number },
+) {
   const stuckPlaces = Math.min(maxStuck, Math.floor(maxDetails * STUCK_SHARE));
   return sql<{ id: string; isStuck: boolean }[]>`
     with due as (${dueBuilds(sql, facts)}), ranked as (
@@ -63,19 +59,12 @@ export async function countDueBuilds(sql: Sql, facts: WaitFacts): Promise<number
   return row?.due ?? 0;
 }
 
-export interface DueState {
-  state: string;
-  /** Stuck builds that are due. */
-  due: number;
-  /** All open builds in this state. */
-  open: number;
-  /** When the list of this state was last requested, if it showed any of them. */
-  listedAt: string | null;
-}
-
-/** The states in which stuck builds are due. */
-export async function findDueStates(sql: Sql, facts: WaitFacts): Promise<DueState[]> {
-  return sql<DueState[]>`
+/**
+ * The states in which stuck builds are due, with the number of these and of all open builds. `listedAt`: when the list
+ * of the state was last requested, if it showed any of them.
+ */
+export async function findDueStates(sql: Sql, facts: WaitFacts) {
+  return sql<{ state: string; due: number; open: number; listedAt: string | null }[]>`
     with due as (${dueBuilds(sql, facts)})
     select build.state, count(due.id) as due, count(*) as open,
       max(open.seen_at) filter (where open.request like '/api/v1/build/?%state=%') as "listedAt"
@@ -113,7 +102,6 @@ export async function postponeBuilds(
   ids: readonly string[],
   { at, notSeenSince }: { at: Date; notSeenSince: Date },
 ): Promise<void> {
-  if (ids.length === 0) return;
   await sql`
     update sync.open_builds set asked_at = ${at.toISOString()}::timestamptz
     where build_id = any (${ids as string[]}::text[]) and seen_at < ${notSeenSince.toISOString()}::timestamptz`;

@@ -1,4 +1,3 @@
-/** From triggered to finished: each build that is due is asked for, and many stuck ones are swept by a filter of the list. */
 import { ageMs } from "../../base/clock.ts";
 import { UpstreamError } from "../../base/errors.ts";
 import { requestText } from "../../resources/page-request.ts";
@@ -76,7 +75,7 @@ export async function followOpenBuilds(
   return polled;
 }
 
-async function ask({ client, log }: RunParts, id: string): Promise<{ id: string; answer: DetailAnswer }> {
+async function ask({ client, log }: RunParts, id: string) {
   const answer = await askDetail(client, "build", id, { retries: RETRIES });
   if (answer.kind === "unclear" && answer.error) {
     log.warn({ id, error: answer.error.message }, "polling an open build failed");

@@ -27,13 +27,7 @@ export interface ZoneJudgement {
   offsets: { configured: number; best: number };
 }
 
-interface Day {
-  name: string;
-  start: Date;
-  end: Date;
-  builds: number;
-  spans: readonly OffsetSpan[];
-}
+type Day = ReturnType<typeof toDays>[number];
 
 /**
  * Checks the zone in which the service's dates are read. A zone fits on a day when its offset explains at least half
@@ -44,34 +38,36 @@ export function judgeZone(spans: readonly OffsetSpan[], configuredZone: string):
   const days = toDays(spans);
   const newest = days.at(-1);
   if (!newest) return null;
-  const fits = [configuredZone, ...listZones()].map((zone) => ({ zone, fitting: fittingDays(zone, days) }));
-  const [configured = { zone: configuredZone, fitting: new Set<Day>() }, ...others] = fits;
-  const recent = new Set(days.slice(-RECENT_DAYS));
-  const scoreOf = ({ zone, fitting }: (typeof fits)[number]): ZoneFit => ({
-    zone,
-    days: fitting.size,
-    recentDays: [...fitting].filter((day) => recent.has(day)).length,
-  });
+  const recent = days.slice(-RECENT_DAYS);
+  const fitOf = (zone: string) => {
+    const fitting = fittingDays(zone, days);
+    const recentDays = recent.filter((day) => fitting.has(day)).length;
+    return { fitting, score: { zone, days: fitting.size, recentDays } };
+  };
+  const configured = fitOf(configuredZone);
+  const others = listZones().map(fitOf);
   let best = configured;
-  for (const other of others) if (compare(scoreOf(other), scoreOf(best)) > 0) best = other;
-  const isAlike = (other: (typeof fits)[number]) => compare(scoreOf(other), scoreOf(best)) === 0;
+  for (const other of others) if (compare(other.score, best.score) > 0) best = other;
+  const alike = others.filter(
+    ({ score }) => score.zone !== best.score.zone && compare(score, best.score) === 0,
+  );
   const apart = days.filter((day) => best.fitting.has(day) && !configured.fitting.has(day));
   const shownAt = (apart.at(-1) ?? newest).end;
   return {
     days: days.map(({ name }) => name),
     builds: days.reduce((sum, day) => sum + day.builds, 0),
-    configured: scoreOf(configured),
-    best: best.fitting.size === 0 ? null : scoreOf(best),
-    alike: others.filter((other) => other.zone !== best.zone && isAlike(other)).length,
+    configured: configured.score,
+    best: best.fitting.size === 0 ? null : best.score,
+    alike: alike.length,
     against: apart.reduce((sum, day) => sum + day.builds, 0),
     offsets: {
-      configured: createZoneOffset(configured.zone)(shownAt),
-      best: createZoneOffset(best.zone)(shownAt),
+      configured: createZoneOffset(configuredZone)(shownAt),
+      best: createZoneOffset(best.score.zone)(shownAt),
     },
   };
 }
 
-function toDays(spans: readonly OffsetSpan[]): Day[] {
+function toDays(spans: readonly OffsetSpan[]) {
   const names = [...new Set(spans.map(({ day }) => day))].sort();
   return names.map((name) => {
     const start = Date.parse(`${name}T00:00:00Z`);
@@ -168,20 +164,15 @@ export async function findOffsetSpans(sql: Sql, since: string): Promise<OffsetSp
     order by 1, 2, 3`;
 }
 
-/** How many builds were seen within a day of their date as it is read now, and how many before it. */
-interface FutureDates {
-  builds: number;
-  future: number;
-  /** The median of how many minutes those dates were in the future; null when there are none. */
-  medianMinutes: number | null;
-}
-
 /** A date that is less far in the future may be due to a wrong clock. */
 const FUTURE_FROM_MINUTES = 10;
 
-/** Counts dates that are in the future as read in a zone. Many prove that the zone is farther east. */
-export async function findFutureDates(sql: Sql, zone: string, since: string): Promise<FutureDates> {
-  const [row] = await sql<FutureDates[]>`
+/**
+ * Of the builds that were seen within a day of their date as read in a zone: how many have a date in the future, and by
+ * how many minutes, as a median. Many prove that the zone is farther east.
+ */
+export async function findFutureDates(sql: Sql, zone: string, since: string) {
+  const [row] = await sql<{ builds: number; future: number; medianMinutes: number | null }[]>`
     select
       count(*)::int as builds,
       count(*) filter (where minutes >= ${FUTURE_FROM_MINUTES}::int)::int as future,

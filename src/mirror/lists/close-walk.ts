@@ -10,24 +10,17 @@ import { forgetSeen, recordMissing } from "./missing-records.ts";
 import type { Reading, WalkOptions } from "./read-pages.ts";
 import type { WalkSummary } from "./summary.ts";
 
-/** How a walk ended, and the failure of upstream that ended it early, or null. */
-export interface WalkEnding {
-  summary: WalkSummary;
-  /** See `Unfinished`. 0 where the count was not compared. */
-  deficit: number;
-  brokenBy: UpstreamError | null;
-}
-
 /**
  * Ends a walk in one transaction: stores what a whole walk did not show as missing, resolves the holes, and stores
- * how the walk ended. A whole walk without any record is not accepted when records are known.
+ * how the walk ended. A whole walk without any record is not accepted when records are known. The `deficit` is that of
+ * `Unfinished`: 0 where the count was not compared.
  */
 export async function closeWalk(
   run: RunParts,
   options: WalkOptions,
   reading: Reading,
   isFull: boolean,
-): Promise<WalkEnding> {
+): Promise<{ summary: WalkSummary; deficit: number; brokenBy: UpstreamError | null }> {
   const { sql, clock, log, runId, patience } = run;
   const { resource, listPath } = options.plan;
   const { start, seen, counts, brokenBy } = reading;
@@ -72,15 +65,9 @@ export async function closeWalk(
   else if (outcome.reason) log.warn({ reason: outcome.reason }, "walk is not whole");
   if (held) log.warn({ reason: held }, "deletions are held back");
   const reason = outcome.reason ?? held;
-  const { totalCount } = outcome;
+  const about = { ...(reason && { reason }), ...(isLagging && { lagging: true as const }) };
   return {
-    summary: {
-      walk: outcome.walk,
-      ...(reason && { reason }),
-      ...(isLagging && { lagging: true }),
-      ...counts,
-      total_count: totalCount,
-    },
+    summary: { walk: outcome.walk, ...about, ...counts, total_count: outcome.totalCount },
     deficit: outcome.walk === "head" ? Math.max(0, reading.explained - (reading.deficit ?? 0)) : 0,
     brokenBy,
   };

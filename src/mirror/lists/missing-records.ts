@@ -6,7 +6,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Patience } from "../../store/connection/patience.ts";
-import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { compose, composed } from "../../store/connection/run-statement.ts";
 import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { builds, missingRecords } from "../../store/schema/index.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
@@ -36,23 +36,15 @@ export interface MissingFacts {
   allowMassDelete: boolean;
 }
 
-interface MissingCounts {
-  /** The live records of the list, and how many of them the walk saw. */
-  live: number;
-  met: number;
-  /** The live records that were stored before the walk began, and how many of them it did not see. */
-  known: number;
-  missing: number;
-  /** Why new missing records are not stored, when they are too many; otherwise null. */
-  held: string | null;
-}
-
 /**
  * Stores which live records a whole walk did not see, in the transaction that ends it. Only records from before the
  * walk count, and only projects that the list has shown. When those that no earlier walk missed are too many, none is
- * stored. Throws when the walk saw nothing although records are known.
+ * stored, and `held` says why. Throws when the walk saw nothing although records are known.
+ *
+ * Counts the live records of the list (`live`) and those of them that the walk saw (`met`), and of those that were
+ * stored before it began (`known`) the ones that it did not see (`missing`).
  */
-export async function recordMissing(tx: TransactionSql, facts: MissingFacts): Promise<MissingCounts> {
+export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   const { resource, seen, beganRunId, runId, noticedAt, maxDeleteRatio } = facts;
   await forgetSeen(tx, resource, seen);
   const [stored] = await tx<{ waiting: number }[]>`
@@ -116,17 +108,14 @@ async function* liveIds(
   await tx`set local enable_bitmapscan = off`;
   const { table } = RECORD_TABLES[resource];
   for (let last: string | null = ""; last !== null; ) {
-    const [row]: { older: string; newer: string; last: string | null }[] = await runStatement(
-      tx,
-      compose`
-        select coalesce(json_agg(id) filter (where is_listed and is_older), '[]')::text as older,
-          coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')::text as newer, max(id) as last
-        from (
-          select ${table.id}, ${table.first_seen_run_id} < ${beganRunId}::bigint as is_older,
-            ${isListed(resource)} as is_listed
-          from ${table} where ${table.id} > ${last} order by ${table.id} limit ${WINDOW}
-        ) as listed`,
-    );
+    const [row]: { older: string; newer: string; last: string | null }[] = await composed(tx)`
+      select coalesce(json_agg(id) filter (where is_listed and is_older), '[]')::text as older,
+        coalesce(json_agg(id) filter (where is_listed and not is_older), '[]')::text as newer, max(id) as last
+      from (
+        select ${table.id}, ${table.first_seen_run_id} < ${beganRunId}::bigint as is_older,
+          ${isListed(resource)} as is_listed
+        from ${table} where ${table.id} > ${last} order by ${table.id} limit ${WINDOW}
+      ) as listed`;
     last = row?.last ?? null;
     if (row && last !== null) yield { older: JSON.parse(row.older), newer: JSON.parse(row.newer) };
   }
@@ -255,15 +244,28 @@ export function collectUnshown(
   let noted = 0;
   let held: string | null = null;
   let known: number | null = null;
+  // By the key of the served list, which has an index. A build without a date has no place in the order.
+  const key = compose`coalesce(${builds.date}, 'infinity')`;
   return {
-    /** Stores which builds of a range are missing. `shown`: the ids of all that replies showed there. */
-    async note(range: OpenRange, shown: readonly string[]): Promise<void> {
+    /**
+     * Stores which builds of a range are missing, of those that were stored before this run. `shown`: the ids of all
+     * that replies showed there. Safe to repeat.
+     */
+    async note({ newerThan, olderThan }: OpenRange, shown: readonly string[]): Promise<void> {
       if (held !== null) return;
       const noticedAt = clock.now().toISOString();
       known ??= await patience("count builds", () => countShown(sql, "build"));
-      noted += await patience("note missing builds", () =>
-        noteUnshown(sql, { runId, noticedAt, range, shown }),
+      const inserted = await patience(
+        "note missing builds",
+        () => composed(sql)`
+          insert into ${missingRecords} (resource, record_id, run_id, noticed_at)
+          select 'build', ${builds.id}, ${runId}, ${noticedAt}::timestamptz from ${builds}
+          where ${builds.deleted_at} is null and ${builds.date} is not null and ${builds.first_seen_run_id} < ${runId}
+            and ${key} > ${newerThan ?? "-infinity"}::timestamp and ${key} < ${olderThan ?? "infinity"}::timestamp
+            and ${builds.id} <> all (${compose.param(shown)}::text[])
+          on conflict (resource, record_id) do nothing`,
       );
+      noted += inserted.count;
       if (noted <= mostMissing(known, limits)) return;
       held = describeHeld("build", noted, known, limits.maxDeleteRatio);
       await patience(
@@ -281,33 +283,4 @@ export function collectUnshown(
       return held;
     },
   };
-}
-
-/**
- * Stores which live builds dated in a range were not shown, of those that were stored before this run. Returns how
- * many are new. Safe to repeat.
- */
-async function noteUnshown(
-  sql: Sql,
-  facts: { runId: number; noticedAt: string; range: OpenRange; shown: readonly string[] },
-): Promise<number> {
-  const { runId, noticedAt, range, shown } = facts;
-  // By the key of the served list, which has an index. A build without a date has no place in the order.
-  const key = compose`coalesce(${builds.date}, 'infinity')`;
-  const { newerThan, olderThan } = range;
-  const [row] = await runStatement<{ noted: number }>(
-    sql,
-    compose`
-      with noted as (
-        insert into ${missingRecords} (resource, record_id, run_id, noticed_at)
-        select 'build', ${builds.id}, ${runId}, ${noticedAt}::timestamptz from ${builds}
-        where ${builds.deleted_at} is null and ${builds.date} is not null and ${builds.first_seen_run_id} < ${runId}
-          and ${key} > ${newerThan ?? "-infinity"}::timestamp and ${key} < ${olderThan ?? "infinity"}::timestamp
-          and ${builds.id} <> all (${compose.param(shown)}::text[])
-        on conflict (resource, record_id) do nothing
-        returning record_id
-      )
-      select count(*) as noted from noted`,
-  );
-  return row?.noted ?? 0;
 }

@@ -3,26 +3,20 @@ import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { BASE_SIZE, createPageSize, type PageSize, type RememberedSize } from "../walk/page-size.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 
+type Setting = SyncSettings["pageSize"];
+
 /** The records in the first request for a list of which nothing is known, and in those that are narrowed. */
-export function firstPageSize(setting: SyncSettings["pageSize"]): number {
+export function firstPageSize(setting: Setting): number {
   return setting === "auto" ? BASE_SIZE : setting;
 }
 
 /** The records in one request for a list: the setting, and for `auto` what was found for this list, or 100. */
-export async function findPageSize(
-  sql: Sql,
-  setting: SyncSettings["pageSize"],
-  resource: Resource,
-): Promise<number> {
+export async function findPageSize(sql: Sql, setting: Setting, resource: Resource): Promise<number> {
   return setting === "auto" ? ((await recall(sql, resource))?.size ?? BASE_SIZE) : setting;
 }
 
 /** Finds the size of a list's pages from what is remembered of it. Null for a size that is set. */
-export async function findSizing(
-  sql: Sql | null,
-  setting: SyncSettings["pageSize"],
-  resource: Resource,
-): Promise<PageSize | null> {
+export async function findSizing(sql: Sql | null, setting: Setting, resource: Resource) {
   return setting === "auto" ? createPageSize(sql && (await recall(sql, resource))) : null;
 }
 

@@ -53,43 +53,29 @@ interface SearchPlan {
 
 const ANY_SEARCH: SearchPlan = { most: Number.POSITIVE_INFINITY, isRepeated: true };
 
-interface Plan {
-  kind: SyncKind;
-  walks: WalkPlan[];
-  /** Requested, but not in the root listing. */
-  absent: Resource[];
-}
-
 /**
  * Decides what a run walks. An incremental run reads only the head of the builds, and all other lists in full.
  * Without a requested kind it also reads a share of the builds again, and is full where the days of a round are one,
  * where shares do not bring all builds within twice the days, or where a difference to upstream's count was not
- * settled.
+ * settled. `absent`: requested, but not in the root listing.
  */
-export function planRun(input: PlanInput): Plan {
+export function planRun(input: PlanInput): { kind: SyncKind; walks: WalkPlan[]; absent: Resource[] } {
   const { root, fullWalkSeconds } = input;
   const days = daysOfRound(input);
   const kind = input.kind ?? (isFullDue(input, days) ? "full" : "incremental");
   const wanted = RESOURCES.filter((resource) => input.resources?.includes(resource) ?? true);
-  const walks: WalkPlan[] = [];
-  const absent: Resource[] = [];
-  for (const resource of wanted) {
+  const walks = wanted.flatMap((resource): WalkPlan[] => {
     const listPath = root.resources[resource]?.list_endpoint;
-    if (listPath === undefined) absent.push(resource);
-    else {
-      const isHead = kind === "incremental" && resource === "build";
-      const isNightly = isHead && input.kind === null;
-      walks.push({
-        resource,
-        listPath,
-        kind: isHead ? "head" : "full",
-        mayWalkInFull: isNightly && fullWalkSeconds.build <= FULL_WALK_SECONDS,
-        search: ANY_SEARCH,
-        shareDays: isNightly && days > 1 ? days : null,
-      });
-    }
-  }
-  return { kind, walks, absent };
+    if (listPath === undefined) return [];
+    const isHead = kind === "incremental" && resource === "build";
+    const isNightly = isHead && input.kind === null;
+    const mayWalkInFull = isNightly && fullWalkSeconds.build <= FULL_WALK_SECONDS;
+    const shareDays = isNightly && days > 1 ? days : null;
+    return [
+      { resource, listPath, kind: isHead ? "head" : "full", mayWalkInFull, search: ANY_SEARCH, shareDays },
+    ];
+  });
+  return { kind, walks, absent: wanted.filter((resource) => root.resources[resource] === undefined) };
 }
 
 function daysOfRound({ fullEveryDays, fullWalkSeconds }: PlanInput): number {

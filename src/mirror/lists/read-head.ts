@@ -1,6 +1,6 @@
 import { firstRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { compose, composed } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import {
   findLastJoinedRun,
@@ -21,7 +21,7 @@ import type { Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findDifferences, toDatedPage } from "./dated-pages.ts";
-import { collectUnshown, mostMissing, type UnshownBuilds } from "./missing-records.ts";
+import { collectUnshown, mostMissing } from "./missing-records.ts";
 import { findPageSize, firstPageSize } from "./page-sizes.ts";
 import { type Reading, readPages, type WalkOptions } from "./read-pages.ts";
 import { readShare } from "./read-share.ts";
@@ -95,9 +95,11 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
     const isSound = outcome.walk === "head" && newer === null && missing.held === null;
     if (isShareDue && shareDays !== null && top && isSound) {
       isShareDue = false;
-      const before = shownBy(counts, missing);
+      // A number that changes with the records that the list should show.
+      const shown = () => `${counts.inserted} ${counts.restored} ${missing.noted}`;
+      const before = shown();
       counts = await readShare(run, { ...below, counts, top, days: shareDays });
-      if (shownBy(counts, missing) !== before) {
+      if (shown() !== before) {
         readings = 0;
         continue;
       }
@@ -106,11 +108,6 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
     const reading = { ...head, ...facts, seen };
     return { ...reading, ...judge(reading, newer, resource, missing.held) };
   }
-}
-
-/** A number that changes with the records that the list should show. */
-function shownBy({ inserted, restored }: WalkCounts, { noted }: UnshownBuilds): string {
-  return `${inserted} ${restored} ${noted}`;
 }
 
 /** One reading of the head. */
@@ -173,11 +170,7 @@ async function readOnce(
       get size() {
         return facts.seen.size;
       },
-      add(id) {
-        const isNew = facts.seen.add(id);
-        if (isNew) own.add(id);
-        return isNew;
-      },
+      add: (id) => facts.seen.add(id) && own.add(id),
     },
   });
   const read = await readPages(walk, settled, log);
@@ -185,25 +178,17 @@ async function readOnce(
   return { ...read, counts: settled.counts, counted: counted ?? null, ids, top, newer };
 }
 
-/** The results of earlier walks of the list. */
-interface Earlier {
-  /** See `sync.walks`, of the newest whole walk. */
-  unstored: number;
-  /** The difference that the newest whole walk explains: what it could not store, and what the list did not show. */
-  explained: number;
-  /** The difference that the newest comparison found and could not resolve. */
-  known: number;
-  /** The records stored up to this run have no gap at the head; 0 when nothing was read yet. */
-  joinedRunId: number;
-}
-
-async function findEarlier(sql: Sql, resource: Resource): Promise<Earlier> {
+/**
+ * What earlier walks left: what the newest whole one could not store (`unstored`), that and what the list did not show
+ * (`explained`), the difference that the newest comparison could not resolve (`known`), and the run up to which the
+ * stored records have no gap at the head; 0 when nothing was read yet.
+ */
+async function findEarlier(sql: Sql, resource: Resource) {
   const whole = await findLastWholeWalk(sql, resource);
   const unstored = whole?.unstored ?? 0;
-  const joinedRunId = (await findLastJoinedRun(sql, resource)) ?? 0;
   const explained = unstored + (whole?.unshown ?? 0);
   const known = explained + (await findUnexplainedDeficit(sql, resource));
-  return { unstored, explained, known, joinedRunId };
+  return { unstored, explained, known, joinedRunId: (await findLastJoinedRun(sql, resource)) ?? 0 };
 }
 
 /**
@@ -220,13 +205,10 @@ async function areKnown(
   if (!page.isAnchored || page.holes.length > 0 || page.meta.count !== page.ids.length) return false;
   const { table } = RECORD_TABLES[resource];
   const met = page.ids.filter((id) => !isNew(id));
-  const [row] = await runStatement<{ known: number }>(
-    sql,
-    compose`
-      select count(*) as known from ${table}
-      where ${table.id} = any (${compose.param(page.ids)}::text[]) and ${table.deleted_at} is null
-        and (${table.first_seen_run_id} <= ${joinedRunId} or ${table.id} = any (${compose.param(met)}::text[]))`,
-  );
+  const [row] = await composed(sql)<{ known: number }>`
+    select count(*) as known from ${table}
+    where ${table.id} = any (${compose.param(page.ids)}::text[]) and ${table.deleted_at} is null
+      and (${table.first_seen_run_id} <= ${joinedRunId} or ${table.id} = any (${compose.param(met)}::text[]))`;
   return row?.known === new Set(page.ids).size;
 }
 
@@ -238,28 +220,22 @@ function judge(
   held: string | null,
 ): Pick<Reading, "outcome" | "isLagging"> {
   if (outcome.walk !== "head") return { outcome };
-  const because = (reason: string) => ({ ...outcome, reason: `${resource} list: ${reason}` });
+  const because = (reason: string) => ({ outcome: { ...outcome, reason: `${resource} list: ${reason}` } });
+  const countOf = (records: number) =>
+    `${records.toLocaleString("en-US")} ${resource}${records === 1 ? "" : "s"}`;
   if (deficit === null) {
-    const reason = "its head has no total_count, so it is unknown whether records are missing";
-    return { outcome: { ...because(reason), walk: "not_whole" } };
+    const told = because("its head has no total_count, so it is unknown whether records are missing");
+    return { outcome: { ...told.outcome, walk: "not_whole" } };
   }
   if (held !== null) return { outcome: { ...outcome, reason: held } };
   const missing = deficit - explained;
-  if (missing > 0) {
-    const reason = `upstream counts ${countOf(missing, resource)} more than are here: a full walk is due`;
-    return { outcome: because(reason) };
-  }
-  if (unstored !== null && unstored > 0) {
-    const reason = `${countOf(unstored, resource)} that it shows could not be stored; see \`docmirror quarantine\``;
-    return { outcome: because(reason) };
-  }
+  if (missing > 0)
+    return because(`upstream counts ${countOf(missing)} more than are here: a full walk is due`);
+  if (unstored !== null && unstored > 0)
+    return because(`${countOf(unstored)} that it shows could not be stored; see \`docmirror quarantine\``);
   if (newer === null) return { outcome };
   const reason = `its head is older than ${resource} ${newer}, which was seen before: a replica that is behind has answered, so its count was not compared`;
-  return { outcome: because(reason), isLagging: true };
-}
-
-function countOf(records: number, resource: Resource): string {
-  return `${records.toLocaleString("en-US")} ${resource}${records === 1 ? "" : "s"}`;
+  return { ...because(reason), isLagging: true };
 }
 
 /** The number of known records in a row after which the head has joined what was read before. */

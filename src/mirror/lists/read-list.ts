@@ -1,5 +1,5 @@
 import type { Resource } from "../../resources/resources.ts";
-import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { composed } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import {
   type ResumableWalk,
@@ -73,12 +73,9 @@ export async function readList(run: RunParts, options: WalkOptions, counts: Walk
 /** The highest number that is an id of the records stored before a run; null without one. */
 async function findHighestId(sql: Sql, resource: Resource, runId: number): Promise<number | null> {
   const { table } = RECORD_TABLES[resource];
-  const [row] = await runStatement<{ highest: number | null }>(
-    sql,
-    compose`
-      select max(${table.id}::bigint) as highest from ${table}
-      where ${table.id} ~ '^[0-9]{1,15}$' and ${table.first_seen_run_id} < ${runId}`,
-  );
+  const [row] = await composed(sql)<{ highest: number | null }>`
+    select max(${table.id}::bigint) as highest from ${table}
+    where ${table.id} ~ '^[0-9]{1,15}$' and ${table.first_seen_run_id} < ${runId}`;
   return row?.highest ?? null;
 }
 

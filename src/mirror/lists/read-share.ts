@@ -49,13 +49,13 @@ export async function readShare(
       const [newest, oldest] = [page?.dates[0], page?.dates.at(-1)];
       if (!page || newest === undefined || oldest === undefined) break;
       ({ places } = page);
-      if (page.isEnd && (newest > to || start === 0)) {
+      // The page joins what was read when it begins with a later date, because it then shows the last one whole.
+      const isJoined = newest > to || start === 0;
+      if (page.isEnd && isJoined) {
         await save(null);
         log.info({ pages: read + 1 }, "every build was read again in this round");
         return;
       }
-      // The page joins what was read when it begins with a later date, because it then shows the last one whole.
-      const isJoined = newest > to || start === 0;
       const isLonger = newest === oldest && limit < LARGEST_LIMIT;
       if (isLonger) limit = Math.min(LARGEST_LIMIT, limit * 4);
       steps = isJoined && !isLonger ? 0 : steps + 1;
@@ -73,13 +73,8 @@ export async function readShare(
  * The pages of a share: as many as bring the round to where it should be, and never more than a night's part.
  * `below`: the places that this round has not read; `sinceMs`: how long ago it began.
  */
-function pagesOfShare({
-  places,
-  below,
-  limit,
-  days,
-  sinceMs,
-}: Record<"places" | "below" | "limit" | "days" | "sinceMs", number>): number {
+function pagesOfShare(facts: Record<"places" | "below" | "limit" | "days" | "sinceMs", number>): number {
+  const { places, below, limit, days, sinceMs } = facts;
   // Each page reads the end of the one before again.
   const pages = (records: number) => Math.max(0, Math.ceil(records / Math.max(1, limit - 2)));
   const night = Math.round((sinceMs / DAY_MS) * STEPS_A_DAY) / STEPS_A_DAY + 1;

@@ -26,10 +26,8 @@ const REFUSALS: readonly number[] = [401, 403, 407];
 export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
   const hint = `check DOCMIRROR_BASE_URL: ${client.baseUrl.origin}${client.baseUrl.pathname} should be the part before /api/v1/`;
   try {
-    const reply = await client.fetchJson("/api/v1/", {
-      parse: (value, url) => parseRoot(value, url, client),
-    });
-    return reply.value;
+    const parse = (value: unknown, url: string) => parseRoot(value, url, client);
+    return (await client.fetchJson("/api/v1/", { parse })).value;
   } catch (error) {
     if (!(error instanceof HttpStatusError)) throw error;
     const { status, url, message } = error;
@@ -43,12 +41,9 @@ function parseRoot(value: unknown, url: string, client: Client): ServiceRoot {
   const resources: RootEndpoints = {};
   const root = isJsonObject(value) ? value : {};
   for (const resource of RESOURCES) {
-    const endpoints = readEndpoints(root[resource]);
-    if (endpoints === null || !apiUrl(endpoints.list_endpoint, client.baseUrl)) continue;
-    resources[resource] = {
-      list_endpoint: endpoints.list_endpoint,
-      schema: endpoints.schema ?? `/api/v1/${resource}/schema/`,
-    };
+    const { list_endpoint, schema = `/api/v1/${resource}/schema/` } = readEndpoints(root[resource]) ?? {};
+    if (list_endpoint === undefined || !apiUrl(list_endpoint, client.baseUrl)) continue;
+    resources[resource] = { list_endpoint, schema };
   }
   if (Object.keys(resources).length === 0) {
     throw new UnexpectedShapeError(
@@ -56,7 +51,11 @@ function parseRoot(value: unknown, url: string, client: Client): ServiceRoot {
       { url, hint: "check DOCMIRROR_BASE_URL: it is the part before /api/v1/" },
     );
   }
-  return { resources, unknown: findUnknown(root) };
+  const unknown = Object.entries(root)
+    .filter(([name, endpoints]) => !isResource(name) && readEndpoints(endpoints) !== null)
+    .slice(0, MAX_UNKNOWN)
+    .map(([name]) => cleanText(name.slice(0, MAX_NAME_LENGTH), { nul: 0 }));
+  return { resources, unknown };
 }
 
 /** Null for anything else. Only `schema` may be missing. */
@@ -65,13 +64,6 @@ function readEndpoints(value: unknown): { list_endpoint: string; schema?: string
   const { list_endpoint, schema } = value;
   if (typeof list_endpoint !== "string" || !(schema === undefined || typeof schema === "string")) return null;
   return { list_endpoint, schema };
-}
-
-function findUnknown(root: Record<string, unknown>): string[] {
-  return Object.entries(root)
-    .filter(([name, endpoints]) => !isResource(name) && readEndpoints(endpoints) !== null)
-    .slice(0, MAX_UNKNOWN)
-    .map(([name]) => cleanText(name.slice(0, MAX_NAME_LENGTH), { nul: 0 }));
 }
 
 /**

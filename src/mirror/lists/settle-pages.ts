@@ -69,12 +69,14 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
       page.records === null ? [] : [{ ...page, records: page.records }],
     );
     const moved = memory ? pages.flatMap(movedPage) : [];
-    const behind = memory ? checkpointAfter(last) : null;
+    const isIdle = changed.length + moved.length === 0;
+    const { following } = last;
+    const behind = memory && following !== null ? { seq: last.seq + 1, request: following } : null;
     const at = last.observedAt.toISOString();
     let settled: WalkCounts | undefined;
     try {
       // The loader keeps the order of its calls. Pages that need no loading wait for those before them.
-      if (changed.length + moved.length === 0) {
+      if (isIdle) {
         await earlier;
         if (pages.some(({ holes }) => holes.length > 0))
           await patience("store a hole", () => withTransaction(sql, (tx) => storeHoles(tx, pages)));
@@ -82,7 +84,7 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
         await loader.load({ resource, pages: changed, source: "list" }, async (tx, loaded) => {
           // A checkpoint after failed pages would lose them for ever.
           if (isFailed) throw new Error("an earlier batch of this walk failed");
-          settled = addLoaded(addPages(counts, pages, seen), loaded);
+          settled = addCounts(counts, pages, seen, loaded);
           const memorized = changed.map((page) => ({
             ...page,
             // A page with a refused, stale or damaged record is never skipped: each night tries it again.
@@ -103,19 +105,18 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
       isFailed = true;
       throw error;
     }
-    counts = settled ?? addPages(counts, pages, seen);
+    counts = settled ?? addCounts(counts, pages, seen);
     for (const { records, ids, askedAt } of pages)
       if (records === null) await askReplaced(await loader.noteSkipped(resource, ids, askedAt));
     checkpoint = behind;
     countRecords?.(counts, false);
     options.onProgress(counts, last.meta.totalCount);
     await options.onSettled?.(last);
-    if (changed.length + moved.length === 0 && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
+    if (isIdle && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
       savedAt = clock.now().getTime();
       const idle = counts;
-      const { totalCount } = last.meta;
       await patience("move a checkpoint", () =>
-        saveProgress(sql, runId, resource, idle, behind, at, totalCount),
+        saveProgress(sql, runId, resource, idle, behind, at, last.meta.totalCount),
       );
     }
   }
@@ -171,33 +172,24 @@ function movedPage({ known, seq, request, meta }: OrderedPage): RememberedPage[]
   return isSame ? [] : [{ seq, request, meta, bodyHash, ids, loadedAt, runId }];
 }
 
-/** The checkpoint after a page; null after the last one. */
-function checkpointAfter(page: Page): Checkpoint | null {
-  return page.following === null ? null : { seq: page.seq + 1, request: page.following };
-}
-
-/** The counts plus the pages read. Holes count as quarantined records. */
-function addPages(counts: WalkCounts, pages: readonly OrderedPage[], seen: IdSet): WalkCounts {
+/**
+ * The counts plus the pages read and what was loaded of them. Holes count as quarantined. Pages overlap and a list may
+ * be read twice, so unchanged records are counted as the rest.
+ */
+function addCounts(
+  counts: WalkCounts,
+  pages: readonly OrderedPage[],
+  seen: IdSet,
+  loaded?: Omit<BatchCounts, "transitions">,
+): WalkCounts {
+  const records = seen.size;
+  const inserted = counts.inserted + (loaded?.inserted ?? 0);
+  const updated = counts.updated + (loaded?.updated ?? 0);
   const holes = pages.flatMap((page) => page.holes).length;
-  return withUnchanged({
-    ...counts,
-    pages: counts.pages + pages.length,
-    records: seen.size,
-    quarantined: counts.quarantined + holes,
-  });
-}
-
-function addLoaded(counts: WalkCounts, loaded: Omit<BatchCounts, "transitions">): WalkCounts {
-  return withUnchanged({
-    ...counts,
-    inserted: counts.inserted + loaded.inserted,
-    updated: counts.updated + loaded.updated,
-    restored: counts.restored + loaded.restored,
-    quarantined: counts.quarantined + loaded.quarantined,
-  });
-}
-
-/** Pages overlap and a list may be read twice, so unchanged records are counted as the rest. */
-function withUnchanged(counts: WalkCounts): WalkCounts {
-  return { ...counts, unchanged: Math.max(0, counts.records - counts.inserted - counts.updated) };
+  return {
+    ...{ ...counts, records, inserted, updated, pages: counts.pages + pages.length },
+    unchanged: Math.max(0, records - inserted - updated),
+    restored: counts.restored + (loaded?.restored ?? 0),
+    quarantined: counts.quarantined + holes + (loaded?.quarantined ?? 0),
+  };
 }

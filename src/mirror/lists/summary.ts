@@ -62,14 +62,8 @@ export interface RunSummary {
 
 export function emptyCounts(): WalkCounts {
   return {
-    pages: 0,
-    records: 0,
-    inserted: 0,
-    updated: 0,
-    unchanged: 0,
-    deleted: 0,
-    restored: 0,
-    quarantined: 0,
+    ...{ pages: 0, records: 0, inserted: 0, updated: 0 },
+    ...{ unchanged: 0, deleted: 0, restored: 0, quarantined: 0 },
   };
 }
 
@@ -79,11 +73,7 @@ export function skippedWalk(reason: string): WalkSummary {
 }
 
 export const NOTHING_UNFINISHED: Unfinished = {
-  deletions: 0,
-  waiting: 0,
-  references: 0,
-  open_builds: 0,
-  deficit: 0,
+  ...{ deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
 };
 
 /**

@@ -9,7 +9,7 @@ import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
 import type { RunParts } from "../load/run-parts.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/page-source.ts";
-import { closeWalk, type WalkEnding } from "./close-walk.ts";
+import { closeWalk } from "./close-walk.ts";
 import type { WalkPlan } from "./plan.ts";
 import { readHead } from "./read-head.ts";
 import { readList } from "./read-list.ts";
@@ -17,11 +17,8 @@ import type { WalkOptions } from "./read-pages.ts";
 import { emptyCounts, type RunSummary } from "./summary.ts";
 import type { SyncSettings } from "./sync-settings.ts";
 
-/** What the walks of a run work with. */
-interface WalkingParts extends RunParts, Pick<WalkOptions, "meters"> {
-  /** Aborted with the first failure, so that no walk continues in vain. */
-  abort: AbortController;
-}
+/** `abort` is aborted with the first failure, so that no walk continues in vain. */
+type WalkingParts = RunParts & Pick<WalkOptions, "meters"> & { abort: AbortController };
 
 interface WalkListsOptions extends Pick<WalkOptions, "allowMassDelete"> {
   walks: readonly WalkPlan[];
@@ -74,7 +71,7 @@ export async function walkLists(run: WalkingParts, options: WalkListsOptions): P
  * Walks one list as planned. When the count of a head does not agree, a full walk follows if the plan allows it. When
  * upstream fails, the walk ends as `not_whole` and keeps its checkpoint; any other failure is thrown.
  */
-async function walkResource(run: RunParts, options: WalkOptions): Promise<WalkEnding> {
+async function walkResource(run: RunParts, options: WalkOptions): ReturnType<typeof closeWalk> {
   const { plan } = options;
   if (plan.kind === "full") return closeWalk(run, options, await readList(run, options, emptyCounts()), true);
   const head = await readHead(run, options);

@@ -2,7 +2,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
-import type { FieldReference, NormalizedRecord } from "../normalize/record.ts";
+import type { NormalizedRecord } from "../normalize/record.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
 /** The source of a reply. Its content was true at some moment between the request and the arrival. */
@@ -45,12 +45,7 @@ export interface SortedRecords {
   unchanged: ObservedRecord[];
 }
 
-export interface LoadCounts {
-  inserted: number;
-  updated: number;
-  unchanged: number;
-  restored: number;
-}
+export type LoadCounts = Record<"inserted" | "updated" | "unchanged" | "restored", number>;
 
 /** Finds the stored records of a page in one query. */
 export async function findStored(
@@ -83,14 +78,11 @@ export function sortRecords(
   const sorted: SortedRecords = { added: [], changed: [], returned: [], unchanged: [] };
   for (const one of observed) {
     const known = stored.get(one.record.id);
-    if (!known) {
-      sorted.added.push(one);
-      continue;
-    }
-    if (known.hash === one.record.hash || !isLater(one, known)) sorted.unchanged.push(one);
+    if (!known) sorted.added.push(one);
+    else if (known.hash === one.record.hash || !isLater(one, known)) sorted.unchanged.push(one);
     else sorted.changed.push(one);
     // An embedded copy only proves that another record refers to the project, not that upstream has it.
-    if (known.deleted && source !== "embedded") sorted.returned.push(one);
+    if (known?.deleted && source !== "embedded") sorted.returned.push(one);
   }
   return sorted;
 }
@@ -123,19 +115,14 @@ export async function keepUserOrder(tx: TransactionSql, changed: readonly Observ
     select project_id as id, array_agg(coalesce(user_uri, '') order by position) as uris
     from mirror.project_users where project_id = any (${ids}::text[]) group by project_id`;
   const stored = new Map(rows.map(({ id, uris }) => [id, uris]));
-  return changed.map((one) => {
-    const { record } = one;
-    const references = inOrder(record.references, stored.get(record.id) ?? []);
-    return { ...one, record: { ...record, references } };
+  return changed.map(({ record, ...from }) => {
+    // Each is taken out where it is found, so a URI that comes twice keeps two places.
+    const left = [...record.references];
+    const kept = (stored.get(record.id) ?? []).flatMap((uri) => {
+      const at = left.findIndex((reference) => reference.uri === uri);
+      return at < 0 ? [] : left.splice(at, 1);
+    });
+    const references = [...kept, ...left].map((reference, position) => ({ ...reference, position }));
+    return { ...from, record: { ...record, references } };
   });
-}
-
-/** A URI that comes twice keeps two places. */
-function inOrder(references: readonly FieldReference[], uris: readonly string[]): FieldReference[] {
-  const left = [...references];
-  const kept = uris.flatMap((uri) => {
-    const at = left.findIndex((reference) => reference.uri === uri);
-    return at < 0 ? [] : left.splice(at, 1);
-  });
-  return [...kept, ...left].map((reference, position) => ({ ...reference, position }));
 }

@@ -1,23 +1,23 @@
 import type { SQL } from "drizzle-orm";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import { compose, composed } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
-import { builds, lists, missingRecords, openBuilds, projects } from "../../store/schema/index.ts";
+import { builds, missingRecords, openBuilds, projects } from "../../store/schema/index.ts";
 import type { DateRange } from "../walk/bisection.ts";
 import { RECORD_TABLES } from "./tables.ts";
 
-/** The lists that are read at their head. Counting their records must not read every row. */
-const COUNTED: readonly Resource[] = ["build"];
+/** Whether the list is read at its head. Counting its records must not read every row. */
+const isCounted = (resource: Resource) => resource === "build";
 
 /** Changes the count of live records, in the transaction that adds, restores or retires them. */
 export async function addLive(tx: TransactionSql, resource: Resource, records: number): Promise<void> {
-  if (records === 0 || !COUNTED.includes(resource)) return;
+  if (records === 0 || !isCounted(resource)) return;
   await tx`update sync.lists set live = live + ${records} where resource = ${resource}`;
 }
 
 /** Sets the count, in the transaction that ends a whole walk, which has read every row. */
 export async function setLive(tx: TransactionSql, resource: Resource, records: number): Promise<void> {
-  if (!COUNTED.includes(resource)) return;
+  if (!isCounted(resource)) return;
   await tx`
     insert into sync.lists (resource, live) values (${resource}, ${records})
     on conflict (resource) do update set live = excluded.live`;
@@ -34,14 +34,11 @@ export function isListed(resource: Resource): SQL {
  * builds. Where the list is read at its head, only the first call counts every row.
  */
 export async function countShown(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
-  const live = COUNTED.includes(resource) ? await countLive(sql, resource) : await countRows(sql, resource);
+  const live = isCounted(resource) ? await countLive(sql, resource) : await countRows(sql, resource);
   const { table } = RECORD_TABLES[resource];
-  const [hidden] = await runStatement<{ records: number }>(
-    sql,
-    compose`
-      select count(*) as records from ${table}
-      where ${isListed(resource)} and ${table.id} in (${hiddenIds(resource)})`,
-  );
+  const [hidden] = await composed(sql)<{ records: number }>`
+    select count(*) as records from ${table}
+    where ${isListed(resource)} and ${table.id} in (${hiddenIds(resource)})`;
   return live - (hidden?.records ?? 0);
 }
 
@@ -49,17 +46,14 @@ export async function countShown(sql: Sql | TransactionSql, resource: Resource):
 export async function countShownIn(sql: Sql, ranges: readonly DateRange[]): Promise<number[]> {
   // By the key of the served list, which has an index.
   const isInside = compose`${isListed("build")} and coalesce(${builds.date}, 'infinity') between range.oldest and range.newest`;
-  const rows = await runStatement<{ records: number }>(
-    sql,
-    compose`
-      select (select count(*) from ${builds} where ${isInside})
-        - (select count(*) from ${builds} where ${isInside} and ${builds.id} in (${hiddenIds("build")})) as records
-      from unnest(
-        ${compose.param(ranges.map(({ newest }) => newest))}::text[]::timestamp[],
-        ${compose.param(ranges.map(({ oldest }) => oldest ?? "-infinity"))}::text[]::timestamp[]
-      ) with ordinality as range (newest, oldest, place)
-      order by range.place`,
-  );
+  const rows = await composed(sql)<{ records: number }>`
+    select (select count(*) from ${builds} where ${isInside})
+      - (select count(*) from ${builds} where ${isInside} and ${builds.id} in (${hiddenIds("build")})) as records
+    from unnest(
+      ${compose.param(ranges.map(({ newest }) => newest))}::text[]::timestamp[],
+      ${compose.param(ranges.map(({ oldest }) => oldest ?? "-infinity"))}::text[]::timestamp[]
+    ) with ordinality as range (newest, oldest, place)
+    order by range.place`;
   return rows.map(({ records }) => records);
 }
 
@@ -74,23 +68,18 @@ function hiddenIds(resource: Resource): SQL {
 async function countLive(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
   const [known] = await sql<{ live: number }[]>`select live from sync.lists where resource = ${resource}`;
   if (known) return known.live;
-  const live = nameOf(lists.live);
-  const [list] = await runStatement<{ live: number }>(
-    sql,
-    compose`
-      insert into ${lists} (${nameOf(lists.resource)}, ${live})
-      select ${resource}, count(*) from ${RECORD_TABLES[resource].table} where ${isListed(resource)}
-      on conflict (${nameOf(lists.resource)}) do update set ${live} = excluded.${live}
-      returning ${live}`,
-  );
+  const [list] = await composed(sql)<{ live: number }>`
+    insert into sync.lists (resource, live)
+    select ${resource}, count(*) from ${RECORD_TABLES[resource].table} where ${isListed(resource)}
+    on conflict (resource) do update set live = excluded.live
+    returning live`;
   return list?.live ?? 0;
 }
 
 /** The number of live records that a walk of the list should see. */
 export async function countRows(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
-  const [row] = await runStatement<{ live: number }>(
-    sql,
-    compose`select count(*) as live from ${RECORD_TABLES[resource].table} where ${isListed(resource)}`,
-  );
+  const [row] = await composed(sql)<{
+    live: number;
+  }>`select count(*) as live from ${RECORD_TABLES[resource].table} where ${isListed(resource)}`;
   return row?.live ?? 0;
 }

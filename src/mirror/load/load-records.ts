@@ -1,5 +1,5 @@
 import { fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
-import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import { composed, nameOf } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
@@ -182,31 +182,18 @@ async function replaceChanged(
   const ids = changed.map(({ record }) => record.id);
   if (resource === "build") {
     await replaceRows(tx, BUILD_LOGS, changed.map(toLog), []);
-    await takeBackLogs(
-      tx,
-      changed.filter(({ record }) => differing.has(record.id)),
-      facts.method,
-    );
+    // Logs that were removed come back. That of a build that only its hash tells stays away.
+    const back = await tx<{ build_id: string }[]>`
+      delete from mirror.archived_logs where build_id = any (${[...differing]}::text[]) returning build_id`;
+    const returned = new Set(back.map((row) => row.build_id));
+    const logs = changed.filter(({ record }) => returned.has(record.id)).map(toLog);
+    await addRows(tx, BUILD_LOGS, logs, facts.method);
   }
   if (resource === "project")
     await tx`delete from mirror.project_users where project_id = any (${ids}::text[])`;
   const unresolved = changed.flatMap(({ record }) => unresolvedRows(resource, record, facts.keys));
   await replaceUnresolved(tx, resource, ids, unresolved, facts.method);
   return { changes, equal: equal.length };
-}
-
-/** Stores the logs of changed builds again that were removed. That of a build that only its hash tells stays away. */
-async function takeBackLogs(
-  tx: TransactionSql,
-  changed: readonly ObservedRecord[],
-  method: WriteMethod,
-): Promise<void> {
-  const back = await tx<{ build_id: string }[]>`
-    delete from mirror.archived_logs where build_id = any (${changed.map(({ record }) => record.id)}::text[])
-    returning build_id`;
-  const ids = new Set(back.map((row) => row.build_id));
-  const logs = changed.filter(({ record }) => ids.has(record.id)).map(toLog);
-  await addRows(tx, BUILD_LOGS, logs, method);
 }
 
 async function restoreReturned(
@@ -219,15 +206,12 @@ async function restoreReturned(
   const observed = returned.map(({ record, observedAt }) => ({ id: record.id, at: observedAt }));
   const { table } = RECORD_TABLES[resource];
   const record = recordsAs(resource, "record");
-  await runStatement(
-    tx,
-    compose`
-      update ${table} as ${record}
-      set ${nameOf(record.deleted_at)} = null, ${nameOf(record.changed_at)} = returned.at,
-        ${nameOf(record.changed_run_id)} = ${runId}
-      from jsonb_to_recordset(${JSON.stringify(observed)}::text::jsonb) as returned (id text, at timestamptz)
-      where ${record.id} = returned.id`,
-  );
+  await composed(tx)`
+    update ${table} as ${record}
+    set ${nameOf(record.deleted_at)} = null, ${nameOf(record.changed_at)} = returned.at,
+      ${nameOf(record.changed_run_id)} = ${runId}
+    from jsonb_to_recordset(${JSON.stringify(observed)}::text::jsonb) as returned (id text, at timestamptz)
+    where ${record.id} = returned.id`;
   return observed.map(({ id, at }) => ({ recordId: id, kind: "restored", observedAt: at }));
 }
 
@@ -264,16 +248,16 @@ async function markListed(
   source: ProjectSource,
 ): Promise<void> {
   if (source !== "list") return;
-  const unlisted = observed.filter(({ record }) => stored.get(record.id)?.listed === false);
-  const equal = observed.filter(({ record }) => {
-    const known = stored.get(record.id);
-    return known?.hash === record.hash && known.source !== "list";
+  const known = observed.flatMap(({ record: { id, hash } }) => {
+    const project = stored.get(id);
+    return project ? [{ ...project, isEqual: project.hash === hash && project.source !== "list" }] : [];
   });
-  const idsOf = (some: readonly ObservedRecord[]) => some.map(({ record }) => record.id);
-  if (unlisted.length > 0)
-    await tx`update mirror.projects set listed = true where id = any (${idsOf(unlisted)}::text[])`;
-  if (equal.length > 0)
-    await tx`update mirror.projects set source = 'list' where id = any (${idsOf(equal)}::text[])`;
+  const marked = known.filter(({ listed, isEqual }) => isEqual || !listed).map(({ id }) => id);
+  if (marked.length === 0) return;
+  const equal = known.filter(({ isEqual }) => isEqual).map(({ id }) => id);
+  await tx`
+    update mirror.projects set listed = true, source = case when id = any (${equal}::text[]) then 'list' else source end
+    where id = any (${marked}::text[])`;
 }
 
 /** The rows for the references of a record whose targets are not here yet. */

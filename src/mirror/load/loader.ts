@@ -219,11 +219,7 @@ export function createLoader(options: LoaderOptions): Loader {
 }
 
 /** The counts of the earlier states in a batch. */
-interface EarlierCounts {
-  inserted: number;
-  restored: number;
-  transitions: number;
-}
+type EarlierCounts = Record<"inserted" | "restored" | "transitions", number>;
 
 /** Records the transitions of one set of earlier states, before the later states of the same builds. */
 async function addEarlier(
@@ -255,11 +251,8 @@ async function loadOneByOne(
   const findSent = (of: Resource, { record, request: from }: ObservedRecord) =>
     sent
       .filter(({ request }) => request === from)
-      .map(({ payload, request }) => ({
-        payload: of === resource ? payload : (payload?.project as { id?: unknown } | null),
-        request,
-      }))
-      .findLast(({ payload }) => recordId(payload) === record.id);
+      .map(({ payload }) => (of === resource ? payload : (payload?.project as { id?: unknown } | null)))
+      .findLast((payload) => recordId(payload) === record.id);
   const attempt = async (of: Resource, one: ObservedRecord, from: ProjectSource): Promise<Loaded | null> => {
     const { id } = one.record;
     try {
@@ -269,10 +262,10 @@ async function loadOneByOne(
       facts.keys.drop(of, id);
       // So that each further page with this copy need not try it again.
       if (of === "project") facts.sightings?.note({ ...one.record, askedAt: one.askedAt }, from);
-      const { payload, request = "" } = findSent(of, one) ?? {};
-      const { observedAt } = one;
+      const { observedAt, request } = one;
       const reason = refusalOf(error, of, id);
-      refused.push({ resource: of, recordId: id, reason, payload, request, observedAt });
+      const about = { resource: of, recordId: id, reason, payload: findSent(of, one) };
+      refused.push({ ...about, request: request ?? "", observedAt });
       return null;
     }
   };

@@ -1,7 +1,7 @@
 import { alias } from "drizzle-orm/pg-core";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { composed } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { openBuilds, pages as pagesTable } from "../../store/schema/index.ts";
@@ -48,22 +48,19 @@ export function createPageMemory(sql: Sql, resource: Resource) {
         // All ids of all pages are a side of this join. To look them up one by one takes twice as long, and it is what a
         // planner without statistics does.
         await tx`set local enable_nestloop = off`;
-        await runStatement(
-          tx,
-          compose`
-            delete from ${pagesTable} as ${page}
-            where ${page.resource} = ${resource} and ${page.seq} >= ${from} and ${page.seq} in (
-              select listed.seq
-              from (
-                select seq, run_id, loaded_at, unnest(ids) as id from ${pagesTable}
-                where resource = ${resource} and seq >= ${from}
-              ) as listed
-              join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = listed.id
-              where (${record.changed_run_id}, ${record.changed_at}) > (listed.run_id, listed.loaded_at)
-                or ${record.deleted_at} is not null
-                or ${resource} = 'build' and ${record.id} in (
-                  select ${openBuilds.build_id} from ${openBuilds} where ${openBuilds.vanished_at} is not null))`,
-        );
+        await composed(tx)`
+          delete from ${pagesTable} as ${page}
+          where ${page.resource} = ${resource} and ${page.seq} >= ${from} and ${page.seq} in (
+            select listed.seq
+            from (
+              select seq, run_id, loaded_at, unnest(ids) as id from ${pagesTable}
+              where resource = ${resource} and seq >= ${from}
+            ) as listed
+            join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = listed.id
+            where (${record.changed_run_id}, ${record.changed_at}) > (listed.run_id, listed.loaded_at)
+              or ${record.deleted_at} is not null
+              or ${resource} = 'build' and ${record.id} in (
+                select ${openBuilds.build_id} from ${openBuilds} where ${openBuilds.vanished_at} is not null))`;
       });
     },
     /** Stores pages within the transaction that loads them. An empty `bodyHash`: the page must be read again. */

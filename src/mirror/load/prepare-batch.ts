@@ -64,10 +64,11 @@ export function prepareBatch(
   };
   for (const { records, request, observedAt, askedAt = observedAt, normalized } of pages) {
     const at = observedAt.toISOString();
-    const asked = askedAt.toISOString();
     const page = normalized ?? normalize(resource, records);
-    const from = { askedAt: asked, observedAt: at, request };
-    const seen = (record: NormalizedRecord): ObservedRecord => ({ record, ...from });
+    const asked = askedAt.toISOString();
+    const seen = (record: NormalizedRecord): ObservedRecord => ({
+      ...{ record, request, askedAt: asked, observedAt: at },
+    });
     observed.push(...page.records.map(seen));
     for (const one of page.embeddedProjects) copies.push({ ...one, askedAt: asked, record: () => seen(one) });
     for (const one of page.repeatedProjects)
@@ -80,8 +81,14 @@ export function prepareBatch(
     prepared.observedAt = at;
   }
   if (resource === "build") prepared.earlier = earlierStates(observed);
-  prepared.records = resource === "project" ? latestAsked(observed) : latestById(observed);
-  for (const copy of latestCopies(copies)) {
+  prepared.records = onePerId(
+    observed,
+    ({ record }) => record.id,
+    // One that came again unchanged keeps its first date: else its page would look stale.
+    (copy, earlier) =>
+      resource === "project" ? copy.askedAt >= earlier.askedAt : copy.record.hash !== earlier.record.hash,
+  );
+  for (const copy of onePerId(copies, ({ id }) => id, isLaterCopy)) {
     if (isCurrent(copy.id, copy.hash)) prepared.repeated.push(copy);
     else prepared.embedded.push({ ...copy.record(), askedAt: copy.askedAt });
   }
@@ -107,35 +114,12 @@ function onePerId<Copy>(
   return [...byId.values()];
 }
 
-/** The copy of each project that was asked for last. Within one reply, the one with the latest date. */
-function latestCopies(copies: readonly EmbeddedCopy[]): EmbeddedCopy[] {
-  const isLater = (copy: EmbeddedCopy, earlier: EmbeddedCopy) =>
-    copy.askedAt === earlier.askedAt
-      ? copy.hash !== earlier.hash && dateOf(copy) >= dateOf(earlier)
-      : copy.askedAt > earlier.askedAt;
-  return onePerId(copies, ({ id }) => id, isLater);
-}
-
-function dateOf(copy: EmbeddedCopy): string {
-  return String(copy.record().record.columns.modified_date ?? "");
-}
-
-/** The copy of each record that was asked for last; of those that were asked for together, the last one. */
-function latestAsked(observed: readonly ObservedRecord[]): ObservedRecord[] {
-  return onePerId(
-    observed,
-    ({ record }) => record.id,
-    (copy, earlier) => copy.askedAt >= earlier.askedAt,
-  );
-}
-
-/** The last copy of each id. One that came again unchanged keeps its first date: else its page would look stale. */
-function latestById(observed: readonly ObservedRecord[]): ObservedRecord[] {
-  return onePerId(
-    observed,
-    ({ record }) => record.id,
-    (copy, earlier) => copy.record.hash !== earlier.record.hash,
-  );
+/** Whether a copy was asked for later. Within one reply, the later date decides. */
+function isLaterCopy(copy: EmbeddedCopy, earlier: EmbeddedCopy): boolean {
+  const dateOf = ({ record }: EmbeddedCopy) => String(record().record.columns.modified_date ?? "");
+  return copy.askedAt === earlier.askedAt
+    ? copy.hash !== earlier.hash && dateOf(copy) >= dateOf(earlier)
+    : copy.askedAt > earlier.askedAt;
 }
 
 /**

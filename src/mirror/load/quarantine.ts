@@ -3,7 +3,7 @@ import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import { jsonText } from "../../base/text.ts";
 import { foreignNumberIn } from "../../resources/parse-json.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import { compose, composed, nameOf } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
 import { pages, quarantine } from "../../store/schema/index.ts";
@@ -98,14 +98,11 @@ export async function resolveHoles(tx: TransactionSql | Sql, resource: Resource,
 export async function countUnstored(sql: TransactionSql | Sql, resource: Resource): Promise<number> {
   const { table } = RECORD_TABLES[resource];
   const waiting = alias(quarantine, "waiting");
-  const [row] = await runStatement<{ records: number }>(
-    sql,
-    compose`
-      select count(distinct ${waiting.record_id}) + count(*) filter (where ${waiting.record_id} is null) as records
-      from ${quarantine} as ${waiting}
-      where ${waiting.resource} = ${resource} and ${waiting.resolved_at} is null
-        and not exists (select from ${table} where ${table.id} = ${waiting.record_id})`,
-  );
+  const [row] = await composed(sql)<{ records: number }>`
+    select count(distinct ${waiting.record_id}) + count(*) filter (where ${waiting.record_id} is null) as records
+    from ${quarantine} as ${waiting}
+    where ${waiting.resource} = ${resource} and ${waiting.resolved_at} is null
+      and not exists (select from ${table} where ${table.id} = ${waiting.record_id})`;
   return row?.records ?? 0;
 }
 
@@ -206,29 +203,26 @@ function isLater(runId: AnyPgColumn, at: AnyPgColumn): SQL {
  * later page without a bad record lists them. Returns how many. Cheap when the quarantine is empty. Safe to repeat.
  */
 export async function resolveSuperseded(sql: Sql, at: string, resource: Resource | null = null) {
-  const result = await runStatement(
-    sql,
-    compose`
-      with ${unresolved} as materialized (
-        select ${bad.id}, ${bad.run_id}, ${bad.resource}, ${bad.record_id}, ${bad.created_at}
-        from ${quarantine} as ${bad}
-        where ${bad.resolved_at} is null and ${bad.record_id} is not null
-          and ${bad.resource} = coalesce(${resource}, ${bad.resource})
-      ), listed as materialized (
-        select distinct ${unresolved.id}
-        from ${unresolved}
-        join (
-          select ${page.resource}, ${page.run_id}, ${page.loaded_at}, listed.id
-          from ${pages} as ${page} cross join unnest(${page.ids}) as listed (id)
-          where ${page.body_hash} <> '' and exists (select from ${unresolved})
-            and listed.id in (select ${unresolved.record_id} from ${unresolved})
-        ) as ${page} on ${page.resource} = ${unresolved.resource} and ${page}.id = ${unresolved.record_id}
-          and ${isLater(page.run_id, page.loaded_at)}
-      )
-      update ${quarantine} as ${bad} set ${nameOf(bad.resolved_at)} = ${at}::timestamptz
+  const result = await composed(sql)`
+    with ${unresolved} as materialized (
+      select ${bad.id}, ${bad.run_id}, ${bad.resource}, ${bad.record_id}, ${bad.created_at}
+      from ${quarantine} as ${bad}
+      where ${bad.resolved_at} is null and ${bad.record_id} is not null
+        and ${bad.resource} = coalesce(${resource}, ${bad.resource})
+    ), listed as materialized (
+      select distinct ${unresolved.id}
       from ${unresolved}
-      where ${bad.id} = ${unresolved.id} and (
-        ${unresolved.id} in (select id from listed) or case ${unresolved.resource} ${IS_WRITTEN_SINCE} end)`,
-  );
+      join (
+        select ${page.resource}, ${page.run_id}, ${page.loaded_at}, listed.id
+        from ${pages} as ${page} cross join unnest(${page.ids}) as listed (id)
+        where ${page.body_hash} <> '' and exists (select from ${unresolved})
+          and listed.id in (select ${unresolved.record_id} from ${unresolved})
+      ) as ${page} on ${page.resource} = ${unresolved.resource} and ${page}.id = ${unresolved.record_id}
+        and ${isLater(page.run_id, page.loaded_at)}
+    )
+    update ${quarantine} as ${bad} set ${nameOf(bad.resolved_at)} = ${at}::timestamptz
+    from ${unresolved}
+    where ${bad.id} = ${unresolved.id} and (
+      ${unresolved.id} in (select id from listed) or case ${unresolved.resource} ${IS_WRITTEN_SINCE} end)`;
   return result.count;
 }

@@ -1,7 +1,7 @@
 import type { SQL } from "drizzle-orm";
 import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { compose, composed } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { archivedLogs, buildLogs } from "../../store/schema/index.ts";
 import { PLANS } from "../normalize/record-plan.ts";
@@ -40,21 +40,18 @@ export async function findChanges(
   // An embedded project has no URI, so its key is the field. The key for a URI changes with it, and is stored
   // with it: a query about the past needs the record that the old URI named.
   type Fields = Record<string, unknown> | null;
-  const compared = await runStatement<{ id: string; before: Fields; after: Fields }>(
-    tx,
-    compose`
-      select ${incoming.id}, before, after
-      from jsonb_populate_recordset(null::${spec.table}, ${jsonRows(spec, rows)}::text::jsonb) as ${incoming}
-      join ${spec.table} as ${stored} on ${stored.id} = ${incoming.id}
-      cross join lateral (
-        select jsonb_object_agg(key, to_jsonb(${stored}) -> key) as before, jsonb_object_agg(key, value) as after
-        from jsonb_each(to_jsonb(${incoming}))
-        where key <> all (${compose.param(NOT_UPSTREAM)}::text[]) and value is distinct from to_jsonb(${stored}) -> key
-          and (key <> all (${compose.param(URI_KEYS[resource])}::text[])
-            or to_jsonb(${incoming}) -> replace(key, '_id', '_uri')
-              is distinct from to_jsonb(${stored}) -> replace(key, '_id', '_uri'))
-      ) as difference`,
-  );
+  const compared = await composed(tx)<{ id: string; before: Fields; after: Fields }>`
+    select ${incoming.id}, before, after
+    from jsonb_populate_recordset(null::${spec.table}, ${jsonRows(spec, rows)}::text::jsonb) as ${incoming}
+    join ${spec.table} as ${stored} on ${stored.id} = ${incoming.id}
+    cross join lateral (
+      select jsonb_object_agg(key, to_jsonb(${stored}) -> key) as before, jsonb_object_agg(key, value) as after
+      from jsonb_each(to_jsonb(${incoming}))
+      where key <> all (${compose.param(NOT_UPSTREAM)}::text[]) and value is distinct from to_jsonb(${stored}) -> key
+        and (key <> all (${compose.param(URI_KEYS[resource])}::text[])
+          or to_jsonb(${incoming}) -> replace(key, '_id', '_uri')
+            is distinct from to_jsonb(${stored}) -> replace(key, '_id', '_uri'))
+    ) as difference`;
   const observedAt = new Map(observed.map((one) => [one.record.id, one.observedAt]));
   const changes = new Map<string, Change>();
   for (const { id, before, after } of compared) {
@@ -80,14 +77,11 @@ async function addLogChanges(
   const incoming = alias(buildLogs, "incoming");
   for (const field of PLANS.build.long) {
     const [before, after] = [columnOf(stored, field), columnOf(incoming, field)];
-    const rows = await runStatement<{ id: string; before: unknown; after: unknown }>(
-      tx,
-      compose`
-        select ${incoming.build_id} as id, ${textHash(before)} as before, ${textHash(after)} as after
-        from jsonb_populate_recordset(null::${buildLogs}, ${JSON.stringify(logs)}::text::jsonb) as ${incoming}
-        join ${buildLogs} as ${stored} on ${stored.build_id} = ${incoming.build_id}
-        where ${after} is distinct from ${before}`,
-    );
+    const rows = await composed(tx)<{ id: string; before: unknown; after: unknown }>`
+      select ${incoming.build_id} as id, ${textHash(before)} as before, ${textHash(after)} as after
+      from jsonb_populate_recordset(null::${buildLogs}, ${JSON.stringify(logs)}::text::jsonb) as ${incoming}
+      join ${buildLogs} as ${stored} on ${stored.build_id} = ${incoming.build_id}
+      where ${after} is distinct from ${before}`;
     for (const row of rows) addField(changes, row.id, field, row.before, row.after);
   }
   await addArchivedLogChanges(tx, logs, changes);
@@ -99,22 +93,18 @@ async function addArchivedLogChanges(
   changes: Map<string, Change>,
 ): Promise<void> {
   const ids = compose.param(logs.map(({ build_id }) => build_id));
-  const known = await runStatement<{ build_id: string }>(
-    tx,
-    compose`select build_id from ${archivedLogs} where build_id = any (${ids}::text[])`,
-  );
+  const known = await composed(tx)<{
+    build_id: string;
+  }>`select build_id from ${archivedLogs} where build_id = any (${ids}::text[])`;
   if (known.length === 0) return;
   const away = new Set<unknown>(known.map(({ build_id }) => build_id));
   const incoming = logs.filter(({ build_id }) => away.has(build_id));
-  const rows = await runStatement<{ id: string; before: unknown; after: unknown }>(
-    tx,
-    compose`
-      select build_id as id, ${logHash(compose`archived.hash`)} as before, ${logHash(compose`fresh.hash`)} as after
-      from jsonb_populate_recordset(null::${buildLogs}, ${JSON.stringify(incoming)}::text::jsonb) as incoming
-      join ${archivedLogs} as archived using (build_id)
-      cross join lateral mirror.log_hash(output, error, setup, setup_error) as fresh (hash)
-      where fresh.hash <> archived.hash`,
-  );
+  const rows = await composed(tx)<{ id: string; before: unknown; after: unknown }>`
+    select build_id as id, ${logHash(compose`archived.hash`)} as before, ${logHash(compose`fresh.hash`)} as after
+    from jsonb_populate_recordset(null::${buildLogs}, ${JSON.stringify(incoming)}::text::jsonb) as incoming
+    join ${archivedLogs} as archived using (build_id)
+    cross join lateral mirror.log_hash(output, error, setup, setup_error) as fresh (hash)
+    where fresh.hash <> archived.hash`;
   for (const row of rows) addField(changes, row.id, "log", row.before, row.after);
 }
 

@@ -1,19 +1,6 @@
 /**
- * The only place that stores transitions of builds (`docs/builds.md`, "Transitions"), for every kind of run:
- * a sync, a watch, a resumed run, a repair.
- *
- * A build entered the state in (`not_before`, `not_after`]. `not_after` is when the first reply that showed
- * the state arrived. `rule` names the source of `not_before`:
- *
- *   last_seen    when the last request that showed the state before was sent
- *   date         for the first state: the build's own date, in its earliest reading, on our clock
- *   predecessor  our clock was set back since the state before was seen, and it is unknown how far: the
- *                bound of the first state is used
- *   unknown      -infinity: there is no date, or it is in the future
- *
- * `anomaly` names what is unusual, separated by commas: `backward` (among the three documented states),
- * `no_date`, `future_date`, `repeated_hour` and `skipped_hour` (summer time: the earlier reading is used),
- * and `clock` (the bound was moved back because a clock was wrong).
+ * The only place that stores transitions of builds, for every kind of run: `docs/builds.md` says what a transition is,
+ * `docs/internals/builds.md` how its bounds are found and what `rule` and `anomaly` name.
  */
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { Observation } from "./compare-records.ts";
@@ -53,7 +40,7 @@ export async function recordTransitions(
   isGone = false,
 ): Promise<number> {
   const known = sightings.filter(({ added }) => added === undefined);
-  const first = sightings.filter(isAdded);
+  const first = sightings.filter((one): one is Required<BuildSighting> => one.added !== undefined);
   const [entered, changed] = await Promise.all([
     recordFirstTransitions(tx, facts, first),
     recordLaterTransitions(tx, facts, known, isGone),
@@ -63,10 +50,6 @@ export async function recordTransitions(
     await updateOpenBuilds(tx, facts.runId, textOf([...open, ...known]), isGone);
   }
   return entered + changed;
-}
-
-function isAdded(sighting: BuildSighting): sighting is Required<BuildSighting> {
-  return sighting.added !== undefined;
 }
 
 function textOf(sightings: readonly BuildSighting[]): string {
@@ -290,16 +273,6 @@ export async function findStale(tx: TransactionSql, runId: number, sightings: re
 /** The number of open builds read with one query. */
 const WINDOW = 5000;
 
-interface WalkedList {
-  runId: number;
-  /** The run in which the walk began. */
-  beganRunId: number;
-  /** When the walk began, in this run or an earlier one. */
-  startedAt: string;
-  /** The list's path. */
-  request: string;
-}
-
 /**
  * Records that a full walk saw these open builds in their stored state, within the transaction that ends the walk: a
  * page with the same bytes as in the last walk is not loaded. Builds that were seen later, or that could not be
@@ -308,8 +281,10 @@ interface WalkedList {
 export async function recordSeen(
   tx: TransactionSql,
   seen: { has(id: string): boolean },
-  { runId, beganRunId, startedAt, request }: WalkedList,
+  /** The walk began at `startedAt` in the run `beganRunId`. `request` is the path of the list. */
+  walk: { runId: number; beganRunId: number; startedAt: string; request: string },
 ): Promise<void> {
+  const { runId, beganRunId, startedAt, request } = walk;
   let last = "";
   for (;;) {
     const open = await tx<{ id: string }[]>`

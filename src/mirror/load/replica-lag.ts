@@ -7,7 +7,7 @@
 
 import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { composed } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { missingRecords, openBuilds } from "../../store/schema/index.ts";
 import type { DetailAnswer } from "../api/fetch-detail.ts";
@@ -64,21 +64,18 @@ async function findSightedWithin(
   const record = recordsAs(resource, "record");
   const missing = alias(missingRecords, "missing");
   const open = alias(openBuilds, "open");
-  const rows = await runStatement<{ id: string }>(
-    sql,
-    compose`
-      select gone.id
-      from jsonb_to_recordset(${JSON.stringify(gone)}::text::jsonb) as gone (id text, "askedAt" timestamptz)
-      join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = gone.id
-      left join ${missingRecords} as ${missing} on ${missing.resource} = ${resource} and ${missing.record_id} = gone.id
-      left join ${openBuilds} as ${open}
-        on ${resource} = 'build' and ${open.build_id} = gone.id and ${open.vanished_at} is null
-      where greatest(
-        case when ${record.changed_at} <= "askedAt" or ${record.changed_run_id} = ${runId} then ${record.changed_at}
-          else ${missing.noticed_at} end,
-        case when ${open.seen_at} <= "askedAt" or ${open.run_id} = ${runId} then ${open.seen_at} end
-      ) > "askedAt" - ${replicaLagMs}::float8 * interval '1 ms'`,
-  );
+  const rows = await composed(sql)<{ id: string }>`
+    select gone.id
+    from jsonb_to_recordset(${JSON.stringify(gone)}::text::jsonb) as gone (id text, "askedAt" timestamptz)
+    join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = gone.id
+    left join ${missingRecords} as ${missing} on ${missing.resource} = ${resource} and ${missing.record_id} = gone.id
+    left join ${openBuilds} as ${open}
+      on ${resource} = 'build' and ${open.build_id} = gone.id and ${open.vanished_at} is null
+    where greatest(
+      case when ${record.changed_at} <= "askedAt" or ${record.changed_run_id} = ${runId} then ${record.changed_at}
+        else ${missing.noticed_at} end,
+      case when ${open.seen_at} <= "askedAt" or ${open.run_id} = ${runId} then ${open.seen_at} end
+    ) > "askedAt" - ${replicaLagMs}::float8 * interval '1 ms'`;
   return new Set(rows.map(({ id }) => id));
 }
 

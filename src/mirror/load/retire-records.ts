@@ -1,6 +1,6 @@
 import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import { composed, nameOf } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { missingRecords } from "../../store/schema/index.ts";
 import type { Observation } from "./compare-records.ts";
@@ -39,22 +39,19 @@ export async function retireRecords(
   for (const resource of new Set(gone.map((record) => record.resource))) {
     const missing = alias(missingRecords, "missing");
     const record = recordsAs(resource, "record");
-    const retired = await runStatement<{ id: string; at: string }>(
-      tx,
-      compose`
-        with settled as (
-          delete from ${missingRecords} as ${missing}
-          using jsonb_to_recordset(${JSON.stringify(gone)}::text::jsonb)
-            as gone (resource text, id text, "observedAt" timestamptz)
-          where gone.resource = ${resource} and ${missing.resource} = ${resource} and ${missing.record_id} = gone.id
-          returning gone.id, gone."observedAt" as at
-        )
-        update ${RECORD_TABLES[resource].table} as ${record}
-        set ${nameOf(record.deleted_at)} = settled.at, ${nameOf(record.changed_at)} = settled.at,
-          ${nameOf(record.changed_run_id)} = ${facts.runId}
-        from settled where ${record.id} = settled.id and ${record.deleted_at} is null
-        returning ${record.id}, settled.at`,
-    );
+    const retired = await composed(tx)<{ id: string; at: string }>`
+      with settled as (
+        delete from ${missingRecords} as ${missing}
+        using jsonb_to_recordset(${JSON.stringify(gone)}::text::jsonb)
+          as gone (resource text, id text, "observedAt" timestamptz)
+        where gone.resource = ${resource} and ${missing.resource} = ${resource} and ${missing.record_id} = gone.id
+        returning gone.id, gone."observedAt" as at
+      )
+      update ${RECORD_TABLES[resource].table} as ${record}
+      set ${nameOf(record.deleted_at)} = settled.at, ${nameOf(record.changed_at)} = settled.at,
+        ${nameOf(record.changed_run_id)} = ${facts.runId}
+      from settled where ${record.id} = settled.id and ${record.deleted_at} is null
+      returning ${record.id}, settled.at`;
     if (retired.length === 0) continue;
     counts[resource] = retired.length;
     await addLive(tx, resource, -retired.length);
@@ -72,13 +69,9 @@ async function retireOpenBuilds(
   gone: readonly GoneRecord[],
   retired: readonly { id: string }[],
 ): Promise<number> {
-  const ids = retired.map(({ id }) => id);
-  const open = await tx<{ id: string }[]>`
-    select build_id as id from sync.open_builds where build_id = any (${ids}::text[])`;
-  if (open.length === 0) return 0;
-  const openIds = new Set(open.map(({ id }) => id));
-  const sightings = gone.filter(({ resource, id }) => resource === "build" && openIds.has(id));
+  const ids = new Set(retired.map(({ id }) => id));
+  const sightings = gone.filter(({ resource, id }) => resource === "build" && ids.has(id));
   const transitions = await recordTransitions(tx, facts, sightings, true);
-  await tx`delete from sync.open_builds where build_id = any (${[...openIds]}::text[])`;
+  await tx`delete from sync.open_builds where build_id = any (${[...ids]}::text[])`;
   return transitions;
 }

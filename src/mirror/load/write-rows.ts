@@ -1,6 +1,6 @@
 import { parseLocalTime } from "../../resources/local-time.ts";
-import { type CopyIn, copyIn } from "../../store/connection/copy.ts";
-import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import { copyIn } from "../../store/connection/copy.ts";
+import { compose, nameOf, composed } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type ColumnSpec, columnOf, type TableRow, type TableSpec } from "./tables.ts";
 
@@ -24,22 +24,27 @@ export async function addRows(
     compose`, `,
   );
   if (method === "insert") {
-    await runStatement(
-      tx,
-      compose`
-        insert into ${table} (${names})
-        select ${names} from jsonb_populate_recordset(null::${table}, ${jsonRows(spec, rows)}::text::jsonb)`,
-    );
+    await composed(tx)`
+      insert into ${table} (${names})
+      select ${names} from jsonb_populate_recordset(null::${table}, ${jsonRows(spec, rows)}::text::jsonb)`;
     return;
   }
-  const statement = runStatement(tx, compose`copy ${table} (${names}) from stdin with (format binary)`);
+  const statement = composed(tx)`copy ${table} (${names}) from stdin with (format binary)`;
   const stream = statement.writable();
   // A failure is thrown below, behind the encoding.
   stream.catch(() => {});
   // The driver sends a statement some microtasks after it was made.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   const chunks = encodeAhead(encodeCopy(spec.columns, rows));
-  await sendCopy(copyIn(await stream, statement), chunks);
+  const copy = copyIn(await stream, statement);
+  try {
+    for (const chunk of chunks) await copy.write(chunk);
+  } catch (error) {
+    // The rows cannot be encoded, so the server must not wait for more.
+    copy.cancel(error);
+    throw error;
+  }
+  copy.end();
 }
 
 /**
@@ -58,25 +63,11 @@ function encodeAhead(chunks: Generator<Buffer>): Iterable<Buffer> {
   } catch (error) {
     failure = { error };
   }
-  return joined(first, chunks, failure);
-}
-
-function* joined(first: Buffer[], rest: Generator<Buffer>, failure: { error: unknown } | null) {
-  yield* first;
-  if (failure) throw failure.error;
-  yield* rest;
-}
-
-/** Sends the data of a COPY and ends it, without waiting for the result (`copy-in.ts`). */
-async function sendCopy(copy: CopyIn, chunks: Iterable<Buffer>): Promise<void> {
-  try {
-    for (const chunk of chunks) await copy.write(chunk);
-  } catch (error) {
-    // The rows cannot be encoded, so the server must not wait for more.
-    copy.cancel(error);
-    throw error;
-  }
-  copy.end();
+  return (function* () {
+    yield* first;
+    if (failure) throw failure.error;
+    yield* chunks;
+  })();
 }
 
 /** Replaces rows by id. The columns in `keep` are not changed. */
@@ -92,13 +83,10 @@ export async function replaceRows(
   const assignments = others
     .filter(({ value }) => !keep.includes(value))
     .map((name) => compose`${name} = incoming.${name}`);
-  await runStatement(
-    tx,
-    compose`
-      update ${table} as stored set ${compose.join(assignments, compose`, `)}
-      from jsonb_populate_recordset(null::${table}, ${jsonRows(spec, rows)}::text::jsonb) as incoming
-      where stored.${key} = incoming.${key}`,
-  );
+  await composed(tx)`
+    update ${table} as stored set ${compose.join(assignments, compose`, `)}
+    from jsonb_populate_recordset(null::${table}, ${jsonRows(spec, rows)}::text::jsonb) as incoming
+    where stored.${key} = incoming.${key}`;
 }
 
 /** Rows for `jsonb_populate_recordset`, with the columns of the table alone. A bytea is written as `\\x…`. */

@@ -1,23 +1,13 @@
 /** How a run ends: its status, what the ledger keeps of it, its summary and its exit code. */
-import type { Clock } from "../../base/clock.ts";
-import {
-  EXIT,
-  isUpstreamLost,
-  LockedError,
-  MirrorError,
-  messageOf,
-  StoppedError,
-  UpstreamError,
-} from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
+import { EXIT, isUpstreamLost, LockedError, MirrorError, messageOf, StoppedError, UpstreamError } from "../../base/errors.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import { renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
-import type { Sql } from "../../store/connection/sql.ts";
 import { finishRun, mergeQuietRounds, type RunTotals } from "../../store/ledger/run-ledger.ts";
 import type { RunLock } from "../../store/ledger/run-lock.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import { isPartial, type RunSummary } from "../lists/summary.ts";
+import type { RunParts } from "../load/run-parts.ts";
 
 /** How long the end of a run waits for a database that is away. */
 const CLOSE_WITHIN_MS = 60_000;
@@ -41,14 +31,9 @@ export interface RunResult {
   error: unknown;
 }
 
-interface ClosingRun {
-  sql: Sql;
+interface ClosingRun extends Pick<RunParts, "sql" | "clock" | "log" | "runId" | "startedAt"> {
   lock: RunLock;
-  clock: Clock;
-  log: Logger;
   meters: Meters | undefined;
-  runId: number;
-  startedAt: Date;
   totals: RunTotals;
   ending: RunEnding;
   warnings: string[];

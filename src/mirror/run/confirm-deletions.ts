@@ -75,9 +75,8 @@ async function ask(run: RunParts, missing: MissingRecord): Promise<Asked> {
     log.warn({ id }, "ignored a cached answer from before the run that a missing record is gone");
     return { ...missing, answer: { kind: "unclear", error: null } };
   }
-  if (answer.kind === "unclear") {
+  if (answer.kind === "unclear")
     log.warn({ id, error: answer.error?.message }, "requesting a missing record failed");
-  }
   return { ...missing, answer };
 }
 
@@ -87,34 +86,31 @@ async function settle(run: RunParts, options: ConfirmOptions, batch: readonly As
   const { resources, replicaLagMs } = options;
   const at = clock.now().toISOString();
   const gone: GoneRecord[] = [];
-  const waiting = new Set<string>();
+  const waiting = new Set<Asked>();
   for (const resource of resources) {
     const own = batch.filter((record) => record.resource === resource);
     const answered = await loadAnswers(run, { resource, replicaLagMs }, own);
     gone.push(...answered.gone.map((record) => ({ resource, ...record })));
-    for (const id of answered.waiting) waiting.add(keyOf({ resource, id }));
+    for (const record of own) if (answered.waiting.has(record.id)) waiting.add(record);
   }
   // A service that answers, though not for these records, is up: then the fault lies in the records.
   const isSomeLost = batch.some(({ answer }) => answer.kind === "unclear" && isLost(answer.error));
   const isUp = isSomeLost && (await client.isUp(run.signal));
-  const asked = batch.map(({ resource, id, answer }): AskedRecord => {
-    if (answer.kind === "found") return { resource, id, outcome: "found" };
-    if (waiting.has(keyOf({ resource, id }))) return { resource, id, outcome: "waiting" };
-    const isSilent =
-      client.lost.aborted ||
-      (answer.kind === "unclear" && (isRefusal(answer.error) || (isLost(answer.error) && !isUp)));
-    return { resource, id, outcome: isSilent ? "silent" : "undecided" };
-  });
+  const outcomeOf = (one: Asked): AskedRecord["outcome"] => {
+    const { answer } = one;
+    if (answer.kind === "found") return "found";
+    if (waiting.has(one)) return "waiting";
+    if (client.lost.aborted) return "silent";
+    if (answer.kind !== "unclear") return "undecided";
+    return isRefusal(answer.error) || (isLost(answer.error) && !isUp) ? "silent" : "undecided";
+  };
+  const asked = batch.map((one) => ({ resource: one.resource, id: one.id, outcome: outcomeOf(one) }));
   const { counts: deleted } = await loader.retire(gone, async (tx, counts) => {
     for (const resource of resources)
       if (counts[resource]) await addDeleted(tx, runId, resource, counts[resource]);
     await recordAsked(tx, asked, at);
   });
   for (const resource of resources) if (deleted[resource]) options.onDeleted(resource, deleted[resource]);
-}
-
-function keyOf({ resource, id }: MissingRecord): string {
-  return `${resource} ${id}`;
 }
 
 function isLost(error: UpstreamError | null): boolean {

@@ -73,23 +73,16 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
       }),
     );
     const finishedAt = clock.now();
-    const unfinished = { ...NOTHING_UNFINISHED };
     const { requests, bytes } = client.stats();
+    const undone = { references: { resolved: 0, unresolved: 0 }, unfinished: { ...NOTHING_UNFINISHED } };
     const warned = warnings.list();
     return {
       ...{ run_id: null, kind: plan.kind },
-      status: plan.absent.length > 0 || isPartial({ resources, unfinished }) ? "partial" : "succeeded",
+      status: plan.absent.length > 0 || isPartial({ resources, ...undone }) ? "partial" : "succeeded",
       started_at: startedAt.toISOString(),
       finished_at: finishedAt.toISOString(),
       duration_ms: finishedAt.getTime() - startedAt.getTime(),
-      ...{
-        requests,
-        bytes,
-        resources,
-        references: { resolved: 0, unresolved: 0 },
-        unfinished,
-        transitions: 0,
-      },
+      ...{ requests, bytes, resources, ...undone, transitions: 0 },
       ...(warned.length > 0 && { warnings: warned }),
     };
   } finally {
@@ -107,12 +100,9 @@ async function countWalk(
   const { client, sql, room, signal } = parts;
   const { resource, listPath } = plan;
   const size = await findSizing(sql, settings.pageSize, resource);
-  const course = createCourse({
-    resource,
-    listPath,
-    pageSize: firstPageSize(settings.pageSize),
-    isListPath: (path) => isSameEndpoint(path, listPath, client.baseUrl),
-  });
+  const pageSize = firstPageSize(settings.pageSize);
+  const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
+  const course = createCourse({ resource, listPath, pageSize, isListPath });
   const lookAhead = lookAheadOf(settings.concurrency);
   const source = createPageSource({ client, resource, lookAhead, room, signal });
   const walk = createWalk({ resource, course, source, size: plan.kind === "full" ? size : null, signal });

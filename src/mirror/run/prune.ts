@@ -11,7 +11,7 @@
 import type { SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import { compose, composed, nameOf } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
@@ -21,6 +21,8 @@ import { changes, runs, walks } from "../../store/schema/index.ts";
 const BATCH = 5000;
 /** The number of records whose changes are checked at once. */
 const RECORDS = 1000;
+
+export type PruneCounts = Record<"changes" | "runs", number>;
 
 interface PruneOptions {
   sql: Sql;
@@ -86,32 +88,26 @@ interface RecordKey {
 async function deleteChanges(tx: TransactionSql, horizon: string, after: RecordKey) {
   const key = compose`${nameOf(changes.resource)}, ${nameOf(changes.record_id)}`;
   const ofRecords = compose`record join ${changes} using (${key})`;
-  const [row] = await runStatement<{ deleted: number; last: RecordKey | null }>(
-    tx,
-    compose`
-      with record as materialized (
-        select ${key} from ${changes} where (${key}) > (${after.resource}::text, ${after.recordId}::text)
-        group by ${key} order by ${key} limit ${RECORDS}
-      ), deleted as (
-        delete from ${changes} where ${changes.id} in (
-          select id from (${prunableChanges(ofRecords, horizon)}) as change limit ${BATCH}
-        ) returning 1
-      )
-      select (select count(*) from deleted) as deleted, (
-        select jsonb_build_object('resource', resource, 'recordId', record_id)
-        from record order by resource desc, record_id desc limit 1
-      ) as last`,
-  );
+  const [row] = await composed(tx)<{ deleted: number; last: RecordKey | null }>`
+    with record as materialized (
+      select ${key} from ${changes} where (${key}) > (${after.resource}::text, ${after.recordId}::text)
+      group by ${key} order by ${key} limit ${RECORDS}
+    ), deleted as (
+      delete from ${changes} where ${changes.id} in (
+        select id from (${prunableChanges(ofRecords, horizon)}) as change limit ${BATCH}
+      ) returning 1
+    )
+    select (select count(*) from deleted) as deleted, (
+      select jsonb_build_object('resource', resource, 'recordId', record_id)
+      from record order by resource desc, record_id desc limit 1
+    ) as last`;
   return row ?? { deleted: 0, last: null };
 }
 
 async function deleteRuns(tx: TransactionSql, horizon: string): Promise<number> {
-  const { count } = await runStatement(
-    tx,
-    compose`
-      delete from ${runs}
-      where ${runs.id} in (select id from (${prunableRuns(horizon)}) as run order by id limit ${BATCH})`,
-  );
+  const { count } = await composed(tx)`
+    delete from ${runs}
+    where ${runs.id} in (select id from (${prunableRuns(horizon)}) as run order by id limit ${BATCH})`;
   return count;
 }
 
@@ -122,24 +118,17 @@ async function recordPruning(
   { horizon, prunedAt }: PruneOptions,
   { changes, runs }: PruneCounts,
 ): Promise<number | null> {
-  const [row] =
+  const written =
     id === null
-      ? await tx<{ id: number }[]>`
-          insert into sync.prunings (horizon, pruned_at, changes, runs)
-          values (${horizon}, ${prunedAt}, ${changes}, ${runs}) returning id`
-      : await tx<{ id: number }[]>`
-          update sync.prunings set changes = ${changes}, runs = ${runs} where id = ${id} returning id`;
+      ? tx`insert into sync.prunings (horizon, pruned_at, changes, runs) values (${horizon}, ${prunedAt}, ${changes}, ${runs})`
+      : tx`update sync.prunings set changes = ${changes}, runs = ${runs} where id = ${id}`;
+  const [row] = await tx<{ id: number }[]>`${written} returning id`;
   return row?.id ?? null;
 }
 
 const run = alias(runs, "run");
 const walk = alias(walks, "walk");
 const good = alias(walks, "good");
-
-export interface PruneCounts {
-  changes: number;
-  runs: number;
-}
 
 /**
  * Selects the ids of the changes to prune among rows of `changes` in `source`. A change is old when it and all
@@ -187,12 +176,9 @@ const prunableRuns = (horizon: string): SQL => compose`
 /** Counts what `prune` would remove, and removes nothing. Throws `StoreError`. */
 export async function countPrunable(sql: Sql, horizon: string): Promise<PruneCounts> {
   return withStoreErrors("count what may be pruned", async () => {
-    const [row] = await runStatement<PruneCounts>(
-      sql,
-      compose`
-        select (select count(*) from (${prunableChanges(compose`${changes}`, horizon)}) as change) as changes,
-          (select count(*) from (${prunableRuns(horizon)}) as run) as runs`,
-    );
+    const [row] = await composed(sql)<PruneCounts>`
+      select (select count(*) from (${prunableChanges(compose`${changes}`, horizon)}) as change) as changes,
+        (select count(*) from (${prunableRuns(horizon)}) as run) as runs`;
     return row ?? { changes: 0, runs: 0 };
   });
 }

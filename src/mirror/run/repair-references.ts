@@ -3,7 +3,7 @@ import { alias } from "drizzle-orm/pg-core";
 import { UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
 import { recordId } from "../../resources/record-id.ts";
 import { REFERENCE_FIELDS, type Resource } from "../../resources/resources.ts";
-import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
+import { compose, composed, nameOf, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { projects, projectUsers, unresolvedReferences } from "../../store/schema/index.ts";
 import { aboutList } from "../api/client.ts";
@@ -25,12 +25,6 @@ interface DanglingTarget {
   key: string;
 }
 
-/** A gone record is requested again when it was checked before `goneBefore`, or after `now` by a wrong clock. */
-interface DueTargets {
-  goneBefore: string;
-  now: string;
-}
-
 /**
  * Turns URI references into keys: sets those whose records are here, requests the details of the others, loads what
  * it finds, and stores why the rest stays `unresolved`. `unsettled`: records that were not requested, or gave no
@@ -44,10 +38,33 @@ export async function repairReferences(
   let resolved = await resolve();
   const now = clock.now();
   const goneBefore = new Date(now.getTime() - GONE_FOR_MS).toISOString();
-  const due = { goneBefore, now: now.toISOString() };
-  await patience("mark gone references", () => spreadGone(sql, goneBefore));
-  const targets = await patience("find references to resolve", () =>
-    findDanglingTargets(sql, { ...due, limit: MAX_DETAILS }),
+  // A gone record is requested again when it was checked before `goneBefore`, or later than now by a wrong clock.
+  const isDueAt = (at: Date) => sql`
+    target_key is not null and (status = 'pending'
+      or status = 'gone' and checked_at not between ${goneBefore}::timestamptz and ${at.toISOString()}::timestamptz)`;
+  await patience(
+    "mark gone references",
+    () => sql`
+      update mirror.unresolved_references as reference set status = 'gone', checked_at = known.checked_at
+      from (
+        select target_resource, target_key, max(checked_at) as checked_at
+        from mirror.unresolved_references
+        where status = 'gone' and checked_at >= ${goneBefore}::timestamptz
+        group by target_resource, target_key
+      ) as known
+      where reference.status = 'pending' and reference.target_resource = known.target_resource
+        and reference.target_key = known.target_key`,
+  );
+  // First those that were never requested, then the longest ago. A later request than now comes from a wrong clock.
+  const targets = await patience(
+    "find references to resolve",
+    () => sql<DanglingTarget[]>`
+      select target_resource as resource, target_key as key
+      from mirror.unresolved_references where ${isDueAt(now)}
+      group by target_resource, target_key
+      order by max(asked_at) filter (where asked_at <= ${now.toISOString()}::timestamptz) nulls first,
+        target_resource, target_key
+      limit ${MAX_DETAILS}`,
   );
   const endsAt = now.getTime() + MAX_MS;
   let asked = 0;
@@ -57,21 +74,33 @@ export async function repairReferences(
     asked += batch.length;
     await Promise.all(batch.map((target) => fetchTarget(run, target)));
     const at = clock.now().toISOString();
-    await patience("store which references were requested", () => recordTargetsAsked(sql, batch, at));
+    // With any result, so that they come after those that were not requested.
+    await patience(
+      "store which references were requested",
+      () => sql`
+        update mirror.unresolved_references as reference set asked_at = ${at}::timestamptz
+        from jsonb_to_recordset(${JSON.stringify(batch)}::text::jsonb) as asked (resource text, key text)
+        where reference.target_resource = asked.resource and reference.target_key = asked.key`,
+    );
   }
   if (asked > 0) resolved += await resolve();
-  const after = { ...due, now: clock.now().toISOString() };
-  const left = await patience("count unresolved references", () => countLeft(sql, after));
+  const at = clock.now();
+  const [left = { unresolved: 0, unsettled: 0 }] = await patience(
+    "count unresolved references",
+    () => sql<{ unresolved: number; unsettled: number }[]>`
+      select count(*) as unresolved,
+        count(distinct (target_resource, target_key)) filter (where ${isDueAt(at)}) as unsettled
+      from mirror.unresolved_references`,
+  );
   if (left.unresolved > 0) log.info({ unresolved: left.unresolved }, "some references are still unresolved");
   return { resolved, ...left };
 }
 
 async function fetchTarget(
   run: Parameters<typeof repairReferences>[0],
-  target: DanglingTarget,
+  { resource, key }: DanglingTarget,
 ): Promise<void> {
   const { sql, loader, patience } = run;
-  const { resource, key } = target;
   const { client, log } = aboutList(run, resource);
   try {
     const detail = await fetchDetail(client, resource, key);
@@ -89,7 +118,12 @@ async function fetchTarget(
     const isNoRecord = error instanceof UnexpectedShapeError && error.cause === undefined;
     if (isGone(error) || isNoRecord) {
       const checkedAt = (isGone(error) ? error.askedAt : undefined) ?? run.clock.now();
-      await patience("store that a record is gone", () => markGone(sql, target, checkedAt.toISOString()));
+      await patience(
+        "store that a record is gone",
+        () => sql`
+          update mirror.unresolved_references set status = 'gone', checked_at = ${checkedAt.toISOString()}::timestamptz
+          where target_resource = ${resource} and target_key = ${key}`,
+      );
       return;
     }
     log.warn({ key, error: error.message }, "requesting a referenced record failed");
@@ -107,17 +141,14 @@ export async function resolveReferences(sql: Sql): Promise<number> {
     // Only the administrators of a project are a list of references.
     const fill = kind === "uris" ? FILL_USERS : fillKey(resource, `${field}_id`);
     const named = recordsAs(target, "target");
-    const byId = await runStatement(
-      sql,
-      compose`
-        with resolved as (
-          delete from ${unresolvedReferences} as ${reference} using ${RECORD_TABLES[target].table} as ${named}
-          where ${reference.resource} = ${resource} and ${reference.field} = ${field}
-            and ${reference.target_resource} = ${target} and ${named.id} = ${reference.target_key}
-          returning ${reference.record_id}, ${reference.position}, ${named.id}
-        )
-        ${fill}`,
-    );
+    const byId = await composed(sql)`
+      with resolved as (
+        delete from ${unresolvedReferences} as ${reference} using ${RECORD_TABLES[target].table} as ${named}
+        where ${reference.resource} = ${resource} and ${reference.field} = ${field}
+          and ${reference.target_resource} = ${target} and ${named.id} = ${reference.target_key}
+        returning ${reference.record_id}, ${reference.position}, ${named.id}
+      )
+      ${fill}`;
     resolved += byId.count;
     if (target === "project") resolved += (await runStatement(sql, bySlug(resource, field, fill))).count;
   }
@@ -151,54 +182,3 @@ const bySlug = (resource: Resource, field: string, fill: SQL) => compose`
     returning ${reference.record_id}, ${reference.position}, named.id
   )
   ${fill}`;
-
-const isDue = (sql: Sql, { goneBefore, now }: DueTargets) => sql`
-  target_key is not null and (status = 'pending'
-    or status = 'gone' and checked_at not between ${goneBefore}::timestamptz and ${now}::timestamptz)`;
-
-/** First those that were never requested, then the longest ago. A request after `now` comes from a wrong clock. */
-async function findDanglingTargets(sql: Sql, { limit, ...due }: DueTargets & { limit: number }) {
-  return sql<DanglingTarget[]>`
-    select target_resource as resource, target_key as key
-    from mirror.unresolved_references where ${isDue(sql, due)}
-    group by target_resource, target_key
-    order by max(asked_at) filter (where asked_at <= ${due.now}::timestamptz) nulls first, target_resource, target_key
-    limit ${limit}`;
-}
-
-/** How many references are unresolved, and how many records `findDanglingTargets` would return without a limit. */
-async function countLeft(sql: Sql, due: DueTargets) {
-  const [row] = await sql<{ unresolved: number; unsettled: number }[]>`
-    select count(*) as unresolved, count(distinct (target_resource, target_key)) filter (where ${isDue(sql, due)}) as unsettled
-    from mirror.unresolved_references`;
-  return row ?? { unresolved: 0, unsettled: 0 };
-}
-
-/** Stores that records were requested, with any result, so that they come after those that were not. */
-async function recordTargetsAsked(sql: Sql, targets: readonly DanglingTarget[], at: string) {
-  await sql`
-    update mirror.unresolved_references as reference set asked_at = ${at}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(targets)}::text::jsonb) as asked (resource text, key text)
-    where reference.target_resource = asked.resource and reference.target_key = asked.key`;
-}
-
-/** Marks new references as gone when another one to the same record was found gone at or after `since`. */
-async function spreadGone(sql: Sql, since: string): Promise<void> {
-  await sql`
-    update mirror.unresolved_references as reference set status = 'gone', checked_at = known.checked_at
-    from (
-      select target_resource, target_key, max(checked_at) as checked_at
-      from mirror.unresolved_references
-      where status = 'gone' and checked_at >= ${since}::timestamptz
-      group by target_resource, target_key
-    ) as known
-    where reference.status = 'pending' and reference.target_resource = known.target_resource
-      and reference.target_key = known.target_key`;
-}
-
-/** Stores that upstream has no such record, for every reference to it. */
-async function markGone(sql: Sql, target: DanglingTarget, checkedAt: string): Promise<void> {
-  await sql`
-    update mirror.unresolved_references set status = 'gone', checked_at = ${checkedAt}::timestamptz
-    where target_resource = ${target.resource} and target_key = ${target.key}`;
-}

@@ -1,6 +1,6 @@
 import { parseJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import { composed } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { assertRunOpen } from "../../store/ledger/run-ledger.ts";
@@ -39,8 +39,7 @@ interface QuarantinedRecord {
 
 interface RetryFacts {
   keys: KnownKeys;
-  baseUrl: URL;
-  sourceTimezone: string;
+  settings: Pick<RunOptions["settings"], "baseUrl" | "sourceTimezone">;
   /** The moment to store as `resolved_at`. */
   at: string;
   /** The run that retries. */
@@ -65,8 +64,7 @@ export async function retryQuarantine(
     const keys = createKnownKeys(sql);
     await keys.prepare([]);
     const at = clock.now().toISOString();
-    const { baseUrl, sourceTimezone } = settings;
-    const facts = { keys, baseUrl, sourceTimezone, at, retryRunId: runId };
+    const facts = { keys, settings, at, retryRunId: runId };
     counts.superseded = await resolveSuperseded(sql, at, resource);
     for (let row = await findNext(sql, resource, 0); row; row = await findNext(sql, resource, row.id)) {
       signal.throwIfAborted();
@@ -105,7 +103,7 @@ async function retryRecord(sql: Sql, row: QuarantinedRecord, facts: RetryFacts):
   const sent = readPayload(row.payload);
   if (sent === CUT)
     return refuse(sql, row, "its payload was too long and was cut, so it cannot be loaded again");
-  const page = normalizePage(row.resource, [sent], facts.baseUrl);
+  const page = normalizePage(row.resource, [sent], facts.settings.baseUrl);
   const [record] = page.records;
   if (!record) return refuse(sql, row, page.rejected[0]?.reason ?? "the record cannot be read");
   if (row.recordId === null && CLEANED_ID.test(record.id)) {
@@ -131,7 +129,7 @@ async function load(
   row: QuarantinedRecord,
   record: NormalizedRecord,
   embedded: readonly NormalizedRecord[],
-  { keys, sourceTimezone, at }: RetryFacts,
+  { keys, settings: { sourceTimezone }, at }: RetryFacts,
 ): Promise<RetryOutcome> {
   const { resource, runId, createdAt: observedAt } = row;
   await tx`update sync.quarantine set resolved_at = ${at}::timestamptz where id = ${row.id}`;
@@ -161,13 +159,10 @@ async function isWrittenSince(
   id: string,
 ): Promise<boolean> {
   const { table } = RECORD_TABLES[resource];
-  const rows = await runStatement(
-    tx,
-    compose`
-      select 1 from ${table}
-      where ${table.id} = ${id} and (
-        ${table.changed_run_id}, ${table.changed_at}) >= (${runId}::bigint, ${createdAt}::timestamptz)`,
-  );
+  const rows = await composed(tx)`
+    select 1 from ${table}
+    where ${table.id} = ${id} and (
+      ${table.changed_run_id}, ${table.changed_at}) >= (${runId}::bigint, ${createdAt}::timestamptz)`;
   return rows.length > 0;
 }
 

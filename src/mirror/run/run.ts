@@ -64,18 +64,12 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   const root = await fetchRootListing(run.client);
   await storeRoot(run, root);
   const plan = planRun({
-    ...found,
-    kind: options.kind ?? null,
-    resources: options.resources ?? null,
-    root,
-    fullEveryDays: settings.fullEveryDays,
-    now: startedAt,
+    ...{ ...found, root, fullEveryDays: settings.fullEveryDays, now: startedAt },
+    ...{ kind: options.kind ?? null, resources: options.resources ?? null },
   });
   ending.kind = plan.kind;
-  await patience(
-    "store the kind of the run",
-    () => sql`update sync.runs set kind = ${plan.kind} where id = ${runId}`,
-  );
+  const storeKind = () => sql`update sync.runs set kind = ${plan.kind} where id = ${runId}`;
+  await patience("store the kind of the run", storeKind);
   for (const resource of plan.absent) {
     log.error({ resource }, "skipped a resource that is not in the root listing");
     const message = `the root listing has no ${resource}`;

@@ -86,28 +86,21 @@ export async function compareUpstreamSchema(client: Client, resource: Resource, 
 function readFields(body: unknown): Map<string, string> {
   const fields = (body as { fields?: unknown } | null)?.fields;
   if (typeof fields !== "object" || fields === null) return new Map();
+  const entries = Object.entries(fields as Record<string, { type?: unknown } | null>).slice(0, MAX_FIELDS);
   return new Map(
-    Object.entries(fields)
-      .slice(0, MAX_FIELDS)
-      .map(([name, spec]) => [name.slice(0, MAX_NAME_LENGTH), typeOf(spec)]),
+    entries.map(([name, spec]) => {
+      const type = typeof spec?.type === "string" ? spec.type : "unknown";
+      return [name.slice(0, MAX_NAME_LENGTH), type.slice(0, MAX_NAME_LENGTH)];
+    }),
   );
 }
 
-function typeOf(spec: unknown): string {
-  const type = (spec as { type?: unknown } | null)?.type;
-  return typeof type === "string" ? type.slice(0, MAX_NAME_LENGTH) : "unknown";
-}
-
 function compareFields(before: Map<string, string>, after: Map<string, string>) {
-  const drift: { field: string; kind: "appeared" | "vanished" | "type_changed"; detail: string }[] = [];
-  for (const [field, type] of after) {
-    const was = before.get(field);
-    if (was === undefined) drift.push({ field, kind: "appeared", detail: `type ${type}, in the schema` });
-    else if (was !== type)
-      drift.push({ field, kind: "type_changed", detail: `from ${was} to ${type}, in the schema` });
-  }
-  for (const [field, type] of before) {
-    if (!after.has(field)) drift.push({ field, kind: "vanished", detail: `type ${type}, in the schema` });
-  }
-  return drift;
+  return [...new Set([...after.keys(), ...before.keys()])].flatMap((field) => {
+    const [was, is] = [before.get(field), after.get(field)];
+    if (was === is) return [];
+    if (was === undefined) return [{ field, kind: "appeared", detail: `type ${is}, in the schema` }];
+    if (is === undefined) return [{ field, kind: "vanished", detail: `type ${was}, in the schema` }];
+    return [{ field, kind: "type_changed", detail: `from ${was} to ${is}, in the schema` }];
+  });
 }

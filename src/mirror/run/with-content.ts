@@ -40,11 +40,7 @@ export function withContent<Result extends SyncResult>(
   };
 }
 
-async function fetchContent(
-  options: SyncOptions,
-  sharedPace: HostPace,
-  runId: number,
-): Promise<ContentSummary> {
+async function fetchContent(options: SyncOptions, sharedPace: HostPace, runId: number) {
   const { settings, clock } = options;
   const log = options.log.child({ run_id: runId });
   const { signal, release } = linkSignals([options.signal, options.giveWay?.()]);
@@ -54,15 +50,17 @@ async function fetchContent(
   const isSameHost = docsUrl.origin === settings.baseUrl.origin;
   const warnings = createWarnings(log);
   const client = createPageClient({
-    ...settings,
-    docsUrl,
+    ...{
+      ...settings,
+      docsUrl,
+      clock,
+      log,
+      signal,
+      onWarning: warnings.warn,
+      meter: options.meters?.requests,
+    },
     isPage: (url) => pageUrl(url.href, docsUrl)?.pathname === url.pathname,
     pace: isSameHost ? sharedPace : createHostPace({ ratePerSecond: settings.ratePerSecond, clock }),
-    clock,
-    log,
-    signal,
-    onWarning: warnings.warn,
-    meter: options.meters?.requests,
   });
   const sql = connect(settings.databaseUrl, { applicationName: "docmirror content", max: 2 });
   const renew = () => renewConnections(sql);
@@ -105,11 +103,10 @@ async function withLock<T>(databaseUrl: string, work: () => Promise<T>): Promise
   const session = { idle_session_timeout: "0" };
   const sql: Sql = connect(databaseUrl, { applicationName: "docmirror content lock", max: 1, session });
   try {
-    const [row] = await sql<
-      { isOurs: boolean }[]
-    >`select pg_try_advisory_lock(${LOCK_KEY}::bigint) as "isOurs"`;
+    const [row] = await sql<{ is_ours: boolean }[]>`
+      select pg_try_advisory_lock(${LOCK_KEY}::bigint) as is_ours`;
     // The lock ends with its connection.
-    return row?.isOurs ? await work() : null;
+    return row?.is_ours ? await work() : null;
   } finally {
     await sql.end({ timeout: 5 });
   }

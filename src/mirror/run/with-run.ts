@@ -12,7 +12,7 @@ import type { Clock } from "../../base/clock.ts";
 import { isUpstreamLost, messageOf, UpstreamError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
-import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import { RESOURCES } from "../../resources/resources.ts";
 import { connect, renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
@@ -76,17 +76,13 @@ export async function withRun(
   const { settings, clock, log, signal } = options;
   const patience = { clock, log, signal };
   // A round of the watch is short. It does not wait for other runs, but they wait for it.
-  const lock = await acquireRunLock(
-    settings.databaseUrl,
-    kind === "watch" ? { patience } : { patience, outlast: { clock, signal } },
-  );
+  const isWatch = kind === "watch";
+  const outlast = isWatch ? {} : { outlast: { clock, signal } };
+  const lock = await acquireRunLock(settings.databaseUrl, { patience, ...outlast });
   // A run continues after the server has crashed and restarted, so all confirmed commits must still be there.
   const session = { synchronous_commit: "on" };
-  const sql = connect(settings.databaseUrl, {
-    applicationName: `docmirror ${kind === "watch" ? "watch" : "sync"}`,
-    max: 4,
-    session,
-  });
+  const applicationName = `docmirror ${isWatch ? "watch" : "sync"}`;
+  const sql = connect(settings.databaseUrl, { applicationName, max: 4, session });
   try {
     return await runLocked(options, kind, work, sql, lock);
   } catch (error) {
@@ -142,8 +138,8 @@ async function runLocked(
   }
   const client = createRunClient(options, { log, signal: abort.signal, onWarning: warnings.warn });
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
-  let refusedDetails = 0;
   const damaged = createDamaged(log);
+  const details = { refused: 0 };
   const loader = countTotals(
     createLoader({
       sql,
@@ -157,12 +153,7 @@ async function runLocked(
       assertMayWrite: (tx) => assertRunOpen(tx, runId),
       meter: meters?.store,
     }),
-    totals,
-    meters,
-    (records) => {
-      refusedDetails += records;
-    },
-    damaged.add,
+    { totals, meters, details, damaged },
   );
   const ending: RunEnding = { kind, resources: {}, error: null, brokenBy: null, isPartial: false };
   try {
@@ -184,10 +175,10 @@ async function runLocked(
   if (client.lost.aborted && isUpstreamFault) ending.error = client.lost.reason;
   // A list that was refused or got no answer is worth another try soon; one with a wrong form is not.
   if (isUpstreamLost(ending.brokenBy) || !isSomethingRead(ending.resources)) ending.error ??= ending.brokenBy;
-  if (refusedDetails > 0) {
+  if (details.refused > 0) {
     ending.isPartial = true;
     warnings.warn(
-      `${refusedDetails} records that were asked for one by one could not be stored; see \`docmirror quarantine\``,
+      `${details.refused} records that were asked for one by one could not be stored; see \`docmirror quarantine\``,
     );
   }
   if (damaged.count > 0) warnings.warn(damaged.describe());
@@ -211,27 +202,26 @@ export function createRunClient(
   return createClient({ ...settings, ...(pace && { pace }), clock, meter: meters?.requests, ...own });
 }
 
-/**
- * The loader, with its counts added to the totals of the run. The pages of a walk are counted by the walk. `refused`
- * hears of records outside the walks that went to quarantine, `damaged` of those with replaced characters.
- */
-function countTotals(
-  loader: Loader,
-  totals: RunTotals,
-  meters: Meters | undefined,
-  refused: (records: number) => void,
-  damaged: (resource: Resource, ids: readonly string[]) => void,
-): Loader {
+interface Counters {
+  totals: RunTotals;
+  meters: Meters | undefined;
+  /** The records outside the walks that went to quarantine. */
+  details: { refused: number };
+  damaged: ReturnType<typeof createDamaged>;
+}
+
+/** The loader, with its counts added to the totals of the run. The pages of a walk are counted by the walk. */
+function countTotals(loader: Loader, { totals, meters, details, damaged }: Counters): Loader {
   return {
     ...loader,
     async load(batch, alongside) {
       const counts = await loader.load(batch, alongside);
       if (batch.source === "detail") meters?.runs.settled(batch.resource, counts);
-      if (alongside === undefined) refused(counts.quarantined);
+      if (alongside === undefined) details.refused += counts.quarantined;
       totals.transitions += counts.transitions;
       totals.changed += counts.inserted + counts.updated + counts.restored + counts.quarantined;
       totals.replacedNul += counts.replacedNul;
-      damaged(batch.resource, counts.damaged);
+      damaged.add(batch.resource, counts.damaged);
       return counts;
     },
     async retire(gone, alongside) {

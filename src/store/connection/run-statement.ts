@@ -59,6 +59,12 @@ export function runStatement<Row extends postgres.MaybeRow = postgres.Row>(
   return runText<Row>(sql, text, params, options);
 }
 
+/** The tag of a connection for composed statements: `composed(sql)<Row>` in the place of `sql<Row[]>`. */
+export const composed =
+  (sql: AnySql) =>
+  <Row extends postgres.MaybeRow = postgres.Row>(strings: TemplateStringsArray, ...values: unknown[]) =>
+    runStatement<Row>(sql, compose(strings, ...values));
+
 /**
  * Runs a statement that is already text: one that was read from a file or from Postgres's own catalogs, or
  * written by `writeStatement`. The only place that gives the driver text, so whoever calls it says where the
