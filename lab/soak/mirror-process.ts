@@ -6,8 +6,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { LockedError, MirrorError, StoppedError } from "../../src/base/errors.ts";
+import type { SyncSettings } from "../../src/mirror/lists/plan.ts";
 import type { RunSummary } from "../../src/mirror/lists/summary.ts";
-import type { SyncSettings } from "../../src/mirror/lists/sync-settings.ts";
 import { exitCodeOfRun } from "../../src/mirror/run/close-run.ts";
 import { syncOnce, watchOnce } from "../../test/support/sync.ts";
 

@@ -1,7 +1,7 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { defaultValues } from "../../src/base/config.ts";
 import { silentLog } from "../../src/base/log.ts";
-import type { SyncSettings } from "../../src/mirror/lists/sync-settings.ts";
+import type { SyncSettings } from "../../src/mirror/lists/plan.ts";
 import type { RunResult } from "../../src/mirror/run/close-run.ts";
 import { runSync, type SyncOptions, type SyncResult } from "../../src/mirror/run/run.ts";
 import { runWatchRound } from "../../src/mirror/run/watch-round.ts";

@@ -3,7 +3,7 @@ import { defaultValues, type SettingInForce } from "../../base/config.ts";
 import { ConfigError, EXIT, LockedError, messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createMeters } from "../../base/metrics/meters.ts";
-import type { SyncSettings } from "../../mirror/lists/sync-settings.ts";
+import type { SyncSettings } from "../../mirror/lists/plan.ts";
 import { exitCodeOfRun } from "../../mirror/run/close-run.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";

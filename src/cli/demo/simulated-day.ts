@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Logger } from "../../base/log.ts";
+import type { SyncSettings } from "../../mirror/lists/plan.ts";
 import type { RunSummary } from "../../mirror/lists/summary.ts";
-import type { SyncSettings } from "../../mirror/lists/sync-settings.ts";
 import type { RunResult } from "../../mirror/run/close-run.ts";
 import { runSync, type SyncOptions, type SyncResult } from "../../mirror/run/run.ts";
 import { runWatchRound } from "../../mirror/run/watch-round.ts";

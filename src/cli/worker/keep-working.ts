@@ -5,7 +5,7 @@ import { messageOf, SchemaVersionError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createHostPace, type HostPace } from "../../mirror/api/host-pace.ts";
 import { loadConnections } from "../../mirror/api/transport.ts";
-import type { SyncSettings } from "../../mirror/lists/sync-settings.ts";
+import type { SyncSettings } from "../../mirror/lists/plan.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { withSql } from "../../store/connection/connect.ts";
 import { openDatabase } from "../../store/embedded/open-embedded.ts";

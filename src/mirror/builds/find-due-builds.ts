@@ -19,17 +19,10 @@ export interface WaitFacts {
 /**
  * The open builds to poll now, the longest overdue first, stuck ones last.
  *
- * The wait grows with the age of the state, at the time the build was last seen:
- *
- *   younger than 10 minutes   each round: most builds finish within minutes, and a delay widens the bounds
- *   then                      a tenth of the age: so the length of a build is known to a tenth
- *   stuck                     the full age: it will hardly finish, except by a clean-up
- *   from 22 hours on          22 hours: a build that has hung for a year is still polled daily
+ * The wait grows with the age of the state, at the time the build was last seen (`docs/internals/builds.md`).
  *
  * A sighting in the future was made before our clock was set back. Its build is due, and the age is the
  * distance between the two moments.
- *
- * So a build that hangs for ever costs about forty requests on its first day, and one a day from then on.
  */
 export async function findDueBuilds(
   sql: Sql,

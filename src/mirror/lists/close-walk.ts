@@ -2,12 +2,12 @@ import type { UpstreamError } from "../../base/errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { finishWalk } from "../../store/ledger/run-ledger.ts";
 import { countRows, countShown, setLive } from "../load/live-count.ts";
+import type { RunParts } from "../load/loader.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { countUnstored, resolveHoles } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
-import type { RunParts } from "../load/run-parts.ts";
 import { forgetSeen, recordMissing } from "./missing-records.ts";
-import type { Reading, WalkOptions } from "./read-pages.ts";
+import type { Reading, WalkOptions } from "./settle-pages.ts";
 import type { WalkSummary } from "./summary.ts";
 
 /**

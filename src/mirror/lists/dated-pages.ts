@@ -3,8 +3,8 @@ import { UpstreamError } from "../../base/errors.ts";
 import { type PageRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { countShownIn } from "../load/live-count.ts";
+import type { RunParts } from "../load/loader.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
-import type { RunParts } from "../load/run-parts.ts";
 import {
   type Bisection,
   type Border,

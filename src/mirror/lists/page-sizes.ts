@@ -1,7 +1,7 @@
 import type { Resource } from "../../resources/resources.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { BASE_SIZE, createPageSize, type PageSize, type RememberedSize } from "../walk/page-size.ts";
-import type { SyncSettings } from "./sync-settings.ts";
+import type { SyncSettings } from "./plan.ts";
 
 type Setting = SyncSettings["pageSize"];
 

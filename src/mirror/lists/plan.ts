@@ -1,10 +1,17 @@
 import { ageMs } from "../../base/clock.ts";
+import type { SettingsFor } from "../../base/config/settings.ts";
+import type { Config } from "../../base/config.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import type { SyncKind } from "../../store/schema/runs.ts";
 import { BASE_SIZE } from "../walk/page-size.ts";
 import type { ServiceRoot } from "./root-listing.ts";
-import type { SyncSettings } from "./sync-settings.ts";
+
+/** The settings of a run, with the service and the database. In a `Config` these two may be null. */
+export interface SyncSettings extends SettingsFor<"requests" | "sync">, Pick<Config, "proxies"> {
+  readonly databaseUrl: string;
+  readonly baseUrl: URL;
+}
 
 const DAY_MS = 86_400_000;
 /** A nightly run may start a few hours earlier than the one before. */

@@ -11,8 +11,8 @@ import {
 } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
 import { countShown } from "../load/live-count.ts";
+import type { RunParts } from "../load/loader.ts";
 import { findNewerBuild } from "../load/replica-lag.ts";
-import type { RunParts } from "../load/run-parts.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { type Border, type DatedPage, lastBorder } from "../walk/bisection.ts";
 import { createCourse } from "../walk/course.ts";
@@ -23,9 +23,8 @@ import { createWalk } from "../walk/walk.ts";
 import { findDifferences, toDatedPage } from "./dated-pages.ts";
 import { collectUnshown, mostMissing } from "./missing-records.ts";
 import { findPageSize, firstPageSize } from "./page-sizes.ts";
-import { type Reading, readPages, type WalkOptions } from "./read-pages.ts";
 import { readShare } from "./read-share.ts";
-import { settlePages } from "./settle-pages.ts";
+import { type Reading, readPages, settlePages, type WalkOptions } from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
 
 /** The readings of the head: a difference is looked for and compared again, because the list changes meanwhile. */

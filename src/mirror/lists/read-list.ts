@@ -8,15 +8,14 @@ import {
   type WalkStart,
 } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
+import type { RunParts } from "../load/loader.ts";
 import { createEarlierPages, createPageMemory, type PageMemory } from "../load/page-memory.ts";
-import type { RunParts } from "../load/run-parts.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { type Course, createCourse } from "../walk/course.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findSizing, firstPageSize, keepPageSize } from "./page-sizes.ts";
-import { type Reading, readPages, type WalkOptions } from "./read-pages.ts";
-import { settlePages } from "./settle-pages.ts";
+import { type Reading, readPages, settlePages, type WalkOptions } from "./settle-pages.ts";
 
 /**
  * Reads every page of a list, from its start or from the checkpoint of an interrupted run. A page that equals one of

@@ -6,7 +6,7 @@
 import { ageMs } from "../../base/clock.ts";
 import { findLastShare, saveShare } from "../../store/ledger/list-freshness.ts";
 import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
-import type { RunParts } from "../load/run-parts.ts";
+import type { RunParts } from "../load/loader.ts";
 import type { Border } from "../walk/bisection.ts";
 import { behind, type DatedPagesOptions, withDatedPages } from "./dated-pages.ts";
 

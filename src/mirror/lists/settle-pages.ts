@@ -1,20 +1,30 @@
 /** Brings the pages of a walk into the tables, in order and in batches, with counts and checkpoints. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { UpstreamError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
-import { type Checkpoint, saveProgress, type WalkCounts } from "../../store/ledger/run-ledger.ts";
+import {
+  type Checkpoint,
+  type ResumableWalk,
+  saveProgress,
+  type WalkCounts,
+  type WalkStart,
+} from "../../store/ledger/run-ledger.ts";
 import { askDetail } from "../api/fetch-detail.ts";
-import type { BatchCounts } from "../load/loader.ts";
+import type { BatchCounts, RunParts } from "../load/loader.ts";
 import type { PageMemory } from "../load/page-memory.ts";
 import { quarantineHole } from "../load/quarantine.ts";
-import type { RunParts } from "../load/run-parts.ts";
+import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { Page, RememberedPage } from "../walk/page.ts";
 import type { LookAheadRoom } from "../walk/page-source.ts";
+import type { Walk } from "../walk/walk.ts";
 import { createBatches, createPageOrder, type OrderedPage } from "./page-batches.ts";
+import type { SyncSettings, WalkPlan } from "./plan.ts";
 
 /** The most pages of a batch. Waiting pages are loaded together: a statement costs more than its rows. */
 const MAX_BATCH_PAGES = 16;
@@ -39,7 +49,7 @@ export interface SettlePagesOptions {
   meters: Meters | undefined;
 }
 
-export type SettledPages = ReturnType<typeof settlePages>;
+type SettledPages = ReturnType<typeof settlePages>;
 
 export function settlePages(run: RunParts, options: SettlePagesOptions) {
   const { sql, client, loader, clock, log, patience, runId } = run;
@@ -192,4 +202,70 @@ function addCounts(
     restored: counts.restored + (loaded?.restored ?? 0),
     quarantined: counts.quarantined + holes + (loaded?.quarantined ?? 0),
   };
+}
+
+/** The options for the walk of one list. */
+export interface WalkOptions extends Pick<SyncSettings, "pageSize" | "maxDeleteRatio" | "replicaLagMs"> {
+  plan: WalkPlan;
+  lookAhead: number;
+  room: LookAheadRoom;
+  resume: ResumableWalk | null;
+  allowMassDelete: boolean;
+  meters: Meters | undefined;
+  onProgress(counts: WalkCounts, totalCount: number | null): void;
+}
+
+/** The result of reading a list, before its walk is closed. */
+export interface Reading {
+  start: WalkStart;
+  outcome: WalkOutcome;
+  /** The failure of upstream that ended it early, or null. */
+  brokenBy: UpstreamError | null;
+  seen: IdSet;
+  counts: WalkCounts;
+  /** The number of pages remembered for the next walk. */
+  memorized: number;
+  /** Stores the page size for the next walk. */
+  keepSize?(tx: TransactionSql): Promise<void>;
+  checkpoint: Checkpoint | null;
+  /** See `sync.walks`. */
+  deficit: number | null;
+  unstored: number | null;
+  /** The part of a head's `deficit` that the newest whole walk explains. 0 where the whole list was read. */
+  explained: number;
+  /** The reason of the outcome is that a replica which is behind has answered. @default false */
+  isLagging?: boolean;
+  /** How far `total_count` rose and fell from page to page, each summed up. */
+  moved: { up: number; down: number };
+}
+
+/** Stores all pages of a walk. A failure of upstream ends it as `not_whole`; any other is thrown. Then nothing more is written. */
+export async function readPages(walk: Walk, settled: SettledPages, log: Logger) {
+  const pages = walk.pages();
+  const moved = { up: 0, down: 0 };
+  let counted: number | null = null;
+  try {
+    for (;;) {
+      const step = await pages.next();
+      if (step.done) {
+        await settled.end();
+        return { outcome: step.value, brokenBy: null, moved };
+      }
+      const { totalCount } = step.value.meta;
+      if (totalCount !== null && counted !== null) {
+        moved.up += Math.max(0, totalCount - counted);
+        moved.down += Math.max(0, counted - totalCount);
+      }
+      counted = totalCount ?? counted;
+      await settled.add(step.value);
+    }
+  } catch (error) {
+    const [ended] = await Promise.allSettled([settled.end()]);
+    if (!(error instanceof UpstreamError)) throw error;
+    if (ended.status === "rejected") throw ended.reason;
+    log.error({ error: error.message, hint: error.hint }, "walk broke off");
+    const records = walk.seen.size;
+    const outcome = { walk: "not_whole", reason: error.message, totalCount: null, records } as const;
+    return { outcome, brokenBy: error, moved };
+  }
 }

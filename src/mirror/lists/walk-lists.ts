@@ -7,15 +7,14 @@ import type { Resource } from "../../resources/resources.ts";
 import type { ResumableWalk } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
-import type { RunParts } from "../load/run-parts.ts";
+import type { RunParts } from "../load/loader.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/page-source.ts";
 import { closeWalk } from "./close-walk.ts";
-import type { WalkPlan } from "./plan.ts";
+import type { SyncSettings, WalkPlan } from "./plan.ts";
 import { readHead } from "./read-head.ts";
 import { readList } from "./read-list.ts";
-import type { WalkOptions } from "./read-pages.ts";
+import type { WalkOptions } from "./settle-pages.ts";
 import { emptyCounts, type RunSummary } from "./summary.ts";
-import type { SyncSettings } from "./sync-settings.ts";
 
 /** `abort` is aborted with the first failure, so that no walk continues in vain. */
 type WalkingParts = RunParts & Pick<WalkOptions, "meters"> & { abort: AbortController };

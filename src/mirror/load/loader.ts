@@ -5,6 +5,8 @@
  * record by record; one that cannot be stored goes to `sync.quarantine`.
  */
 import PQueue from "p-queue";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/log.ts";
 import type { StoreMeter } from "../../base/metrics/meters.ts";
 import { recordId } from "../../resources/record-id.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
@@ -13,6 +15,7 @@ import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
+import type { Client } from "../api/client.ts";
 import { type FieldDrift, type NormalizedPage, normalizePage } from "../normalize/page.ts";
 import type { LoadCounts, ObservedRecord } from "./compare-records.ts";
 import type { KnownKeys } from "./known-keys.ts";
@@ -128,31 +131,6 @@ export function createLoader(options: LoaderOptions): Loader {
           newest.get(of)?.get(id) === hash && (of !== "build" || columns.state === "finished"),
       };
 
-      const finish = async (
-        tx: TransactionSql,
-        prepared: PreparedBatch,
-        before: EarlierCounts,
-        { loaded, refused }: Tried,
-      ) => {
-        // A build that is new and changed its state within the batch counts as new.
-        loaded.counts.inserted += before.inserted;
-        loaded.counts.updated = Math.max(0, loaded.counts.updated - before.inserted);
-        loaded.counts.restored += before.restored;
-        const rejected = [...prepared.rejected, ...refused];
-        await quarantineRecords(tx, runId, rejected);
-        const { damaged, drift, observedAt, replacedNul } = prepared;
-        await recordDrift(tx, { resource, runId, observedAt }, drift);
-        const { counts: stored, stale } = loaded;
-        const counts = { ...stored, stale, quarantined: rejected.length, damaged, replacedNul };
-        // In parallel. The last statement before the commit shows a failed COPY, because the stream does not.
-        const [transitions] = await Promise.all([
-          recordTransitions(tx, facts, loaded.moving),
-          alongside?.(tx, counts),
-          options.assertMayWrite?.(tx),
-          tx`select 1`,
-        ]);
-        return { ...counts, transitions: transitions + before.transitions };
-      };
       type Tried = Awaited<ReturnType<typeof loadOneByOne>>;
       type Try = (tx: TransactionSql, prepared: PreparedBatch, before: EarlierCounts) => Promise<Tried>;
       const loadAtOnce: Try = async (tx, prepared, before) => {
@@ -161,8 +139,7 @@ export function createLoader(options: LoaderOptions): Loader {
           const loaded = await loadRecords(tx, resource, states, source, facts);
           await addEarlier(tx, facts, before, loaded);
         }
-        const loaded = await loadRecords(tx, resource, prepared.records, source, facts);
-        return { loaded, refused: [] };
+        return { loaded: await loadRecords(tx, resource, prepared.records, source, facts), refused: [] };
       };
       const loadSingly: Try = (tx, prepared, before) =>
         loadOneByOne(tx, batch, prepared, { ...facts, method: "insert" }, before);
@@ -170,7 +147,25 @@ export function createLoader(options: LoaderOptions): Loader {
         inTransaction(async (tx) => {
           for (const copy of prepared.repeated) sightings.note(copy, "embedded");
           const before = { inserted: 0, restored: 0, transitions: 0 };
-          return finish(tx, prepared, before, await tryLoad(tx, prepared, before));
+          const { loaded, refused } = await tryLoad(tx, prepared, before);
+          // A build that is new and changed its state within the batch counts as new.
+          loaded.counts.inserted += before.inserted;
+          loaded.counts.updated = Math.max(0, loaded.counts.updated - before.inserted);
+          loaded.counts.restored += before.restored;
+          const rejected = [...prepared.rejected, ...refused];
+          await quarantineRecords(tx, runId, rejected);
+          const { damaged, drift, observedAt, replacedNul } = prepared;
+          await recordDrift(tx, { resource, runId, observedAt }, drift);
+          const { counts: stored, stale } = loaded;
+          const counts = { ...stored, stale, quarantined: rejected.length, damaged, replacedNul };
+          // In parallel. The last statement before the commit shows a failed COPY, because the stream does not.
+          const [transitions] = await Promise.all([
+            recordTransitions(tx, facts, loaded.moving),
+            alongside?.(tx, counts),
+            options.assertMayWrite?.(tx),
+            tx`select 1`,
+          ]);
+          return { ...counts, transitions: transitions + before.transitions };
         });
 
       let stored: PreparedBatch["records"] = [];
@@ -298,4 +293,18 @@ export async function recordDrift(
       select from sync.drift as known
       where known.resource = ${facts.resource} and known.field = found.field
         and known.kind = found.kind and known.detail = found.detail)`;
+}
+
+/** What each step of a run works with. */
+export interface RunParts {
+  sql: Sql;
+  client: Client;
+  loader: Loader;
+  clock: Clock;
+  log: Logger;
+  /** How to wait for a database that is away. */
+  patience: Patience;
+  signal: AbortSignal;
+  runId: number;
+  startedAt: Date;
 }

@@ -7,7 +7,7 @@ import { finishRun, mergeQuietRounds, type RunTotals } from "../../store/ledger/
 import type { RunLock } from "../../store/ledger/run-lock.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import { isPartial, type RunSummary } from "../lists/summary.ts";
-import type { RunParts } from "../load/run-parts.ts";
+import type { RunParts } from "../load/loader.ts";
 
 /** How long the end of a run waits for a database that is away. */
 const CLOSE_WITHIN_MS = 60_000;

@@ -9,7 +9,7 @@ import { projects, projectUsers, unresolvedReferences } from "../../store/schema
 import { aboutList } from "../api/client.ts";
 import { fetchDetail } from "../api/fetch-detail.ts";
 import { isGone } from "../api/retry.ts";
-import type { RunParts } from "../load/run-parts.ts";
+import type { RunParts } from "../load/loader.ts";
 import { columnOf, RECORD_TABLES, recordsAs } from "../load/tables.ts";
 
 /** The most details requested in one run. The next run requests the rest. */

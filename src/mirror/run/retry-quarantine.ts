@@ -133,7 +133,11 @@ async function load(
 ): Promise<RetryOutcome> {
   const { resource, runId, createdAt: observedAt } = row;
   await tx`update sync.quarantine set resolved_at = ${at}::timestamptz where id = ${row.id}`;
-  if (await isWrittenSince(tx, row, record.id)) return "superseded";
+  const { table } = RECORD_TABLES[resource];
+  const written = await composed(tx)`
+    select from ${table} where ${table.id} = ${record.id}
+      and (${table.changed_run_id}, ${table.changed_at}) >= (${runId}::bigint, ${observedAt}::timestamptz)`;
+  if (written.length > 0) return "superseded";
 
   const clockAhead = () => row.clockAhead;
   const facts: LoadFacts = { keys, runId, sourceTimezone, clockAhead, method: "insert" };
@@ -151,19 +155,6 @@ async function load(
 async function refuse(sql: Sql, { id }: QuarantinedRecord, reason: string): Promise<RetryOutcome> {
   await sql`update sync.quarantine set reason = ${cleanText(reason, { nul: 0 })} where id = ${id}`;
   return "refused";
-}
-
-async function isWrittenSince(
-  tx: TransactionSql,
-  { resource, runId, createdAt }: QuarantinedRecord,
-  id: string,
-): Promise<boolean> {
-  const { table } = RECORD_TABLES[resource];
-  const rows = await composed(tx)`
-    select 1 from ${table}
-    where ${table.id} = ${id} and (
-      ${table.changed_run_id}, ${table.changed_at}) >= (${runId}::bigint, ${createdAt}::timestamptz)`;
-  return rows.length > 0;
 }
 
 /** Where a project came from: its own list, its detail, or a record of another resource. */

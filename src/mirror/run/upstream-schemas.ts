@@ -4,8 +4,8 @@ import { fieldsOf, type Resource, type RootEndpoints } from "../../resources/res
 import type { Sql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { aboutList, type Client } from "../api/client.ts";
+import type { RunParts } from "../load/loader.ts";
 import { isDataFault } from "../load/quarantine.ts";
-import type { RunParts } from "../load/run-parts.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
 
 /** More fields and longer names than any real schema has. The rest of a hostile reply is ignored. */

@@ -9,28 +9,27 @@
  */
 import { setMaxListeners } from "node:events";
 import type { Clock } from "../../base/clock.ts";
-import { isUpstreamLost, messageOf, UpstreamError } from "../../base/errors.ts";
+import { isUpstreamLost, LockedError, messageOf, UpstreamError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import { connect, renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
+import { SharedSessionError } from "../../store/connection/session-pooling.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { toStoreError } from "../../store/connection/store-errors.ts";
 import { findPlace, notePlace } from "../../store/ledger/database-place.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
-import { assertRunOpen, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
+import { assertRunOpen, beatHeart, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../../store/ledger/run-lock.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import { type Client, type ClientOptions, createClient } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
+import type { SyncSettings } from "../lists/plan.ts";
 import { NOTHING_UNFINISHED } from "../lists/summary.ts";
-import type { SyncSettings } from "../lists/sync-settings.ts";
 import { createKnownKeys, createLookedUpKeys } from "../load/known-keys.ts";
-import { createLoader, type Loader } from "../load/loader.ts";
-import type { RunParts } from "../load/run-parts.ts";
+import { createLoader, type Loader, type RunParts } from "../load/loader.ts";
 import { closeRun, isSomethingRead, type RunEnding, type RunResult } from "./close-run.ts";
-import { startHeart } from "./heartbeat.ts";
 import { createDamaged, createWarnings } from "./warnings.ts";
 
 export interface RunOptions {
@@ -238,4 +237,31 @@ function countTotals(loader: Loader, { totals, meters, details, damaged }: Count
       return transitions;
     },
   };
+}
+
+const HEARTBEAT_MS = 5000;
+
+/** Shows that the run is alive. Calls `onLost` when another run has the lock, or it cannot be held. */
+export function startHeart(
+  sql: Sql,
+  runId: number,
+  lock: RunLock,
+  onLost: (reason: LockedError | SharedSessionError) => void,
+): { stop(): void } {
+  let isBeating = false;
+  const beat = async () => {
+    if (isBeating) return;
+    isBeating = true;
+    try {
+      await lock.hold();
+      await beatHeart(sql, runId);
+    } catch (error) {
+      // If the database is away, the work itself waits for it.
+      if (error instanceof LockedError || error instanceof SharedSessionError) onLost(error);
+    } finally {
+      isBeating = false;
+    }
+  };
+  const timer = setInterval(() => void beat(), HEARTBEAT_MS);
+  return { stop: () => clearInterval(timer) };
 }

@@ -19,11 +19,11 @@ type Line = Record<string, unknown> & { msg: string };
 
 /** Work of a run: each of its lines has the run. The lock is released when the run is over. */
 const OF_RUNS = sentencesIn(
-  /^(?:api|builds|content|load|sync|walk)\/|^report\/after-run|^cli\/progress|^db\/patience/,
+  /^mirror\/|^report\/refresh\/after-run|^cli\/output\/progress|^store\/connection\/patience/,
 ).filter((sentence) => sentence !== "run lock released");
 /** Lines about one list: each has its name. */
 const OF_LISTS = [
-  ...sentencesIn(/^builds\/|^sync\/(?:read-pages|close-walk|resume-walk|walk-resource|upstream-schemas)/),
+  ...sentencesIn(/^mirror\/(?:builds|lists)\/|^mirror\/run\/upstream-schemas/),
   "requesting a missing record failed",
   "requesting a referenced record failed",
 ];
@@ -112,6 +112,11 @@ function textsOf(name: keyof typeof results): string[] {
 function linesOf(name: keyof typeof results): Line[] {
   return textsOf(name).map((text) => JSON.parse(text) as Line);
 }
+
+it("looks for lines of runs and lists where these write them", () => {
+  expect(OF_RUNS).toEqual(expect.arrayContaining(["run opened", "request failed, trying again"]));
+  expect(OF_LISTS).toEqual(expect.arrayContaining(["walk is not whole", "reading a schema failed"]));
+});
 
 describe.each(["sync", "watch", "worker"] as const)("the log of a %s", { tags: ["long"] }, (name) => {
   it("is one JSON object a line, none of which says a thing twice", () => {

@@ -4,7 +4,7 @@
  */
 import { gzipSync } from "node:zlib";
 import { expect } from "vitest";
-import type { SyncSettings } from "../../../src/mirror/lists/sync-settings.ts";
+import type { SyncSettings } from "../../../src/mirror/lists/plan.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
 import type { WorldOptions } from "../../../src/simulate/settings.ts";
 import type { Unfinished } from "../../../src/store/schema/runs.ts";

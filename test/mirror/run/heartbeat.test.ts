@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
-import { startHeart } from "../../../src/mirror/run/heartbeat.ts";
+import { startHeart } from "../../../src/mirror/run/with-run.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import { SharedSessionError } from "../../../src/store/connection/session-pooling.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createMeters, type Meters } from "../../../src/base/metrics/meters.ts";
-import type { SyncSettings } from "../../../src/mirror/lists/sync-settings.ts";
+import type { SyncSettings } from "../../../src/mirror/lists/plan.ts";
 import { withReport } from "../../../src/report/refresh/refresh.ts";
 import { createReadFigures } from "../../../src/report/status/find-figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
