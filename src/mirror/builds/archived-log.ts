@@ -4,7 +4,6 @@ import type { AnySql } from "../../store/connection/sql.ts";
 export interface ArchivedLog {
   /** An export of logs, as an absolute path of the machine that removed the log. */
   folder: string;
-  /** The Parquet file in it. */
   path: string;
   removed_at: string;
   /** The line that said why the build failed. */

@@ -17,12 +17,9 @@ export interface WaitFacts {
 }
 
 /**
- * The open builds to poll now, the longest overdue first, stuck ones last.
- *
- * The wait grows with the age of the state, at the time the build was last seen (`docs/internals/builds.md`).
- *
- * A sighting in the future was made before our clock was set back. Its build is due, and the age is the
- * distance between the two moments.
+ * The open builds to poll now, the longest overdue first, stuck ones last. The wait grows with the age of the state, at
+ * the time the build was last seen (`docs/internals/builds.md`). A sighting in the future was made before our clock was
+ * set back: its build is due, and the age is the distance between the two moments.
  */
 export async function findDueBuilds(
   sql: Sql,

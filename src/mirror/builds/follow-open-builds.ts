@@ -21,14 +21,11 @@ const LISTED_WITHIN_MS = 3_600_000;
 const MAX_BUILDS = 50_000;
 
 export interface FollowOptions {
-  /** How far a replica of the service may be behind. */
   replicaLagMs: number;
   stuckAfterMs: number;
-  /** The number of records in one request for a list. */
   pageSize: number;
   /** The most details to request, those of stuck builds included. */
   maxDetails: number;
-  /** The most stuck builds. */
   maxStuck: number;
   /** After this time no further batch starts, except the first one. @default none */
   until?: Date;
@@ -114,7 +111,6 @@ async function sweepStuckBuilds(run: RunParts, { stuckAfterMs, pageSize }: Follo
   }
 }
 
-/** Reads the list of builds in a state, page by page. Returns the number of records. */
 async function sweep(run: RunParts, pageSize: number, state: string, open: number): Promise<number> {
   const { client, loader, log, signal } = run;
   const others = new URLSearchParams({ format: "json", state }).toString();

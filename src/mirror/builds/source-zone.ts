@@ -13,7 +13,6 @@ interface ZoneFit {
 }
 
 export interface ZoneJudgement {
-  /** Days with evidence, the oldest first. */
   days: string[];
   builds: number;
   configured: ZoneFit;

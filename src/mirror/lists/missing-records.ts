@@ -24,7 +24,6 @@ const ALWAYS_ALLOWED = 20;
 
 export interface MissingFacts {
   resource: Resource;
-  /** Every id that the walk saw. */
   seen: Pick<IdSet, "has" | "size">;
   runId: number;
   /** The run in which the walk began. For a resumed walk it is an earlier one. */
@@ -32,7 +31,6 @@ export interface MissingFacts {
   noticedAt: string;
   /** The share of the known records that may be missing, 0 to 1; 20 always may. */
   maxDeleteRatio: number;
-  /** Removes that limit. */
   allowMassDelete: boolean;
 }
 
@@ -219,7 +217,6 @@ export interface UndecidedRecord {
   id: string;
   /** When a walk first missed it. */
   noticed_at: string;
-  /** When its detail was last requested. */
   asked_at: string | null;
 }
 
@@ -274,7 +271,6 @@ export function collectUnshown(
           delete from sync.missing_records where resource = 'build' and run_id = ${runId} and asked_at is null`,
       );
     },
-    /** How many were noted. */
     get noted() {
       return noted;
     },

@@ -23,7 +23,6 @@ const RARE_FULL_DAYS = 7;
 export interface PlanInput {
   /** The requested kind; null lets the plan decide. */
   kind: SyncKind | null;
-  /** The requested resources; null means all. */
   resources: readonly Resource[] | null;
   root: ServiceRoot;
   fullEveryDays: SyncSettings["fullEveryDays"];
@@ -48,9 +47,7 @@ export interface WalkPlan {
   shareDays: number | null;
 }
 
-/** How the head searches for a difference between its count and the mirror. */
 interface SearchPlan {
-  /** The most requests. */
   most: number;
   /** Whether it searches for a difference that an earlier search has not settled. */
   isRepeated: boolean;

@@ -20,10 +20,9 @@ import { createIdSet, type IdSet } from "../walk/id-set.ts";
 import type { Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
-import { findDifferences, toDatedPage } from "./dated-pages.ts";
+import { findDifferences, readShare, toDatedPage } from "./dated-pages.ts";
 import { collectUnshown, mostMissing } from "./missing-records.ts";
 import { findPageSize, firstPageSize } from "./page-sizes.ts";
-import { readShare } from "./read-share.ts";
 import { type Reading, readPages, settlePages, type WalkOptions } from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
 
@@ -52,7 +51,6 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
   const largest = await patience("find the page size", () => findPageSize(sql, size, resource));
   const limit = Math.max(LEAST_SEARCHED, largest);
   const missing = collectUnshown(run, options);
-  /** The ids of all readings and searches. */
   const seen = createIdSet();
 
   let counts = emptyCounts();
@@ -109,7 +107,6 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
   }
 }
 
-/** One reading of the head. */
 interface Head extends Pick<Reading, "outcome" | "brokenBy" | "moved"> {
   counts: WalkCounts;
   /** The count of its first page. */
@@ -249,7 +246,6 @@ export function createHeadJoin() {
       if (!isKnown) inARow = new Set();
       else for (const id of ids) inARow.add(id);
     },
-    /** Whether the head has joined. */
     isJoined: () => inARow.size >= JOIN_RECORDS,
   };
 }

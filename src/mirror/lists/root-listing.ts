@@ -8,7 +8,6 @@ import { cleanText } from "../normalize/clean-text.ts";
 import { findDrift, normalizePage } from "../normalize/page.ts";
 import { type ParsedPage, parseListPage } from "../walk/page.ts";
 
-/** The most unknown names of a root listing that are stored. */
 const MAX_UNKNOWN = 20;
 const MAX_NAME_LENGTH = 100;
 
@@ -58,7 +57,6 @@ function parseRoot(value: unknown, url: string, client: Client): ServiceRoot {
   return { resources, unknown };
 }
 
-/** Null for anything else. Only `schema` may be missing. */
 function readEndpoints(value: unknown): { list_endpoint: string; schema?: string | undefined } | null {
   if (!isJsonObject(value)) return null;
   const { list_endpoint, schema } = value;

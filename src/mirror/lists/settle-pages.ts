@@ -204,7 +204,6 @@ function addCounts(
   };
 }
 
-/** The options for the walk of one list. */
 export interface WalkOptions extends Pick<SyncSettings, "pageSize" | "maxDeleteRatio" | "replicaLagMs"> {
   plan: WalkPlan;
   lookAhead: number;

@@ -14,7 +14,6 @@ export interface WalkSummary extends WalkCounts {
 
 /** The pages of the files, which a sync fetches after its lists when `DOCMIRROR_CONTENT` is on. */
 export interface ContentSummary {
-  /** Pages that were read. */
   fetched: number;
   /** Pages that the server said are unchanged. */
   unchanged: number;
@@ -31,7 +30,6 @@ export interface ContentSummary {
   bytes: number;
   duration_ms: number;
   error?: string;
-  /** As those of the run. */
   warnings?: string[];
 }
 
@@ -47,12 +45,10 @@ export interface RunSummary {
   bytes: number;
   resources: Partial<Record<Resource, WalkSummary>>;
   references: { resolved: number; unresolved: number };
-  /** The number of records that were left undone. */
   unfinished: Unfinished;
   transitions: number;
   /** Records with U+FFFD in place of bytes that did not fit their charset. Absent when there are none. */
   damaged?: number;
-  /** The error, when the status is not `succeeded`. */
   error?: string;
   /** Absent when no pages were to be fetched. It has no part in `status` and in the exit code. */
   content?: ContentSummary;

@@ -7,15 +7,12 @@ import { RECORD_TABLES } from "./tables.ts";
 
 /** The source of a reply. Its content was true at some moment between the request and the arrival. */
 export interface Observation {
-  /** When the request was sent. */
   askedAt: string;
-  /** When the reply arrived. */
   observedAt: string;
   /** The requested path and query; null when it was not stored. */
   request: string | null;
 }
 
-/** A record and the reply that held it. */
 export interface ObservedRecord extends Observation {
   record: NormalizedRecord;
 }
@@ -47,7 +44,6 @@ export interface SortedRecords {
 
 export type LoadCounts = Record<"inserted" | "updated" | "unchanged" | "restored", number>;
 
-/** Finds the stored records of a page in one query. */
 export async function findStored(
   tx: TransactionSql,
   resource: Resource,

@@ -57,7 +57,6 @@ export async function countShownIn(sql: Sql, ranges: readonly DateRange[]): Prom
   return rows.map(({ records }) => records);
 }
 
-/** The ids that are here, and that the list does not show. */
 function hiddenIds(resource: Resource): SQL {
   return compose`
     select ${missingRecords.record_id} from ${missingRecords} where ${missingRecords.resource} = ${resource}

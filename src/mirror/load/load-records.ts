@@ -217,7 +217,6 @@ async function restoreReturned(
 
 const toLog = ({ record }: ObservedRecord): TableRow => ({ build_id: record.id, ...record.logs });
 
-/** Loads what belongs to the records: texts of builds, administrators of projects, unresolved references. */
 async function loadDependentRows(
   tx: TransactionSql,
   resource: Resource,
@@ -260,7 +259,6 @@ async function markListed(
     where id = any (${marked}::text[])`;
 }
 
-/** The rows for the references of a record whose targets are not here yet. */
 function unresolvedRows(resource: Resource, record: NormalizedRecord, keys: KnownKeys): TableRow[] {
   const unresolved = record.references.filter(({ target }) => keys.resolve(target) === null);
   return unresolved.map(({ target, field, position, uri }) => {

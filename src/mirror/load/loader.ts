@@ -35,7 +35,6 @@ export type { LoadableBatch, LoadablePage } from "./prepare-batch.ts";
 
 export interface BatchCounts extends LoadCounts {
   transitions: number;
-  /** Changed builds that were skipped because something newer is known already. */
   stale: number;
   quarantined: number;
   /** The ids of records with characters in the place of bytes that did not fit; "" for a record without an id. */
@@ -54,7 +53,6 @@ interface LoaderOptions extends TransitionFacts, RunStart {
    * @default it may
    */
   assertMayWrite?: (tx: TransactionSql) => Promise<void>;
-  /** Times the loads. @default nothing does */
   meter?: StoreMeter | undefined;
 }
 
@@ -105,7 +103,6 @@ export function createLoader(options: LoaderOptions): Loader {
     }
   }
 
-  /** Runs `body` in a transaction of its own, when its turn has come. */
   const inTurn = <T>(doing: string, body: (tx: TransactionSql) => Promise<T>): Promise<T> =>
     turns.add(() =>
       patience(doing, () =>
@@ -213,7 +210,6 @@ export function createLoader(options: LoaderOptions): Loader {
   };
 }
 
-/** The counts of the earlier states in a batch. */
 type EarlierCounts = Record<"inserted" | "restored" | "transitions", number>;
 
 /** Records the transitions of one set of earlier states, before the later states of the same builds. */
@@ -302,7 +298,6 @@ export interface RunParts {
   loader: Loader;
   clock: Clock;
   log: Logger;
-  /** How to wait for a database that is away. */
   patience: Patience;
   signal: AbortSignal;
   runId: number;

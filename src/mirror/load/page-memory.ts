@@ -76,7 +76,6 @@ export function createPageMemory(sql: Sql, resource: Resource) {
           meta = excluded.meta, ids = excluded.ids, loaded_at = excluded.loaded_at, run_id = excluded.run_id,
           normalizer_version = excluded.normalizer_version`;
     },
-    /** All pages before `seq`, in their order. */
     async *pagesBefore(seq: number): AsyncGenerator<RememberedPage> {
       // By windows: when the connection is lost, a cursor of the driver ends as if it had read all rows.
       for (let from = 0; from < seq; ) {
@@ -117,7 +116,6 @@ export function createEarlierPages(sql: Sql, resource: Resource, from: number) {
   }
 
   return {
-    /** Finds a page with this `bodyHash`. */
     async recall(bodyHash: string): Promise<Section | null> {
       asked += 1;
       reading = reading.catch(() => {}).then(readOn);
@@ -127,7 +125,6 @@ export function createEarlierPages(sql: Sql, resource: Resource, from: number) {
       if (page) met = Math.max(met, page.seq);
       return page;
     },
-    /** Those that are held, in their order. */
     sections: (): readonly Section[] => held,
   };
 }

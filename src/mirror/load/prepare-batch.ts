@@ -1,15 +1,13 @@
 import type { Reference } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
-import { type FieldDrift, findDrift, type NormalizedPage } from "../normalize/page.ts";
-import type { NormalizedRecord } from "../normalize/record.ts";
+import { findDrift, type NormalizedPage } from "../normalize/page.ts";
 import type { ObservedRecord } from "./compare-records.ts";
 import type { SeenCopy } from "./project-sightings.ts";
 import type { RefusedRecord } from "./quarantine.ts";
 
 export interface LoadablePage {
   records: readonly unknown[];
-  /** The path and query that gave the records. */
   request: string;
   /** When the request for the records was sent. @default observedAt */
   askedAt?: Date;
@@ -26,76 +24,54 @@ export interface LoadableBatch {
 }
 
 /** The pages of a batch, ready to load. */
-export interface PreparedBatch {
-  /** Each record once, as it was seen last. */
-  records: ObservedRecord[];
-  /** Earlier states of builds that come more than once, in their order. Most pages have none. */
-  earlier: ObservedRecord[][];
-  embedded: ObservedRecord[];
-  /** Copies of projects that equal the newest loaded ones. */
-  repeated: SeenCopy[];
-  rejected: RefusedRecord[];
-  /** The ids of records with characters in the place of bytes that did not fit. */
-  damaged: string[];
-  replacedNul: number;
-  drift: FieldDrift[];
-  /** When the last page arrived. */
-  observedAt: string;
-}
+export type PreparedBatch = ReturnType<typeof prepareBatch>;
 
 /** Sorts the records of a batch. `isCurrent`: the newest loaded copy of a project has this hash. */
 export function prepareBatch(
   { resource, pages }: LoadableBatch,
   normalize: (resource: Resource, records: readonly unknown[]) => NormalizedPage,
   isCurrent: (id: string, hash: string) => boolean,
-): PreparedBatch {
-  const copies: EmbeddedCopy[] = [];
-  const observed: ObservedRecord[] = [];
-  const prepared: PreparedBatch = {
-    records: [],
-    earlier: [],
-    embedded: [],
-    repeated: [],
-    rejected: [],
-    damaged: [],
-    replacedNul: 0,
-    drift: [],
-    observedAt: "",
-  };
-  for (const { records, request, observedAt, askedAt = observedAt, normalized } of pages) {
-    const at = observedAt.toISOString();
-    const page = normalized ?? normalize(resource, records);
-    const asked = askedAt.toISOString();
-    const seen = (record: NormalizedRecord): ObservedRecord => ({
-      ...{ record, request, askedAt: asked, observedAt: at },
-    });
-    observed.push(...page.records.map(seen));
-    for (const one of page.embeddedProjects) copies.push({ ...one, askedAt: asked, record: () => seen(one) });
-    for (const one of page.repeatedProjects)
-      copies.push({ ...one, askedAt: asked, record: () => seen(one.normalize()) });
-    for (const record of page.rejected)
-      prepared.rejected.push({ ...record, resource, request, observedAt: at });
-    prepared.damaged.push(...page.damaged);
-    prepared.replacedNul += page.replacedNul;
-    prepared.drift.push(...findDrift(resource, page.records));
-    prepared.observedAt = at;
-  }
-  if (resource === "build") prepared.earlier = earlierStates(observed);
-  prepared.records = onePerId(
-    observed,
-    ({ record }) => record.id,
-    // One that came again unchanged keeps its first date: else its page would look stale.
-    (copy, earlier) =>
-      resource === "project" ? copy.askedAt >= earlier.askedAt : copy.record.hash !== earlier.record.hash,
+) {
+  const replies = pages.map(({ records, request, observedAt, askedAt = observedAt, normalized }) => ({
+    page: normalized ?? normalize(resource, records),
+    from: { request, askedAt: askedAt.toISOString(), observedAt: observedAt.toISOString() },
+  }));
+  const observed: ObservedRecord[] = replies.flatMap(({ page, from }) =>
+    page.records.map((record) => ({ record, ...from })),
   );
-  for (const copy of onePerId(copies, ({ id }) => id, isLaterCopy)) {
-    if (isCurrent(copy.id, copy.hash)) prepared.repeated.push(copy);
-    else prepared.embedded.push({ ...copy.record(), askedAt: copy.askedAt });
-  }
-  return prepared;
+  const copies = replies.flatMap(({ page, from }): EmbeddedCopy[] => [
+    ...page.embeddedProjects.map((one) => ({ ...one, ...from, record: () => ({ record: one, ...from }) })),
+    ...page.repeatedProjects.map((one) => ({
+      ...{ ...one, ...from, record: () => ({ record: one.normalize(), ...from }) },
+    })),
+  ]);
+  const latest = onePerId(copies, ({ id }) => id, isLaterCopy);
+  const current = new Set(latest.filter(({ id, hash }) => isCurrent(id, hash)));
+  return {
+    /** Each record once, as it was seen last. */
+    records: onePerId(
+      observed,
+      ({ record }) => record.id,
+      // One that came again unchanged keeps its first date: else its page would look stale.
+      (copy, earlier) =>
+        resource === "project" ? copy.askedAt >= earlier.askedAt : copy.record.hash !== earlier.record.hash,
+    ),
+    /** Earlier states of builds that come more than once, in their order. Most pages have none. */
+    earlier: resource === "build" ? earlierStates(observed) : [],
+    embedded: latest.filter((copy) => !current.has(copy)).map((copy) => copy.record()),
+    /** Copies of projects that equal the newest loaded ones. */
+    repeated: [...current],
+    rejected: replies.flatMap(({ page, from: { request, observedAt } }): RefusedRecord[] =>
+      page.rejected.map((record) => ({ ...record, resource, request, observedAt })),
+    ),
+    /** The ids of records with characters in the place of bytes that did not fit. */
+    damaged: replies.flatMap(({ page }) => page.damaged),
+    replacedNul: replies.reduce((sum, { page }) => sum + page.replacedNul, 0),
+    drift: replies.flatMap(({ page }) => findDrift(resource, page.records)),
+    observedAt: replies.at(-1)?.from.observedAt ?? "",
+  };
 }
 
-/** A copy of a project in a version or file. */
 interface EmbeddedCopy extends SeenCopy {
   record(): ObservedRecord;
 }
@@ -142,7 +118,6 @@ function earlierStates(observed: readonly ObservedRecord[]): ObservedRecord[][] 
   return turns;
 }
 
-/** Every reference of the records in the batch. */
 export function* referencesOf({ records, earlier }: PreparedBatch): Generator<Reference> {
   for (const { record } of [records, ...earlier].flat())
     for (const { target } of record.references) yield target;

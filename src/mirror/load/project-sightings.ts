@@ -19,7 +19,6 @@ import type { ObservedRecord, SortedRecords, StoredProject } from "./compare-rec
  */
 const MAX_PROJECTS = 200_000;
 
-/** The latest sighting of a project in this run. */
 interface Sighting {
   /** Null when a page showed it that was skipped unparsed. */
   hash: string | null;
@@ -90,7 +89,6 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
       const seen = find(id);
       return seen !== undefined && (seen.hash === hash || seen.embeddedHash === hash);
     },
-    /** Whether a copy replaces another one that is stored. */
     isLater({ record, ...copy }: ObservedRecord, stored: StoredProject, source: ProjectSource): boolean {
       if (isOtherForm(record, source, stored)) return source !== "embedded";
       const askedAt = Date.parse(copy.askedAt);

@@ -14,13 +14,11 @@ import { RECORD_TABLES } from "./tables.ts";
 
 /** The most characters of a payload as JSON: Postgres allows 256 MiB, and each has four bytes at most. */
 const MAX_JSON_LENGTH = 50_000_000;
-/** The most characters of a payload stored as text. */
 const MAX_TEXT_LENGTH = 1_000_000;
 
 /** A record that cannot be stored, and where it came from. */
 export interface RefusedRecord extends RejectedRecord {
   resource: Resource;
-  /** The path and query that gave the record. */
   request: string;
   observedAt: string;
 }
@@ -106,7 +104,6 @@ export async function countUnstored(sql: TransactionSql | Sql, resource: Resourc
   return row?.records ?? 0;
 }
 
-/** The most records in quarantine whose dates are read. */
 const MAX_DATES = 10_000;
 
 /** The dates of builds in quarantine that have no row, as they came. The list shows these, and the mirror has none. */
@@ -125,7 +122,6 @@ export function isDataFault(error: unknown): boolean {
   return /^(22|23|54|25P02)/.test(sqlstateOf(error) ?? "");
 }
 
-/** The reason for the quarantine of a record that Postgres refused. */
 export function refusalOf(error: unknown, resource: Resource, id: string): string {
   const cause = toStoreError(error, `store ${resource} ${id}`);
   return cause instanceof Error ? cause.message : String(cause);
@@ -147,7 +143,6 @@ export interface QuarantineRow {
 }
 
 export interface QuarantineFilter {
-  /** Null: all. */
   resource: Resource | null;
   /** Resolved ones too. */
   all: boolean;
@@ -168,7 +163,6 @@ export async function* listQuarantine(
   for await (const batch of rows.cursor(1)) yield* batch;
 }
 
-/** The number of records and of holes in quarantine. */
 export async function countQuarantine(sql: Sql, { resource, all }: QuarantineFilter) {
   const [row] = await sql<{ records: number; holes: number }[]>`
     select count(*) filter (where list_offset is null) as records,

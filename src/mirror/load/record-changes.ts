@@ -140,7 +140,6 @@ function addField(changes: Map<string, Change>, id: string, field: string, befor
   change.after = { ...change.after, [field]: after };
 }
 
-/** Whether any field differs. */
 export function hasFields({ after }: Change): boolean {
   return Object.keys(after ?? {}).length > 0;
 }

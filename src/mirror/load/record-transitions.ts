@@ -15,7 +15,6 @@ const LONGEST_DIFFERENCE_MS = 1e14;
 
 export interface TransitionFacts {
   runId: number;
-  /** The zone in which `date` is read. */
   sourceTimezone: string;
   /** How far the service's clock is ahead of ours, if it is known. @default unknown */
   clockAhead?: (() => { minMs: number; maxMs: number } | null) | undefined;
@@ -116,7 +115,6 @@ async function recordFirstTransitions(
   return result.count;
 }
 
-/** Stores a transition for each build whose state differs from the last stored one. */
 async function recordLaterTransitions(
   tx: TransactionSql,
   facts: TransitionFacts,
@@ -270,7 +268,6 @@ export async function findStale(tx: TransactionSql, runId: number, sightings: re
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The number of open builds read with one query. */
 const WINDOW = 5000;
 
 /**

@@ -4,7 +4,6 @@
  * it proves that it was deleted since; if not, it proves nothing. A list and a detail from one replica are one proof,
  * not two. All moments are of this machine's clock.
  */
-
 import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
 import { composed } from "../../store/connection/run-statement.ts";

@@ -15,7 +15,6 @@ export interface GoneRecord extends Observation {
   id: string;
 }
 
-/** Records retired, by resource; resources without any are absent. */
 export type RetiredCounts = Partial<Record<Resource, number>>;
 
 export interface Retired {

@@ -4,15 +4,18 @@ import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/reso
 import type { bookkeeping } from "../../store/schema/columns.ts";
 import * as schema from "../../store/schema/index.ts";
 
-export type CellType =
-  | "text"
-  | "boolean"
-  | "timestamp"
-  | "timestamptz"
-  | "jsonb"
-  | "bytea"
-  | "integer"
-  | "bigint";
+const CELL_TYPES = [
+  "text",
+  "boolean",
+  "timestamp",
+  "timestamptz",
+  "jsonb",
+  "bytea",
+  "integer",
+  "bigint",
+] as const;
+
+export type CellType = (typeof CELL_TYPES)[number];
 
 export interface ColumnSpec {
   name: string;
@@ -40,9 +43,9 @@ function cellType(sqlType: string): CellType {
   if (sqlType.startsWith("text")) return "text";
   if (sqlType.endsWith("with time zone")) return "timestamptz";
   if (sqlType.startsWith("timestamp")) return "timestamp";
-  if (sqlType === "boolean" || sqlType === "jsonb" || sqlType === "bytea") return sqlType;
-  if (sqlType === "integer" || sqlType === "bigint") return sqlType;
-  throw new Error(`no way to load a column of type ${sqlType}`);
+  const type = CELL_TYPES.find((one) => one === sqlType);
+  if (type === undefined) throw new Error(`no way to load a column of type ${sqlType}`);
+  return type;
 }
 
 /** A resource without a table of its name does not compile. */

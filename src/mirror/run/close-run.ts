@@ -17,7 +17,6 @@ const CLOSE_BROKEN_WITHIN_MS = 1000;
 export interface RunEnding {
   kind: RunKind;
   resources: RunSummary["resources"];
-  /** The error that ended the run early, or null. */
   error: unknown;
   /** The failure of upstream that ended a walk. It is the run's when no page was read, or it may pass. */
   brokenBy: UpstreamError | null;
@@ -37,7 +36,6 @@ interface ClosingRun extends Pick<RunParts, "sql" | "clock" | "log" | "runId" | 
   totals: RunTotals;
   ending: RunEnding;
   warnings: string[];
-  /** Records with replaced characters. */
   damaged: number;
 }
 

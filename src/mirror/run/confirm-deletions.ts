@@ -25,9 +25,7 @@ const MAX_MS = 30 * 60_000;
 export interface ConfirmOptions {
   /** The lists that were read whole or joined at the head. Nothing of the others is deleted today. */
   resources: readonly Resource[];
-  /** How far a replica of the service may be behind. */
   replicaLagMs: number;
-  /** Called after deletions are committed. */
   onDeleted(resource: Resource, count: number): void;
   /** The most details requested, for all resources together. @default 2000 */
   maxDetails?: number;
@@ -80,7 +78,6 @@ async function ask(run: RunParts, missing: MissingRecord): Promise<Asked> {
   return { ...missing, answer };
 }
 
-/** Stores the results of a batch of answers. */
 async function settle(run: RunParts, options: ConfirmOptions, batch: readonly Asked[]): Promise<void> {
   const { loader, client, clock, runId } = run;
   const { resources, replicaLagMs } = options;

@@ -7,7 +7,6 @@
  * It needs no run lock: runs only add changes, which are newer than the horizon, and no run is removed while it is
  * running or a later one needs it. Two prunings at the same time remove the same rows.
  */
-
 import type { SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
@@ -17,7 +16,6 @@ import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { changes, runs, walks } from "../../store/schema/index.ts";
 
-/** The most changes or runs removed in one transaction. */
 const BATCH = 5000;
 /** The number of records whose changes are checked at once. */
 const RECORDS = 1000;
@@ -28,7 +26,6 @@ interface PruneOptions {
   sql: Sql;
   /** Older changes and runs may be removed. An ISO time. */
   horizon: string;
-  /** When the pruning was requested. An ISO time. */
   prunedAt: string;
   signal: AbortSignal;
 }

@@ -22,7 +22,6 @@ type RetryOutcome = "stored" | "superseded" | "refused";
 /** The results for the records in quarantine. `holes` are not retried here: the next sync requests them. */
 export type RetryCounts = Record<RetryOutcome | "holes", number>;
 
-/** A record as it is in quarantine. */
 interface QuarantinedRecord {
   id: number;
   runId: number;
@@ -42,11 +41,9 @@ interface RetryFacts {
   settings: Pick<RunOptions["settings"], "baseUrl" | "sourceTimezone">;
   /** The moment to store as `resolved_at`. */
   at: string;
-  /** The run that retries. */
   retryRunId: number;
 }
 
-/** Longer than any request takes. */
 const LONGEST_REQUEST_MS = 86_400_000;
 
 /**

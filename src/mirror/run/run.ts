@@ -1,5 +1,4 @@
 /** One sync: root listing, schemas and walks side by side, deletions, open builds, references. */
-
 import { CLOCK_TOLERANCE_MS } from "../../base/clock.ts";
 import { UnexpectedShapeError } from "../../base/errors.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
@@ -26,7 +25,6 @@ import { type OpenRun, type RunOptions, withRun } from "./with-run.ts";
 
 /** An older checkpoint is not used: the list may have changed too much since. */
 const RESUME_WITHIN_MS = 6 * 3_600_000;
-/** The most details of open builds requested in one sync. */
 const MAX_OPEN_BUILDS = 500;
 
 export type SyncResult = RunResult;
@@ -34,7 +32,6 @@ export type SyncResult = RunResult;
 export interface SyncOptions extends RunOptions {
   /** @default null: full when one is due, else incremental */
   kind?: SyncKind | null;
-  /** @default null: all */
   resources?: readonly Resource[] | null;
   /** Deletes gone records even when `maxDeleteRatio` would hold them back. @default false */
   allowMassDelete?: boolean;

@@ -43,7 +43,6 @@ export function createDamaged(log: Logger) {
     get count() {
       return count;
     },
-    /** The warning for the summary of the run. */
     describe(): string {
       const named = [...known].slice(0, MAX_NAMED).join(", ");
       const rest = count > MAX_NAMED ? ` and ${count - MAX_NAMED} more` : "";

@@ -2,7 +2,6 @@
  * One round of the watch: the head of the build list until it joins what is known, then the details of open builds
  * that are due. It stores what it sees at once, so that each round knows what the last one saw.
  */
-
 import { ageMs } from "../../base/clock.ts";
 import { findLastEndedWalk, findLastJoinedRun } from "../../store/ledger/run-ledger.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
@@ -19,7 +18,6 @@ const HEAD_PAGE_SIZE = 20;
 const SMALL_PAGES_WITHIN_MS = 3_600_000;
 /** The seconds of a minute for details, so that the next round begins in time. The rate gives their number. */
 const DETAIL_SECONDS = 48;
-/** The most details without a rate. */
 const MAX_DETAILS = 1000;
 /** A search for what came or went below the head, and the details of what is missing, may each take this share of them. */
 const SEARCH_SHARE = 0.25;

@@ -52,7 +52,6 @@ export interface RunOptions {
   signal: AbortSignal;
 }
 
-/** A running run. */
 export interface OpenRun extends Readonly<RunParts> {
   readonly meters: Meters | undefined;
   /** Aborted with the first failure that ends the run: of the database, a bug, a lost lock, a stop. */
@@ -193,7 +192,6 @@ async function runLocked(
   return result;
 }
 
-/** The client of a run. `onWarning` takes the warnings for the summary of the run. */
 export function createRunClient(
   { settings, pace, clock, meters }: Pick<RunOptions, "settings" | "pace" | "clock" | "meters">,
   own: Required<Pick<ClientOptions, "log" | "signal" | "onWarning">>,
@@ -201,9 +199,7 @@ export function createRunClient(
   return createClient({ ...settings, ...(pace && { pace }), clock, meter: meters?.requests, ...own });
 }
 
-interface Counters {
-  totals: RunTotals;
-  meters: Meters | undefined;
+interface Counters extends Pick<OpenRun, "totals" | "meters"> {
   /** The records outside the walks that went to quarantine. */
   details: { refused: number };
   damaged: ReturnType<typeof createDamaged>;
