@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatBetween, formatSpan } from "../../../src/mirror/builds/piece.ts";
+import { formatBetween, formatSpan } from "../../../src/mirror/builds/format-span.ts";
 
 test.each([
   [0, "0.0s"],
