@@ -1,6 +1,6 @@
 import { duration } from "../base/config/setting.ts";
 import { EXIT, SchemaVersionError } from "../base/errors.ts";
-import { formatSpan } from "../mirror/builds/piece.ts";
+import { formatSpan } from "../mirror/builds/format-span.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import type { RunRow } from "../report/status/find-status.ts";
 import { createReadStatus, type StatusDocument } from "../report/status/read-status.ts";

@@ -1,6 +1,6 @@
 import { isAhead } from "../../base/clock.ts";
 import { EXIT } from "../../base/errors.ts";
-import { formatSpan } from "../../mirror/builds/piece.ts";
+import { formatSpan } from "../../mirror/builds/format-span.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { withSql } from "../../store/connection/connect.ts";
 import { measureServerClock } from "../../store/connection/server-clock.ts";

@@ -1,6 +1,6 @@
 import type { ClockAhead } from "../../base/clock.ts";
 import { EXIT, MirrorError } from "../../base/errors.ts";
-import { formatSpan } from "../../mirror/builds/piece.ts";
+import { formatSpan } from "../../mirror/builds/format-span.ts";
 
 /** The result of one check. "unknown" means that it could not be made; `finding` says why. */
 export interface Finding {

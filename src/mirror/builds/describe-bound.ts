@@ -1,5 +1,5 @@
 import type { ExplainedTransition } from "./explain-build.ts";
-import { formatSpan } from "./piece.ts";
+import { formatSpan } from "./format-span.ts";
 
 /** A larger difference is more likely another time zone setting at that time than a wrong clock. */
 const CLOCK_MS = 600_000;

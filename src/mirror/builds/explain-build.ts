@@ -6,7 +6,7 @@ import type { AnySql } from "../../store/connection/sql.ts";
 import type { BoundRule } from "../../store/schema/history.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import { type ArchivedLog, findArchivedLog } from "./archived-log.ts";
-import type { BoundedSpan } from "./piece.ts";
+import type { BoundedSpan } from "./format-span.ts";
 
 /** A reply that showed the build. `kind` and `started_at` are null when the run was pruned since. */
 export interface ExplainedSighting {

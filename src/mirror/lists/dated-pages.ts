@@ -2,8 +2,8 @@
 import { ageMs } from "../../base/clock.ts";
 import { UpstreamError } from "../../base/errors.ts";
 import { type PageRequest, parsePageRequest } from "../../resources/page-request.ts";
+import { findLastShare, saveShare } from "../../store/ledger/list-freshness.ts";
 import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
-import { findLastShare, saveShare } from "../../store/ledger/shares.ts";
 import { countShownIn } from "../load/live-count.ts";
 import type { RunParts } from "../load/loader.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";

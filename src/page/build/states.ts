@@ -10,8 +10,6 @@ import { renderEmpty } from "../parts/notice.ts";
 import { keyEntry, LOOKS, type Look, renderKey, uprightLine } from "../parts/plot.ts";
 import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
 import { renderStates } from "./facts.ts";
-import { readLife, type StateSpan } from "./build-lives.ts";
-import { newest } from "./piece-markup.ts";
 
 const fact = relation("fact_builds");
 const [ROW, TOP, BAR] = [34, 9, 16];
