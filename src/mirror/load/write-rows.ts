@@ -1,6 +1,6 @@
 import { parseLocalTime } from "../../resources/local-time.ts";
 import { copyIn } from "../../store/connection/copy.ts";
-import { compose, nameOf, composed } from "../../store/connection/run-statement.ts";
+import { compose, composed, nameOf } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { type ColumnSpec, columnOf, type TableRow, type TableSpec } from "./tables.ts";
 

@@ -1,5 +1,13 @@
 /** How a run ends: its status, what the ledger keeps of it, its summary and its exit code. */
-import { EXIT, isUpstreamLost, LockedError, MirrorError, messageOf, StoppedError, UpstreamError } from "../../base/errors.ts";
+import {
+  EXIT,
+  isUpstreamLost,
+  LockedError,
+  MirrorError,
+  messageOf,
+  StoppedError,
+  UpstreamError,
+} from "../../base/errors.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import { renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
