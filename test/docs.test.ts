@@ -304,7 +304,7 @@ describe("docs/internals/changing.md", () => {
     ["a setting", /export const (?:\w+_)?SETTINGS = \{/],
     ["a command", /export const COMMANDS\b/],
     ["how a run may end", /export type RunStatus\b/],
-    ["a metric", /export interface Figures\b/],
+    ["a metric", /export const FIGURE_METRICS\b/],
     ["a notice", /const SOURCES = \{/],
     ["a relation of a report", /export const RATES\b/],
     ["a block of a page", /\binterface Block</],

@@ -1,4 +1,3 @@
-import { createFigureRegistry, FIGURE_METRICS } from "../src/base/metrics/figures.ts";
 import {
   COMMAND_LABELS,
   OPEN_STATES,
@@ -8,6 +7,7 @@ import {
   RUN_STATUSES,
 } from "../src/base/metrics/labels.ts";
 import { createMeters } from "../src/base/metrics/meters.ts";
+import { createFigureRegistry, FIGURE_METRICS } from "../src/report/status/figures.ts";
 
 export interface MetricFacts {
   name: string;
@@ -19,10 +19,7 @@ export interface MetricFacts {
 /** The metrics that come from the database, and so are in the file of `--metrics-file` too. */
 export async function figureMetrics(): Promise<MetricFacts[]> {
   const up = await createFigureRegistry(false, null).getMetricsAsJSON();
-  return [
-    ...up.map(({ name, help }) => ({ name, type: "gauge", labels: [], help })),
-    ...Object.entries(FIGURE_METRICS).map(([name, metric]) => ({ name, ...metric })),
-  ];
+  return [...up.map(({ name, help }) => ({ name, type: "gauge", labels: [], help })), ...FIGURE_METRICS];
 }
 
 /** The metrics of our own that a process counts. */

@@ -23,9 +23,7 @@ export const configCommand: CommandDeclaration<{ json?: true }> = {
       const setting: Setting = SETTINGS[key];
       return [name, value ?? `(${setting.without})`, source];
     });
-    await out.write(
-      renderTable({ head: ["setting", "value", "from"], rows, columns: out.columns, colour: out.colour }),
-    );
+    await out.write(renderTable({ head: ["setting", "value", "from"], rows }, out));
     return 0;
   },
 };

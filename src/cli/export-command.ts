@@ -85,12 +85,12 @@ function renderLogs({ added, too_long, damaged, files }: LogExport): string {
   return `${lines.join("\n")}\n`;
 }
 
-function render({ relations, full_because }: ExportFacts, { columns, colour }: Output): string {
+function render({ relations, full_because }: ExportFacts, out: Output): string {
   const head = ["relation", "rows", "files", "written"];
   const rows = Object.entries(relations).map(([relation, { rows, files, kept }]) => {
     return [relation, rows, files.length, files.length - kept];
   });
-  const table = renderTable({ head, right: head.slice(1), rows, columns, colour });
+  const table = renderTable({ head, right: head.slice(1), rows }, out);
   return full_because === null
     ? table
     : `${table}all months are written; of the last export: ${full_because}\n`;

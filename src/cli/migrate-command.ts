@@ -131,7 +131,7 @@ async function printStatus({ url, describe }: OpenDatabase, out: Output, options
     return [tag, appliedAt ?? "to come", additive ? "yes" : "no"];
   });
   const head = ["migration", "applied", "additive"];
-  await out.write(renderTable({ head, rows, columns: out.columns, colour: out.colour }));
+  await out.write(renderTable({ head, rows }, out));
   const unknown = status.unknown === 0 ? "" : `; it holds ${status.unknown} that this program does not know`;
   const isMigrated = status.migrations.every(({ appliedAt }) => appliedAt !== null);
   const lacking = status.state === "older" && isMigrated ? `; ${whatIsMissing(status)}` : "";

@@ -187,13 +187,8 @@ function retry(context: CommandContext, webhook: Webhook, options: Options): Pro
 
 function render(outbox: Outbox, { config, out }: CommandContext): string {
   const { waiting, delivered, given_up, notices } = outbox;
-  const table = renderTable({
-    head: ["state", "noted", "tries", "next try or end", "notice", "error"],
-    rows: notices.map(rowOf),
-    right: ["tries"],
-    columns: out.columns,
-    colour: out.colour,
-  });
+  const head = ["state", "noted", "tries", "next try or end", "notice", "error"];
+  const table = renderTable({ head, rows: notices.map(rowOf), right: ["tries"] }, out);
   const { webhookUrl } = config;
   return (
     (notices.length > 0 ? `${table}\n` : "") +

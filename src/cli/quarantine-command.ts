@@ -83,10 +83,9 @@ async function printList(sql: Sql, { out, signal }: CommandContext, describe: st
   for await (const row of rows) cells.push(tableRow(row, filter.all));
   const { records, holes } = totals;
   const head = ["id", "resource", "record", "seen", ...(filter.all ? ["resolved"] : []), "reason", "payload"];
-  const table = { head, rows: cells, right: ["id"], columns: out.columns, colour: out.colour };
   const more = cells.length < records + holes ? ` (the newest ${cells.length} are shown: see --limit)` : "";
   await out.write(
-    (cells.length > 0 ? `${renderTable(table)}\n` : "") +
+    (cells.length > 0 ? `${renderTable({ head, rows: cells, right: ["id"] }, out)}\n` : "") +
       `${count(records, "record")} and ${count(holes, "hole")} in lists${filter.all ? ", resolved ones too" : ""}${more}\n` +
       (records > 0 && !filter.all
         ? spellProgram("`docmirror quarantine --retry` tries the records again\n")

@@ -29,9 +29,9 @@ export const reclassifyCommand: CommandDeclaration<Options> = {
     }),
 };
 
-function render(classes: readonly ClassCount[], isDry: boolean, { columns, colour }: Output): string {
+function render(classes: readonly ClassCount[], isDry: boolean, out: Output): string {
   if (classes.length === 0) return "there are no failures to classify\n";
   const head = ["class", "before", isDry ? "by the current rules" : "now"];
   const rows = classes.map((one) => [one.class, one.before, one.after]);
-  return renderTable({ head, right: head.slice(1), rows, columns, colour });
+  return renderTable({ head, right: head.slice(1), rows }, out);
 }

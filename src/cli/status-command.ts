@@ -7,7 +7,7 @@ import { createReadStatus, type StatusDocument } from "../report/status/read-sta
 import type { CommandContext } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { breakLines, type Output } from "./output/output.ts";
-import { renderTable } from "./output/table.ts";
+import { type Cell, renderTable } from "./output/table.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { parsedBy } from "./usage/flag-values.ts";
 
@@ -57,7 +57,7 @@ const RUNS_SHOWN = 10;
 
 /** The state of the mirror for people. */
 export function renderStatus(status: StatusDocument, out: Output): string {
-  const { colour, columns } = out;
+  const { columns } = out;
   const { age_ms, oldest_list, clock_faults } = status;
   const list = `the ${oldest_list.resource} list ${oldest_list.why}`;
   const age = age_ms === null ? "how long ago is not known" : `${formatSpan(age_ms)} ago`;
@@ -65,45 +65,37 @@ export function renderStatus(status: StatusDocument, out: Output): string {
     status.last_good_at === null
       ? `not fresh yet: ${list}`
       : `fresh as of ${toSecond(status.last_good_at)} (${age}): ${list}`;
-  const resources = renderTable({
-    head: ["resource", "rows", "last good walk", "walk", "every record read since"],
-    rows: status.resources.map(({ resource, rows, last_good_at, walk, read_since }) => {
+  const table = (right: readonly string[], head: readonly string[], rows: readonly (readonly Cell[])[]) =>
+    renderTable({ head, rows, right }, out);
+  const resources = table(
+    ["rows"],
+    ["resource", "rows", "last good walk", "walk", "every record read since"],
+    status.resources.map(({ resource, rows, last_good_at, walk, read_since }) => {
       return [resource, rows, toSecond(last_good_at) || "never", walk, toSecond(read_since)];
     }),
-    right: ["rows"],
-    columns,
-    colour,
-  });
+  );
   const lastRuns = status.runs.slice(0, RUNS_SHOWN);
-  const runs = renderTable({
-    head: ["run", "kind", "status", "started", "took", "requests"],
-    rows: lastRuns.map((run) => {
+  const runs = table(
+    ["run", "took", "requests"],
+    ["run", "kind", "status", "started", "took", "requests"],
+    lastRuns.map((run) => {
       return [run.run_id, run.kind, run.status, toSecond(run.started_at), tookOf(run), run.requests];
     }),
-    right: ["run", "took", "requests"],
-    columns,
-    colour,
-  });
-  const open = renderTable({
-    head: ["state", "open", "stuck", "vanished", "oldest"],
-    rows: status.open_builds.map((row) => [
-      row.state,
-      row.open,
-      row.stuck,
-      row.vanished,
-      toSecond(row.oldest),
-    ]),
-    right: ["open", "stuck", "vanished"],
-    columns,
-    colour,
-  });
+  );
+  const openBuilds = table(
+    ["open", "stuck", "vanished"],
+    ["state", "open", "stuck", "vanished", "oldest"],
+    status.open_builds.map(({ state, open, stuck, vanished, oldest }) => {
+      return [state, open, stuck, vanished, toSecond(oldest)];
+    }),
+  );
   return [
     paragraphs([freshness, ...staleLine(status), ...clock_faults], columns),
     resources,
     lastRuns.length > 0 ? `${runs}${errorsOf(lastRuns, columns)}` : "no runs yet\n",
     renderRound(status.last_watch_round, columns),
     renderSchedule(status, columns),
-    status.open_builds.length > 0 ? open : "no open builds\n",
+    status.open_builds.length > 0 ? openBuilds : "no open builds\n",
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
     ...status.muted_projects.map(
       ({ project_slug, until }) => `no notices of ${project_slug} until ${toSecond(until)}\n`,

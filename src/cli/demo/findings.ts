@@ -159,7 +159,7 @@ export function renderDemo(
     const heading = colour
       ? styleText(["bold", "cyan"], title, { validateStream: false })
       : `${title}\n${"-".repeat(title.length)}`;
-    const table = renderTable({ head, rows, right, maxCellLength: 60, columns, colour });
+    const table = renderTable({ head, rows, right, maxCellLength: 60 }, { columns, colour });
     return `${heading}\n${rows.length > 0 ? table : `${none}\n`}${note ? `${breakNote(note)}\n` : ""}`;
   });
   return texts.join("\n");

@@ -36,7 +36,7 @@ export function renderHits(
   const addresses = hits.map(({ address }) => cutText(printable(address), MAX_ADDRESS_LENGTH, () => 1));
   if (head.length === 0) return `${addresses.join("\n")}\n\n${sentence}`;
   const cells = hits.map((hit) => hit.cells);
-  const table = renderTable({ head, rows: cells, maxCellLength: 200, columns, mayDrop: true, colour });
+  const table = renderTable({ head, rows: cells, maxCellLength: 200, mayDrop: true }, { columns, colour });
   // The table has one line for its head and one for each row.
   const [top = "", ...rows] = table.split("\n");
   const lines = hits.flatMap((hit, index) => {

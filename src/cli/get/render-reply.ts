@@ -25,42 +25,26 @@ function toJson(value: unknown): string {
   }
 }
 
-/** What the service says of itself, as tables. */
-
 const PROPERTIES = ["type", "nullable", "unique", "help_text"] as const;
 const MAX_FILTERS_LENGTH = 500;
 
 /** A schema as a table, a row for each field, and the filters below where it names them. */
-export function renderSchema(
-  { fields = {}, extra: { filtering } }: ResourceSchema,
-  { colour, columns }: Output,
-): string {
-  const table = renderTable({
-    head: ["field", ...PROPERTIES],
-    rows: Object.entries(fields).map(([name, field]) => {
-      return [name, ...PROPERTIES.map((property) => showValue(field?.[property]))];
-    }),
-    columns,
-    mayDrop: true,
-    colour,
+export function renderSchema({ fields = {}, extra: { filtering } }: ResourceSchema, out: Output): string {
+  const rows = Object.entries(fields).map(([name, field]) => {
+    return [name, ...PROPERTIES.map((property) => showValue(field?.[property]))];
   });
+  const table = renderTable({ head: ["field", ...PROPERTIES], rows, mayDrop: true }, out);
   if (typeof filtering !== "object" || filtering === null) return table;
   const filters = cutText(printable(Object.keys(filtering).join(", ")), MAX_FILTERS_LENGTH);
   return `${table}\nfilters: ${filters}\n`;
 }
 
 /** The root listing as a table, a row for each resource. */
-export function renderRoot({ extra, ...documented }: RootListing, { colour, columns }: Output): string {
-  return renderTable({
-    head: ["resource", "list_endpoint", "schema"],
-    rows: Object.entries({ ...documented, ...extra }).map(([name, paths]) => [
-      name,
-      paths?.list_endpoint,
-      paths?.schema,
-    ]),
-    columns,
-    colour,
+export function renderRoot({ extra, ...documented }: RootListing, out: Output): string {
+  const rows = Object.entries({ ...documented, ...extra }).map(([name, paths]) => {
+    return [name, paths?.list_endpoint, paths?.schema];
   });
+  return renderTable({ head: ["resource", "list_endpoint", "schema"], rows }, out);
 }
 
 /** A cell of a build's texts shows their beginning. */
@@ -69,10 +53,9 @@ const MAX_CELL_LENGTH = 60;
 /** A page of a list as a table, a row for each record, with the place of the page below. */
 export function renderList(
   resource: Resource,
-  page: PageParts<unknown>,
-  { colour, columns }: Pick<Output, "colour" | "columns">,
+  { meta, objects }: PageParts<unknown>,
+  look: Pick<Output, "colour" | "columns">,
 ): string {
-  const { meta, objects } = page;
   const offset = meta.offset ?? 0;
   const total = meta.total_count;
   const ofAll = total === null ? "" : ` of ${total}`;
@@ -82,15 +65,9 @@ export function renderList(
       : `No ${resource}s\n`;
   }
   const head = DECLARATIONS[resource].summary;
-  const table = renderTable({
-    head,
-    rows: objects.map((record) => head.map((field) => showValue(fieldOf(record, field)).slice(0, 1000))),
-    right: objects.every((record) => /^\d{1,20}$/.test(String(fieldOf(record, "id")))) ? ["id"] : [],
-    maxCellLength: MAX_CELL_LENGTH,
-    columns,
-    mayDrop: true,
-    colour,
-  });
+  const rows = objects.map((record) => head.map((field) => showValue(fieldOf(record, field)).slice(0, 1000)));
+  const right = objects.every((record) => /^\d{1,20}$/.test(String(fieldOf(record, "id")))) ? ["id"] : [];
+  const table = renderTable({ head, rows, right, maxCellLength: MAX_CELL_LENGTH, mayDrop: true }, look);
   const place =
     offset === 0
       ? `${objects.length}${ofAll} ${resource}s`
@@ -112,7 +89,6 @@ function fieldOf(record: unknown, field: string): unknown {
 
 const GAP = 2;
 const MAX_NAME_WIDTH = 30;
-/** Texts are at least this wide. */
 const LEAST_TEXT_WIDTH = 40;
 /** A build's output may have thousands of lines. */
 const MAX_LINES = 20;

@@ -71,8 +71,8 @@ function tableWriter({ columns, answer }: AnswerFacts, out: Output): AnswerWrite
     },
     end() {
       const right = head.filter((_, index) => isNumeric(held, index));
-      const fit = head === answer ? { columns: out.columns, mayDrop: true } : {};
-      return out.write(renderTable({ head, rows: held, right, ...fit, colour: out.colour }));
+      const look = head === answer ? out : { colour: out.colour };
+      return out.write(renderTable({ head, rows: held, right, mayDrop: true }, look));
     },
   };
 }

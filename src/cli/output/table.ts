@@ -1,79 +1,61 @@
-import Table from "cli-table3";
+import { styleText } from "node:util";
 import stringWidth from "string-width";
 import { printable } from "../../base/text.ts";
 
 export type Cell = string | number | bigint | boolean | null | undefined;
 
-export interface TableFacts {
+interface TableFacts {
   head: readonly string[];
   rows: readonly (readonly Cell[])[];
   /** Heads of the columns that are aligned to the right; usually numbers. */
   right?: readonly string[];
   /** Longer texts are cut and end in "…". @default LONGEST_CELL */
   maxCellLength?: number;
-  /** The terminal's width; texts are cut further to fit it. @default not cut further, as for a file */
-  columns?: number | undefined;
   /** Whether columns at the end are left out where even cut texts do not fit. @default false */
   mayDrop?: boolean;
-  colour: boolean;
 }
 
 /** In characters. */
 const LONGEST_CELL = 120;
 
-/** Where cli-table3 draws lines. */
-const LINES =
-  "top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid";
-const NO_LINES = { ...Object.fromEntries(LINES.split(" ").map((line) => [line, ""])), middle: "  " };
-
 /**
  * Renders columns aligned only with spaces, so that lines can be copied; ends with a newline. Cells are made
- * printable, null and undefined are empty, and wide characters take two columns.
+ * printable, null and undefined are empty, and wide characters take two columns. Texts are cut further to fit a
+ * terminal's `columns`, and not for a file.
  */
-export function renderTable(facts: TableFacts): string {
-  const { head, right = [], maxCellLength = LONGEST_CELL, colour } = facts;
-  const texts = facts.rows.map((row) =>
-    row.map((cell) => printable(String(cutCell(cell, maxCellLength) ?? ""))),
+export function renderTable(
+  { head, rows, right = [], maxCellLength = LONGEST_CELL, mayDrop = false }: TableFacts,
+  { columns, colour }: { columns?: number | undefined; colour: boolean },
+): string {
+  const lines = rows.map((row) =>
+    head.map((_, index) => printable(String(cutCell(row[index], maxCellLength) ?? ""))),
   );
-  const widths = widthsOf(facts, texts);
-  const shorten = (cells: readonly string[]) =>
-    widths === null ? [...cells] : widths.map((width, index) => cutText(cells[index] ?? "", width));
-  const shown = head.slice(0, widths?.length);
-  const table = new Table({
-    head: shorten(head),
-    colAligns: shown.map((name) => (right.includes(name) ? "right" : "left")),
-    chars: NO_LINES,
-    style: { "padding-left": 0, "padding-right": 0, head: colour ? ["bold"] : [], border: [] },
+  const facts = head.map((name, index) => {
+    // Numbers are never cut: half a number is another number.
+    return widthOf(
+      name,
+      lines.map((cells) => cells[index] ?? ""),
+      right.includes(name),
+    );
   });
-  for (const row of texts) table.push(shorten(row));
-  return `${table.toString().replace(/ +$/gm, "")}\n`;
+  const widths = columns === undefined ? facts.map(({ now }) => now) : fitColumns(facts, columns, mayDrop);
+  const draw = (cells: readonly string[]) => {
+    const parts = widths.map((width, index) => {
+      const text = cutText(cells[index] ?? "", width);
+      const blanks = " ".repeat(Math.max(0, width - stringWidth(text)));
+      return right.includes(head[index] ?? "") ? blanks + text : text + blanks;
+    });
+    return parts.join(" ".repeat(GAP)).trimEnd();
+  };
+  const top = draw(head);
+  // Whether to colour was decided already, so styleText must not check the stream again.
+  const shown = colour ? styleText("bold", top, { validateStream: false }) : top;
+  return [shown, ...lines.map(draw)].map((line) => `${line}\n`).join("");
 }
 
 /** A cell as a table shows it, so that rows can be held until the table is drawn. */
 export function cutCell<T extends Cell>(cell: T, maxLength = LONGEST_CELL): T | string {
-  return typeof cell === "string" ? cutText(cell, maxLength, countCharacter) : cell;
-}
-
-const countCharacter = (): number => 1;
-
-function widthsOf(
-  { head, right = [], columns, mayDrop = false }: TableFacts,
-  texts: readonly (readonly string[])[],
-): number[] | null {
-  if (columns === undefined) return null;
-  const facts = head.map((name, index) => ({
-    head: name,
-    cells: texts.map((row) => row[index] ?? ""),
-    isNumeric: right.includes(name),
-  }));
-  return fitColumns(facts, columns, { mayDrop });
-}
-
-export interface ColumnFacts {
-  head: string;
-  cells: readonly string[];
-  /** Numbers are never cut: half a number is another number. */
-  isNumeric: boolean;
+  return typeof cell === "string" ? cutText(cell, maxLength, () => 1) : cell;
 }
 
 const GAP = 2;
@@ -90,16 +72,12 @@ interface Width {
 }
 
 /**
- * The width of each column of a table that must fit into `most` characters. The widest texts are cut first;
- * numbers, days and moments are never cut. With `mayDrop`, columns at the end are left out where the others
- * would be cut too short. Without it, or where a single column is too wide, the table stays wider.
+ * Fits the columns of a table into `most` characters. The widest texts are cut first; numbers, days and moments are
+ * never cut. With `mayDrop`, columns at the end are left out where the others would be cut too short. Without it, or
+ * where a single column is too wide, the table stays wider.
  */
-export function fitColumns(
-  columns: readonly ColumnFacts[],
-  most: number,
-  { mayDrop }: { mayDrop: boolean },
-): number[] {
-  const widths = columns.map(widthOf);
+function fitColumns(columns: readonly Width[], most: number, mayDrop: boolean): number[] {
+  const widths = [...columns];
   while (mayDrop && widths.length > 1 && total(widths, "good") > most) widths.pop();
   for (let over = total(widths, "now") - most; over > 0; over--) {
     const widest = findWidest(widths);
@@ -109,9 +87,8 @@ export function fitColumns(
   return widths.map(({ now }) => now);
 }
 
-function widthOf({ head, cells, isNumeric }: ColumnFacts): Width {
-  const widest = Math.max(0, ...cells.map((cell) => stringWidth(cell)));
-  const now = Math.max(stringWidth(head), widest);
+function widthOf(head: string, cells: readonly string[], isNumeric: boolean): Width {
+  const now = Math.max(...[head, ...cells].map((text) => stringWidth(text)));
   const isFirm = isNumeric || cells.every((cell) => cell === "" || MOMENT.test(cell));
   return {
     now,

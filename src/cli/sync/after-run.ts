@@ -81,7 +81,7 @@ function renderSummary(
   const references =
     run.kind === "watch" ? "" : `, references: ${resolved} resolved, ${unresolved} unresolved`;
   const table =
-    rows.length > 0 ? `${renderTable({ head, rows, right: head.slice(2), columns, colour })}\n` : "";
+    rows.length > 0 ? `${renderTable({ head, rows, right: head.slice(2) }, { columns, colour })}\n` : "";
   const summary =
     `${run.run_id === null ? "dry run" : `run ${run.run_id}`}, ${run.kind}: ${run.status} ` +
     `after ${(run.duration_ms / 1000).toFixed(1)} s, ${run.requests} requests, ` +
@@ -210,9 +210,8 @@ async function assertWritable(file: string): Promise<void> {
  * run, because an upgrade may replace the program's files meanwhile; runs without a metrics file do not wait for it.
  */
 async function createDescriber({ config, clock, log }: CommandContext) {
-  const { createFigureRegistry } = await import("../../base/metrics/figures.ts");
   const { createBuildInfoRegistry } = await import("../../base/metrics/meters.ts");
-  const { createReadFigures } = await import("../../report/status/find-figures.ts");
+  const { createFigureRegistry, createReadFigures } = await import("../../report/status/figures.ts");
   const { createBoundedReader } = await import("../../serve/http/served-mirror.ts");
   const program = createBuildInfoRegistry();
   return async (databaseUrl: string | null): Promise<string> => {
@@ -224,8 +223,8 @@ async function createDescriber({ config, clock, log }: CommandContext) {
       log,
     });
     try {
-      const { isUp, figures } = databaseUrl === null ? { isUp: false, figures: null } : await readFigures();
-      const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), program.metrics()]);
+      const figures = databaseUrl === null ? createFigureRegistry(false, null) : await readFigures();
+      const texts = await Promise.all([figures.metrics(), program.metrics()]);
       return texts.join("\n");
     } finally {
       await reader.close();

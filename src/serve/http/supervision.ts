@@ -4,10 +4,7 @@ import type { Registry } from "prom-client";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { createFigureRegistry } from "../../base/metrics/figures.ts";
-import type { FiguresReading } from "../../report/status/find-figures.ts";
-import type { ReadStatus } from "../../report/status/read-status.ts";
-import { judgeSchema } from "../../report/status/read-status.ts";
+import { type ReadStatus, judgeSchema } from "../../report/status/read-status.ts";
 import type { Definitions } from "../../store/migrate/definitions.ts";
 import { explainReplyFailure, failureReply } from "./error-reply.ts";
 import { readOnly } from "./request-rules.ts";
@@ -118,7 +115,7 @@ interface MetricsDeps {
   /** What this process counts. */
   registry: Registry;
   /** What the database says. Never rejects. */
-  readFigures(): Promise<FiguresReading>;
+  readFigures(): Promise<Registry>;
   /** How long the figures are given again, in milliseconds. @default 3000 */
   keepMs?: number;
 }
@@ -128,8 +125,8 @@ export function createMetricsRoute({ registry, readFigures, keepMs = FIGURES_KEP
   const readOnce = createBriefAnswer(readFigures, keepMs);
   const app = new Hono();
   app.use("/metrics", readOnly()).get("/metrics", async (c) => {
-    const { isUp, figures } = await readOnce();
-    const texts = await Promise.all([createFigureRegistry(isUp, figures).metrics(), registry.metrics()]);
+    const figures = await readOnce();
+    const texts = await Promise.all([figures.metrics(), registry.metrics()]);
     return c.body(texts.join("\n"), 200, { ...UNCACHED, "content-type": registry.contentType });
   });
   return app;

@@ -6,7 +6,7 @@ import { askEach } from "../../../src/page/parts/block.ts";
 import type { Address } from "../../../src/page/parts/document.ts";
 import type { PageMoment } from "../../../src/page/parts/page-moment.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
-import { findFigures } from "../../../src/report/status/find-figures.ts";
+import { findFigures } from "../../../src/report/status/figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
@@ -138,7 +138,6 @@ test("nothing that is told of the mirror differs from what all rows of its round
           ...(await tx`select sum(rounds)::int, sum(rounds_requests)::int, sum(rounds_bytes)::int, min(rounds_since), max(finished_at) from report.runs`),
         ],
       }));
-      rest.figures.failedInARow.sort((one, other) => one.command.localeCompare(other.command));
       const lists = rest.blocks.lists?.map(({ lag_s: _, ...row }) => row);
       return {
         explained,

@@ -3,7 +3,7 @@ import { StoppedError } from "../../../src/base/errors.ts";
 import { noteNews } from "../../../src/notify/source.ts";
 import { staleLists } from "../../../src/notify/state-notices.ts";
 import { withSnapshot } from "../../../src/report/read-answer.ts";
-import { findFigures } from "../../../src/report/status/find-figures.ts";
+import { findFigures } from "../../../src/report/status/figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
@@ -35,12 +35,13 @@ test("a list whose walk was resumed is as fresh as its first page", async () => 
     expect(status.age_ms).toBeGreaterThanOrEqual(5 * HOUR_MS);
 
     const figures = await withSnapshot(sql, (tx) => findFigures(tx, { ...settings, isWorker: false }));
-    const figure = figures.lists.find(({ resource }) => resource === "build");
-    expect(figure?.lastGoodAt).toBe(Date.parse(build?.last_good_at ?? "") / 1000);
+    const lastGood = "docmirror_list_last_good_timestamp_seconds";
+    const lastGoodAt = figures.find((row) => lastGood in row && row.resource === "build")?.[lastGood];
+    expect(lastGoodAt).toBe(Date.parse(build?.last_good_at ?? "") / 1000);
 
     const [fresh] = await sql<{ at: number; ended: number }[]>`
       select extract(epoch from current_through)::float8 as at from report.freshness where resource = 'build'`;
-    expect(fresh?.at).toBe(figure?.lastGoodAt);
+    expect(fresh?.at).toBe(lastGoodAt);
 
     const look = { staleAfterMs: 4 * HOUR_MS, now: now.toISOString() };
     await runStatement(sql, noteNews(staleLists.look(look, "{}")));

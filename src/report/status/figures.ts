@@ -1,0 +1,325 @@
+import { Counter, Gauge, Registry } from "prom-client";
+import type { Config } from "../../base/config.ts";
+import { messageOf } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
+import { knownOr, OPEN_STATES, RUN_KINDS, RUN_STATUSES } from "../../base/metrics/labels.ts";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { sqlstateOf } from "../../store/connection/store-errors.ts";
+import { findLeader } from "../../store/ledger/leader.ts";
+import { findListFreshness } from "../../store/ledger/list-freshness.ts";
+import { findDeficit } from "../../store/ledger/run-ledger.ts";
+import { withSnapshot } from "../read-answer.ts";
+import { findOpenBuilds } from "./find-status.ts";
+
+/** The newest syncs, and the newest rounds of the watch, that are looked at: enough for years and for two days. */
+const SYNCS = 1000;
+const ROUNDS = 3000;
+/** A run without a heartbeat for this long has died. */
+const ALIVE_WITHIN_S = 60;
+
+export interface FiguresOptions extends Pick<Config, "stuckAfterMs" | "sourceTimezone"> {
+  /** Whether this process may lead. */
+  isWorker: boolean;
+}
+
+/**
+ * What one query says of some metrics, by their names, beside the labels of the series. Null is no series. Values by
+ * name are a series each.
+ */
+export type FigureRow = Readonly<
+  Record<string, string | number | boolean | null | Readonly<Record<string, number>>>
+>;
+
+/** Metrics with what they mean, and the query that has their values. */
+interface FigureSource {
+  labels: readonly string[];
+  /** The last label of each metric whose values come by name. */
+  byName?: Readonly<Record<string, string>>;
+  metrics: Readonly<Record<string, string>>;
+  read(tx: TransactionSql, options: FiguresOptions): Promise<readonly FigureRow[]>;
+}
+
+const RUNS: FigureSource = {
+  labels: ["kind"],
+  byName: { docmirror_last_run_status: "status", docmirror_last_run_records: "outcome" },
+  metrics: {
+    docmirror_last_success_timestamp_seconds:
+      "When the newest run that succeeded ended, in seconds since 1970.",
+    docmirror_last_run_timestamp_seconds: "When the newest run ended, in seconds since 1970.",
+    docmirror_last_run_duration_seconds: "How long the newest run that ended took.",
+    docmirror_last_run_requests: "Requests of the newest run that ended.",
+    docmirror_last_run_status: "How the newest run that ended did: 1 for its status, 0 for the others.",
+    docmirror_last_run_records: "Records of the lists that the newest run read, by what became of them.",
+    docmirror_run_in_progress: "Runs that are under way and alive, of any process.",
+  },
+  // The newest run is the one with the highest number, because clocks may be wrong.
+  read: (tx) => tx<FigureRow[]>`
+    with recent as (
+      (select * from sync.runs where kind <> 'watch' order by id desc limit ${SYNCS})
+      union all
+      (select * from sync.runs where kind = 'watch' order by id desc limit ${ROUNDS})
+    ),
+    last as (
+      select distinct on (kind) id, kind, status, requests, extract(epoch from finished_at)::float8 as ended_at,
+        extract(epoch from finished_at - started_at)::float8 as seconds
+      from recent where status <> 'running' and finished_at is not null order by kind, id desc
+    ),
+    good as (
+      select distinct on (kind) kind, extract(epoch from finished_at)::float8 as at
+      from recent where status = 'succeeded' order by kind, id desc
+    ),
+    alive as (
+      select kind, count(*) as runs from recent
+      where status = 'running' and heartbeat_at > clock_timestamp() - ${ALIVE_WITHIN_S} * interval '1 second'
+      group by kind
+    )
+    select of.kind, good.at as docmirror_last_success_timestamp_seconds,
+      ended_at as docmirror_last_run_timestamp_seconds, seconds as docmirror_last_run_duration_seconds,
+      requests as docmirror_last_run_requests, coalesce(alive.runs, 0) as docmirror_run_in_progress,
+      case when last.id is not null then (
+        select jsonb_object_agg(one, (one = last.status)::int) from unnest(${[...RUN_STATUSES]}::text[]) as one
+      ) end as docmirror_last_run_status,
+      case when last.id is not null then (
+        select jsonb_build_object(
+          'inserted', coalesce(sum(inserted), 0), 'updated', coalesce(sum(updated), 0),
+          'unchanged', coalesce(sum(unchanged), 0), 'deleted', coalesce(sum(deleted), 0),
+          'restored', coalesce(sum(restored), 0), 'quarantined', coalesce(sum(quarantined), 0))
+        from sync.walks where run_id = last.id
+      ) end as docmirror_last_run_records
+    from unnest(${[...RUN_KINDS]}::text[]) with ordinality as of (kind, place)
+    left join last using (kind) left join good using (kind) left join alive using (kind)
+    order by place`,
+};
+
+const FAILURES: FigureSource = {
+  labels: ["command"],
+  metrics: {
+    docmirror_runs_failed_in_a_row: "Runs that failed since the newest one that read at least a part.",
+  },
+  // Runs that were stopped count neither way.
+  read: (tx) => tx<FigureRow[]>`
+    with recent as (
+      (select id, 'sync' as command, status from sync.runs
+       where kind <> 'watch' and kind <> 'quarantine' order by id desc limit ${SYNCS})
+      union all
+      (select id, 'watch', status from sync.runs where kind = 'watch' order by id desc limit ${ROUNDS})
+    ),
+    good as (
+      select command, max(id) as id from recent where status in ('succeeded', 'partial') group by command
+    )
+    select of.command, count(recent.id) as docmirror_runs_failed_in_a_row
+    from unnest(array['sync', 'watch']) as of (command)
+    left join good on good.command = of.command
+    left join recent on recent.command = of.command and recent.status = 'failed' and recent.id > coalesce(good.id, 0)
+    group by of.command order by of.command`,
+};
+
+const LISTS: FigureSource = {
+  labels: ["resource"],
+  metrics: {
+    docmirror_list_last_good_timestamp_seconds:
+      "When the walk began that last read the list well, in seconds since 1970.",
+    docmirror_upstream_records: "Records that the service counts, by the newest walk that it told.",
+    docmirror_mirrored_records:
+      "Records that are here and not deleted, at the newest refresh of the reports.",
+    docmirror_list_deficit_records:
+      "Records that the service counts and the mirror does not have, beyond those that are known not to be storable. Negative when the mirror has more.",
+    docmirror_missing_records: "Records that their list no longer shows and that are not proven to be gone.",
+    docmirror_deletions_held_back:
+      "1 where the newest whole walk missed more records than DOCMIRROR_MAX_DELETE_RATIO allows.",
+    docmirror_quarantined_records: "Records in quarantine.",
+  },
+  async read(tx) {
+    const fresh = await findListFreshness(tx);
+    const rows = await tx<(FigureRow & { resource: Resource })[]>`
+      select of.resource, records as docmirror_mirrored_records, quarantined as docmirror_quarantined_records,
+        (select total_count from sync.walks where walks.resource = of.resource and total_count is not null
+         order by run_id desc limit 1) as docmirror_upstream_records,
+        (select count(*) from sync.missing_records as missing where missing.resource = of.resource)
+          as docmirror_missing_records,
+        -- A whole walk has a reason only where its deletions are held back.
+        coalesce((select reason is not null from sync.walks where walks.resource = of.resource and walk = 'whole'
+         order by run_id desc limit 1), false) as docmirror_deletions_held_back
+      from report.freshness as of`;
+    return Promise.all(
+      rows.map(async (row) => {
+        const startedAt = fresh.find(({ resource }) => resource === row.resource)?.startedAt ?? null;
+        return {
+          ...row,
+          docmirror_list_last_good_timestamp_seconds: startedAt && Date.parse(startedAt) / 1000,
+          docmirror_list_deficit_records: await findDeficit(tx, row.resource),
+        };
+      }),
+    );
+  },
+};
+
+const SCHEMA_CHANGES: FigureSource = {
+  labels: ["resource"],
+  metrics: {
+    docmirror_schema_changes_total:
+      "Fields of the service that came, went or changed their type, since the mirror began.",
+  },
+  // Resources that docmirror does not mirror are one, whatever the service names them.
+  read: (tx) => tx<FigureRow[]>`
+    select of.resource, count(drift.resource) as docmirror_schema_changes_total
+    from unnest(${[...RESOURCES, "other"]}::text[]) with ordinality as of (resource, place)
+    left join sync.drift on of.resource =
+      case when drift.resource = any(${[...RESOURCES]}::text[]) then drift.resource else 'other' end
+    group by of.resource, place order by place`,
+};
+
+const BUILDS: FigureSource = {
+  labels: [],
+  byName: { docmirror_builds_open: "state" },
+  metrics: {
+    docmirror_builds_open: "Builds that have not finished, by state.",
+    docmirror_builds_stuck: "Builds that have been open for longer than DOCMIRROR_STUCK_AFTER.",
+  },
+  async read(tx, options) {
+    const builds = await findOpenBuilds(tx, options);
+    const open = Object.fromEntries([...OPEN_STATES, "other"].map((state) => [state, 0]));
+    for (const { state, open: count } of builds) {
+      const label = knownOr(OPEN_STATES, state);
+      open[label] = (open[label] ?? 0) + count;
+    }
+    const stuck = builds.reduce((sum, one) => sum + one.stuck, 0);
+    return [{ docmirror_builds_open: open, docmirror_builds_stuck: stuck }];
+  },
+};
+
+const ARRIVALS: FigureSource = {
+  labels: [],
+  metrics: {
+    docmirror_builds_quiet:
+      "1 where builds stopped arriving: none for over twice the longest gap of 28 days, and 10 or more are usual in that time. Else 0. " +
+      "Absent where that is not known: the mirror did not look for 5 minutes, knows fewer than 14 days, or has a wrong clock.",
+    docmirror_last_build_timestamp_seconds:
+      "When the last build that is known was triggered, in seconds since 1970. Absent without any.",
+  },
+  read: (tx) => tx<FigureRow[]>`
+    select case when state_now <> 'unknown' then state_now = 'quiet' end as docmirror_builds_quiet,
+      extract(epoch from last_build_at)::float8 as docmirror_last_build_timestamp_seconds
+    from report.arrivals`,
+};
+
+const LEAD: FigureSource = {
+  labels: [],
+  metrics: {
+    docmirror_has_leader: "1 while a process leads, 0 while none does. Absent where none ever did.",
+    docmirror_is_leader: "1 in the worker that leads, 0 in a standby.",
+  },
+  async read(tx, { isWorker }) {
+    const leader = await findLeader(tx);
+    // The sessions of a process end their names with its own.
+    const [facts] = await tx<{ everLed: boolean; isOurs: boolean }[]>`
+      select exists (select from sync.leader) as "everLed",
+        right(current_setting('application_name'), ${(leader?.instance.length ?? 0) + 1}::int) = ${`#${leader?.instance}`} as "isOurs"`;
+    const isOurs = leader !== null && facts?.isOurs === true;
+    return [
+      {
+        docmirror_has_leader: facts?.everLed === true ? leader !== null : null,
+        docmirror_is_leader: isWorker ? isOurs : null,
+      },
+    ];
+  },
+};
+
+const NOTICES: FigureSource = {
+  labels: [],
+  metrics: {
+    docmirror_notices_waiting: "Notices that the webhook has not confirmed yet.",
+    docmirror_notices_oldest_waiting_timestamp_seconds:
+      "Since when the oldest waiting notice waits, in seconds since 1970. Absent when none does.",
+    docmirror_notices_given_up: "Notices that were given up after a day of tries.",
+  },
+  read: (tx) => tx<FigureRow[]>`
+    select count(*) filter (where delivered_at is null and given_up_at is null) as docmirror_notices_waiting,
+      extract(epoch from min(noted_at) filter (where delivered_at is null and given_up_at is null))::float8
+        as docmirror_notices_oldest_waiting_timestamp_seconds,
+      count(given_up_at) as docmirror_notices_given_up
+    from sync.notices`,
+};
+
+const SOURCES = [RUNS, FAILURES, LISTS, SCHEMA_CHANGES, BUILDS, ARRIVALS, LEAD, NOTICES];
+
+/** The metrics that come from the database. */
+export const FIGURE_METRICS = SOURCES.flatMap(({ labels, byName, metrics }) =>
+  Object.entries(metrics).map(([name, help]) => ({
+    name,
+    help,
+    type: name.endsWith("_total") ? "counter" : "gauge",
+    labels: [...labels, byName?.[name] ?? []].flat(),
+  })),
+);
+
+/** Reads what the metrics say of the mirror. Its cost grows with the open builds and those of five weeks, not with the mirror. */
+export async function findFigures(tx: TransactionSql, options: FiguresOptions): Promise<FigureRow[]> {
+  return (await Promise.all(SOURCES.map(({ read }) => read(tx, options)))).flat();
+}
+
+/**
+ * A registry with what the database says, made anew for each scrape, so that a value that is not known any more is absent,
+ * and never the last one that was. Without figures it has `docmirror_database_up` alone.
+ */
+export function createFigureRegistry(isUp: boolean, figures: readonly FigureRow[] | null): Registry {
+  const registry = new Registry();
+  const registers = [registry];
+  const up = { name: "docmirror_database_up", help: "1 while the database answers, else 0." };
+  new Gauge({ ...up, registers }).set(Number(isUp));
+  if (figures === null) return registry;
+  for (const { name, type, help, labels } of FIGURE_METRICS) {
+    const samples = figures.flatMap((row) => samplesOf(row, name, labels));
+    // A metric without labels would begin at 0.
+    if (samples.length === 0) continue;
+    const facts = { name, help, labelNames: labels, registers };
+    const metric = type === "gauge" ? new Gauge(facts) : new Counter(facts);
+    for (const [labelled, value] of samples) metric.inc(labelled, value);
+  }
+  return registry;
+}
+
+function samplesOf(row: FigureRow, name: string, labels: readonly string[]) {
+  const value = row[name] ?? null;
+  if (value === null) return [];
+  const own = Object.fromEntries(
+    labels.flatMap((label) => (label in row ? [[label, String(row[label])]] : [])),
+  );
+  if (typeof value !== "object") return [[own, Number(value)] as const];
+  const last = labels.at(-1) ?? "";
+  return Object.entries(value).map(([label, one]) => [{ ...own, [last]: label }, one] as const);
+}
+
+/** A right or a table is missing: the database answers, but not with figures. */
+const REFUSED = /^42/;
+
+/**
+ * Makes a function that gives the registry of what the database says at one moment: without figures where it is away, or
+ * refuses to tell. It never rejects. `read` must end in time.
+ */
+export function createReadFigures({
+  read,
+  options,
+  log,
+}: {
+  read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
+  options: FiguresOptions;
+  log: Logger;
+}): () => Promise<Registry> {
+  let lastTrouble: string | null = null;
+
+  return async () => {
+    try {
+      const figures = await read((sql) => withSnapshot(sql, (tx) => findFigures(tx, options)));
+      lastTrouble = null;
+      return createFigureRegistry(true, figures);
+    } catch (error) {
+      const trouble = messageOf(error);
+      // A scrape comes every few seconds, so the same trouble is told once.
+      if (trouble !== lastTrouble) log.warn({ error: trouble }, "could not read the figures for the metrics");
+      lastTrouble = trouble;
+      return createFigureRegistry(REFUSED.test(sqlstateOf(error) ?? ""), null);
+    }
+  };
+}
