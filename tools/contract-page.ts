@@ -224,13 +224,13 @@ Each reply has \`X-Request-Id\`.
 
 \`worker\` and \`serve\` answer GET and HEAD:
 
-${entries(PATHS)
+${Object.entries(PATHS)
   .map(([path, shows]) => `- \`${path}\`: ${shows}`)
   .join("\n")}
 
 For supervisors and monitors ([how](serving.md#health)):
 
-${entries(HEALTH_PATHS)
+${Object.entries(HEALTH_PATHS)
   .map(([path, shows]) => `- \`${path}\`: ${shows}`)
   .join("\n")}
 
@@ -272,8 +272,4 @@ function summaryExample(): string {
     `  "resources": { "build":\n    ${line(resources.build)} }`,
   ];
   return `{\n${fields.join(",\n")}\n}`;
-}
-
-function entries<K extends string, V>(record: Readonly<Record<K, V>>): [K, V][] {
-  return Object.entries(record) as [K, V][];
 }

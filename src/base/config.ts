@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { maskUrl } from "./config/addresses.ts";
-import { nearestNames } from "./config/nearest-names.ts";
+import { didYouMean, nearestNames } from "./config/nearest-names.ts";
 import { findProxyRoute, type Proxies, readProxies } from "./config/proxies.ts";
 import { defaultsOf, flagOf, type Setting, type Surroundings } from "./config/setting.ts";
 import { SETTING_KEYS, SETTINGS, type SettingKey, type SettingValues } from "./config/settings.ts";
@@ -28,6 +28,8 @@ export interface LoadedConfig {
   readonly config: Config;
   readonly settings: readonly SettingInForce[];
 }
+
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigInput {
   /** @default process.env */
@@ -108,17 +110,6 @@ export function defaultValues(surroundings: Partial<Surroundings> = {}): Setting
   return defaultsOf(SETTINGS, surroundings);
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Where settings may be given. */
-interface Places {
-  readonly flags: Environment;
-  /** The environment and `.env` with their names; the first one wins. */
-  readonly layers: readonly (readonly [source: string, variables: Environment])[];
-  /** Where relative paths of `NAME_FILE` start. */
-  readonly cwd: string;
-}
-
 /** A setting as it was given. */
 interface Given {
   readonly text: string;
@@ -133,10 +124,15 @@ interface Given {
  * variable counts as unset; an empty flag is a fault. Reads the file that `NAME_FILE` names. Undefined where
  * the default applies. Faults are added to `faults`.
  */
-function findGiven(setting: Setting, places: Places, faults: string[]): Given | undefined {
+function findGiven(
+  setting: Setting,
+  places: { flags: Environment; layers: readonly (readonly [source: string, Environment])[]; cwd: string },
+  faults: string[],
+): Given | undefined {
   const { name } = setting;
   const flag = flagOf(setting);
-  const cut = setting.keepsBlanks ? withoutNewlines : (text: string) => text.trim();
+  // Editors end each file with a newline, and shells cut it when they read a file into a variable.
+  const cut = (text: string) => (setting.keepsBlanks ? text.replace(/[\r\n]+$/, "") : text.trim());
   const flagText = places.flags[flag] === undefined ? undefined : cut(places.flags[flag]);
   if (flagText === "") {
     faults.push(`--${flag}: needs a value`);
@@ -149,7 +145,7 @@ function findGiven(setting: Setting, places: Places, faults: string[]): Given | 
     if (text !== "" && file !== "")
       faults.push(`${name} and ${name}_FILE are both set (${source}); keep one`);
     if (text !== "") return { text, source, label: `${name} (${source})` };
-    if (file !== "") return readSecret(`${name}_FILE`, { path: resolve(places.cwd, file), cut }, faults);
+    if (file !== "") return readSecret(`${name}_FILE`, resolve(places.cwd, file), cut, faults);
   }
   return undefined;
 }
@@ -165,14 +161,10 @@ function readDotEnv(cwd: string, faults: string[]): Environment {
   }
 }
 
-/** As shells read a file into a variable. Editors end each file with a newline. */
-function withoutNewlines(text: string): string {
-  return text.replace(/[\r\n]+$/, "");
-}
-
 function readSecret(
   name: string,
-  { path, cut }: { path: string; cut: (text: string) => string },
+  path: string,
+  cut: (text: string) => string,
   faults: string[],
 ): Given | undefined {
   try {
@@ -189,26 +181,16 @@ function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
-/**
- * A fault for each variable that looks like a docmirror setting but is not one, with the nearest known name.
- */
-function unknownNames(variables: Readonly<Record<string, string | undefined>>, source: string): string[] {
+/** A fault for each variable that looks like a setting but is not one, with the nearest known name. */
+function unknownNames(variables: Environment, source: string): string[] {
   const known = SETTING_KEYS.flatMap((key) => [SETTINGS[key].name, `${SETTINGS[key].name}_FILE`]);
+  // The common prefix would make every name look near.
+  const bare = (name: string) => name.toUpperCase().replace(/^DOCMIRROR_/, "");
   return Object.keys(variables)
     .filter((name) => /^DOCMIRROR_/i.test(name) && !known.includes(name))
     .map((name) => {
-      const near = nearest(name, known);
-      const suggestion = near === undefined ? "" : `; did you mean ${near}?`;
-      return `${name} (${source}): there is no such setting${suggestion}`;
+      const [near] = nearestNames(bare(name), known.map(bare), 1);
+      const meant = known.filter((one) => bare(one) === near).slice(0, 1);
+      return `${name} (${source}): there is no such setting${didYouMean(meant)}`;
     });
-}
-
-/** The common prefix is left out, since it would make every name look near. */
-function nearest(name: string, known: readonly string[]): string | undefined {
-  const [near] = nearestNames(bare(name), known.map(bare), 1);
-  return known.find((candidate) => bare(candidate) === near);
-}
-
-function bare(name: string): string {
-  return name.toUpperCase().replace(/^DOCMIRROR_/, "");
 }

@@ -22,31 +22,21 @@ export function createDueTimes(cron: string, timezone: string) {
   void task.destroy();
   const minutesAhead = createZoneOffset(timezone);
 
-  function lastOnDay(dayMs: number, nowMs: number): number | undefined {
+  /** The moment of a day at which the line is due, nearest to `nowMs` on the side of `step`: up to it, or after it. */
+  function findOnDay(dayMs: number, nowMs: number, step: -1 | 1): number | undefined {
     const { least, most } = offsetsAround(dayMs);
-    let newest: number | undefined;
-    for (const timeMs of latestFirst) {
+    const [near, far] = step < 0 ? [most, least] : [least, most];
+    const isOnSide = (atMs: number) => (step < 0 ? atMs <= nowMs : atMs > nowMs);
+    let found: number | undefined;
+    for (const timeMs of step < 0 ? latestFirst : timesMs) {
       const wallMs = dayMs + timeMs;
-      if (wallMs - most > nowMs) continue;
-      // Times go down, and so do the moments, except on a day when the clocks change.
-      if (newest !== undefined && wallMs - least <= newest) break;
+      if (!isOnSide(wallMs - near)) continue;
+      // Times go one way, and so do the moments, except on a day when the clocks change.
+      if (found !== undefined && step * (wallMs - far - found) >= 0) break;
       const atMs = momentOf(wallMs);
-      if (atMs <= nowMs && (newest === undefined || atMs > newest)) newest = atMs;
+      if (isOnSide(atMs) && (found === undefined || step * (atMs - found) < 0)) found = atMs;
     }
-    return newest;
-  }
-
-  function firstOnDay(dayMs: number, nowMs: number): number | undefined {
-    const { least, most } = offsetsAround(dayMs);
-    let oldest: number | undefined;
-    for (const timeMs of timesMs) {
-      const wallMs = dayMs + timeMs;
-      if (wallMs - least <= nowMs) continue;
-      if (oldest !== undefined && wallMs - most >= oldest) break;
-      const atMs = momentOf(wallMs);
-      if (atMs > nowMs && (oldest === undefined || atMs < oldest)) oldest = atMs;
-    }
-    return oldest;
+    return found;
   }
 
   /** The offsets that the zone can have on this day. */
@@ -76,13 +66,13 @@ export function createDueTimes(cron: string, timezone: string) {
    * Looks at one day after the other on the side of `step`. Begins a day early and ends a day late, because a
    * jump over midnight, or over a whole day, moves times among those of another day.
    */
-  function search(now: Date, step: -1 | 1, findOnDay: typeof lastOnDay): Date | null {
+  function search(now: Date, step: -1 | 1): Date | null {
     const nowMs = Math.floor(now.getTime() / 1000) * 1000;
     const today = Math.floor(toWall(nowMs) / DAY_MS) * DAY_MS;
     const nearest = step < 0 ? Math.max : Math.min;
     const find = (days: number) => {
       const dayMs = today + step * days * DAY_MS;
-      return task.match(new Date(dayMs + someTimeMs)) ? findOnDay(dayMs, nowMs) : undefined;
+      return task.match(new Date(dayMs + someTimeMs)) ? findOnDay(dayMs, nowMs, step) : undefined;
     };
     for (let days = -1; days < MOST_DAYS; days++) {
       const found = find(days);
@@ -93,8 +83,8 @@ export function createDueTimes(cron: string, timezone: string) {
 
   return {
     /** The last moment, up to `now`, at which the line was due; null when there was none in 40 years. */
-    last: (now: Date) => search(now, -1, lastOnDay),
+    last: (now: Date) => search(now, -1),
     /** The next moment after `now` at which the line is due; null when there is none in 40 years. */
-    next: (now: Date) => search(now, 1, firstOnDay),
+    next: (now: Date) => search(now, 1),
   };
 }

@@ -30,8 +30,6 @@ export function printableColoured(text: string): string {
   return parts.map((part, place) => (place % 2 === 0 ? printableJson(part) : part)).join("");
 }
 
-/** Counts in words for people, in the page and on the terminal. */
-
 /** A whole number, grouped by thousands. */
 export function grouped(count: number): string {
   return count.toLocaleString("en-US");

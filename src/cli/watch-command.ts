@@ -2,21 +2,11 @@ import { Option } from "commander";
 import { requireBaseUrl } from "../base/config.ts";
 import { ConfigError } from "../base/errors.ts";
 import { runWatchRound } from "../mirror/run/watch-round.ts";
-import { type Webhook, webhookOf } from "../notify/webhook.ts";
-import { readDefinitions } from "../report/definitions.ts";
+import { webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/refresh/refresh.ts";
-import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
-import { assertNotDemo } from "../store/ledger/mirrored-service.ts";
-import { prepareDatabase } from "../store/migrate/prepare.ts";
 import type { CommandContext } from "./context/run-command.ts";
 import { withDatabase } from "./context/with-mirror.ts";
-import {
-  createSummaryPrinter,
-  exitCodeOrThrow,
-  METRICS_FILE_OPTION,
-  notifyAfterRun,
-  withMetricsFile,
-} from "./sync/after-run.ts";
+import { METRICS_FILE_OPTION, withMetricsFile, runOnce } from "./sync/after-run.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { keepWorking } from "./worker/keep-working.ts";
 import { withNotifyJob } from "./worker/notify-job.ts";
@@ -47,7 +37,7 @@ export const watchCommand: CommandDeclaration<Options> = {
 };
 
 async function watch(context: CommandContext, options: Options): Promise<number> {
-  const { config } = context;
+  const { config, clock, log, signal } = context;
   const baseUrl = requireBaseUrl(config);
   const webhook = webhookOf(config);
   if (!options.once) {
@@ -66,25 +56,15 @@ async function watch(context: CommandContext, options: Options): Promise<number>
       ]),
     );
   }
+  const json = options.json === true;
   return withMetricsFile(context, options.metricsFile, (measured) =>
     withDatabase(context, (database) =>
-      measured(database.url, () => watchOnce(context, database, { baseUrl, webhook, options })),
+      measured(database.url, () =>
+        runOnce(context, database, { baseUrl, webhook, json }, () => {
+          const settings = { ...config, databaseUrl: database.url, baseUrl };
+          return withReport(runWatchRound)({ settings, clock, log, signal });
+        }),
+      ),
     ),
   );
-}
-
-async function watchOnce(
-  context: CommandContext,
-  database: OpenDatabase,
-  { baseUrl, webhook, options }: { baseUrl: URL; webhook: Webhook | null; options: Options },
-): Promise<number> {
-  const { config, log, clock, signal } = context;
-  await assertNotDemo(database.url, baseUrl);
-  await prepareDatabase(database, readDefinitions(), log, signal);
-  const settings = { ...config, databaseUrl: database.url, baseUrl };
-  const printSummary = await createSummaryPrinter(options);
-  const result = await withReport(runWatchRound)({ settings, clock, log, signal });
-  await printSummary(result.summary, context.out);
-  await notifyAfterRun(context, webhook, database.url);
-  return exitCodeOrThrow(result);
 }

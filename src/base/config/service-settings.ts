@@ -28,7 +28,6 @@ export const SERVICE_SETTINGS = {
     meaning:
       "records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under a second and a megabyte; the server may send fewer",
   },
-  /** 0 means no limit. */
   ratePerSecond: {
     name: "DOCMIRROR_RATE",
     uses: ["requests"],

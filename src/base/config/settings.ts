@@ -5,8 +5,8 @@ import * as values from "./setting.ts";
 
 const HIDDEN = () => "***";
 
+/** Null is the value of each setting that is not set and has no default: `without` says what then holds. */
 export const SETTINGS = {
-  /** Null means the embedded Postgres in `dataDir`. */
   databaseUrl: {
     name: "DATABASE_URL",
     uses: ["database"],
@@ -17,7 +17,7 @@ export const SETTINGS = {
     isHidden: () => true,
     meaning: "where the mirror is: postgres://user:password@host:port/database",
   },
-  /** Put into `databaseUrl` and `readUrl` where they name no password. Null means none. */
+  /** Put into `databaseUrl` and `readUrl` where they name no password. */
   databasePassword: {
     name: "DOCMIRROR_DATABASE_PASSWORD",
     uses: ["database"],
@@ -31,7 +31,6 @@ export const SETTINGS = {
     meaning:
       "the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut",
   },
-  /** Null means that these commands read the database of `databaseUrl`. */
   readUrl: {
     name: "DOCMIRROR_READ_URL",
     uses: [],
@@ -61,7 +60,6 @@ export const SETTINGS = {
     parse: cron,
     meaning: "when the worker syncs",
   },
-  /** `auto` is 1 where a full walk takes at most 30 minutes at this rate, else 7. With 1 each nightly sync is full. */
   fullEveryDays: {
     name: "DOCMIRROR_FULL_EVERY_DAYS",
     uses: ["sync"],
@@ -97,7 +95,6 @@ export const SETTINGS = {
     meaning:
       "the time zone of upstream's timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)",
   },
-  /** An open build of this age is stuck, and is polled far less often. */
   stuckAfterMs: {
     name: "DOCMIRROR_STUCK_AFTER",
     uses: ["sync", "watch", "reports", "status"],
@@ -106,7 +103,6 @@ export const SETTINGS = {
     parse: values.duration,
     meaning: "an open build older than this is stuck; units ms s m h d w, as in 1h30m",
   },
-  /** A list that was not read well for this long is stale. */
   staleAfterMs: {
     name: "DOCMIRROR_STALE_AFTER",
     uses: ["status", "notices"],
@@ -115,7 +111,6 @@ export const SETTINGS = {
     parse: values.duration,
     meaning: "a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h",
   },
-  /** 0 to 1. When a whole walk misses more of the known records, nothing is marked deleted. */
   maxDeleteRatio: {
     name: "DOCMIRROR_MAX_DELETE_RATIO",
     uses: ["sync"],
@@ -125,7 +120,6 @@ export const SETTINGS = {
     meaning:
       "the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted",
   },
-  /** 0: the service has no replicas. */
   replicaLagMs: {
     name: "DOCMIRROR_REPLICA_LAG",
     uses: ["sync", "watch"],
@@ -145,7 +139,7 @@ export const SETTINGS = {
     parse: values.onOff,
     meaning: "on: a sync also fetches the pages of the files, for the searches (docs/content.md)",
   },
-  /** Like `baseUrl`. Null means that the pages are below the base URL. */
+  /** Like `baseUrl`. */
   docsUrl: {
     name: "DOCMIRROR_DOCS_URL",
     uses: ["sync"],
@@ -172,7 +166,6 @@ export const SETTINGS = {
     parse: values.host,
     meaning: "the address that worker and serve listen on",
   },
-  /** 0 takes a free port. */
   httpPort: {
     name: "DOCMIRROR_HTTP_PORT",
     uses: ["server"],
@@ -181,7 +174,7 @@ export const SETTINGS = {
     parse: values.whole(0, 65_535),
     meaning: "the port of worker and serve; 0 takes a free one",
   },
-  /** Null means none. In lower case, without ports. */
+  /** In lower case, without ports. */
   httpAllowedHosts: {
     name: "DOCMIRROR_HTTP_ALLOWED_HOSTS",
     uses: ["server"],
@@ -192,7 +185,6 @@ export const SETTINGS = {
     meaning:
       "further host names under which worker and serve answer, separated by commas, such as mirror.example.org; requests for another name get 421",
   },
-  /** 0 means no limit. */
   httpRate: {
     name: "DOCMIRROR_HTTP_RATE",
     uses: ["server"],
@@ -202,7 +194,6 @@ export const SETTINGS = {
     meaning:
       "requests a second that worker and serve answer to each client; 0 is no limit, auto is 0 on a loopback address and 100 on any other",
   },
-  /** Null means none. */
   httpCors: {
     name: "DOCMIRROR_HTTP_CORS",
     uses: ["server"],
@@ -213,7 +204,7 @@ export const SETTINGS = {
     meaning:
       "the origins whose web pages may read the interface in a browser, separated by commas, such as https://docs.example.org; * is any",
   },
-  /** Null means that nobody is told. Its path and its query may be secret: print its origin alone. */
+  /** Its path and its query may be secret: print its origin alone. */
   webhookUrl: {
     name: "DOCMIRROR_WEBHOOK_URL",
     uses: ["notices"],
@@ -222,11 +213,10 @@ export const SETTINGS = {
     without: "none",
     parse: values.webhookUrl,
     isHidden: () => true,
-    // The path of such a URL is often the secret.
     show: (text) => (URL.canParse(text) ? `${new URL(text).origin}/***` : "***"),
     meaning: "gets a POST when something needs attention (docs/notices.md)",
   },
-  /** The bytes of the key. Null means none, which `webhookUrl` does not allow in the standard format. */
+  /** The bytes of the key. */
   webhookSecret: {
     name: "DOCMIRROR_WEBHOOK_SECRET",
     uses: ["notices"],
@@ -247,7 +237,6 @@ export const SETTINGS = {
     meaning:
       "how notices are written: standard (signed), or as an incoming webhook of slack or a workflow of teams takes them",
   },
-  /** Null means all. */
   noticeTypes: {
     name: "DOCMIRROR_NOTICE_TYPES",
     uses: ["notices"],
@@ -257,7 +246,6 @@ export const SETTINGS = {
     parse: values.noticeTypes,
     meaning: "the types of notices that are sent, separated by commas, such as run.ended,builds.quiet",
   },
-  /** Null means all. */
   noticeProjects: {
     name: "DOCMIRROR_NOTICE_PROJECTS",
     uses: ["notices"],

@@ -1,12 +1,9 @@
-import { STATUS_CODES } from "node:http";
-import { RESOURCES, type Resource } from "../../resources/resources.ts";
-
 /** The values that labels may have. They are fixed, so that what upstream sends cannot add series without end. */
-export const RESOURCE_LABELS = RESOURCES;
-export type ResourceLabel = Resource;
+import { STATUS_CODES } from "node:http";
+import { RESOURCES } from "../../resources/resources.ts";
 
 /** What a request asks for: a resource, the root listing, a schema, a page of documentation, or another path. */
-export const REQUEST_LABELS = [...RESOURCE_LABELS, "root", "schema", "content", "other"] as const;
+export const REQUEST_LABELS = [...RESOURCES, "root", "schema", "content", "other"] as const;
 export type RequestLabel = (typeof REQUEST_LABELS)[number];
 
 export const RUN_KINDS = ["full", "incremental", "watch", "quarantine"] as const;

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { readVersion } from "../config/program.ts";
 import {
   type Answer,
@@ -7,9 +8,7 @@ import {
   OUTCOMES,
   type OutcomeLabel,
   REQUEST_LABELS,
-  RESOURCE_LABELS,
   type RequestLabel,
-  type ResourceLabel,
   RUN_KINDS,
   RUN_STATUSES,
   type RunKindLabel,
@@ -33,7 +32,6 @@ export function createMeters() {
   return meters;
 }
 
-/** When each schedule is due next. */
 function createScheduleMeter(registry: Registry) {
   const schedules = new Map<CommandLabel, () => Date | null>();
   new Gauge({
@@ -56,14 +54,9 @@ function createScheduleMeter(registry: Registry) {
 }
 
 /** Gauges whose names end as if they were counters, which linters refuse. */
-const MISNAMED = [
-  "nodejs_active_handles_total",
-  "nodejs_active_requests_total",
-  "nodejs_active_resources_total",
-];
+const MISNAMED = ["handles", "requests", "resources"].map((what) => `nodejs_active_${what}_total`);
 
-/** Which program this is. Its value is always 1. */
-export function addBuildInfo(registry: Registry): void {
+function addBuildInfo(registry: Registry): void {
   const gauge = new Gauge({
     name: "docmirror_build_info",
     help: "The version of docmirror and of Node. Always 1.",
@@ -81,13 +74,13 @@ export function createBuildInfoRegistry(): Registry {
 }
 
 /** The metrics of any Node process: memory, heap, event loop, garbage collection, open files. */
-export function addProcessMetrics(registry: Registry): void {
+function addProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
 }
 
 /** Requests that wait for their turn, and requests that were sent and have no whole reply yet. */
-export interface QueueDepth {
+interface QueueDepth {
   waiting: number;
   running: number;
 }
@@ -99,7 +92,7 @@ const USUAL_ANSWERS: readonly Answer[] = [200, 404, 429, 500, 502, 503, 504, "ti
 const RETRIED_ANSWERS: readonly Answer[] = [408, 425, 429, 500, 502, 503, 504, "timeout", "network", "shape"];
 
 /** Counts the requests to upstream. */
-export function createRequestMeter(registry: Registry) {
+function createRequestMeter(registry: Registry) {
   const registers = [registry];
   const queues = new Set<() => QueueDepth>();
   const requests = new Counter({
@@ -148,9 +141,8 @@ export function createRequestMeter(registry: Registry) {
     /** A request ended. Each one that was sent is counted once; retries and redirects are requests too. */
     answered: (resource: RequestLabel, answer: Answer) =>
       requests.inc({ resource, code: answerLabel(answer) }),
-    /** How long a reply took, from sending to its last byte, or until it failed. */
+    /** From sending to the last byte of the reply, or until it failed. */
     took: (resource: RequestLabel, seconds: number) => durations.observe({ resource }, seconds),
-    /** A request will be sent again. */
     retried: (reason: Answer) => retries.inc({ reason: answerLabel(reason) }),
     /** How long a request waited until the rate, and the pauses that upstream asked for, let it go. */
     waited: (seconds: number) => waits.inc(Math.max(0, seconds)),
@@ -163,12 +155,10 @@ export function createRequestMeter(registry: Registry) {
 }
 
 /** How many records had each outcome. Outcomes that are absent are 0; other keys do not matter. */
-export type OutcomeCounts = Partial<Record<OutcomeLabel, number>>;
-
-export type RunMeter = ReturnType<typeof createRunMeter>;
+type OutcomeCounts = Partial<Record<OutcomeLabel, number>>;
 
 /** Counts the runs of this process and what became of the records that they read. */
-export function createRunMeter(registry: Registry) {
+function createRunMeter(registry: Registry) {
   const registers = [registry];
   const runs = new Counter({
     name: "docmirror_runs_total",
@@ -183,16 +173,14 @@ export function createRunMeter(registry: Registry) {
     registers,
   });
   for (const kind of RUN_KINDS) for (const status of RUN_STATUSES) runs.inc({ kind, status }, 0);
-  for (const resource of RESOURCE_LABELS)
-    for (const outcome of OUTCOMES) records.inc({ resource, outcome }, 0);
+  for (const resource of RESOURCES) for (const outcome of OUTCOMES) records.inc({ resource, outcome }, 0);
 
   /** Records were stored, or found unchanged. */
-  function settled(resource: ResourceLabel, counts: OutcomeCounts): void {
+  function settled(resource: Resource, counts: OutcomeCounts): void {
     for (const outcome of OUTCOMES) records.inc({ resource, outcome }, counts[outcome] ?? 0);
   }
 
   return {
-    /** A run ended. */
     ended: (kind: RunKindLabel, status: RunStatusLabel) => runs.inc({ kind, status }),
     settled,
     /**
@@ -200,7 +188,7 @@ export function createRunMeter(registry: Registry) {
      * start, which an earlier run may have counted. `isOver` says that the totals are the last ones: until then it is
      * not known which records are unchanged, because they are the rest.
      */
-    followWalk(resource: ResourceLabel, before: OutcomeCounts) {
+    followWalk(resource: Resource, before: OutcomeCounts) {
       const counted = { ...before };
       return (totals: OutcomeCounts, isOver: boolean): void => {
         for (const outcome of OUTCOMES) {
@@ -220,7 +208,7 @@ export function createRunMeter(registry: Registry) {
 export type StoreMeter = ReturnType<typeof createStoreMeter>;
 
 /** Times the work in the database. */
-export function createStoreMeter(registry: Registry) {
+function createStoreMeter(registry: Registry) {
   const registers = [registry];
   const loads = new Histogram({
     name: "docmirror_load_duration_seconds",
@@ -240,10 +228,10 @@ export function createStoreMeter(registry: Registry) {
     help: "Refreshes of the reports that failed.",
     registers,
   });
-  for (const resource of RESOURCE_LABELS) loads.zero({ resource });
+  for (const resource of RESOURCES) loads.zero({ resource });
   return {
     /** Records were loaded in one transaction, waits for a database that was away included. */
-    loaded: (resource: ResourceLabel, seconds: number) => loads.observe({ resource }, seconds),
+    loaded: (resource: Resource, seconds: number) => loads.observe({ resource }, seconds),
     /** The stored answers of the reports were refreshed, or that failed. */
     refreshed(seconds: number, isGood: boolean): void {
       refreshes.observe(seconds);

@@ -23,27 +23,21 @@ export function withReports<T>(
   const place = { ...context, config: readSettings(context.config) };
   return withReplicaHints(context.config, async () => {
     assertMirrorPlace(place.config);
-    return withDatabase(place, ({ url }) => {
-      const options = {
-        applicationName: `docmirror ${command}`,
-        max: 1,
-        session: readSession(context.config),
-      };
-      return withSql(url, options, async (sql) => {
+    const session = readSession(context.config);
+    return withDatabase(place, ({ url }) =>
+      withSql(url, { applicationName: `docmirror ${command}`, max: 1, session }, async (sql) => {
         if (context.config.readUrl === null) await refreshIfBehind(context, url, sql);
         else await repeatAfterConflict(() => refreshForReplica(context, sql));
         return read(sql);
-      });
-    });
+      }),
+    );
   });
 }
 
 /**
- * The replica that `DOCMIRROR_READ_URL` names: a standby that follows the primary by itself. Commands that
- * take it read there alone, and never write there.
+ * Where a command reads: the same settings, whose database is the replica where `DOCMIRROR_READ_URL` names one. A
+ * standby follows the primary by itself; commands read there alone, and never write there.
  */
-
-/** Where a command reads: the same settings, whose database is the replica where one is named. */
 export function readSettings(config: Config): Config {
   return config.readUrl === null ? config : { ...config, databaseUrl: config.readUrl };
 }

@@ -212,8 +212,7 @@ async function searchFiles(sql: Sql, query: Parameters<typeof findFiles>[1] & { 
 
 async function searchAnchors(sql: Sql, query: Parameters<typeof findAnchors>[1]): Promise<LocalAnswer> {
   const objects = await findAnchors(sql, query);
-  const hits = objects.map((address) => ({ cells: [], address, snippets: [] }));
-  return { reply: { objects }, found: { head: [], hits, note: countHits(hits.length) } };
+  return { reply: { objects }, found: describeAnchorHits(objects) };
 }
 
 async function searchDocs(sql: Sql, query: Parameters<typeof findDocs>[1]): Promise<LocalAnswer> {

@@ -10,13 +10,40 @@ import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { breakLines, type Output } from "../output/output.ts";
+import { readDefinitions } from "../../report/definitions.ts";
+import type { OpenDatabase } from "../../store/embedded/open-database.ts";
+import { assertNotDemo } from "../../store/ledger/demo-mark.ts";
+import { prepareDatabase } from "../../store/migrate/prepare.ts";
 
 const NOTICES_WITHIN_MS = 30_000;
 /** A try that has begun may last 15 s. */
 const BEGIN_WITHIN_MS = 14_000;
 
+/**
+ * Makes one run on a database that was opened: brings its schema up to date, prints the summary, sends notices. Gives the
+ * exit code: partial where only the reports failed. Throws the run's error, and a stop of the refresh.
+ */
+export async function runOnce(
+  context: CommandContext,
+  database: OpenDatabase,
+  { baseUrl, webhook, json }: { baseUrl: URL; webhook: Webhook | null; json: boolean },
+  run: () => Promise<RunResult & ReportedResult>,
+): Promise<number> {
+  await assertNotDemo(database.url, baseUrl);
+  await prepareDatabase(database, readDefinitions(), context.log, context.signal);
+  const printSummary = await createSummaryPrinter(json);
+  const result = await run();
+  const { summary, error, reportError } = result;
+  await printSummary(summary, context.out);
+  await notifyAfterRun(context, webhook, database.url);
+  if (summary.status === "failed" || summary.status === "interrupted") throw error;
+  if (reportError instanceof StoppedError) throw reportError;
+  const code = exitCodeOfRun(result);
+  return code === EXIT.done && reportError !== null ? EXIT.partial : code;
+}
+
 /** Notes and sends the notices of a run, in 30 s at most. A failure is logged: the next run sends what is left. */
-export async function notifyAfterRun(
+async function notifyAfterRun(
   { config, clock, log, signal: stop }: CommandContext,
   webhook: Webhook | null,
   databaseUrl: string,
@@ -33,22 +60,13 @@ export async function notifyAfterRun(
   }
 }
 
-/** The exit code of a run: partial where only its reports failed. Throws the run's error, and a stop of the refresh. */
-export function exitCodeOrThrow(result: RunResult & ReportedResult): number {
-  const { summary, error, reportError } = result;
-  if (summary.status === "failed" || summary.status === "interrupted") throw error;
-  if (reportError instanceof StoppedError) throw reportError;
-  const code = exitCodeOfRun(result);
-  return code === EXIT.done && reportError !== null ? EXIT.partial : code;
-}
-
 /**
  * Gives the function that prints a summary: a line for each resource and one for the run; on a terminal, rare counts have
  * lines of their own. Call it before the run: an upgrade may replace the program's files until the run ends, and JSON
  * needs nothing that draws tables.
  */
-export async function createSummaryPrinter(options: { json?: true }) {
-  if (options.json) return (run: RunSummary, out: Output) => out.json(run);
+export async function createSummaryPrinter(isJson: boolean) {
+  if (isJson) return (run: RunSummary, out: Output) => out.json(run);
   const { renderTable } = await import("../output/table.ts");
   return (run: RunSummary, out: Output) => out.write(renderSummary(run, out, renderTable));
 }

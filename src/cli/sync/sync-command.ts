@@ -4,27 +4,19 @@ import { EXIT } from "../../base/errors.ts";
 import { runDrySync } from "../../mirror/run/dry-run.ts";
 import { runSync, type SyncOptions } from "../../mirror/run/run.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
-import { type Webhook, webhookOf } from "../../notify/webhook.ts";
+import { webhookOf } from "../../notify/webhook.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { withReport } from "../../report/refresh/refresh.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { withSql } from "../../store/connection/connect.ts";
 import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
-import { assertNotDemo } from "../../store/ledger/mirrored-service.ts";
 import { migrationStatus } from "../../store/migrate/migrate.ts";
-import { prepareDatabase } from "../../store/migrate/prepare.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { isMirrorAbsent, withDatabase } from "../context/with-mirror.ts";
 import type { Progress } from "../output/progress.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
 import { parseResources } from "../usage/flag-values.ts";
-import {
-  createSummaryPrinter,
-  exitCodeOrThrow,
-  METRICS_FILE_OPTION,
-  notifyAfterRun,
-  withMetricsFile,
-} from "./after-run.ts";
+import { createSummaryPrinter, METRICS_FILE_OPTION, withMetricsFile, runOnce } from "./after-run.ts";
 
 interface Options {
   full?: true;
@@ -77,30 +69,19 @@ export const syncCommand: CommandDeclaration<Options> = {
       if (!options.dryRun) context.log.info({ service: baseUrl.origin }, "sync started");
       return withDatabase(context, async (database) => {
         if (options.dryRun) return drySync(context, database, baseUrl, options);
-        return measured(database.url, () => sync(context, database, baseUrl, options, webhook));
+        return measured(database.url, async () => {
+          const progress = await context.progress();
+          const run = syncOptions(context, database.url, baseUrl, options, progress);
+          return runOnce(context, database, { baseUrl, webhook, json: options.json === true }, async () => {
+            const result = await withContent(withReport(runSync))(run);
+            progress.stop();
+            return result;
+          });
+        });
       });
     });
   },
 };
-
-async function sync(
-  context: CommandContext,
-  database: OpenDatabase,
-  baseUrl: URL,
-  options: Options,
-  webhook: Webhook | null,
-): Promise<number> {
-  const progress = await context.progress();
-  const run = syncOptions(context, database.url, baseUrl, options, progress);
-  await assertNotDemo(database.url, baseUrl);
-  await prepareDatabase(database, readDefinitions(), context.log, context.signal);
-  const printSummary = await createSummaryPrinter(options);
-  const result = await withContent(withReport(runSync))(run);
-  progress.stop();
-  await printSummary(result.summary, context.out);
-  await notifyAfterRun(context, webhook, database.url);
-  return exitCodeOrThrow(result);
-}
 
 /** Counts what a run would do. Without a database everything is new; it makes none. */
 async function drySync(
@@ -111,7 +92,7 @@ async function drySync(
 ): Promise<number> {
   const progress = await context.progress();
   const sync = syncOptions(context, database?.url ?? "", baseUrl, options, progress);
-  const printSummary = await createSummaryPrinter(options);
+  const printSummary = await createSummaryPrinter(options.json === true);
   const run = await runDrySync({ ...sync, hasSchema: database !== null && (await hasSchema(database)) });
   await printSummary(run, context.out);
   return run.status === "succeeded" ? EXIT.done : EXIT.partial;

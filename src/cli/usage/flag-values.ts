@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { nearestNames } from "../../base/config/nearest-names.ts";
+import { didYouMean, nearestNames } from "../../base/config/nearest-names.ts";
 import { type Parse, whole } from "../../base/config/setting.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { assertTime, resolveSpan } from "../../report/time-bounds.ts";
@@ -36,10 +36,9 @@ function isResource(name: string): name is Resource {
 }
 
 function unknown(names: readonly string[]): ConfigError {
-  const sentences = names.map((name) => {
-    const [near] = nearestNames(name, RESOURCES, 1);
-    return `Unknown resource '${name}'${near === undefined ? "" : `; did you mean ${near}?`}`;
-  });
+  const sentences = names.map(
+    (name) => `Unknown resource '${name}'${didYouMean(nearestNames(name, RESOURCES, 1))}`,
+  );
   return new ConfigError(sentences.join("\n"), { hint: `there are ${RESOURCES.join(", ")}` });
 }
 

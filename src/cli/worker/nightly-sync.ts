@@ -10,13 +10,9 @@ import type { Job, JobOutcome } from "./worker.ts";
 
 const MINUTE_MS = 60_000;
 
-export interface NightlySyncDeps extends Omit<JobDeps, "pace" | "assertMayRun"> {
+interface NightlySyncDeps extends JobDeps {
   cron: string;
   timezone: string;
-  /** @default each run's own */
-  pace?: JobDeps["pace"];
-  /** @default any process may run */
-  assertMayRun?: JobDeps["assertMayRun"];
   runSync(options: SyncOptions): Promise<SyncResult>;
 }
 
@@ -38,8 +34,8 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
       try {
         const result = await deps.runSync({
           settings: { ...settings, databaseUrl },
-          ...(pace && { pace }),
-          ...(assertMayRun && { assertMayRun }),
+          pace,
+          assertMayRun,
           clock,
           log,
           signal,

@@ -5,11 +5,9 @@ import type { RunOptions } from "../../mirror/run/with-run.ts";
 import type { JobDeps } from "./keep-working.ts";
 import type { Job, JobOutcome } from "./worker.ts";
 
-export interface WatchJobDeps extends Omit<JobDeps, "assertMayRun"> {
+export interface WatchJobDeps extends JobDeps {
   cron: string;
   timezone: string;
-  /** @default any process may run */
-  assertMayRun?: JobDeps["assertMayRun"];
   runWatchRound(options: RunOptions): Promise<RunResult>;
   /** Whether a round without transitions is logged at level info too. @default false: it would hide other lines */
   logsQuietRounds?: boolean;
@@ -32,8 +30,8 @@ export function createWatchJob(deps: WatchJobDeps): Job {
       }
       const databaseUrl = await database.ready(signal);
       try {
-        const run = { settings: { ...settings, databaseUrl }, pace, clock, log, signal };
-        const result = await deps.runWatchRound({ ...run, ...(assertMayRun && { assertMayRun }) });
+        const run = { settings: { ...settings, databaseUrl }, pace, assertMayRun, clock, log, signal };
+        const result = await deps.runWatchRound(run);
         signal.throwIfAborted();
         return logRound(result);
       } catch (error) {

@@ -3,8 +3,6 @@
  *
  *   made ──start──▶ up ──stop──▶ stopping ──every job has ended, or too late──▶ down
  *   made ──stop──▶ down, for good
- *
- * Each job's own states are in `scheduled-job.ts`.
  */
 import { type Clock, LONGEST_SLEEP_MS } from "../../base/clock.ts";
 import { createDueTimes } from "../../base/due-times.ts";
@@ -18,7 +16,7 @@ export interface WorkerDeps {
   jobs: readonly Job[];
   clock: Clock;
   log: Logger;
-  /** @default by the clock */
+  /** @default by the clock on the wall */
   schedule?: StartSchedule;
 }
 

@@ -1,4 +1,5 @@
-import { RESOURCE_LABELS, type RequestLabel } from "../../base/metrics/labels.ts";
+import type { RequestLabel } from "../../base/metrics/labels.ts";
+import { RESOURCES } from "../../resources/resources.ts";
 
 /**
  * The absolute URL of an API path below the base URL, with `format=json`. The prefix of the base URL is added
@@ -30,6 +31,6 @@ export function requestLabel(url: URL, baseUrl: URL): RequestLabel {
   if (!url.pathname.startsWith(`${prefix}/api/v1/`)) return "other";
   const [name = "", part] = url.pathname.slice(`${prefix}/api/v1/`.length).split("/");
   if (name === "") return "root";
-  const resource = RESOURCE_LABELS.find((one) => one === name);
+  const resource = RESOURCES.find((one) => one === name);
   return resource === undefined ? "other" : part === "schema" ? "schema" : resource;
 }

@@ -5,17 +5,14 @@ import {
   knownOr,
   OPEN_STATES,
   OUTCOMES,
-  RESOURCE_LABELS,
   type RunKindLabel,
   type RunStatusLabel,
 } from "../../../src/base/metrics/labels.ts";
 import { emptyCounts } from "../../../src/mirror/lists/summary.ts";
-import { RESOURCES } from "../../../src/resources/resources.ts";
 import type { RunKind, RunStatus } from "../../../src/store/schema/runs.ts";
 
 describe("labels", () => {
-  it("name the resources, kinds, statuses and outcomes that the program has", () => {
-    expect(RESOURCE_LABELS).toEqual(RESOURCES);
+  it("name the kinds, statuses and outcomes that the program has", () => {
     expectTypeOf<RunKindLabel>().toEqualTypeOf<RunKind>();
     expectTypeOf<RunStatusLabel>().toEqualTypeOf<Exclude<RunStatus, "running">>();
     expect(Object.keys(emptyCounts())).toEqual(expect.arrayContaining([...OUTCOMES]));

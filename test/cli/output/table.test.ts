@@ -75,7 +75,10 @@ b                     1
   });
 
   it("counts the columns of wide characters when it cuts", () => {
-    const text = renderTable({ head: ["name"], rows: [["日本語日本語日本語"]] }, { columns: 10, colour: false });
+    const text = renderTable(
+      { head: ["name"], rows: [["日本語日本語日本語"]] },
+      { columns: 10, colour: false },
+    );
     expect(text).toBe("name\n日本語日…\n");
   });
 

@@ -42,7 +42,7 @@ async function print(columns: number | undefined): Promise<string[]> {
     write: async (text: string) => void written.push(text),
     json: async () => {},
   };
-  await (await createSummaryPrinter({}))(RUN, out);
+  await (await createSummaryPrinter(false))(RUN, out);
   return written.join("").trimEnd().split("\n");
 }
 

@@ -4,6 +4,7 @@ import { defaultValues } from "../../../src/base/config.ts";
 import { HttpStatusError, LockedError, NetworkError, StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createNightlySync } from "../../../src/cli/worker/nightly-sync.ts";
+import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
 import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
 import type { SyncOptions, SyncResult } from "../../../src/mirror/run/run.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
@@ -25,6 +26,8 @@ function createNight(runSync: (options: SyncOptions) => Promise<SyncResult>, url
       retries: 0,
     },
     database: { ready: async () => url, close: async () => {} },
+    pace: createHostPace({ ratePerSecond: 0, clock: systemClock }),
+    assertMayRun: async () => {},
     runSync,
     clock: systemClock,
     log: silentLog,

@@ -33,6 +33,7 @@ function createRound(over: Partial<WatchJobDeps> = {}) {
     ...{ cron: "* * * * *", timezone: "Etc/UTC", clock: systemClock, log: silentLog },
     settings: settings(new URL("http://127.0.0.1:1/")),
     pace: createHostPace({ ratePerSecond: 0, clock: systemClock }),
+    assertMayRun: async () => {},
     database: { ready: async () => "postgres://ready", close: async () => {} },
     runWatchRound: ending("succeeded"),
     ...over,
@@ -168,6 +169,7 @@ async function startBeside() {
   const shared = {
     ...{ timezone: "Etc/UTC", clock, log, settings: settings(quick.baseUrl) },
     pace: createHostPace({ ratePerSecond: 0, clock }),
+    assertMayRun: async () => {},
     database: { ready: async () => quick.databaseUrl, close: async () => {} },
   };
   const ticks = new Map<string, () => void>();

@@ -18,7 +18,7 @@ async function printed(run: RunSummary): Promise<string> {
   const write = async (more: string) => {
     text += more;
   };
-  const printSummary = await createSummaryPrinter({});
+  const printSummary = await createSummaryPrinter(false);
   await printSummary(run, { isTty: false, colour: false, columns: undefined, write, json: async () => {} });
   return text;
 }
