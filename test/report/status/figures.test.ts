@@ -13,8 +13,8 @@ import {
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
+import { samplesOf, seriesOf } from "../../support/alert-firings.ts";
 import { createTestDatabase } from "../../support/database.ts";
-import { samplesOf, seriesOf } from "../../support/metric-samples.ts";
 import { createKeptLog } from "../../support/quick-world.ts";
 
 const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true };
