@@ -11,8 +11,8 @@ import type { Unfinished } from "../../store/schema/runs.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { breakLines, type Output } from "../output/output.ts";
 import { readDefinitions } from "../../report/definitions.ts";
-import type { OpenDatabase } from "../../store/embedded/open-database.ts";
-import { assertNotDemo } from "../../store/ledger/demo-mark.ts";
+import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
+import { assertNotDemo } from "../../store/ledger/mirrored-service.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
 
 const NOTICES_WITHIN_MS = 30_000;
