@@ -6,7 +6,7 @@ import { webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/refresh/refresh.ts";
 import type { CommandContext } from "./context/run-command.ts";
 import { withDatabase } from "./context/with-mirror.ts";
-import { METRICS_FILE_OPTION, withMetricsFile, runOnce } from "./sync/after-run.ts";
+import { METRICS_FILE_OPTION, runOnce, withMetricsFile } from "./sync/after-run.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { keepWorking } from "./worker/keep-working.ts";
 import { withNotifyJob } from "./worker/notify-job.ts";

@@ -16,7 +16,7 @@ import { isMirrorAbsent, withDatabase } from "../context/with-mirror.ts";
 import type { Progress } from "../output/progress.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
 import { parseResources } from "../usage/flag-values.ts";
-import { createSummaryPrinter, METRICS_FILE_OPTION, withMetricsFile, runOnce } from "./after-run.ts";
+import { createSummaryPrinter, METRICS_FILE_OPTION, runOnce, withMetricsFile } from "./after-run.ts";
 
 interface Options {
   full?: true;
