@@ -5,15 +5,15 @@ import type { ContentSummary, RunSummary, WalkSummary } from "../../mirror/lists
 import { exitCodeOfRun, type RunResult } from "../../mirror/run/close-run.ts";
 import { notify } from "../../notify/notify.ts";
 import type { Webhook } from "../../notify/webhook.ts";
+import { readDefinitions } from "../../report/definitions.ts";
 import type { ReportedResult } from "../../report/refresh/refresh.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { Unfinished } from "../../store/schema/runs.ts";
-import type { CommandContext } from "../context/run-command.ts";
-import { breakLines, type Output } from "../output/output.ts";
-import { readDefinitions } from "../../report/definitions.ts";
 import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
 import { assertNotDemo } from "../../store/ledger/mirrored-service.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
+import type { Unfinished } from "../../store/schema/runs.ts";
+import type { CommandContext } from "../context/run-command.ts";
+import { breakLines, type Output } from "../output/output.ts";
 
 const NOTICES_WITHIN_MS = 30_000;
 /** A try that has begun may last 15 s. */

@@ -4,7 +4,7 @@ import type { Registry } from "prom-client";
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { type ReadStatus, judgeSchema } from "../../report/status/read-status.ts";
+import { judgeSchema, type ReadStatus } from "../../report/status/read-status.ts";
 import type { Definitions } from "../../store/migrate/definitions.ts";
 import { explainReplyFailure, failureReply } from "./error-reply.ts";
 import { readOnly } from "./request-rules.ts";

@@ -5,7 +5,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { createMeters, type Meters } from "../../../src/base/metrics/meters.ts";
 import type { SyncSettings } from "../../../src/mirror/lists/plan.ts";
 import { withReport } from "../../../src/report/refresh/refresh.ts";
-import { createReadFigures } from "../../../src/report/status/find-figures.ts";
+import { createReadFigures } from "../../../src/report/status/figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { createApp } from "../../../src/serve/http/app.ts";
