@@ -16,8 +16,7 @@ export const QUESTIONS: readonly CookbookQuestion[] = [
   bool_and(is_complete) as is_complete
 from report.success_rate_daily
 join report.dim_dates using (day)
-where is_covered
-group by week
+group by week having bool_or(is_covered)
 order by week desc limit 4`,
     note: "The rate of a week that is not complete still moves. `month`, `quarter` and `year` of `dim_dates` group in the same way.",
   },
