@@ -180,20 +180,10 @@ describe.skipIf(missing)(
               healthcheck: { interval: "3s" },
             },
             simulate: {
-              command: [
-                "simulate",
-                "--host",
-                "0.0.0.0",
-                "--port",
-                "8000",
-                "--speed",
-                "0",
-                // A container that starts again would live in another now, with other dates.
-                "--start",
-                "2026-01-01",
-                "--builds",
-                "3000",
-              ],
+              // Without a start, a container that starts again would live in another now, with other dates.
+              command: "simulate --host 0.0.0.0 --port 8000 --speed 0 --start 2026-01-01 --builds 3000".split(
+                " ",
+              ),
               ports: [`127.0.0.1:${servicePort}:8000`],
             },
           },
