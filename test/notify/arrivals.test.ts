@@ -1,18 +1,10 @@
 /** Notices of builds that stop arriving, and of trouble of the platform. */
 import { describe, expect, it } from "vitest";
-import { collectNotices } from "../../src/notify/notify.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { createTestDatabase } from "../support/database.ts";
 import { addLateBuild, addLook, QUIET_NIGHT } from "../support/quiet-night.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
-
-interface Noted {
-  subject: string;
-  type: string;
-  data: Record<string, unknown>;
-}
+import { type Noted, withNotices } from "./noted.ts";
 
 interface Night {
   sql: Sql;
@@ -21,22 +13,16 @@ interface Night {
 }
 
 async function inQuietNight(work: (night: Night) => Promise<void>): Promise<void> {
-  await using database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  await withNotices(async ({ sql, databaseUrl, look }) => {
     await sql.unsafe(QUIET_NIGHT);
     let runs = 0;
-    let seen = 0;
     await work({
       sql,
       async look(at, noticedAt = at) {
         runs += 1;
         await addLook(sql, runs, at);
-        await refreshReport(database.url, REPORT_SETTINGS);
-        await collectNotices(sql, { staleAfterMs: 1e12, now: noticedAt });
-        const noted = await sql<(Noted & { id: number })[]>`
-          select id, subject, type, data from sync.notices where id > ${seen} order by id`;
-        seen = noted.at(-1)?.id ?? seen;
-        return noted.map(({ id: _id, ...rest }) => rest);
+        await refreshReport(databaseUrl, REPORT_SETTINGS);
+        return look({ staleAfterMs: 1e12, now: noticedAt });
       },
     });
   });

@@ -1,18 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { collectNotices } from "../../src/notify/notify.ts";
 import { RESOURCES } from "../../src/resources/resources.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { type Noted, withNotices } from "./noted.ts";
 
 const HOUR_MS = 3_600_000;
 const NOW = "2026-03-10T12:00:00Z";
-
-interface Noted {
-  subject: string;
-  type: string;
-  data: Record<string, unknown> & { summary: string };
-}
 
 interface Outbox {
   sql: Sql;
@@ -20,24 +13,10 @@ interface Outbox {
   look(now?: string): Promise<Noted[]>;
 }
 
-/** A migrated database that is looked at, without a service. */
-async function withOutbox(work: (outbox: Outbox) => Promise<void>): Promise<void> {
-  await using database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test", max: 2 }, async (sql) => {
-    let seen = 0;
-    await work({
-      sql,
-      async look(now = NOW) {
-        const { noted: count } = await collectNotices(sql, { staleAfterMs: 30 * HOUR_MS, now });
-        const noted = await sql<(Noted & { id: number })[]>`
-          select id, subject, type, data from sync.notices where id > ${seen} order by id`;
-        seen = noted.at(-1)?.id ?? seen;
-        expect(noted).toHaveLength(count);
-        return noted.map(({ id: _id, ...rest }) => rest);
-      },
-    });
-  });
-}
+const withOutbox = (work: (outbox: Outbox) => Promise<void>) =>
+  withNotices(({ sql, look }) =>
+    work({ sql, look: (now = NOW) => look({ staleAfterMs: 30 * HOUR_MS, now }) }),
+  );
 
 interface Run {
   id?: number;

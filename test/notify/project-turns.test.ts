@@ -1,11 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { collectNotices } from "../../src/notify/notify.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { listMutedProjects, muteProject } from "../../src/store/ledger/muted-projects.ts";
-import { createTestDatabase } from "../support/database.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
+import { withNotices } from "./noted.ts";
 
 /** A build: its id, the hour of 2026-03-10 at which it was triggered, and how it ended. */
 interface Build {
@@ -30,17 +28,15 @@ interface Mirror {
 
 /** Project 1 with the versions `latest` and `stable`. */
 async function withMirror(work: (mirror: Mirror) => Promise<void>): Promise<void> {
-  await using database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  await withNotices(async ({ sql, databaseUrl, look }) => {
     await sql`
       insert into mirror.projects (id, slug, name, default_version, source, listed, first_seen_at, changed_at, record_hash)
       values ('1', 'pip', 'Pip', null, 'list', true, now(), now(), '')`;
     await sql`
       insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
       values ('latest', 'latest', '1', now(), now(), ''), ('stable', 'stable', '1', now(), now(), '')`;
-    let seen = 0;
     let runs = 0;
-    const refresh = async () => void (await refreshReport(database.url, REPORT_SETTINGS));
+    const refresh = async () => void (await refreshReport(databaseUrl, REPORT_SETTINGS));
     await work({
       sql,
       refresh,
@@ -66,28 +62,18 @@ async function withMirror(work: (mirror: Mirror) => Promise<void>): Promise<void
       },
       async look(hour = 24, projects) {
         const wanted = { types: null, projects: projects ?? null };
-        await collectNotices(sql, { staleAfterMs: 1e12, now: at(hour) }, wanted);
-        const noted = await sql<{ id: number; subject: string }[]>`
-          select id, subject from sync.notices where id > ${seen} and type like 'project.%' order by id`;
-        seen = noted.at(-1)?.id ?? seen;
-        return noted.map(({ subject }) => subject.replace("project/1/", ""));
+        const noted = await look({ staleAfterMs: 1e12, now: at(hour) }, wanted);
+        const turns = noted.filter(({ type }) => type.startsWith("project."));
+        return turns.map(({ subject }) => subject.replace("project/1/", ""));
       },
     });
   });
 }
 
-const good = (id: string, hour: number, rest: Partial<Build> = {}): Build => ({
-  id,
-  hour,
-  success: true,
-  ...rest,
-});
-const bad = (id: string, hour: number, rest: Partial<Build> = {}): Build => ({
-  id,
-  hour,
-  success: false,
-  ...rest,
-});
+const ended =
+  (success: boolean) =>
+  (id: string, hour: number, rest: Partial<Build> = {}): Build => ({ id, hour, success, ...rest });
+const [good, bad] = [ended(true), ended(false)];
 
 describe("a project that nobody wants to hear of", () => {
   it("is noted only where its slug is one of those, or fits a pattern", () =>

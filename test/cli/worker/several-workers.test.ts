@@ -5,7 +5,7 @@ import { createWorld } from "../../../src/simulate/world.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
-import { type Relay, startRelay } from "../../support/relay.ts";
+import { type DatabaseLink, linkDatabase } from "../../support/database-link.ts";
 import {
   awaitLeader,
   findLedgerFaults,
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 let database: TestDatabase;
-let relay: Relay;
+let link: DatabaseLink;
 let sql: Sql;
 let workers: WorkerProcess[];
 let beganAt: number;
@@ -42,11 +42,11 @@ const start = (url: string) => startWorker(url, [...NIGHTS, ...FAST, "--base-url
 beforeEach(async () => {
   workers = [];
   database = await createTestDatabase();
-  relay = await startRelay(database.url);
+  link = await linkDatabase(database.url);
   sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
   await noteWrites(sql);
   beganAt = Date.now();
-  workers.push(await start(relay.url(database.url)));
+  workers.push(await start(link.url));
   await awaitLeader(sql);
   for (const worker of [start(database.url), start(database.url)]) workers.push(await worker);
   await expect.poll(async () => (await runs()).some(isGood)).toBe(true);
@@ -54,7 +54,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const worker of workers) await worker[Symbol.asyncDispose]();
   await sql?.end({ timeout: 5 });
-  await relay?.[Symbol.asyncDispose]();
+  await link?.[Symbol.asyncDispose]();
   await database?.dispose();
 });
 
@@ -150,11 +150,12 @@ describe("three workers on one database", { timeout: 600_000 }, () => {
     const { leader } = await roles();
     expect(leader).toBe(workers[0]);
     await newRun(isRunning);
-    relay.silence();
+    link.freeze();
     const { pid } = await awaitLeader(sql, leader.pid);
     await pagesAnswer(leader);
     await newRun(isGood, pid);
-    relay.restore();
+    await link.cut();
+    await link.restore();
     await leader.cli.waitFor("stderr", /another worker leads now/);
     await newRun(isGood, pid);
     await expect.poll(async () => (await fetch(leader.page)).status).toBe(200);

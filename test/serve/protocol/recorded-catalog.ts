@@ -1,12 +1,13 @@
 import {
   type FileHitRecord,
+  type FoundDoc,
   type ProjectRecord,
   RESOURCES,
   type RecordTypes,
   type Resource,
   type VersionRecord,
 } from "../../../src/resources/resources.ts";
-import type { Catalog, Filter, FoundDoc } from "../../../src/serve/protocol/catalog.ts";
+import type { Catalog, Filter } from "../../../src/serve/protocol/catalog.ts";
 import { matchesFilter } from "../../../src/serve/protocol/filters.ts";
 import type { Exchange } from "../../support/recorded-exchanges.ts";
 
