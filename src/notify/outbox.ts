@@ -14,7 +14,7 @@ import type { NoticeType } from "../base/config/setting.ts";
 import type { Logger } from "../base/log.ts";
 import type { Sql } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
-import type { Message, Receiver } from "./receiver.ts";
+import type { Message, Receiver, ReceiverAnswer } from "./receiver.ts";
 
 const CLAIM_S = 60;
 /** The error of a notice whose try is under way. It stays where the process dies. */
@@ -60,29 +60,23 @@ async function markDelivered(sql: Sql, { noticeId }: ClaimedNotice): Promise<voi
     where id = ${noticeId} and delivered_at is null`;
 }
 
-interface FailedTry {
-  error: string;
-  /** Our own wait. */
-  waitMs: number;
-  /** The wait that the receiver asks for. It is kept within the day that a notice is tried. */
-  retryAfterMs: number | undefined;
-  /** No further try. */
-  isFinal: boolean;
-}
-
-/** Notes a failed try, and when the next one is. True when the notice was given up. Does nothing after another claim. */
+/**
+ * Notes a failed try, and when the next one is: after our own wait, or that which the receiver asks for, within the day that a
+ * notice is tried. True when the notice was given up. Does nothing after another claim.
+ */
 async function markFailed(
   sql: Sql,
   { noticeId, tries }: ClaimedNotice,
-  { error, waitMs, retryAfterMs = 0, isFinal }: FailedTry,
+  { error, isGone, retryAfterMs = 0 }: ReceiverAnswer,
 ): Promise<boolean> {
+  const waitMs = waitAfter(tries);
   const [row] = await sql<{ isGivenUp: boolean }[]>`
     update sync.notices set error = ${error},
       next_try_at = greatest(
         now() + ${waitMs}::float8 * interval '1 ms',
         least(now() + ${Math.min(retryAfterMs, 86_400_000)}::float8 * interval '1 ms', noted_at + ${TRIED_FOR}::interval)
       ),
-      given_up_at = case when ${isFinal} or tries >= ${MOST_TRIES}
+      given_up_at = case when ${isGone} or tries >= ${MOST_TRIES}
         or tries >= ${LEAST_TRIES} and now() >= noted_at + ${TRIED_FOR}::interval then now() end
     where id = ${noticeId} and tries = ${tries} and delivered_at is null
     returning given_up_at is not null as "isGivenUp"`;
@@ -170,15 +164,6 @@ const MOST_FAILED = 4;
 const FIRST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = 3_600_000;
 
-interface DeliveryOptions {
-  sql: Sql;
-  receiver: Receiver;
-  /** No try begins later than this after the start. One that has begun may last 15 s. */
-  beginWithinMs: number;
-  log: Logger;
-  signal: AbortSignal;
-}
-
 /** How many notices were sent, and how many tries failed. */
 export interface Delivered {
   delivered: number;
@@ -186,11 +171,23 @@ export interface Delivered {
 }
 
 /**
- * Sends the notices that are due, one after the other, oldest first. A failed one is tried again later. A try whose result
- * could not be stored is repeated, with the same id. Throws `StoreError`, and the signal's reason.
+ * Sends the notices that are due, one after the other, oldest first. No try begins later than `beginWithinMs` after the
+ * start. A failed one is repeated later, and one whose result could not be stored too, with the same id. Throws `StoreError`,
+ * and the signal's reason.
  */
-export async function deliverNotices(options: DeliveryOptions): Promise<Delivered> {
-  const { sql, receiver, beginWithinMs, log, signal } = options;
+export async function deliverNotices({
+  sql,
+  receiver,
+  beginWithinMs,
+  log,
+  signal,
+}: {
+  sql: Sql;
+  receiver: Receiver;
+  beginWithinMs: number;
+  log: Logger;
+  signal: AbortSignal;
+}): Promise<Delivered> {
   const until = performance.now() + beginWithinMs;
   const counts = { delivered: 0, failed: 0 };
   return withStoreErrors("deliver notices", async () => {
@@ -200,9 +197,10 @@ export async function deliverNotices(options: DeliveryOptions): Promise<Delivere
       signal.throwIfAborted();
       const notice = await claimNotice(sql);
       if (notice === null) break;
-      const { error, isGone, retryAfterMs } = await receiver.send(notice, signal);
+      const answer = await receiver.send(notice, signal);
       const { noticeId, id, type, tries } = notice;
       const facts = { notice_id: noticeId, message_id: id, type, tries };
+      const { error } = answer;
       if (error === null) {
         await markDelivered(sql, notice);
         counts.delivered++;
@@ -210,9 +208,7 @@ export async function deliverNotices(options: DeliveryOptions): Promise<Delivere
         continue;
       }
       counts.failed++;
-      const waitMs = waitAfter(tries);
-      const isGivenUp = await markFailed(sql, notice, { error, waitMs, retryAfterMs, isFinal: isGone });
-      if (isGivenUp)
+      if (await markFailed(sql, notice, answer))
         log.error({ ...facts, error }, "gave up a notice; `docmirror notify --retry` lets it be tried again");
       else log.warn({ ...facts, error }, "could not deliver a notice; it is tried again");
     }

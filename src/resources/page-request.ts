@@ -1,10 +1,6 @@
-/** A page of a list: how it is asked for, what comes, and where its `next` leads. */
 import { isJsonObject } from "./parse-json.ts";
 
-/**
- * A request for one page of a list. `offset` and `limit` come from its query; the other parameters stay as
- * they are.
- */
+/** A request for one page of a list. */
 export interface PageRequest {
   path: string;
   limit: number;
@@ -39,14 +35,12 @@ export function requestText(request: PageRequest): string {
 }
 
 function wholeNumber(text: string | null): number | null {
-  if (text === null || !/^\d{1,15}$/.test(text)) return null;
-  return Number(text);
+  return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
 /**
- * One list reply (`docs/interface.md`, "Lists"). `next` and `objects` are required. Without them a reply is
- * not a page, and reading it as the last page would end a walk early. The other fields may hold anything; the
- * code that uses them checks them.
+ * One list reply (`docs/interface.md`, "Lists"). Without `next` and `objects` it is no page, and reading it as the last one
+ * would end a walk early. The other fields may hold anything.
  */
 export interface Envelope {
   readonly meta: {

@@ -15,10 +15,7 @@ export function recordId(record: unknown): string | null {
   return typeof id === "string" && isStorableId(id) ? id : null;
 }
 
-/**
- * Whether Postgres can hold a text as the id of a record: not empty, not too long, no U+0000 and no lone
- * surrogate.
- */
+/** Whether Postgres can hold a text as the id of a record: not empty, not too long, no U+0000 and no lone surrogate. */
 export function isStorableId(id: string): boolean {
   return id !== "" && id.length <= MAX_ID_LENGTH && !id.includes("\u0000") && id.isWellFormed();
 }
@@ -31,10 +28,7 @@ export type Reference =
   /** Does not name a record. */
   | { kind: "malformed" };
 
-/**
- * Path segments of other endpoints (`docs/interface.md`, "Endpoints"), and the relative steps: these are not
- * keys.
- */
+/** No keys: path segments of other endpoints (`docs/interface.md`, "Endpoints"), and the relative steps. */
 const NO_KEYS: readonly string[] = ["schema", "search", "anchor", "set", ".", ".."];
 
 /**

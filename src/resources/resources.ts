@@ -180,16 +180,8 @@ export function targetOf(field: Field | undefined): Resource | undefined {
   return field?.to?.name as Resource | undefined;
 }
 
-interface ReferenceField {
-  resource: Resource;
-  field: string;
-  kind: Field["kind"];
-  /** The resource that the field refers to. */
-  target: Resource;
-}
-
-/** Every field that refers to other records, in the order of the resources. */
-export const REFERENCE_FIELDS: readonly ReferenceField[] = RESOURCES.flatMap((resource) =>
+/** Every field that refers to other records, with the resource that it refers to, in the order of the resources. */
+export const REFERENCE_FIELDS = RESOURCES.flatMap((resource) =>
   fieldsOf(resource).flatMap(([name, field]) => {
     const target = targetOf(field);
     return target ? [{ resource, field: name, kind: field.kind, target }] : [];

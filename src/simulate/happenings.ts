@@ -1,4 +1,3 @@
-/** What happens in a world: when, to whom, and what goes with a deleted row. */
 import type { Resource } from "../resources/resources.ts";
 import type { BuildStore } from "./builds.ts";
 import { DAY, type Micros } from "./local-dates.ts";

@@ -164,28 +164,21 @@ export function createRecords(deps: {
     const life = lives.lifeOf(row, builds.createdAt(row), projectId);
     const state = stateAt(life, now);
     const finished = state === "finished";
-    const texts = finished
-      ? buildTexts(
-          seed,
-          row,
-          life,
-          {
-            projectSlug: population.projects.find(projectId)?.slug ?? "unknown",
-            versionSlug: (versionId !== null && population.versions.find(versionId)?.slug) || "latest",
-          },
-          settings,
-        )
+    const projectSlug = population.projects.find(projectId)?.slug ?? "unknown";
+    const versionSlug = (versionId !== null && population.versions.find(versionId)?.slug) || "latest";
+    const { error, output, setup, setup_error } = finished
+      ? buildTexts(settings, row, life, projectSlug, versionSlug)
       : NO_TEXTS;
     const id = builds.idOf(row);
     return {
       date: dates.write(builds.date(row)),
-      error: texts.error,
+      error,
       id: String(id),
-      output: texts.output,
+      output,
       project: `${apiPath}/project/${projectId}/`,
       resource_uri: `${apiPath}/build/${id}/`,
-      setup: texts.setup,
-      setup_error: texts.setup_error,
+      setup,
+      setup_error,
       state,
       success: finished ? life.success : true,
       type: life.type,
@@ -204,56 +197,39 @@ const UNREACHABLE = [
   "Failed to connect to git.example.org port 443",
 ] as const;
 
-interface BuildTexts {
-  output: string;
-  error: string;
-  setup: string;
-  setup_error: string;
-}
-
-interface BuildPlace {
-  projectSlug: string;
-  versionSlug: string;
-}
+type BuildTexts = Record<"output" | "error" | "setup" | "setup_error", string>;
 
 /** A build that has not finished has no output yet. */
 const NO_TEXTS: BuildTexts = { output: "", error: "", setup: "", setup_error: "" };
 
 /** The texts of a finished build, computed again from its row number each time. */
 function buildTexts(
-  seed: number,
+  settings: WorldSettings,
   row: number,
-  life: BuildLife,
-  place: BuildPlace,
-  style: { outputBytes: number; oddTexts: boolean },
+  { failure }: BuildLife,
+  projectSlug: string,
+  versionSlug: string,
 ): BuildTexts {
+  const { seed } = settings;
   const random = createRandom(hash(seed, STREAM.buildTexts, row));
-  const checkout = `checkouts/${place.projectSlug}/${place.versionSlug}/docs`;
+  const checkout = `checkouts/${projectSlug}/${versionSlug}/docs`;
   const commit = hash(seed, STREAM.buildTexts, row + 0.5e9)
     .toString(16)
     .padStart(8, "0");
-  const texts: BuildTexts = {
-    output: "",
-    error: "",
-    setup: `HEAD is now at ${commit} ${sentence(random, 4)}\n`,
-    setup_error: "",
-  };
-  if (life.failure === null || reachesOutput(life.failure)) {
-    texts.output = writeOutput(random, checkout, style, life.failure === null);
-  }
-  if (life.failure !== null) Object.assign(texts, failureTexts(life.failure, random, checkout, place, texts));
-  return texts;
-}
-
-/** Whether the documentation tool was started at all. */
-function reachesOutput(failure: FailureKind): boolean {
-  return failure !== "clone" && failure !== "distribution";
+  const setup = `HEAD is now at ${commit} ${sentence(random, 4)}\n`;
+  // With these two the documentation tool was not started at all.
+  const isRun = failure !== "clone" && failure !== "distribution";
+  const output = isRun ? writeOutput(random, checkout, settings, failure === null) : "";
+  const texts = { output, error: "", setup, setup_error: "" };
+  return failure === null
+    ? texts
+    : { ...texts, ...failureTexts(failure, random, checkout, projectSlug, setup) };
 }
 
 function writeOutput(
   random: Random,
   checkout: string,
-  style: { outputBytes: number; oddTexts: boolean },
+  style: Pick<WorldSettings, "outputBytes" | "oddTexts">,
   succeeds: boolean,
 ): string {
   if (style.outputBytes <= 0) return "";
@@ -278,8 +254,8 @@ function failureTexts(
   failure: FailureKind,
   random: Random,
   checkout: string,
-  place: BuildPlace,
-  texts: BuildTexts,
+  projectSlug: string,
+  setup: string,
 ): Partial<BuildTexts> {
   const name = word(random);
   const line = 1 + random.int(400);
@@ -288,14 +264,14 @@ function failureTexts(
       return {
         setup: "Cloning into '.'...\n",
         setup_error:
-          `fatal: unable to access 'https://git.example.org/u/${place.projectSlug}/': ` +
+          `fatal: unable to access 'https://git.example.org/u/${projectSlug}/': ` +
           `${random.pick(UNREACHABLE)}\n` +
           "git clone failed: exit 128\n",
         error: "Failed to import project; skipping build.\n",
       };
     case "distribution":
       return {
-        setup: `${texts.setup}Collecting ${name}==${random.int(9)}.${random.int(20)}\n`,
+        setup: `${setup}Collecting ${name}==${random.int(9)}.${random.int(20)}\n`,
         setup_error:
           `ERROR: Could not find a version that satisfies the requirement ${name}>=${10 + random.int(9)}\n` +
           `ERROR: No matching distribution found for ${name}\n`,

@@ -29,7 +29,7 @@ export interface SimulationOptions {
   speed?: number;
   /** How many bytes of rendered replies are cached. With 0 each reply is rendered again. @default 64 MiB */
   cacheBytes?: number;
-  /** Whether characters outside ASCII are sent as \u escapes. The recorded service sent them raw. @default false */
+  /** Whether characters outside ASCII are sent as \u escapes. @default false */
   ascii?: boolean;
   /** How it behaves where the interface is not documented. @default RECORDED, as real services do */
   manners?: Manners;

@@ -1,7 +1,3 @@
-/**
- * The catalog of the protocol, read from the mirror: lists in their order, details, searches. `revisions.ts` says whether a
- * reply is still right without reading it.
- */
 import type { SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { findAnchors, findDocs, findFiles } from "../../mirror/content/search-contents.ts";
@@ -152,9 +148,8 @@ type WireRecord = Record<string, unknown>;
 type Row = { id: string; extra: Extra | null } & Record<string, unknown>;
 
 /**
- * Reads records by their ids and gives them in their wire form, in the order of `ids`. Ids without a row are
- * left out, and rows that do not meet the condition. Users and builds take one statement. Others take
- * several, which must see one snapshot.
+ * Records in their wire form, in the order of `ids`, without those that are not there or do not meet the condition. Users and
+ * builds take one statement. Others take several, which must see one snapshot.
  */
 export async function readRecords(
   sql: AnySql,

@@ -11,10 +11,6 @@ export function errorReply(status: number, sentence: string, headers: Record<str
   return Response.json({ error: sentence }, { status, headers: { "cache-control": "no-store", ...headers } });
 }
 
-const RETRY_AFTER = { "retry-after": "10" };
-const SOON = { "retry-after": "1" };
-/** A first walk takes minutes or hours. */
-const LATER = { "retry-after": "60" };
 /** A statement that Postgres cancelled, here by `statement_timeout`. */
 const QUERY_CANCELED = "57014";
 /** An operator can grant it. */
@@ -22,37 +18,30 @@ const LACKING_RIGHT = "42501";
 /** The classes of SQLSTATE that a bug of ours causes: features, data, constraints, syntax and names. */
 const BUGS = /^(?:0A|22|23|42)/;
 
-interface Failure {
-  status: 500 | 503;
-  /** What the client is told: fixed words, without details of the server. */
-  sentence: string;
-  headers: Record<string, string>;
-}
-
-/** Why a request failed: 503 with `Retry-After` where waiting or an operator helps, else 500. */
-export function explainReplyFailure(error: unknown): Failure {
-  if (error instanceof NotReadyError) return refusal(`${error.message}. Try again later.`, LATER);
+/**
+ * Why a request failed: 503 with `Retry-After` where waiting or an operator helps, else 500. The sentence has fixed words,
+ * without details of the server.
+ */
+export function explainReplyFailure(error: unknown) {
+  // A first walk takes minutes or hours.
+  if (error instanceof NotReadyError) return refusal(`${error.message}. Try again later.`, 60);
   if (error instanceof BusyError)
-    return refusal(
-      "Too many large replies wait. Ask for fewer records at once, or try again later.",
-      RETRY_AFTER,
-    );
-  if (error instanceof ReaderGoneError) return refusal("Nobody reads this reply.", SOON);
+    return refusal("Too many large replies wait. Ask for fewer records at once, or try again later.");
+  if (error instanceof ReaderGoneError) return refusal("Nobody reads this reply.", 1);
   const sqlstate = sqlstateOf(error);
   if (sqlstate === QUERY_CANCELED)
-    return refusal("The answer took too long. Ask for less, or try again later.", RETRY_AFTER);
-  const lacking = "The role of this server lacks a right in the database. Its log has the details.";
-  if (sqlstate === LACKING_RIGHT) return refusal(lacking, RETRY_AFTER);
+    return refusal("The answer took too long. Ask for less, or try again later.");
+  if (sqlstate === LACKING_RIGHT)
+    return refusal("The role of this server lacks a right in the database. Its log has the details.");
   if (isRecoveryConflict(error))
-    return refusal("The database had to catch up with its primary. Try again.", SOON);
+    return refusal("The database had to catch up with its primary. Try again.", 1);
   const isDown = error instanceof StoreError && !BUGS.test(sqlstate ?? "");
-  if (isDown || isPassing(error))
-    return refusal("The database does not answer. Try again later.", RETRY_AFTER);
+  if (isDown || isPassing(error)) return refusal("The database does not answer. Try again later.");
   return { status: 500, sentence: "docmirror has a fault. Its log has the details.", headers: {} };
 }
 
-function refusal(sentence: string, headers: Record<string, string>): Failure {
-  return { status: 503, sentence, headers };
+function refusal(sentence: string, retryAfterS = 10) {
+  return { status: 503, sentence, headers: { "retry-after": String(retryAfterS) } };
 }
 
 /** The reply for a request of the interface that failed. It has a fixed sentence, and the log has the error. */
@@ -70,5 +59,6 @@ export function failureReply(error: unknown, path: string, log: Logger): Respons
 /** The reply for a request that was given up, and its line in the log. */
 export function lateReply(path: string, afterMs: number, log: Logger): Response {
   log.warn({ path, after_ms: afterMs }, "a request was given up");
-  return errorReply(503, "The answer took too long. Try again later.", RETRY_AFTER);
+  const { status, sentence, headers } = refusal("The answer took too long. Try again later.");
+  return errorReply(status, sentence, headers);
 }

@@ -96,8 +96,6 @@ function requestOf(c: Context): { request_id?: string } {
   return typeof id === "string" ? { request_id: id } : {};
 }
 
-/** What a client has already is answered by 304: by the entity tag of a reply, or by the moment of its data. */
-
 /** Below a list, the paths that are not those of a record. */
 const NO_RECORDS = new Set(["schema", "search", "anchor"]);
 

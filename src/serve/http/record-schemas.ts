@@ -35,11 +35,9 @@ export function recordSchemas(): Record<string, JsonSchema> {
 }
 
 function recordSchema(resource: Resource): JsonSchema {
-  const properties: Record<string, JsonSchema> = { id: ID };
-  for (const [name, field] of Object.entries(DECLARATIONS[resource].fields)) {
-    properties[name] = fieldSchema(field);
-  }
-  return { type: "object", required: ["id"], properties };
+  const fields = Object.entries(DECLARATIONS[resource].fields);
+  const properties = Object.fromEntries(fields.map(([name, field]) => [name, fieldSchema(field)]));
+  return { type: "object", required: ["id"], properties: { id: ID, ...properties } };
 }
 
 function fieldSchema(field: Field): JsonSchema {

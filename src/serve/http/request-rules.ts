@@ -76,8 +76,6 @@ function counted(
   });
 }
 
-/** What keeps a web page that someone has open from more than it may do here. */
-
 /**
  * Headers for browsers: a reply is never framed, never guessed to be of another type, and loads nothing. The
  * pages set a policy of their own, which allows their style sheet. There is no Strict-Transport-Security: the
@@ -181,21 +179,6 @@ export function readOnly(): MiddlewareHandler {
   };
 }
 
-/** What one client has left. It grows with time up to the requests of one second. */
-interface Bucket {
-  tokens: number;
-  atMs: number;
-}
-
-interface RateLimitOptions {
-  /** Requests a second that one client may send, and as many at once. 0 means no limit. */
-  ratePerSecond: number;
-  /** How many clients are remembered; the one that was silent longest is forgotten. @default 10000 */
-  clients?: number;
-  /** Milliseconds of a clock that never goes back. @default performance.now */
-  nowMs?: () => number;
-}
-
 /** More than a program needs that reads page after page, and less than a runaway loop sends. */
 const USUAL_RATE = 100;
 
@@ -205,17 +188,22 @@ export function usualRate(host: string): number {
 }
 
 /**
- * Answers 429 with `Retry-After` to a client that asks too often: a token bucket for each address. The
- * address is that of the connection. `X-Forwarded-For` is not read, because any client can write it.
+ * Answers 429 with `Retry-After` to a client that asks more often a second, and as often at once; 0 means no limit. A token
+ * bucket for each address of a connection: `X-Forwarded-For` is not read, because any client can write it. Of more than
+ * `clients` the one that was silent longest is forgotten.
  */
 export function rateLimit({
   ratePerSecond,
   clients = 10_000,
   nowMs = () => performance.now(),
-}: RateLimitOptions): MiddlewareHandler<{ Bindings: Partial<HttpBindings> }> {
+}: {
+  ratePerSecond: number;
+  clients?: number;
+  nowMs?: () => number;
+}): MiddlewareHandler<{ Bindings: Partial<HttpBindings> }> {
   if (ratePerSecond === 0) return (_c, next) => next();
   const most = Math.max(1, ratePerSecond);
-  const buckets = new LRUCache<string, Bucket>({ max: clients });
+  const buckets = new LRUCache<string, { tokens: number; atMs: number }>({ max: clients });
 
   return async (c, next) => {
     // Requests of the program itself have no connection.

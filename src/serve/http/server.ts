@@ -16,7 +16,7 @@ export const REQUEST_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 5000;
 /** A connection on which nothing moves for this long is closed, so that a reader who stops does not hold a reply. */
 const IDLE_MS = 120_000;
-/** Node's default of 16 KiB would be full of the longest path (`request-bounds.ts`). */
+/** Node's default of 16 KiB would be full of the longest path (`request-rules.ts`). */
 export const MAX_HEADER_BYTES = 131_072;
 
 interface ServerOptions {
@@ -79,11 +79,10 @@ const NO_ADDRESS =
 const LISTEN_HINT =
   "choose another one with --http-host and --http-port (DOCMIRROR_HTTP_HOST, DOCMIRROR_HTTP_PORT); port 0 means a free port";
 
-/**
- * How a server stops without losing a request. A client that keeps its connection may send the next request at any moment, so
- * nothing is closed under it: the port closes, what runs is answered, each reply says that its connection ends, and connections
- * that wait for a request stay open for a while.
- */
+/** The number of connections that a stop cut before their reply was sent to its end. */
+interface Cut {
+  replies: number;
+}
 
 /** How often the connections are looked at after the stop. */
 const SWEEP_EVERY_MS = 100;
@@ -92,15 +91,10 @@ const SHORT_TURN_MS = 1;
 /** How long such a turn is waited for. */
 const SHORT_TURN_WITHIN_MS = 500;
 
-/** What a stop had to cut. */
-interface Cut {
-  /** Connections with a reply that was not sent to its end. */
-  replies: number;
-}
-
 /**
- * Follows the connections of a server from its start. The function that it gives stops the server; call it once. Connections
- * wait `drainMs` for a request after the stop and after the last reply; after `graceMs` all are cut.
+ * Follows the connections of a server from its start. The function that it gives, to be called once, stops it without losing
+ * a request: the port closes, what runs is answered, each reply says that its connection ends. A client may send the next
+ * request at any moment, so connections wait for one until `drainMs` after the last reply; after `graceMs` all are cut.
  */
 function createDrain(server: Server, drainMs: number, graceMs: number): () => Promise<Cut> {
   const connections = new Set<Socket>();
@@ -176,25 +170,21 @@ function createDrain(server: Server, drainMs: number, graceMs: number): () => Pr
   };
 }
 
-/**
- * What is said to a request that Node's parser gives up, so that no handler sees it. Node writes a status without a word and
- * closes, and a client that is still sending loses even that to the reset of its connection.
- */
-
 /** How long a client may go on sending. */
 const LINGER_MS = 5000;
 /** Long enough for the end of a request line. */
 const KEPT_CHARACTERS = 16;
 
-interface ParserError extends NodeJS.ErrnoException {
-  /** What had arrived last. */
-  rawPacket?: Buffer;
-}
+/** With what had arrived last. */
+type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 
 /** A connection has the reply that it is sending. */
 type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
 
-/** Answers such requests as errors are answered, and reads what their clients still send, for 5 s at most. */
+/**
+ * Answers requests that Node's parser gives up as errors are answered. Node writes a status without a word and closes, and a
+ * client that is still sending loses even that to the reset of its connection: what it sends is read, for 5 s at most.
+ */
 function answerUnread(server: Server): void {
   const refused = new WeakSet<Socket>();
   server.on("clientError", ({ code, rawPacket }: ParserError, socket: HttpSocket) => {

@@ -9,6 +9,7 @@ import type { Definitions } from "../../store/migrate/definitions.ts";
 import { explainReplyFailure, failureReply } from "./error-reply.ts";
 import { readOnly } from "./request-rules.ts";
 import type { BoundedReader } from "./served-mirror.ts";
+import type { FiguresReading } from "../../report/status/read-figures.ts";
 
 /** Gives all who ask within `keepMs` one answer. Who asks while it is being made waits. A failure is kept as long. */
 export function createBriefAnswer<T>(
@@ -111,17 +112,16 @@ export function createStatusReply(
 
 const FIGURES_KEPT_MS = 3000;
 
-interface MetricsDeps {
-  /** What this process counts. */
+/**
+ * Answers `/metrics` for Prometheus: 200 also while the database is away, then without what comes from it. The registry has
+ * what this process counts, and `readFigures`, which never rejects, what the database says.
+ */
+export function createMetricsRoute(deps: {
   registry: Registry;
-  /** What the database says. Never rejects. */
   readFigures(): Promise<Registry>;
-  /** How long the figures are given again, in milliseconds. @default 3000 */
   keepMs?: number;
-}
-
-/** Answers `/metrics` for Prometheus: 200 also while the database is away, then without what comes from it. */
-export function createMetricsRoute({ registry, readFigures, keepMs = FIGURES_KEPT_MS }: MetricsDeps): Hono {
+}): Hono {
+  const { registry, readFigures, keepMs = FIGURES_KEPT_MS } = deps;
   const readOnce = createBriefAnswer(readFigures, keepMs);
   const app = new Hono();
   app.use("/metrics", readOnly()).get("/metrics", async (c) => {

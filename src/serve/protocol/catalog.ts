@@ -1,7 +1,5 @@
 import type { FileHitRecord, FoundDocs, RecordTypes, Resource } from "../../resources/resources.ts";
 
-export type { FoundDoc, FoundDocs } from "../../resources/resources.ts";
-
 /**
  * One condition on a list: equality. The protocol has checked that the path leads to a field and that the
  * field may have this value.

@@ -1,4 +1,4 @@
-import type { FieldKind, Filtering } from "../../resources/declare.ts";
+import type { Field, Filtering } from "../../resources/declare.ts";
 import { parseLocalTime } from "../../resources/local-time.ts";
 import { DECLARATIONS, fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
 import { type Filter, Refusal } from "./catalog.ts";
@@ -39,43 +39,38 @@ export function readFilters(
   for (const [name, value] of new Map(query)) {
     const path = name.split("__");
     if (fieldOf(resource, path[0] ?? "") === undefined) continue;
-    const last = path.at(-1) ?? "";
-    const comparison = path.length > 1 && COMPARISONS.has(last) ? last : "exact";
-    if (path.length > 1 && COMPARISONS.has(last)) path.pop();
-
-    if (rule === "declared") assertDeclared(resource, path, name, comparison);
-    if (comparison !== "exact") refuseComparison(comparison, path[0] ?? "");
+    const comparison = (path.length > 1 && COMPARISONS.has(path.at(-1) ?? "") && path.pop()) || "exact";
+    const [field = ""] = path;
+    if (rule === "declared") assertFilterable(resource, field);
+    if (comparison !== "exact")
+      throw new Refusal(`'${comparison}' is not an allowed filter on the '${field}' field.`);
+    if (rule === "declared") assertDeclared(resource, path, name);
     filters.push({ path, value: readValue(followPath(resource, path, name), value, rule) });
   }
   return filters;
 }
 
-interface Target {
-  kind: FieldKind;
-  related: Resource | undefined;
-}
-
 /** The field at the end of a path. Each field before it must be a reference. */
-function followPath(start: Resource, path: readonly string[], name: string): Target {
+function followPath(start: Resource, path: readonly string[], name: string): Field {
   let resource = start;
   for (const [step, field] of path.entries()) {
     const declared = fieldOf(resource, field);
-    if (declared === undefined) {
-      throw new Refusal(`'${name}' is not an allowed filter on the '${start}' resource.`);
-    }
+    if (declared === undefined) break;
+    if (step === path.length - 1) return declared;
     const related = targetOf(declared);
-    if (step === path.length - 1) return { kind: declared.kind, related };
     if (related === undefined) throw new Refusal(`The '${field}' field does not support relations.`);
     resource = related;
   }
-  throw new Refusal(`'${name}' is not an allowed filter on the '${start}' resource.`);
+  throw notAllowed(start, name);
 }
 
-function readValue({ kind, related }: Target, value: string, rule: FilterRule): string | boolean {
+function readValue(field: Field, value: string, rule: FilterRule): string | boolean {
+  const { kind } = field;
+  const related = targetOf(field);
   if (related !== undefined) {
-    const id = rule === "declared" ? value : readReference(value, related);
-    if (rule === "declared" && !/^\d+$/.test(id)) throw mismatchedType();
-    return id;
+    if (rule === "every field") return readReference(value, related);
+    if (!/^\d+$/.test(value)) throw mismatchedType();
+    return value;
   }
   if (kind === "boolean") {
     if (/^(true|t|1)$/i.test(value)) return true;
@@ -104,30 +99,24 @@ function mismatchedType(): Refusal {
   return new Refusal("Invalid resource lookup data provided (mismatched type).");
 }
 
-/** The rule of the recorded schemas. The only filter across a relation is `project__slug`. */
-function assertDeclared(resource: Resource, path: readonly string[], name: string, comparison: string): void {
+function notAllowed(resource: Resource, name: string): Refusal {
+  return new Refusal(`'${name}' is not an allowed filter on the '${resource}' resource.`);
+}
+
+/** The rule of the recorded schemas: the only filter across a relation is `project__slug`. */
+function assertDeclared(resource: Resource, path: readonly string[], name: string): void {
   const [field = "", inner] = path;
-  assertFilterable(resource, field);
-  if (comparison !== "exact") refuseComparison(comparison, field);
   if (inner === undefined) return;
   const related = targetOf(fieldOf(resource, field));
   if (!related) throw new Refusal(`The '${field}' field does not support relations.`);
   assertFilterable(related, inner);
-  if (path.length > 2 || field !== "project" || inner !== "slug") {
-    throw new Refusal(`'${name}' is not an allowed filter on the '${resource}' resource.`);
-  }
+  if (path.length > 2 || field !== "project" || inner !== "slug") throw notAllowed(resource, name);
 }
 
 function assertFilterable(resource: Resource, field: string): void {
   if (!Object.hasOwn(filteringOf(resource), field))
     throw new Refusal(`The '${field}' field does not allow filtering.`);
 }
-
-function refuseComparison(comparison: string, field: string): never {
-  throw new Refusal(`'${comparison}' is not an allowed filter on the '${field}' field.`);
-}
-
-type WireRecord = Readonly<Record<string, unknown>>;
 
 /**
  * Whether a record in its wire form passes a filter, for catalogs that hold their records in memory. `find`
@@ -141,7 +130,7 @@ export function matchesFilter(
 ): boolean {
   const [field = "", ...rest] = path;
   const declared = fieldOf(resource, field);
-  const held = (record as WireRecord)[field];
+  const held = (record as Readonly<Record<string, unknown>>)[field];
   const related = targetOf(declared);
   if (related === undefined) {
     if (declared?.kind !== "datetime" || typeof held !== "string") return held === value;

@@ -1,21 +1,13 @@
 import { type Context, Hono } from "hono";
 import { LRUCache } from "lru-cache";
 import { entityTagOf } from "../../base/entity-tag.ts";
-import {
-  DECLARATIONS,
-  isResource,
-  RESOURCES,
-  type Resource,
-  type RootEndpoints,
-} from "../../resources/resources.ts";
+import { DECLARATIONS, isResource, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { type Catalog, type Filter, Refusal } from "./catalog.ts";
 import { type FilterRule, readFilters, refuseOrdering } from "./filters.ts";
 import { createPageSizes, describePage, readPaging, readSearchPage } from "./paging.ts";
 import { describeSchema, docSearchReply, renderJson, renderPage } from "./replies.ts";
 
-/**
- * How a server behaves where the interface is not documented (`docs/interface.md`, "What we chose").
- */
+/** How a server behaves where the interface is not documented (`docs/interface.md`, "What we chose"). */
 export interface Manners {
   /** A path without its closing slash: redirected to the path with it, or answered as if it had it. */
   closingSlash: "redirect" | "optional";
@@ -54,21 +46,13 @@ export const MIRROR: Manners = {
   hasTags: true,
 };
 
-/**
- * The interface as the service speaks it, over any catalog: routes, filters, pages, refusals, schemas. The simulated
- * service and the mirror answer by it; `manners.ts` says where they differ. It knows no database.
- */
-
 interface ProtocolOptions {
   catalog: Catalog;
   /** @default RECORDED */
   manners?: Manners;
   /** A path before `/api`, without a closing slash. @default "" */
   basePath?: string;
-  /**
-   * Whether characters outside ASCII are sent as \u escapes. The recorded service sent them raw.
-   * @default false
-   */
+  /** Whether characters outside ASCII are sent as \u escapes. The recorded service sent them raw. @default false */
   ascii?: boolean;
   /** How many bytes of rendered list replies are cached, for catalogs that have `revision`. @default 0 */
   cacheBytes?: number;
@@ -90,9 +74,8 @@ interface Asked {
 }
 
 /**
- * The whole interface of `docs/interface.md` over a catalog: routes, envelopes, refusals. Where the interface
- * is not documented it follows `manners`, and errors look like the recorded service's. JSON comes whatever
- * `Accept` asks for.
+ * The interface of `docs/interface.md` over any catalog: the simulated service and the mirror answer by it. Errors look like
+ * the recorded service's, and JSON comes whatever `Accept` asks for.
  */
 export function createProtocol(options: ProtocolOptions): Hono {
   const { catalog, manners = RECORDED, basePath = "", ascii = false, cacheBytes = 0 } = options;
@@ -107,12 +90,10 @@ export function createProtocol(options: ProtocolOptions): Hono {
   });
 
   async function answerRoot(): Promise<Response> {
-    const listing: RootEndpoints = {};
-    for (const resource of RESOURCES) {
-      const path = `${apiPath}/${resource}/`;
-      listing[resource] = { list_endpoint: path, schema: `${path}schema/` };
-    }
-    return json(listing);
+    const endpoints = (path: string) => ({ list_endpoint: path, schema: `${path}schema/` });
+    return json(
+      Object.fromEntries(RESOURCES.map((resource) => [resource, endpoints(`${apiPath}/${resource}/`)])),
+    );
   }
 
   /** A list. With `only` it has just these records, as where the path holds the slug of their project. */

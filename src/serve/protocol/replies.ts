@@ -1,7 +1,6 @@
 import { mapInTurns } from "../../base/map-in-turns.ts";
 import type { Field, FieldKind } from "../../resources/declare.ts";
-import { fieldsOf, type Resource, targetOf } from "../../resources/resources.ts";
-import type { FoundDocs } from "./catalog.ts";
+import { type FoundDocs, fieldsOf, type Resource, targetOf } from "../../resources/resources.ts";
 import { filteringOf } from "./filters.ts";
 import { DEFAULT_LIMIT } from "./paging.ts";
 
@@ -28,26 +27,12 @@ function renderText(value: unknown, ascii: boolean): string {
 function sortKeys(value: unknown): unknown {
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) {
-    let sorted: unknown[] | undefined;
-    for (let i = 0; i < value.length; i++) {
-      const item = sortKeys(value[i]);
-      if (item === value[i]) continue;
-      sorted ??= value.slice();
-      sorted[i] = item;
-    }
-    return sorted ?? value;
+    const sorted = value.map(sortKeys);
+    return sorted.some((item, place) => item !== value[place]) ? sorted : value;
   }
   const source = value as Record<string, unknown>;
   const keys = Object.keys(source);
-  let changed = false;
-  let previous = "";
-  for (const key of keys) {
-    if (key < previous) {
-      changed = true;
-      break;
-    }
-    previous = key;
-  }
+  let changed = keys.some((key, place) => key < (keys[place - 1] ?? ""));
   if (changed) keys.sort();
   const sorted: Record<string, unknown> = {};
   for (const key of keys) {
@@ -67,25 +52,12 @@ function escapeNonAscii(text: string): string {
 }
 
 /** The reply of the doc search in its search engine's format (`docs/interface.md`, "Searches"). */
-export function docSearchReply(found: FoundDocs): Record<string, unknown> {
-  return {
-    results: {
-      hits: {
-        hits: found.hits.map((hit) => ({
-          fields: {
-            link: hit.link,
-            path: [hit.path],
-            project: [hit.project],
-            title: [hit.title],
-            version: [hit.version],
-          },
-          highlight: { content: hit.content },
-        })),
-        total: found.total,
-        max_score: found.maxScore,
-      },
-    },
-  };
+export function docSearchReply({ hits, total, maxScore }: FoundDocs): Record<string, unknown> {
+  const shown = hits.map(({ link, path, project, title, version, content }) => ({
+    fields: { link, path: [path], project: [project], title: [title], version: [version] },
+    highlight: { content },
+  }));
+  return { results: { hits: { hits: shown, total, max_score: maxScore } } };
 }
 
 /**
