@@ -1,9 +1,4 @@
 /**
- * A resource is declared once, and all else derives from the declaration: the type of its records, its columns, how its
- * records are hashed, normalized, filtered and ordered, the served schema, OpenAPI, and what the client checks.
- */
-
-/**
  * The kind of value that a documented field holds on the wire (`docs/interface.md`, "Records"). `datetime`:
  * ISO 8601 without a zone. `uri`: the path of one other record. `uris`: an array of such paths. `embedded`:
  * the whole other record. `id` is on every record and in no list of fields.
@@ -60,6 +55,10 @@ interface Checked<Name extends string, F extends Fields> extends Declaration<Nam
   readonly summary: readonly ("id" | (string & keyof F))[];
 }
 
+/**
+ * Declares a resource. All else derives from it: the type of its records, its columns, how its records are hashed,
+ * normalized, filtered and ordered, the served schema, OpenAPI, and what the client checks.
+ */
 export function declare<const Name extends string, const F extends Fields>(
   declaration: Checked<Name, F>,
 ): Declaration<Name, F> {

@@ -1,8 +1,5 @@
 export interface LocalTime {
-  /**
-   * `YYYY-MM-DDTHH:MM:SS[.ffffff]`, as a Python server prints it: six digits of fraction, or none when it is
-   * zero.
-   */
+  /** `YYYY-MM-DDTHH:MM:SS[.ffffff]`, as a Python server prints it: six digits of fraction, or none when it is zero. */
   text: string;
   /** Microseconds since 1970-01-01T00:00:00 of the same unnamed zone. */
   microseconds: bigint;
@@ -47,13 +44,9 @@ export function parseLocalTime(value: string): LocalTime | null {
   const seconds =
     (before * 365 + leapDays - 719_162 + dayOfYear) * 86_400 + hour * 3600 + minute * 60 + second;
   return {
-    text: isCanonical(length, separator, micros) ? value : print(value, micros),
+    text: separator === "T" && length === (micros === 0 ? 19 : 26) ? value : print(value, micros),
     microseconds: BigInt(seconds) * 1_000_000n + BigInt(micros),
   };
-}
-
-function isCanonical(length: number, separator: string, micros: number): boolean {
-  return separator === "T" && length === (micros === 0 ? 19 : 26);
 }
 
 function print(value: string, micros: number): string {

@@ -74,17 +74,10 @@ export function createListSlices() {
   };
 }
 
-interface List {
-  /** Equal for equal lists. */
-  name: string;
-  /** The rows, as they are called in `from`. */
-  r: RecordTable;
-  /** `TABLE as r where …` */
-  from: SQL;
-}
+type List = ReturnType<typeof describeList>;
 
-/** The rows that upstream's list shows: live, not missing from it, and projects only when it has shown them. */
-function describeList(resource: Resource, filters: ListRequest["filters"]): List {
+/** The rows `r` that upstream's list shows: live, not missing from it, and projects only when it has shown them. */
+function describeList(resource: Resource, filters: ListRequest["filters"]) {
   const r = recordsAs(resource, "r");
   const conditions = [
     compose`${r.deleted_at} is null`,
@@ -92,7 +85,7 @@ function describeList(resource: Resource, filters: ListRequest["filters"]): List
     ...filters.map((filter) => filterCondition(resource, filter, "r")),
   ];
   return {
-    // A hash, because the value of a filter may be as long as a URL.
+    /** Equal for equal lists. A hash, because the value of a filter may be as long as a URL. */
     name: createHash("sha256")
       .update(JSON.stringify([resource, filters]))
       .digest("base64url"),
@@ -147,9 +140,7 @@ interface ListPlace {
   id: string;
 }
 
-/**
- * The condition that a record stands behind a place. The first comparison alone lets the index find the place.
- */
+/** The condition that a record stands behind a place. The first comparison alone lets the index find the place. */
 function isBehind({ key, type, isDescending }: ListOrder, r: RecordTable, place: ListPlace): SQL {
   const id = compose`${place.id}::text collate "C"`;
   const behindId = compose`(length(${r.id}), ${r.id}) > (length(${id}), ${id})`;

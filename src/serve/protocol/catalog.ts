@@ -1,16 +1,10 @@
 import type { FileHitRecord, FoundDocs, RecordTypes, Resource } from "../../resources/resources.ts";
 
-/**
- * One condition on a list: equality. The protocol has checked that the path leads to a field and that the
- * field may have this value.
- */
+/** One condition on a list: equality. The path leads to a field that may have this value. */
 export interface Filter {
   /** The compared field, after the references that lead to it: `["state"]`, `["project", "slug"]`. */
   path: readonly string[];
-  /**
-   * A text, a boolean, a date as `LocalTime.text` (`src/resources/local-time.ts`), or the id of the referenced
-   * record.
-   */
+  /** A text, a boolean, a date as `LocalTime.text`, or the id of the referenced record. */
   value: string | boolean;
 }
 
@@ -29,10 +23,7 @@ export interface Slice<R> {
   revision?: string | undefined;
 }
 
-/**
- * The source of the protocol's replies. It returns records as they are on the wire. The protocol adds
- * envelopes, status codes and refusals. A rejected promise becomes a 500.
- */
+/** The source of the protocol's replies. It returns records as they are on the wire. A rejected promise becomes a 500. */
 export interface Catalog {
   /** Records in the order of their list. Hidden records are not in it and not counted. */
   list<R extends Resource>(resource: R, query: ListRequest): Promise<Slice<RecordTypes[R]>>;
@@ -70,9 +61,7 @@ export class Refusal extends Error {
   override name = "Refusal";
 }
 
-/**
- * A catalog does not know the whole list, or not this record of it, yet. An answer would look like deletions.
- */
+/** A catalog does not know the whole list, or not this record of it, yet. An answer would look like deletions. */
 export class NotReadyError extends Error {
   override name = "NotReadyError";
 }

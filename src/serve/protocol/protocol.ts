@@ -68,10 +68,7 @@ interface ProtocolOptions {
   onFailure?: (error: Error, path: string, told: unknown) => Response;
 }
 
-interface Asked {
-  url: URL;
-  request: Request;
-}
+type Asked = { url: URL; request: Request };
 
 /**
  * The interface of `docs/interface.md` over any catalog: the simulated service and the mirror answer by it. Errors look like
