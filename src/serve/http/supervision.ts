@@ -9,7 +9,6 @@ import type { Definitions } from "../../store/migrate/definitions.ts";
 import { explainReplyFailure, failureReply } from "./error-reply.ts";
 import { readOnly } from "./request-rules.ts";
 import type { BoundedReader } from "./served-mirror.ts";
-import type { FiguresReading } from "../../report/status/read-figures.ts";
 
 /** Gives all who ask within `keepMs` one answer. Who asks while it is being made waits. A failure is kept as long. */
 export function createBriefAnswer<T>(
