@@ -214,8 +214,8 @@ const OURS = /^(?:postgres(?:\.log|-unfinished-\d+)?|password|port|lock(?:\.[0-9
 const STICKY = 0o1000;
 
 /**
- * Makes the data directory, its log and its password private to the user who runs docmirror. A folder that also holds other files, or belongs to another user, keeps its permissions: docmirror
- * shares it, and the secret files in it are private themselves.
+ * Makes the data directory, its log and its password private to the user who runs docmirror. A folder that also holds other
+ * files, or belongs to another user, keeps its permissions: docmirror shares it, and the secret files in it are private themselves.
  */
 async function closeToOthers(paths: EmbeddedPaths, account: ServerAccount, log: Logger) {
   const me = process.geteuid?.();
