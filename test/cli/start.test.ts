@@ -47,7 +47,7 @@ describe.skipIf(!isBuilt)("what is loaded before the first line", () => {
 
   it.each(COMMANDS.map(({ name }) => name))("of %s leaves out what asks upstream", async (name) => {
     const loaded = await loadedBy([name, "--help"]);
-    expect(sum(loaded)).toBeGreaterThan(300 * KB);
+    expect(sum(loaded)).toBeGreaterThan(200 * KB);
     expect(sum(loaded)).toBeLessThan((SERVERS.includes(name) ? 2700 : 2050) * KB);
     const texts = loaded.map(({ path }) => readFileSync(path, "utf8"));
     expect(texts.filter((text) => text.includes("UND_ERR_HEADERS_TIMEOUT"))).toEqual([]);
