@@ -8,6 +8,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, extname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { RELATIONS } from "../src/report/dictionary.ts";
 
 /** The eleven rooms. Each imports only from levels below its own. */
 const ROOMS: readonly (readonly string[])[] = [
@@ -224,5 +225,66 @@ describe("the files", () => {
   it("read the environment in base/config alone", () => {
     const readers = FILES.filter((file) => /\bprocess\.env\b/.test(readFileSync(join(SRC, file), "utf8")));
     expect(readers.filter((file) => file !== "base/config.ts" && !isIn(file, "base/config"))).toEqual([]);
+  });
+});
+
+const DOCS = join(SRC, "../docs");
+const OF_MAINTAINERS = ["changing", "decisions", "performance", "reliability"];
+/** Scripts write them from what the code says. */
+const WRITTEN = ["cli", "contract", "data-dictionary", "metrics", "settings"];
+
+const linesOf = (text: string) => text.split("\n").length - 1;
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+const sources = FILES.map((file) => readFileSync(join(SRC, file), "utf8"));
+const IMPORT = /^(?:import\b[^;]*?;|export (?:type )?(?:\{[^}]*\}|\*[^;]*) from [^;]*;)$/gm;
+/** The words of a page. Those between two marks are drawn by a script, such as `npm run docs:tables`. */
+const wordsOf = (path: string) =>
+  readFileSync(join(DOCS, path), "utf8")
+    .replace(/<!-- (\w+):begin -->[\s\S]*?<!-- \1:end -->/g, "")
+    .split(/\s+/)
+    .filter((word) => word !== "").length;
+const pagesOfUsers = readdirSync(DOCS).filter(
+  (name) => name.endsWith(".md") && !WRITTEN.includes(name.replace(".md", "")),
+);
+
+const lines = sum(sources.map(linesOf));
+const importLines = sum(
+  sources.flatMap((text) => [...text.matchAll(IMPORT)].map(([found]) => linesOf(`${found}\n`))),
+);
+/**
+ * The weight of the house. No single file was wrong while it grew, so the sums have an end as well. What needs more room makes
+ * it: fewer lines elsewhere, not a larger number here.
+ */
+const BUDGETS = [
+  { what: "lines of TypeScript in src", most: 52_000, is: lines },
+  { what: "files of TypeScript in src", most: 520, is: FILES.length },
+  {
+    what: "per cent of these lines that import",
+    most: 7,
+    is: Number(((100 * importLines) / lines).toFixed(2)),
+  },
+  { what: "relations of schema report", most: 36, is: RELATIONS.length },
+  {
+    what: "words of four pages for maintainers",
+    most: 10_500,
+    is: sum(OF_MAINTAINERS.map((name) => wordsOf(`internals/${name}.md`))),
+  },
+  {
+    what: "words of the pages for users",
+    most: 15_500,
+    is: sum(["../README.md", ...pagesOfUsers].map(wordsOf)),
+  },
+];
+
+describe("the weight", () => {
+  const table = BUDGETS.map(({ what, most, is }) => `${is > most ? "✗" : "✓"} ${is} of ${most} ${what}`).join(
+    "\n",
+  );
+
+  it.each(
+    BUDGETS.map(({ most, what, is }) => [most, what, is] as const),
+  )("is at most %d %s", (most, _, is) => {
+    expect(is, table).toBeGreaterThan(0);
+    expect(is, table).toBeLessThanOrEqual(most);
   });
 });
