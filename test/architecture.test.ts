@@ -271,7 +271,7 @@ const BUDGETS = [
   },
   {
     what: "words of the pages for users",
-    most: 15_900,
+    most: 16_400,
     is: sum(["../README.md", ...pagesOfUsers].map(wordsOf)),
   },
 ];
