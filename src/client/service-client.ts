@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { Reply } from "../base/errors.ts";
 import type { Resource } from "../resources/resources.ts";
 import type { CallOptions } from "./client-options.ts";
@@ -5,8 +6,6 @@ import { assertCount, type DocSearch, type Filters, type OtherFilters } from "./
 import type { ListPage } from "./list-pages.ts";
 import type { FileHit, RecordOf, Version } from "./parse-record.ts";
 import type { DocHits, ResourceSchema, RootListing } from "./parse-replies.ts";
-
-/// <reference lib="esnext.disposable" preserve="true" />
 
 export interface PageQuery<R extends Resource> extends CallOptions {
   filters?: Filters<R> | undefined;
