@@ -1246,7 +1246,7 @@ CREATE TRIGGER note_truncate AFTER TRUNCATE ON rollup.builds FOR EACH STATEMENT 
 
 -- Part 9: the first rows
 
--- The rules that failures are classified by at first; whoever runs docmirror may change them.
+-- The rules that failures are classified by at first. Users may change them.
 INSERT INTO report.error_rules (position, pattern, class, note, is_platform) VALUES
   (10, 'terminated due to inactivity', 'infra', 'closed by the service''s own job after it hung: no fault of the project', true),
   (20, 'cannot connect to the docker|error response from daemon|container .*(died|not running)|internal server error|worker (was )?lost', 'infra', 'the platform', true),
@@ -1264,7 +1264,7 @@ INSERT INTO report.error_rules (position, pattern, class, note, is_platform) VAL
 
 -- Part 10: rights, and a schema for what names people
 
--- Whoever may use the schema must see whether it is current.
+-- All who may use the schema must see whether it is current.
 GRANT SELECT ON sync.definitions TO PUBLIC;
 
 -- Views that name people are apart, so that a reader may have the others alone.

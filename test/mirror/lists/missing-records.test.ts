@@ -50,7 +50,7 @@ describe("a whole walk's missing records", () => {
     ]);
   });
 
-  test("are told by runs: a clock that stood ten years ahead changes nothing", async ({ loading }) => {
+  test("go by runs: a clock that stood ten years ahead changes nothing", async ({ loading }) => {
     await loading.load("user", [wireUser("1"), wireUser("2")], { at: "2036-05-15T00:00:00Z" });
     expect(await note(loading, ["1"])).toMatchObject({ known: 2, missing: 1 });
     expect(await notedIds(loading)).toEqual(["2"]);

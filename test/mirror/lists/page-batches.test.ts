@@ -66,7 +66,7 @@ test("with one page a batch each is settled before the next is taken", async () 
   await batches.end();
 });
 
-test("a failure is thrown to whoever adds or ends next, and nothing more is handed on", async () => {
+test("a failure is thrown by the next call that adds or ends, and nothing more is handed on", async () => {
   const { batches, begun, seqs } = setUp(16);
   for (const seq of [0, 1, 2]) await batches.add(waiting(seq));
   const reason = new Error("no");
