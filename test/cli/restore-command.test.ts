@@ -138,7 +138,7 @@ ALTER TABLE "mirror"."projects" ADD COLUMN "loud_name" text;
 UPDATE "mirror"."projects" SET "loud_name" = upper("name");`,
       definitions: {
         "builds_source.sql": (text) => `${text}\n-- the next one`,
-        "failing_now.sql": (text) => text.replace(/ AS error_line$/m, " AS error_line, 1 AS next_column"),
+        "failing_now.sql": (text) => text.replace(/ AS reference$/m, " AS reference, 1 AS next_column"),
       },
     });
     await using target = await emptyDatabase();

@@ -22,7 +22,7 @@ ALTER TABLE "mirror"."builds" RENAME COLUMN "success" TO "succeeded";`;
 /** Another formula of stored answers, and a view with a column more. */
 const MORE_REPORTS = {
   "builds_source.sql": (text: string) => `${text}\n-- the next one`,
-  "failing_now.sql": (text: string) => text.replace(/ AS error_line$/m, " AS error_line, 1 AS next_column"),
+  "failing_now.sql": (text: string) => text.replace(/ AS reference$/m, " AS reference, 1 AS next_column"),
 };
 
 const WARNING = "a later version has migrated this database";
@@ -105,7 +105,7 @@ describe("a program whose database the next release has migrated", {
 
   test("stops with exit code 7 where a report has lost a column", async () => {
     const definitions = {
-      "failing_now.sql": (text: string) => text.replace(/ AS reference,/, " AS renamed,"),
+      "failing_now.sql": (text: string) => text.replace(/ AS reference$/m, " AS renamed"),
     };
     using next = makeNextRelease({ migration: ADDITIVE, definitions });
     await using mirror = await setUp(next);
