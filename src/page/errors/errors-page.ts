@@ -8,10 +8,10 @@ import { nearestChoices, readPageNumber, readText } from "../parts/choices.ts";
 import type { Address, Draft, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import { askForKinds, assertKindKnown, KINDS, kindLabel, kindMeaning, renderMask } from "../parts/kinds.ts";
-import { buildHref, buildLink, withQuery } from "../parts/links.ts";
+import { buildHref, buildLink, type Link, withQuery } from "../parts/links.ts";
 import { icon } from "../parts/marks.ts";
 import { renderKindRows } from "../parts/mini-bars.ts";
-import { drawNoMatch, type Link, renderEmpty } from "../parts/notice.ts";
+import { drawNoMatch, renderEmpty } from "../parts/notice.ts";
 import { kindsOf } from "../parts/outcomes.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import {

@@ -7,7 +7,8 @@ import type { Question } from "../../report/ask.ts";
 import { runText, type WrittenStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { html, type Markup } from "./html.ts";
-import { type Query, withQuery } from "./links.ts";
+import { type Link, type Query, renderLinks, withQuery } from "./links.ts";
+import { mark } from "./marks.ts";
 import type { PageMoment } from "./page-moment.ts";
 
 /** A row of a relation, as the driver returns it. */
@@ -42,7 +43,10 @@ export interface BlockFacts {
   readonly body: Markup | readonly Markup[];
 }
 
-type BlockBody = Omit<BlockFacts, "id" | "tools">;
+interface BlockBody extends Omit<BlockFacts, "id" | "tools"> {
+  /** Why there is nothing to show, in place of the body. */
+  readonly empty?: Empty | false | undefined;
+}
 
 /** `Body` may have more than a block shows, such as the line that stands for it on a phone. Drawn as null it is not shown. */
 interface Block<
@@ -151,7 +155,8 @@ export async function drawBlocks<Scope, A extends Asked, Said, More>(
     const question = fileOf(one as unknown as Block<Scope>, scope);
     const own = Object.fromEntries(Object.keys(narrowedBy).map((key) => [key, kept(scope)[key]]));
     const href = (ending: string) => withQuery(`/files/${name}/${id}.${ending}`, own);
-    return body && { id, ...(question && { tools: { question, href } }), ...body };
+    const tools = question && { tools: { question, href } };
+    return body && { id, ...tools, ...body, body: body.empty ? renderNoRows(...body.empty) : body.body };
   }
   const column = (all: Column<Scope>) =>
     html`${all.map((one) => {
@@ -247,6 +252,34 @@ function renderTools(id: string, title: string, { question, href }: Offer): Mark
   <button type="button" popovertarget="sql-${id}" popovertargetaction="hide">Close</button></div>
   <pre tabindex="0" role="region" aria-label="SQL of ${title}">${question.readable}</pre>
   <p>At the command line <code>docmirror sql</code> runs it.</p></div></div>`;
+}
+
+/**
+ * The three states of an empty answer. `none`: it was looked for, and there is none. `unknown`: nobody has
+ * looked. `no-match`: the filter leaves nothing, which says nothing about builds.
+ */
+const EMPTY_MARKS = {
+  none: ["good", "none"],
+  unknown: ["idle", "not known"],
+  "no-match": ["idle", "nothing matches"],
+} as const;
+
+/**
+ * The state in some words, such as "None found.", and with `none` how much was looked at, else what to do; then links to go on
+ * by.
+ */
+export type Empty = readonly [
+  kind: keyof typeof EMPTY_MARKS,
+  strong: string,
+  say: Markup | string,
+  ways?: readonly Link[],
+];
+
+/** An empty answer that never claims more than is known. */
+export function renderNoRows(...[kind, strong, say, ways = []]: Empty): Markup {
+  const [sign, word] = EMPTY_MARKS[kind];
+  return html`<div class="empty"><p>${mark(sign, word)} <strong>${strong}</strong> ${say}</p>
+    ${ways.length === 0 ? "" : html`<p class="acts-inline">${renderLinks(ways)}</p>`}</div>`;
 }
 
 /** The head of a page that has no verdict. */

@@ -29,6 +29,16 @@ export function buildHref(id: string): string {
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
+export interface Link {
+  readonly href: string;
+  readonly words: Markup | string;
+}
+
+/** Links in one line. */
+export function renderLinks(links: readonly Link[]): Markup {
+  return html`${links.map(({ href, words }, place) => html`${place > 0 ? " · " : ""}<a href="${href}">${words}</a>`)}`;
+}
+
 /** A path with a query. Undefined values are left out. */
 export function withQuery(path: string, query: Query): string {
   const parameters = new URLSearchParams();

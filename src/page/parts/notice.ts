@@ -1,23 +1,11 @@
+import { type Empty, renderNoRows } from "./block.ts";
 import type { DocumentFacts, Draft } from "./document.ts";
 import { foreign, html, type Markup } from "./html.ts";
-import { buildHref, projectHref } from "./links.ts";
-import { type MarkKind, mark } from "./marks.ts";
+import { buildHref, type Link, projectHref, renderLinks } from "./links.ts";
 import { renderVerdict } from "./verdict.ts";
 
-/**
- * The three states of an empty answer. `none`: it was looked for, and there is none. `unknown`: nobody has
- * looked. `no-match`: the filter leaves nothing, which says nothing about builds.
- */
-type EmptyKind = "none" | "unknown" | "no-match";
-
-const MARKS: Record<EmptyKind, { kind: MarkKind; word: string }> = {
-  none: { kind: "good", word: "none" },
-  unknown: { kind: "idle", word: "not known" },
-  "no-match": { kind: "idle", word: "nothing matches" },
-};
-
 export interface EmptyFacts {
-  readonly kind: EmptyKind;
+  readonly kind: Empty[0];
   /** The state in some words, such as "None found." */
   readonly strong: string;
   /** With `none` it says how much was looked at; else what to do. */
@@ -26,22 +14,9 @@ export interface EmptyFacts {
   readonly ways?: readonly Link[];
 }
 
-export interface Link {
-  readonly href: string;
-  readonly words: Markup | string;
-}
-
-/** An empty answer that never claims more than is known. */
-export function renderEmpty({ kind, strong, say, ways = [] }: EmptyFacts): Markup {
-  const { kind: shape, word } = MARKS[kind];
-  return html`<div class="empty"><p>${mark(shape, word)} <strong>${strong}</strong> ${say}</p>
-    ${ways.length === 0 ? "" : html`<p class="acts-inline">${renderLinks(ways)}</p>`}</div>`;
-}
-
-/** Links in one line. */
-export function renderLinks(links: readonly Link[]): Markup {
-  return html`${links.map(({ href, words }, place) => html`${place > 0 ? " · " : ""}<a href="${href}">${words}</a>`)}`;
-}
+/** The same as `renderNoRows`, for answers that say more than that. */
+export const renderEmpty = ({ kind, strong, say, ways = [] }: EmptyFacts): Markup =>
+  renderNoRows(kind, strong, say, ways);
 
 interface NoMatchFacts {
   /** The path of the page in the navigation. */

@@ -6,9 +6,9 @@ import { momentMs, momentTag, when } from "../parts/age.ts";
 import { askEach, block, type Row } from "../parts/block.ts";
 import { foreign, html, type Markup, shorten, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import type { Query } from "../parts/links.ts";
+import { type Link, type Query, renderLinks } from "../parts/links.ts";
 import { type MarkKind, mark } from "../parts/marks.ts";
-import { type Link, renderEmpty, renderLinks } from "../parts/notice.ts";
+import { renderEmpty } from "../parts/notice.ts";
 import { renderKey } from "../parts/plot.ts";
 import { linkStrip, type StripBuild } from "../parts/series.ts";
 import {

@@ -21,8 +21,8 @@ import {
 } from "../parts/choices.ts";
 import type { Address, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
-import { type Query, withQuery } from "../parts/links.ts";
-import { type Link, renderEmpty } from "../parts/notice.ts";
+import { type Link, type Query, withQuery } from "../parts/links.ts";
+import { renderEmpty } from "../parts/notice.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { findNearestProjects } from "../parts/projects.ts";
 import { renderListTable } from "../parts/tables.ts";

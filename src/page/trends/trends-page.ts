@@ -6,8 +6,8 @@ import { askEach, type BlockPage, drawBlocks, filesOf } from "../parts/block.ts"
 import { readText } from "../parts/choices.ts";
 import type { Address, Draft, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
-import { withQuery } from "../parts/links.ts";
-import { drawNoMatch, type Link } from "../parts/notice.ts";
+import { type Link, withQuery } from "../parts/links.ts";
+import { drawNoMatch } from "../parts/notice.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import {
   dayText,
