@@ -2,15 +2,15 @@ import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
 import { age, momentMs, momentTag, span, when } from "../parts/age.ts";
-import { block, type Row } from "../parts/block.ts";
+import { block, type Row, renderNoRows } from "../parts/block.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, projectLink, targetTag } from "../parts/links.ts";
-import { icon, mark, outcomeMark } from "../parts/marks.ts";
-import { renderEmpty } from "../parts/notice.ts";
+import { icon, mark, outcomeMark, outcomeSign } from "../parts/marks.ts";
 import { linesHref } from "../parts/rising.ts";
 import { linkStrip } from "../parts/series.ts";
-import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
+import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";
+import type { BuildSaid } from "./build-verdict.ts";
 
 const fact = relation("fact_builds");
 const build = relation("fact_builds", "build");
@@ -28,12 +28,9 @@ const ALIKE_DAYS = 28;
 export const series = block({
   id: "series",
   narrowedBy: OWN,
-  asks({ fact }: BuildScope) {
-    const { around, good } = fact === undefined || !hasSeries(fact) ? NOTHING : questionsOf(fact);
-    return { rows: around, good };
-  },
-  file: ({ id, fact }) => (fact === undefined ? askForBuild(id) : questionsOf(fact).around),
-  draw({ rows, good }, { fact, now }, { told }: BuildSaid) {
+  asks: ({ fact }: BuildScope) => (fact && hasSeries(fact) ? askAround(fact) : { rows: null, good: null }),
+  file: ({ id, fact }) => (fact ? askAround(fact).rows : askForBuild(id)),
+  draw({ rows, good: [good] }, { fact, now }, { told }: BuildSaid) {
     if (told === null || fact === undefined || !hasSeries(fact)) return null;
     const target = targetWords(fact.version_slug, fact.type);
     const builds = rows.map((row) => ({
@@ -45,7 +42,7 @@ export const series = block({
       title: `Builds of ${target}`,
       note: "The oldest first; this one is outlined.",
       body: linkStrip(builds, String(fact.build_id)),
-      neighbours: renderNeighbours({ fact, around: rows, good: good[0], now }),
+      neighbours: renderNeighbours(fact, rows, good, now),
     };
   },
 });
@@ -54,11 +51,9 @@ export const series = block({
 export const same = block({
   id: "same",
   narrowedBy: OWN,
-  asks({ fact }: BuildScope) {
-    const { alike, kind } = fact === undefined || !hasError(fact) ? NOTHING : questionsOf(fact);
-    return { rows: alike, kind };
-  },
-  file: ({ id, fact }) => (fact === undefined ? askForBuild(id) : questionsOf(fact).alike),
+  asks: ({ fact }: BuildScope) =>
+    fact?.failed === 1 && fact.error_fingerprint !== null ? askAlike(fact) : { rows: null, kind: null },
+  file: ({ id, fact }) => (fact ? askAlike(fact).rows : askForBuild(id)),
   draw({ rows, kind: [kind] }, { fact, now }, { told }: BuildSaid) {
     if (!told?.isFailed || fact === undefined || fact.error_fingerprint === null) return null;
     const total = Number(rows[0]?.projects ?? 0);
@@ -72,7 +67,7 @@ export const same = block({
       note: "Other projects with the same line, in the last 28 days. Paths, numbers and hashes may differ.",
       body: html`${
         total === 0
-          ? renderEmpty({ kind: "none", strong: "None found.", say: "No other project had this error line." })
+          ? renderNoRows("none", "None found.", "No other project had this error line.")
           : html`<ul class="rows">${rows.map((row) => renderAlikeBuild(row, now))}</ul>`
       }
 <p class="more"><a href="${lineHref}">${left > 0 ? `${grouped(left)} more, and all` : "All"} with this line</a> ·
@@ -81,19 +76,13 @@ export const same = block({
   },
 });
 
-const NOTHING = { around: null, good: null, alike: null, kind: null };
-
 /** Builds of no known series have no neighbours. */
 const hasSeries = ({ reference }: Row): boolean => reference !== "(none)";
-const hasError = ({ failed, error_fingerprint: print }: Row): boolean => failed === 1 && print !== null;
 
-/** Its neighbours, and who has the same error. */
-function questionsOf(row: Row) {
-  const textOf = (column: string) => String(row[column]);
-  const isThis = sql`${fact.build_id} = ${textOf("build_id")}`;
-  const withThis = sql`with this as (select * from ${fact} where ${isThis})`;
-  const isOfSeries = sql`${build.project_id} = ${textOf("project_id")} and ${build.version_id} = ${textOf("version_id")}
-    and ${build.type} = ${textOf("type")} and ${build.reference} is not distinct from ${own.reference}`;
+function askAround({ build_id: id, project_id, version_id, type }: Row) {
+  const withThis = sql`with this as (select * from ${fact} where ${fact.build_id} = ${id})`;
+  const isOfSeries = sql`${build.project_id} = ${project_id} and ${build.version_id} = ${version_id}
+    and ${build.type} = ${type} and ${build.reference} is not distinct from ${own.reference}`;
   const place = (of: typeof fact) =>
     sql`(coalesce(${of.triggered_at}, '-infinity'), length(${of.build_id}), ${of.build_id})`;
   const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
@@ -103,11 +92,8 @@ function questionsOf(row: Row) {
     and ${place(build)} ${sign} ${place(own)}
   order by ${order}
   limit ${inline(builds)})`;
-  const isOfKind = sql`${fact.failed} = 1 and ${fact.error_fingerprint} = ${textOf("error_fingerprint")}
-    and ${fact.triggered_on} > (select ${fact.triggered_on} from ${fact} order by ${fact.triggered_on} desc nulls last limit 1) - 28
-    and ${fact.project_id} <> ${textOf("project_id")}`;
   return {
-    around: ask("fact_builds")`
+    rows: ask("fact_builds")`
 ${withThis}
 select ${pick(fact, "build_id", "outcome", "succeeded", "triggered_at", "error_class")}
 from (
@@ -123,7 +109,15 @@ from ${build}, this
 where ${isOfSeries} and ${build.succeeded} = 1 and ${place(build)} < ${place(own)}
 order by ${newest}
 limit 1`,
-    alike: ask("fact_builds")`
+  };
+}
+
+function askAlike({ project_id, error_fingerprint: print, error_line_id: line }: Row) {
+  const isOfKind = sql`${fact.failed} = 1 and ${fact.error_fingerprint} = ${print}
+    and ${fact.triggered_on} > (select ${fact.triggered_on} from ${fact} order by ${fact.triggered_on} desc nulls last limit 1) - 28
+    and ${fact.project_id} <> ${project_id}`;
+  return {
+    rows: ask("fact_builds")`
 select ${pick(fact, "build_id", "project_slug", "version_slug", "type", "triggered_at")},${onPage` count(*) over () as projects,`}
   exists (
     select from ${failing}
@@ -132,7 +126,7 @@ select ${pick(fact, "build_id", "project_slug", "version_slug", "type", "trigger
 from (
   select distinct on (${fact.project_id}) *
   from ${fact}
-  where ${isOfKind} and ${fact.error_line_id} = ${textOf("error_line_id")}
+  where ${isOfKind} and ${fact.error_line_id} = ${line}
   order by ${fact.project_id}, ${fact.triggered_at} desc
 ) as build
 order by ${fact.triggered_at} desc, ${fact.build_id} desc${onPage`\nlimit ${inline(MOST_ALIKE)}`}`,
@@ -149,84 +143,48 @@ function renderAlikeBuild(row: Row, now: Date): Markup {
     ${row.is_failing === true ? "still failing" : "fails no more"}</small></li>`;
 }
 
-interface AroundFacts {
-  readonly fact: Row;
-  /** The builds of its version and format around it, the oldest first, itself among them. */
-  readonly around: readonly Row[];
-  /** The last one before it that succeeded. */
-  readonly good: Row | undefined;
-  readonly now: Date;
-}
-
-function renderNeighbours({ fact, around, good, now }: AroundFacts): Markup {
+/** `around` is its version and format around it, the oldest first, itself among them; `good` the last before it that succeeded. */
+function renderNeighbours(fact: Row, around: readonly Row[], good: Row | undefined, now: Date): Markup {
   const target = targetWords(fact.version_slug, fact.type);
   const place = around.findIndex(({ build_id }) => build_id === fact.build_id);
   const [before, after] = [around[place - 1], around[place + 1]];
+  const near = (label: string, row: Row | undefined, words: Markup | string, to?: "prev" | "next") => {
+    const isNext = to === "next";
+    const name = html`<span>${label}: ${row ? foreign(String(row.build_id), 24) : isNext ? "none yet" : "none"}<small>${words}</small></span>`;
+    const signs = [to ? icon(to) : "", row && (to ? outcomeSign(row.outcome) : mark("good", "last good"))];
+    const parts = isNext ? [name, ...signs.toReversed()] : [...signs, name];
+    if (row === undefined) return html`<span class="off${isNext ? " right" : ""}">${parts}</span>`;
+    const rel = to && html` rel="${to}"`;
+    return html`<a${isNext ? html` class="right"` : ""} href="${buildHref(String(row.build_id))}"${rel}>${parts}</a>`;
+  };
+  const at = ({ outcome, triggered_at }: Row, words: string) =>
+    html`${outcomeMark(outcome).word} ${momentTag(triggered_at, now)}${words}`;
+  const lastWords =
+    fact.failed === 1
+      ? `${target} still fails`
+      : fact.succeeded === 1
+        ? `${target} is good`
+        : "this is the newest that is known";
   return html`<nav class="near" aria-label="Builds of ${target}">
-${renderBefore(fact, before, target, now)}
-${renderGood(good, target, good && goodWords(fact, around, good, now))}
-${renderAfter(fact, after, target, now)}
+${near("Before", before, before ? at(before, gap(before, fact, "earlier")) : `the first build of ${target} that is known`, "prev")}
+${near("Last good", good, good ? goodWords(fact, around.slice(0, place), good, now) : `no build of ${target} before it succeeded`)}
+${near("After", after, after ? at(after, gap(fact, after, "later")) : lastWords, "next")}
 </nav>`;
 }
-
-function renderBefore(fact: Row, before: Row | undefined, target: string, now: Date): Markup {
-  if (before === undefined)
-    return html`<span class="off">${icon("prev")}
-      <span>Before: none<small>the first build of ${target} that is known</small></span></span>`;
-  return html`<a href="${hrefOf(before)}" rel="prev">${icon("prev")}${markOf(before)}
-    <span>Before: ${idOf(before)}<small>${whenOf(before, now)}${gap(before, fact, "earlier")}</small></span></a>`;
-}
-
-function renderGood(good: Row | undefined, target: string, words: Markup | string | undefined): Markup {
-  if (good === undefined)
-    return html`<span class="off">
-      <span>Last good: none<small>no build of ${target} before it succeeded</small></span></span>`;
-  return html`<a href="${hrefOf(good)}">${mark("good", "last good")}
-    <span>Last good: ${idOf(good)}<small>${words}</small></span></a>`;
-}
-
-function renderAfter(fact: Row, after: Row | undefined, target: string, now: Date): Markup {
-  if (after === undefined)
-    return html`<span class="off right">
-      <span>After: none yet<small>${lastWords(fact, target)}</small></span>${icon("next")}</span>`;
-  return html`<a class="right" href="${hrefOf(after)}" rel="next">
-    <span>After: ${idOf(after)}<small>${whenOf(after, now)}${gap(fact, after, "later")}</small></span>
-    ${markOf(after)}${icon("next")}</a>`;
-}
-
-const whenOf = ({ outcome, triggered_at }: Row, now: Date): Markup =>
-  html`${outcomeMark(outcome).word} ${momentTag(triggered_at, now)}`;
 
 function triggeredWords({ triggered_at }: Row, now: Date): string {
   const ms = momentMs(triggered_at);
   return Number.isNaN(ms) ? "" : `, ${when(ms, now)} UTC`;
 }
 
-function goodWords(fact: Row, around: readonly Row[], good: Row, now: Date): Markup | string {
-  const earlier = around.slice(
-    0,
-    around.findIndex(({ build_id }) => build_id === fact.build_id),
-  );
+function goodWords(fact: Row, earlier: readonly Row[], good: Row, now: Date): Markup | string {
   if (fact.failed !== 1 || earlier.at(-1)?.build_id !== good.build_id)
     return html`${momentTag(good.triggered_at, now)}${gap(good, fact, "earlier")}`;
   const streak = earlier.length - 1 - earlier.findLastIndex(({ succeeded }) => succeeded !== 1);
   return `so this build broke it, after ${streak >= BEFORE ? "at least " : ""}${streak} good`;
 }
 
-function lastWords(fact: Row, target: string): string {
-  if (fact.failed === 1) return `${target} still fails`;
-  return fact.succeeded === 1 ? `${target} is good` : "this is the newest that is known";
-}
-
 function gap(from: Row, to: Row, way: string): string {
   const ms = momentMs(to.triggered_at) - momentMs(from.triggered_at);
   return Number.isNaN(ms) ? "" : `, ${span(Math.max(0, ms))} ${way}`;
-}
-
-const hrefOf = ({ build_id }: Row): string => buildHref(String(build_id));
-const idOf = ({ build_id }: Row): Markup => foreign(String(build_id), 24);
-
-function markOf({ outcome }: Row): Markup {
-  const { kind, word } = outcomeMark(outcome);
-  return mark(kind, word);
 }

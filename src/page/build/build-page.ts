@@ -6,8 +6,8 @@ import type { Draft, PageFunction } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { notice } from "../parts/notice.ts";
 import { same, series } from "./around.ts";
-import { askForBuild, type BuildSaid, type BuildScope } from "./build-scope.ts";
-import { buildVerdict } from "./build-verdict.ts";
+import { askForBuild, type BuildScope } from "./build-scope.ts";
+import { type BuildSaid, buildVerdict } from "./build-verdict.ts";
 import { changes, facts, quarantine } from "./facts.ts";
 import { log, why } from "./log.ts";
 import { states } from "./states.ts";
@@ -51,13 +51,13 @@ async function draw(tx: TransactionSql, scope: BuildScope): Promise<Draft> {
   const drawn = await drawBlocks(tx, BUILD, buildVerdict, scope);
   const { told } = drawn.verdict;
   if (told === null) return absent(id, absenceWords(drawn.verdict));
-  const { verdict, bar } = told;
+  const { tone, sign, bar } = told;
   const of = fact === undefined ? "" : ` of ${shorten(String(fact.project_slug), 40)}`;
   const main = html`${bar}
 ${drawn.facts(series)?.neighbours}
 ${drawn.draw()}`;
-  const title = `${verdict.sign} Build ${shorten(id, 24)}${of}`;
-  return { status: 200, facts: { title, tone: verdict.tone, tab: "/projects", main } };
+  const title = `${sign} Build ${shorten(id, 24)}${of}`;
+  return { status: 200, facts: { title, tone, tab: "/projects", main } };
 }
 
 const absent = (id: string, words: Markup | string): Draft => ({

@@ -1,12 +1,7 @@
 import { sql } from "drizzle-orm";
-import type { BuildDescription } from "../../mirror/builds/describe-build.ts";
-import type { BuildExplanation, ExplainedBuild } from "../../mirror/builds/explain-build.ts";
+import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts";
 import { askFor, type Question, relation } from "../../report/ask.ts";
 import type { Row } from "../parts/block.ts";
-import type { Markup } from "../parts/html.ts";
-import type { MarkKind, Tone } from "../parts/marks.ts";
-import type { VerdictLook } from "../parts/verdict.ts";
-import type { ErrorPlace, LogTail } from "./log-tail.ts";
 
 const counted = relation("fact_builds");
 
@@ -26,39 +21,10 @@ export const OWN = { id: null };
 export const askForBuild = (id: string): Question =>
   askFor("fact_builds", {}, [sql`${counted.build_id} = ${id}`]);
 
-/** Where a build is to be found at the mirrored service. Addresses of http and https only. */
-export interface UpstreamLinks {
-  /** The record of the build in the API. */
-  readonly record: string | null;
-  /** The documentation of its project. */
-  readonly docs: string | null;
-}
-
-/** What a build is, and no more than is known of it. */
-export interface BuildVerdict {
-  readonly look: VerdictLook;
-  readonly mark: { readonly kind: MarkKind; readonly word: string };
-  /** Of the window's icon, and the sign before its title. */
-  readonly tone: Tone;
-  readonly sign: string;
-  readonly sentence: string;
-  readonly evidence: readonly string[];
-}
-
-/** What the mirror itself knows of a build, and no report counts. */
-export interface BuildStory {
-  readonly build: ExplainedBuild;
-  readonly description: BuildDescription;
-  readonly tails: readonly LogTail[];
-  readonly place: ErrorPlace | null;
-  readonly upstream: UpstreamLinks;
-}
-
-/** What the verdict says to the blocks. */
-export interface BuildSaid {
-  /** The build and its verdict; null where the mirror does not have it. */
-  readonly told:
-    | (BuildStory & { readonly verdict: BuildVerdict; readonly bar: Markup; readonly isFailed: boolean })
-    | null;
-  readonly quarantine: BuildExplanation["quarantine"];
+/** A length of time as far as it is known, in words. */
+export function tookWords({ least_ms, most_ms }: BoundedSpan): string {
+  if (most_ms === null) return least_ms === 0 ? "not known" : `at least ${formatSpan(least_ms)}`;
+  return least_ms === 0
+    ? `at most ${formatSpan(most_ms)}`
+    : `${formatSpan(least_ms)} to ${formatSpan(most_ms)}`;
 }

@@ -8,27 +8,29 @@ import { kindLabel, kindMeaning } from "../parts/kinds.ts";
 import { projectLink, webAddress } from "../parts/links.ts";
 import { icon, outcomeMark } from "../parts/marks.ts";
 import { renderVerdict } from "../parts/verdict.ts";
-import type { BuildSaid, BuildScope, BuildStory, BuildVerdict, UpstreamLinks } from "./build-scope.ts";
-import { type ErrorPlace, findErrorPlace, type LogTail, readLogTails } from "./log-tail.ts";
-import { tookWords } from "./states.ts";
+import { type BuildScope, tookWords } from "./build-scope.ts";
+import { findErrorPlace, readLogTails } from "./log-tail.ts";
 
 /** The newest states, changes and refused replies that a page shows. The command line has all. */
 const MOST_SHOWN = 50;
 
-/** How a build ended and why. */
+/** How a build ended and why; null where the mirror does not have it. */
 export const buildVerdict = part({
   asks: (_: BuildScope) => ({}),
   next: readStory,
-  draw({ story, quarantine }, scope): BuildSaid {
+  draw({ story, quarantine }, scope) {
     if (story === null) return { told: null, quarantine };
-    const { build, place, tails } = story;
-    const line = build.archived_log?.error_line ?? errorLineOf(place, tails);
-    const verdict = judgeBuild(build, scope.fact, line, scope.now);
+    const verdict = judgeBuild(story, scope);
+    const { tone, sign, mark } = verdict;
     const bar = renderBuildVerdict(scope, story, verdict);
-    return { told: { ...story, verdict, bar, isFailed: verdict.mark.kind === "bad" }, quarantine };
+    return { told: { ...story, tone, sign, bar, isFailed: mark.kind === "bad" }, quarantine };
   },
 });
 
+/** What the verdict says to the blocks. */
+export type BuildSaid = ReturnType<typeof buildVerdict.draw>;
+
+/** What the mirror itself knows of a build, and no report counts. */
 async function readStory(tx: TransactionSql, _found: object, { id, sourceTimezone }: BuildScope) {
   const { build, quarantine } = await explainBuild(tx, id, sourceTimezone);
   if (build === null) return { story: null, quarantine };
@@ -38,17 +40,14 @@ async function readStory(tx: TransactionSql, _found: object, { id, sourceTimezon
     isFailed ? findErrorPlace(tx, id) : null,
     findUpstreamLinks(tx, id),
   ]);
-  const story: BuildStory = {
-    build,
-    description: describeBuild(build, quarantine, MOST_SHOWN),
-    tails,
-    place,
-    upstream,
-  };
-  return { story, quarantine };
+  const description = describeBuild(build, quarantine, MOST_SHOWN);
+  return { story: { build, description, tails, place, upstream }, quarantine };
 }
 
-async function findUpstreamLinks(sql: AnySql, buildId: string): Promise<UpstreamLinks> {
+type Story = NonNullable<Awaited<ReturnType<typeof readStory>>["story"]>;
+
+/** Where the mirrored service has the build's record and its project's documentation, by http or https; null where neither. */
+async function findUpstreamLinks(sql: AnySql, buildId: string) {
   const [row] = await sql<
     { base_url: string | null; subdomain: string | null; absolute_url: string | null }[]
   >`
@@ -67,7 +66,7 @@ async function findUpstreamLinks(sql: AnySql, buildId: string): Promise<Upstream
  * What the error line says, as the log has it, without colours: the message, where a line announces one. As the
  * reports have it where the page lacks that line.
  */
-function errorLineOf(place: ErrorPlace | null, tails: readonly LogTail[]): string | null {
+function errorLineOf({ place, tails }: Story): string | null {
   if (place === null) return null;
   const tail = tails.find(({ part }) => part === place.part);
   const line = tail?.lines.find(({ number }) => number === place.lines.at(-1));
@@ -76,8 +75,8 @@ function errorLineOf(place: ErrorPlace | null, tails: readonly LogTail[]): strin
 
 function renderBuildVerdict(
   { id, fact, now }: BuildScope,
-  { build, tails, upstream }: BuildStory,
-  verdict: BuildVerdict,
+  { build, tails, upstream }: Story,
+  { look, mark, sentence, evidence }: ReturnType<typeof judgeBuild>,
 ): Markup {
   const slug = fact === undefined ? "(unknown)" : String(fact.project_slug);
   const project = slug === "(unknown)" ? slugWords(slug) : projectLink(slug);
@@ -85,19 +84,17 @@ function renderBuildVerdict(
   const at = (moment: unknown) =>
     moment === null ? ", of no known date" : html`, triggered ${momentTag(moment, now)}`;
   const of =
-    fact === undefined
-      ? ""
-      : html` ${targetWords(fact.version_slug, fact.type)} of ${project}${at(fact.triggered_at)}${took}.`;
-  const isThere = build.deleted_at === null && verdict.mark.word !== "vanished";
+    fact && html` ${targetWords(fact.version_slug, fact.type)} of ${project}${at(fact.triggered_at)}${took}.`;
+  const isThere = build.deleted_at === null && mark.word !== "vanished";
   const out = (href: string, words: string) =>
     html`<a href="${href}" rel="noreferrer">${words} ${icon("out")}</a>`;
   return renderVerdict({
-    look: verdict.look,
-    mark: verdict.mark,
+    look,
+    mark,
     crumbs: html`<a href="/projects">Projects</a> / ${project} / build ${foreign(id, 24)}`,
-    sentence: verdict.sentence,
-    evidence: html`${verdict.evidence.join(" ")}${of}`,
-    acts: html`${verdict.mark.kind === "bad" ? html`<a href="#why">Why</a>` : ""}
+    sentence,
+    evidence: html`${evidence.join(" ")}${of}`,
+    acts: html`${mark.kind === "bad" ? html`<a href="#why">Why</a>` : ""}
       ${tails.length === 0 ? "" : html`<a href="#log">The whole log</a>`}
       ${upstream.docs === null ? "" : out(upstream.docs, "Its documentation")}
       ${upstream.record !== null && isThere ? out(upstream.record, "Its record, as JSON") : ""}`,
@@ -107,16 +104,23 @@ function renderBuildVerdict(
 const LINE_LENGTH = 180;
 const STATE_LENGTH = 40;
 
-function judgeBuild(
-  build: ExplainedBuild,
-  fact: Row | undefined,
-  errorLine: string | null,
-  now: Date,
-): BuildVerdict {
-  const outcome = fact === undefined ? outcomeOf(build) : String(fact.outcome);
-  const ago = agoWords(fact === undefined ? build.date_read?.earliest : fact.triggered_at, now);
-  const verdict = judgeOutcome(outcome, build, ago === null ? "" : ` ${ago} ago`, errorLine, now);
-  const evidence = [...verdict.evidence];
+/** How a verdict looks, the icon of the window, and the sign before its title. */
+const LOOKS = {
+  failed: { look: "some", tone: "bad", sign: "✗" },
+  succeeded: { look: "good", tone: "good", sign: "✓" },
+  open: { look: "idle", tone: "idle", sign: "…" },
+  stuck: { look: "warn", tone: "warn", sign: "!" },
+  vanished: { look: "idle", tone: "idle", sign: "?" },
+  unknown_state: { look: "idle", tone: "idle", sign: "?" },
+} as const;
+
+type Outcome = keyof typeof LOOKS;
+
+/** What a build is, and no more than is known of it. */
+function judgeBuild(story: Story, { fact, now }: BuildScope) {
+  const { build } = story;
+  const outcome = fact === undefined ? outcomeOf(build) : (String(fact.outcome) as Outcome);
+  const [sentence, ...evidence] = sayOutcome(outcome, story, fact, now);
   if (outcome === "failed" && fact !== undefined) {
     const meaning = kindMeaning(fact.error_class);
     evidence.unshift(`${kindLabel(fact.error_class)}${meaning === null ? "" : `: ${meaning}`}.`);
@@ -128,78 +132,55 @@ function judgeBuild(
   if (fact === undefined) evidence.push("It is not counted yet: the reports are computed when a run ends.");
   if (fact?.is_dated_ahead === true)
     evidence.push("Its date is beyond tomorrow, so it counts as a build without a date.");
-  return { ...verdict, evidence };
+  return { ...(LOOKS[outcome] ?? LOOKS.unknown_state), mark: outcomeMark(outcome), sentence, evidence };
 }
 
-function judgeOutcome(
-  outcome: string,
-  { state, open, success }: ExplainedBuild,
-  ago: string,
-  errorLine: string | null,
+/** A sentence, and what speaks for it. */
+function sayOutcome(
+  outcome: Outcome,
+  story: Story,
+  fact: Row | undefined,
   now: Date,
-): BuildVerdict {
-  const mark = outcomeMark(outcome);
+): [sentence: string, ...evidence: string[]] {
+  const { state, open, success, date_read } = story.build;
+  const known = agoWords(fact === undefined ? date_read?.earliest : fact.triggered_at, now);
+  const ago = known === null ? "" : ` ${known} ago`;
   const inState = state === null ? "without a state" : `“${shorten(state, STATE_LENGTH)}”`;
   const seenAgo = agoWords(open?.last_seen.asked_at, now);
   const seen = `still ${inState} when last seen${seenAgo === null ? "" : `, ${seenAgo} ago`}`;
   switch (outcome) {
-    case "failed":
-      return {
-        look: "some",
-        mark,
-        tone: "bad",
-        sign: "✗",
-        sentence: `Failed${ago}${errorLine === null ? "; its log does not say why" : `: ${shorten(errorLine, LINE_LENGTH)}`}`,
-        evidence: [],
-      };
+    case "failed": {
+      const line = story.build.archived_log?.error_line ?? errorLineOf(story);
+      return [
+        `Failed${ago}${line === null ? "; its log does not say why" : `: ${shorten(line, LINE_LENGTH)}`}`,
+      ];
+    }
     case "succeeded":
-      return { look: "good", mark, tone: "good", sign: "✓", sentence: `Succeeded${ago}.`, evidence: [] };
+      return [`Succeeded${ago}.`];
     case "open":
-      return {
-        look: "idle",
-        mark,
-        tone: "idle",
-        sign: "…",
-        sentence: `In progress, triggered${ago}: ${seen}.`,
-        evidence: ["Whether it succeeds is not known yet."],
-      };
+      return [`In progress, triggered${ago}: ${seen}.`, "Whether it succeeds is not known yet."];
     case "stuck":
-      return {
-        look: "warn",
-        mark,
-        tone: "warn",
-        sign: "!",
-        sentence: `Stuck, triggered${ago}: ${seen}.`,
-        evidence: [
-          "It counts neither as a success nor as a failure. The service may still finish it, or close it as failed.",
-        ],
-      };
+      return [
+        `Stuck, triggered${ago}: ${seen}.`,
+        "It counts neither as a success nor as a failure. The service may still finish it, or close it as failed.",
+      ];
     case "vanished":
-      return {
-        look: "idle",
-        mark,
-        tone: "idle",
-        sign: "?",
-        sentence: `Vanished before it finished: it was ${inState} when last seen.`,
-        evidence: ["How it ended is not known. It counts neither as a success nor as a failure."],
-      };
+      return [
+        `Vanished before it finished: it was ${inState} when last seen.`,
+        "How it ended is not known. It counts neither as a success nor as a failure.",
+      ];
     default:
-      return {
-        look: "idle",
-        mark,
-        tone: "idle",
-        sign: "?",
-        sentence:
-          state === "finished" && success === null
-            ? `Finished${ago === "" ? "" : `, triggered${ago}`}, but the service does not say whether it succeeded.`
-            : `How it ended is not known: the service calls its state ${inState}.`,
-        evidence: ["It counts neither as a success nor as a failure."],
-      };
+      return [
+        state === "finished" && success === null
+          ? `Finished${ago && `, triggered${ago}`}, but the service does not say whether it succeeded.`
+          : `How it ended is not known: the service calls its state ${inState}.`,
+        "It counts neither as a success nor as a failure.",
+      ];
   }
 }
 
 /** The outcome by the record alone. Whether an open build is stuck, only the reports say. */
-function outcomeOf({ state, success, deleted_at, open }: ExplainedBuild): string {
+function outcomeOf({ state, success, deleted_at, open }: ExplainedBuild): Outcome {
   if (state === "finished") return success === null ? "unknown_state" : success ? "succeeded" : "failed";
   if (deleted_at !== null || (open !== null && open.vanished_at !== null)) return "vanished";
   return state === "triggered" || state === "building" ? "open" : "unknown_state";

@@ -6,7 +6,8 @@ import { foreign, html, type Markup, slugWords, targetWords } from "../parts/htm
 import { kindLabel } from "../parts/kinds.ts";
 import { projectLink } from "../parts/links.ts";
 import { outcomeMark } from "../parts/marks.ts";
-import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
+import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";
+import type { BuildSaid } from "./build-verdict.ts";
 
 /** The facts of a build: as the reports count it, as the service sent it, and its whole row. */
 export const facts = block({
@@ -126,26 +127,17 @@ function labelText(label: string): string {
   return LABELS[label] ?? label.charAt(0).toUpperCase() + label.slice(1);
 }
 
-const renderPieces = (line: Line): Markup => html`${line.map(renderPiece)}`;
+const PIECES: Readonly<Record<Exclude<Piece, string>["kind"], (text: string) => Markup>> = {
+  moment: exact,
+  uri: (text) => html`<code>${foreign(text, TEXT_LENGTH)}</code>`,
+  value: (text) => html`<code>${foreign(text, VALUE_LENGTH)}</code>`,
+  run: (text) => html`<small>${text}</small>`,
+  request: (text) => html`<small><code>${foreign(text, TEXT_LENGTH)}</code></small>`,
+  foreign: (text) => foreign(text, TEXT_LENGTH),
+};
 
-function renderPiece(piece: Piece): Markup | string {
-  if (typeof piece === "string") return piece;
-  const { kind, text } = piece;
-  switch (kind) {
-    case "moment":
-      return exact(text);
-    case "uri":
-      return html`<code>${foreign(text, TEXT_LENGTH)}</code>`;
-    case "value":
-      return html`<code>${foreign(text, VALUE_LENGTH)}</code>`;
-    case "run":
-      return html`<small>${text}</small>`;
-    case "request":
-      return html`<small><code>${foreign(text, TEXT_LENGTH)}</code></small>`;
-    case "foreign":
-      return foreign(text, TEXT_LENGTH);
-  }
-}
+const renderPieces = (line: Line): Markup =>
+  html`${line.map((piece) => (typeof piece === "string" ? piece : PIECES[piece.kind](piece.text)))}`;
 
 /** A moment with its fraction of a second, because the reader of a bound wants it exact. */
 function exact(text: string): Markup {

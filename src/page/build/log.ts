@@ -2,11 +2,11 @@ import { counted, grouped } from "../../base/text.ts";
 import type { ArchivedLog } from "../../mirror/builds/archived-log.ts";
 import { literal } from "../../report/export/parquet.ts";
 import { momentTag } from "../parts/age.ts";
-import { block } from "../parts/block.ts";
+import { block, renderNoRows } from "../parts/block.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
-import { renderEmpty } from "../parts/notice.ts";
-import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
+import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";
+import type { BuildSaid } from "./build-verdict.ts";
 import { type ErrorPlace, LOG_PARTS, type LogLine, type LogTail } from "./log-tail.ts";
 
 const [LINES_BEFORE, LINES_AFTER] = [3, 2];
@@ -26,15 +26,13 @@ export const log = block({
   draw(_found, { id, now }, { told }: BuildSaid) {
     if (told === null) return null;
     const title = "The whole log";
-    const {
-      build: { archived_log: archived },
-      tails,
-    } = told;
+    const { build, tails } = told;
+    const archived = build.archived_log;
     const total = tails.reduce((sum, tail) => sum + tail.total, 0);
     if (archived !== null) return { title, body: renderArchived(id, archived, now) };
     if (total === 0) {
       const say = "The service sent no log with this build, or has not sent it yet.";
-      return { title, body: renderEmpty({ kind: "unknown", strong: "No log.", say }) };
+      return { title, body: renderNoRows("unknown", "No log.", say) };
     }
     return {
       title,
@@ -58,7 +56,7 @@ function renderArchived(id: string, { folder, path, removed_at }: ArchivedLog, n
   const statement = `select ${LOG_PARTS.map(({ column }) => column).join(", ")}
 from read_parquet(${literal(file)})
 where build_id = ${literal(id)}`;
-  return html`${renderEmpty({ kind: "unknown", strong: "Not here.", say })}
+  return html`${renderNoRows("unknown", "Not here.", say)}
 <pre tabindex="0" role="region" aria-label="SQL that reads the log">${statement}</pre>`;
 }
 
@@ -74,7 +72,7 @@ ${
     : ""
 }
 <pre class="log" tabindex="0" role="region" aria-label="${part.title}">
-  ${lines.map((line) => renderAnchoredLine(part.anchor, line, WARNING.test(line.text) ? " warnline" : ""))}</pre></details>
+  ${lines.map((line) => renderLine(part.anchor, line, WARNING.test(line.text) ? " warnline" : "", true))}</pre></details>
 `;
 }
 
@@ -86,35 +84,29 @@ export const why = block({
   file: ({ id }) => askForBuild(id),
   draw(_found, { id }, { told }: BuildSaid) {
     if (!told?.isFailed) return null;
-    const {
-      build: { archived_log: archived },
-      place,
-      tails,
-    } = told;
-    if (archived !== null && archived.error_line !== null) {
-      const body = html`<p><code>${foreign(archived.error_line, CAUSE_LENGTH)}</code></p>
-<p class="more">The lines around it were removed with <a href="#log">the log</a>.</p>`;
-      return { title: "Why", body };
-    }
-    const parts = place === null ? [] : findCause(place, tails);
-    if (place === null || parts.length === 0) {
-      const say = sayUnknown(archived, tails);
-      return { title: "Why", body: renderEmpty({ kind: "unknown", strong: "Not known.", say }) };
-    }
-    const hit = place.lines.at(-1);
-    return {
-      title: "Why",
-      body: html`${renderCause(parts)}
-<p class="more"><a href="#${place.part.anchor}-${hit}">Line ${hit} of ${place.part.of}</a>, in the whole log
-  below · <a href="${logHref(id)}">the log as a text file</a></p>`,
-    };
+    return { title: "Why", body: renderReason(id, told) };
   },
 });
 
-function sayUnknown(archived: ArchivedLog | null, tails: readonly LogTail[]): string {
-  if (archived !== null) return "No line of its log said what went wrong.";
-  if (tails.length === 0) return "The service sent no log with this build.";
-  return "No line of its log says what went wrong; the whole log is below.";
+function renderReason(id: string, { build, place, tails }: NonNullable<BuildSaid["told"]>): Markup {
+  const archived = build.archived_log;
+  if (archived !== null && archived.error_line !== null)
+    return html`<p><code>${foreign(archived.error_line, CAUSE_LENGTH)}</code></p>
+<p class="more">The lines around it were removed with <a href="#log">the log</a>.</p>`;
+  const parts = place === null ? [] : findCause(place, tails);
+  if (place === null || parts.length === 0) {
+    const say =
+      archived !== null
+        ? "No line of its log said what went wrong."
+        : tails.length === 0
+          ? "The service sent no log with this build."
+          : "No line of its log says what went wrong; the whole log is below.";
+    return renderNoRows("unknown", "Not known.", say);
+  }
+  const hit = place.lines.at(-1);
+  return html`${renderCause(parts)}
+<p class="more"><a href="#${place.part.anchor}-${hit}">Line ${hit} of ${place.part.of}</a>, in the whole log
+  below · <a href="${logHref(id)}">the log as a text file</a></p>`;
 }
 
 /** The lines around the error line, and the end of the output where the errors begin with them. */
@@ -143,29 +135,19 @@ interface CausePart {
 
 const LINE_LENGTH = 2000;
 
-function renderCauseLine(part: string, { number, text }: LogLine, kind = ""): Markup {
-  return html`<span class="l${kind}">
-    <a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a>
-    <span>${shorten(text, LINE_LENGTH)}</span></span>`;
-}
-
-/** The same line where the whole log has it: the anchor of such links. */
-function renderAnchoredLine(part: string, { number, text }: LogLine, kind = ""): Markup {
-  return html`<span class="l${kind}" id="${part}-${number}">
+/** `isAnchor`: it is what links to it lead to, as in the whole log. */
+function renderLine(part: string, { number, text }: LogLine, kind: string, isAnchor = false): Markup {
+  return html`<span class="l${kind}"${isAnchor ? html` id="${part}-${number}"` : ""}>
     <a href="#${part}-${number}" aria-label="${part}, line ${number}">${number}</a>
     <span>${shorten(text, LINE_LENGTH)}</span></span>`;
 }
 
 function renderCause(parts: readonly CausePart[]): Markup {
   return html`<div class="cause" tabindex="0" role="region" aria-label="The lines around the cause">
-${parts.map(
-  ({ part, words, lines, hits = [] }) => html`<span class="part">${words}</span>
-${lines.map((line) => renderCauseLine(part, line, kindOf(line, hits)))}
-`,
-)}</div>`;
-}
-
-function kindOf({ number }: LogLine, hits: readonly number[]): string {
-  if (hits.length === 0) return " dim";
-  return hits.includes(number) ? " hit" : "";
+${parts.map(({ part, words, lines, hits }) => {
+  const kindOf = ({ number }: LogLine) => (hits === undefined ? " dim" : hits.includes(number) ? " hit" : "");
+  return html`<span class="part">${words}</span>
+${lines.map((line) => renderLine(part, line, kindOf(line)))}
+`;
+})}</div>`;
 }

@@ -1,14 +1,13 @@
 import { counted } from "../../base/text.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
-import { type BoundedSpan, formatSpan } from "../../mirror/builds/format-span.ts";
 import { ask, pick, type Question, relation } from "../../report/ask.ts";
 import { HOUR_MS, momentMs, secondWords, when } from "../parts/age.ts";
 import { timeAxis } from "../parts/axes.ts";
-import { block } from "../parts/block.ts";
+import { block, renderNoRows } from "../parts/block.ts";
 import { html, type Markup, shorten } from "../parts/html.ts";
-import { renderEmpty } from "../parts/notice.ts";
 import { keyEntry, LOOKS, type Look, renderKey, uprightLine } from "../parts/plot.ts";
-import { askForBuild, type BuildSaid, type BuildScope, OWN } from "./build-scope.ts";
+import { askForBuild, type BuildScope, OWN, tookWords } from "./build-scope.ts";
+import type { BuildSaid } from "./build-verdict.ts";
 import { renderStates } from "./facts.ts";
 
 const fact = relation("fact_builds");
@@ -32,7 +31,7 @@ export const states = block({
       note: `${took === null ? "How long it takes is not known yet." : `From the trigger to the finish: ${took}.`} The mirror sees a build only when it looks.`,
       body: html`${
         life.length === 0
-          ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "The mirror has seen it in no state." })
+          ? renderNoRows("unknown", "Not known.", "The mirror has seen it in no state.")
           : drawLife(life, build, now)
       }
 <details class="fold"><summary>How each bound is known</summary>
@@ -46,14 +45,6 @@ const askForTimes = (id: string): Question => ask("fact_builds")`
 select ${pick(fact, "state", "triggered_at", "finished_after", "finished_before", "duration_s_min", "duration_s_max")}
 from ${fact}
 where ${fact.build_id} = ${id}`;
-
-/** A length of time as far as it is known, in words. */
-export function tookWords({ least_ms, most_ms }: BoundedSpan): string {
-  if (most_ms === null) return least_ms === 0 ? "not known" : `at least ${formatSpan(least_ms)}`;
-  return least_ms === 0
-    ? `at most ${formatSpan(most_ms)}`
-    : `${formatSpan(least_ms)} to ${formatSpan(most_ms)}`;
-}
 
 function drawLife(all: readonly StateSpan[], build: ExplainedBuild, now: Date): Markup {
   const life = all.slice(-MOST_DRAWN);

@@ -42,6 +42,12 @@ export function outcomeMark(outcome: unknown): { kind: MarkKind; word: string } 
   return known ?? { kind: "idle", word: "state not known" };
 }
 
+/** The same, drawn. */
+export function outcomeSign(outcome: unknown): Markup {
+  const { kind, word } = outcomeMark(outcome);
+  return mark(kind, word);
+}
+
 const STROKES = {
   x: "M4.2 4.2l7.6 7.6M11.8 4.2l-7.6 7.6",
   check: "M3.2 8.6l3.2 3.2 6.4-7.4",
