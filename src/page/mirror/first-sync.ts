@@ -43,7 +43,11 @@ export function drawFirstSync(
 ${renderBlock({
   id: "progress",
   title: sync.lists.length < 2 ? "The lists" : `The ${countWord(sync.lists.length)} lists`,
-  body: html`${renderLists(sync)}${renderRenewal(address)}`,
+  body: html`${
+    sync.lists.length === 0
+      ? html`<p class="empty">The service is being asked which lists it has.</p>`
+      : html`<ul class="loads">${sync.lists.map(renderList)}</ul>`
+  }${renderRenewal(address)}`,
 })}
 ${names}
 </div>
@@ -101,14 +105,9 @@ function renderBar(name: string, records: number, total: number): Markup {
   return html`<progress value="${total === 0 ? 1 : Math.min(records, total)}" max="${Math.max(1, total)}" aria-label="${label}"></progress>`;
 }
 
-function renderLists({ lists }: SyncProgress): Markup {
-  if (lists.length === 0) return html`<p class="empty">The service is being asked which lists it has.</p>`;
-  return html`<ul class="loads">${lists.map(renderList)}</ul>`;
-}
-
 function renderList(list: ListProgress): Markup {
   const { resource, records, total } = list;
-  const name = nameOf(resource);
+  const name = listName(resource);
   const count = total === null ? grouped(records) : `${grouped(records)} of ${grouped(total)}`;
   const { sign, words } = stateOf(list);
   const bar = total === null ? html`<span></span>` : renderBar(name, records, total);
@@ -130,7 +129,9 @@ function stateOf({ walk, records, seconds, secondsLeft }: ListProgress): { sign:
 
 const waits = (): Markup => html`<span class="st idle"><span class="unseen">waits</span></span>`;
 
-const nameOf = (resource: string): string => `${resource.charAt(0).toUpperCase()}${resource.slice(1)}s`;
+/** The list of a resource as a heading: `Builds`. */
+export const listName = (resource: string): string =>
+  `${resource.charAt(0).toUpperCase()}${resource.slice(1)}s`;
 
 function renderRenewal({ path, renews }: Pick<Address, "path" | "renews">): Markup {
   const still = `${path}?renew=no`;
@@ -149,75 +150,41 @@ function renderSoon(sync: SyncProgress): Markup {
   const { lists, secondsLeft } = sync;
   const left = secondsLeft === null ? "" : shortSpan(secondsLeft);
   const readsBuilds = lists.length === 0 || lists.some(({ resource }) => resource === "build");
-  const rows: { what: Markup | string; at: string; note: string; isThere?: true }[] = [
-    {
-      what: html`<a href="/mirror">Mirror</a>`,
-      at: "now",
-      note: "the run, its pages and its faults",
-      isThere: true,
-    },
+  const rows: [what: Markup | string, at: string, note: string, isThere?: true][] = [
+    [html`<a href="/mirror">Mirror</a>`, "now", "the run, its pages and its faults", true],
     hasProjects(sync)
-      ? {
-          what: html`<a href="/projects">Projects</a>`,
-          at: "now",
-          note: "their names; their states are not known yet",
-          isThere: true,
-        }
-      : { what: "Projects", at: left, note: "when their list is read" },
-    {
-      what: "Now, Trends, Errors",
-      at: readsBuilds ? left : "",
-      note: readsBuilds ? "with the whole list of builds" : "not yet: this sync does not read builds",
-    },
-    { what: "What is usual", at: readsBuilds ? left : "", note: "if the list reaches back 28 days" },
+      ? [html`<a href="/projects">Projects</a>`, "now", "their names; their states are not known yet", true]
+      : ["Projects", left, "when their list is read"],
+    readsBuilds
+      ? ["Now, Trends, Errors", left, "with the whole list of builds"]
+      : ["Now, Trends, Errors", "", "not yet: this sync does not read builds"],
+    ["What is usual", readsBuilds ? left : "", "if the list reaches back 28 days"],
   ];
   return html`<ul class="rows">${rows.map(
-    ({ what, at, note, isThere }) =>
+    ([what, at, note, isThere]) =>
       html`<li><span>${isThere ? mark("good", "there") : waits()} ${what}</span><span class="n">${at}</span><small>${note}</small></li>
 `,
   )}</ul>`;
 }
 
-interface ListProgress {
-  readonly resource: string;
-  readonly records: number;
-  /** The service's own count; null where it has not said it. */
-  readonly total: number | null;
-  /** How its walk ended: "whole" where nothing is missing. Null while it goes on. */
-  readonly walk: string | null;
-  /** From its first page to its last, in seconds; so far, where it goes on. */
-  readonly seconds: number;
-  /** Null where that is not known, as of a walk that goes on with one that broke off. */
-  readonly secondsLeft: number | null;
-}
-
 /** How far the newest sync is. */
-export interface SyncProgress {
-  readonly runId: number;
-  readonly status: string;
-  readonly startedAt: string;
-  readonly finishedAt: string | null;
-  readonly error: string | null;
-  /** The milliseconds since the last page of a list that is being read; since its process was heard of, with none. */
-  readonly silentMs: number;
-  readonly lists: readonly ListProgress[];
-  readonly records: number;
-  /** All that the service counts; null while it has not said it of each list. */
-  readonly total: number | null;
-  /** Null where nothing can be said yet. */
-  readonly recordsPerSecond: number | null;
-  /** Lists are read side by side, so it is that of the slowest. Null where that is not known. */
-  readonly secondsLeft: number | null;
-}
+export type SyncProgress = NonNullable<Awaited<ReturnType<typeof findSyncProgress>>>;
 
-interface SyncRow extends Pick<SyncProgress, "runId" | "status" | "startedAt" | "finishedAt" | "error"> {
+interface SyncRow {
+  runId: number;
+  status: string;
+  startedAt: string;
+  finishedAt: string | null;
+  error: string | null;
   silentMs: number;
 }
 
 interface WalkRow {
   resource: string;
   records: number;
+  /** The service's own count; null where it has not said it. */
   total: number | null;
+  /** How it ended: "whole" where nothing is missing. Null while it goes on. */
   walk: string | null;
   isResumed: boolean;
   seconds: number | null;
@@ -225,7 +192,7 @@ interface WalkRow {
 }
 
 /** How far the newest sync is; null where none has begun. Rounds of the watch do not count. */
-export async function findSyncProgress(tx: TransactionSql): Promise<SyncProgress | null> {
+export async function findSyncProgress(tx: TransactionSql) {
   const [sync] = await tx<SyncRow[]>`
     select id as "runId", status, started_at as "startedAt", finished_at as "finishedAt", error,
       1000 * extract(epoch from now() - heartbeat_at)::float8 as "silentMs"
@@ -245,23 +212,29 @@ export async function findSyncProgress(tx: TransactionSql): Promise<SyncProgress
   const seconds = Math.max(0, ...lists.map((list) => list.seconds));
   return {
     ...sync,
+    /** Since the last page of a list that is being read; since its process was heard of, with none. */
     silentMs: going.length === 0 ? sync.silentMs : Math.min(...going.map(({ silentMs }) => silentMs)),
     lists,
     records,
+    /** All that the service counts; null while it has not said it of each list. */
     total:
       lists.length > 0 && totals.length === lists.length ? totals.reduce((sum, one) => sum + one, 0) : null,
+    /** Null where nothing can be said yet. */
     recordsPerSecond: seconds === 0 || walks.some(({ isResumed }) => isResumed) ? null : records / seconds,
+    /** Lists are read side by side, so it is that of the slowest. Null where that is not known. */
     secondsLeft: left.includes(null) ? null : Math.max(0, ...left.map(Number)),
   };
 }
 
-function readList({ resource, records, total, walk, isResumed, seconds }: WalkRow): ListProgress {
-  const known = { resource, records, total, walk, seconds: seconds ?? 0 };
-  // The moment of its first page lies before a pause of unknown length.
-  if (walk !== null || isResumed || total === null || records === 0 || !seconds)
-    return { ...known, secondsLeft: null };
-  return { ...known, secondsLeft: (Math.max(0, total - records) * seconds) / records };
+function readList({ resource, records, total, walk, isResumed, seconds: known }: WalkRow) {
+  const seconds = known ?? 0;
+  // The moment of the first page of a resumed walk lies before a pause of unknown length.
+  const isUnknown = walk !== null || isResumed || total === null || records === 0 || seconds === 0;
+  const secondsLeft = isUnknown ? null : (Math.max(0, total - records) * seconds) / records;
+  return { resource, records, total, walk, seconds, secondsLeft };
 }
+
+type ListProgress = ReturnType<typeof readList>;
 
 const MOST_NAMES = 500;
 

@@ -3,15 +3,13 @@ import { askFor } from "../../report/ask.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import { age, clockWords, DAY_MS, momentMs, when } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
-import { html, type Markup } from "../parts/html.ts";
+import { html } from "../parts/html.ts";
 import { type MarkKind, mark } from "../parts/marks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
+import { listName } from "./first-sync.ts";
 
-const ORDER: readonly string[] = RESOURCES;
-
-const state = (kind: MarkKind, word: string): Markup =>
-  html`<span class="state">${mark(kind, word)}<span>${word}</span></span>`;
+const ORDER: readonly unknown[] = RESOURCES;
 
 /** How fresh each list is, a row each. */
 export const lists = block({
@@ -19,42 +17,39 @@ export const lists = block({
   narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askFor("freshness") }),
   draw({ rows }, { now, freshness: { overdue, uncounted } }) {
-    const number =
-      (name: string): Column["cell"] =>
-      (row) =>
-        row[name] === null ? "–" : grouped(Number(row[name]));
     // A count that was made while the first sync went on is that of a part.
-    const whole =
-      (name: string): Column["cell"] =>
-      (row) =>
-        uncounted.includes(String(row.resource)) ? "–" : number(name)(row);
+    const number = (head: string, name: string, isPart = (_: Row) => false): Column => ({
+      head,
+      isNumber: true,
+      label: head.toLowerCase(),
+      cell: (row) => (row[name] === null || isPart(row) ? "–" : grouped(Number(row[name]))),
+    });
+    const isUncounted = ({ resource }: Row) => uncounted.includes(String(resource));
     const columns: Column[] = [
-      { head: "List", isName: true, cell: ({ resource }) => `${titleOf(resource)}s` },
-      { head: "State", cell: (row) => listState(row, overdue) },
+      { head: "List", isName: true, cell: ({ resource }) => listName(String(resource)) },
+      { head: "State", cell: (row) => renderState(...listState(row, overdue)) },
       { head: "As of", isNumber: true, label: "as of", cell: (row) => age(row.current_through, now) },
-      { head: "Records", isNumber: true, label: "records", cell: whole("records") },
-      { head: "Gone upstream", isNumber: true, label: "gone upstream", cell: whole("deleted_records") },
-      { head: "Not stored", isNumber: true, label: "not stored", cell: number("quarantined") },
+      number("Records", "records", isUncounted),
+      number("Gone upstream", "deleted_records", isUncounted),
+      number("Not stored", "quarantined"),
       { head: "How it was read", isWide: true, cell: (row) => walkWords(row, now) },
     ];
-    const sorted = rows.toSorted(
-      (a, b) => ORDER.indexOf(String(a.resource)) - ORDER.indexOf(String(b.resource)),
-    );
+    const sorted = rows.toSorted((a, b) => ORDER.indexOf(a.resource) - ORDER.indexOf(b.resource));
     return { title: "Lists", body: renderListTable({ caption: "Lists", columns, rows: sorted }) };
   },
 });
 
-const titleOf = (resource: unknown): string => {
-  const name = String(resource);
-  return name.charAt(0).toUpperCase() + name.slice(1);
-};
+const renderState = (kind: MarkKind, word: string) =>
+  html`<span class="state">${mark(kind, word)}<span>${word}</span></span>`;
 
-function listState({ resource, last_good_at, is_whole, deficit }: Row, overdue: readonly string[]): Markup {
-  if (last_good_at === null) return state("idle", "never read");
-  if (overdue.includes(String(resource))) return state("warn", "not current");
-  if (Number(deficit ?? 0) > 0)
-    return state("warn", is_whole === true ? "count too high" : "records missing");
-  return is_whole === true ? state("good", "current") : state("warn", "last reading not whole");
+function listState(
+  { resource, last_good_at, is_whole, deficit }: Row,
+  overdue: readonly string[],
+): [MarkKind, string] {
+  if (last_good_at === null) return ["idle", "never read"];
+  if (overdue.includes(String(resource))) return ["warn", "not current"];
+  if (Number(deficit ?? 0) > 0) return ["warn", is_whole === true ? "count too high" : "records missing"];
+  return is_whole === true ? ["good", "current"] : ["warn", "last reading not whole"];
 }
 
 function walkWords({ last_walk, last_good_at, read_since }: Row, now: Date): string {

@@ -19,14 +19,14 @@ import {
 /** The figures of the largest mirrors take a minute or two. */
 const COMPUTED_WITHIN_MS = 300_000;
 
-const STEPS = [
-  { does: html`<strong>See whether all is in order</strong>`, command: "docmirror doctor" },
-  { does: html`<strong>Read the lists once</strong>`, command: "docmirror sync" },
-  {
-    does: html`<strong>Keep it fresh:</strong> a sync every night, a look at the builds every minute`,
-    command: "docmirror worker",
-  },
-];
+const renderStep = (does: Markup, command: string): Markup =>
+  html`<li><div>${does}<pre tabindex="0" role="region" aria-label="Command: ${command}">${command}</pre></div></li>`;
+
+const STEPS = html`<ol class="steps">
+  ${renderStep(html`<strong>See whether all is in order</strong>`, "docmirror doctor")}
+${renderStep(html`<strong>Read the lists once</strong>`, "docmirror sync")}
+${renderStep(html`<strong>Keep it fresh:</strong> a sync every night, a look at the builds every minute`, "docmirror worker")}
+</ol>`;
 
 /** What every page of figures shows before its lists were read once: how far that is, what is missing, or how to begin. */
 export async function drawNeverSynced(
@@ -47,29 +47,22 @@ async function drawReason(tx: TransactionSql, freshness: Freshness, address: Add
   if (freshness.asOf !== null) return drawComputing(sync, address);
   const readsBuilds = sync?.lists.some(({ resource }) => resource === "build") ?? true;
   if (!readsBuilds && freshness.unread.length < RESOURCES.length) return drawPartialMirror(freshness);
-  const main = html`${renderVerdict(
+  const [sentence, goesOn] =
     sync === null
-      ? {
-          look: "idle",
-          sentence: "Nothing is known yet: no sync has read the list of builds.",
-          evidence:
-            "So this page says neither that builds succeed nor that they fail. The first sync of 100,000 records takes some four minutes.",
-        }
-      : {
-          look: "warn",
-          sentence: "The first sync ended before the list of builds was whole.",
-          evidence:
-            "So this page says neither that builds succeed nor that they fail. The next sync goes on where that one stopped.",
-        },
-  )}
+      ? [
+          "Nothing is known yet: no sync has read the list of builds.",
+          "The first sync of 100,000 records takes some four minutes.",
+        ]
+      : [
+          "The first sync ended before the list of builds was whole.",
+          "The next sync goes on where that one stopped.",
+        ];
+  const evidence = `So this page says neither that builds succeed nor that they fail. ${goesOn}`;
+  const main = html`${renderVerdict({ look: sync === null ? "idle" : "warn", sentence, evidence })}
 ${renderBlock({
   id: "begin",
   title: sync === null ? "To begin" : "To go on",
-  body: html`<ol class="steps">${STEPS.map(
-    ({ does, command }) =>
-      html`<li><div>${does}<pre tabindex="0" role="region" aria-label="Command: ${command}">${command}</pre></div></li>
-`,
-  )}</ol>`,
+  body: STEPS,
 })}
 ${renderBlock({
   id: "state",
@@ -111,10 +104,9 @@ function drawPartialMirror(freshness: Freshness): Draft {
   const held = RESOURCES.filter((resource) => !freshness.unread.includes(resource));
   const unread = RESOURCES.filter((resource) => freshness.unread.includes(resource));
   const needed = unread.filter((resource) => BUILDS_NEED.includes(resource));
-  const sentence = `This mirror holds ${listWords(held)}, but not builds.`;
   const main = html`${renderVerdict({
     look: "idle",
-    sentence,
+    sentence: `This mirror holds ${listWords(held)}, but not builds.`,
     evidence: html`So nothing here tells whether docs build: its syncs have read ${countWord(held.length)} of the
       ${countWord(RESOURCES.length)} lists.${held.includes("project") ? html` <a href="/projects">Projects</a> can be looked up by name.` : ""}
       ${" "}<a href="/mirror">Mirror</a> shows how fresh they are.`,
@@ -123,20 +115,18 @@ ${renderBlock({
   id: "add",
   title: "To add the rest",
   body: html`<ul class="either">
-${renderWay(html`<strong>Read all that is missing:</strong> ${listWords(unread)}`, unread)}
-${needed.length === unread.length ? "" : renderWay(html`<strong>Or only what this page needs:</strong> ${listWords(needed)}`, needed)}
+${renderWay(html`<strong>Read all that is missing:</strong>`, unread)}
+${needed.length === unread.length ? "" : renderWay(html`<strong>Or only what this page needs:</strong>`, needed)}
 </ul>`,
 })}`;
   return { status: 200, facts: { title: "No builds in this mirror", main } };
 }
 
-function renderWay(does: Markup, lists: readonly string[]): Markup {
-  const command = `docmirror sync --resource ${lists.join(",")}`;
-  return html`<li><div>${does}<pre tabindex="0" role="region" aria-label="Command: ${command}">${command}</pre></div></li>`;
-}
+const renderWay = (does: Markup, lists: readonly string[]): Markup =>
+  renderStep(html`${does} ${listWords(lists)}`, `docmirror sync --resource ${lists.join(",")}`);
 
-function listWords(resources: readonly string[]): string {
-  const names = resources.map((resource) => `${resource}s`);
-  const last = names.pop() ?? "";
-  return names.length === 0 ? last : `${names.join(", ")} and ${last}`;
-}
+const listWords = (resources: readonly string[]): string =>
+  resources
+    .map((resource) => `${resource}s`)
+    .join(", ")
+    .replace(/, (?=\w+$)/, " and ");

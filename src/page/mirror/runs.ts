@@ -6,7 +6,6 @@ import { timeAxis } from "../parts/axes.ts";
 import { block, type Row } from "../parts/block.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import { type MarkKind, mark } from "../parts/marks.ts";
-import { renderEmpty } from "../parts/notice.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { keyEntry, levelLine, renderKey, uprightLine } from "../parts/plot.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
@@ -157,13 +156,17 @@ const KINDS: Readonly<Record<string, string>> = {
   incremental: "Sync, of the builds only the new ones",
   quarantine: "Quarantine, tried again",
 };
-const STATES: Readonly<Record<string, MarkKind>> = {
-  succeeded: "good",
-  running: "run",
-  partial: "warn",
-  failed: "bad",
-  interrupted: "bad",
-};
+const STATES: ReadonlyMap<string, MarkKind> = new Map([
+  ["succeeded", "good"],
+  ["running", "run"],
+  ["partial", "warn"],
+  ["failed", "bad"],
+  ["interrupted", "bad"],
+]);
+
+/** What a name means; what nobody explained is itself. */
+export const wordsOf = (words: Readonly<Record<string, string>>, name: unknown): string =>
+  (Object.hasOwn(words, String(name)) ? words[String(name)] : undefined) ?? String(name);
 
 /** The last runs with what they did; rounds of the watch that followed each other are one row. */
 export const runs = block({
@@ -171,40 +174,39 @@ export const runs = block({
   narrowedBy: {},
   asks: (moment: PageMoment) => ({ rows: askForRuns(), counts: askForCounts(moment) }),
   draw({ rows: groups, counts }, { now }) {
-    const number =
-      (name: string): Column["cell"] =>
-      (row) =>
-        grouped(Number(row[name] ?? 0));
+    const number = (head: string, name: string): Column => ({
+      head,
+      isNumber: true,
+      label: head.toLowerCase(),
+      cell: (row) => grouped(Number(row[name] ?? 0)),
+    });
     const columns: Column[] = [
       { head: "Run", isName: true, cell: runWords },
       { head: "End", cell: endWords },
       { head: "Began", isNumber: true, label: "began", cell: (row) => momentTag(row.started_at, now) },
-      { head: "Requests", isNumber: true, label: "requests", cell: number("requests") },
-      { head: "New", isNumber: true, label: "new", cell: number("inserted") },
-      { head: "Changed", isNumber: true, label: "changed", cell: number("updated") },
-      { head: "Gone", isNumber: true, label: "gone", cell: number("deleted") },
+      number("Requests", "requests"),
+      number("New", "inserted"),
+      number("Changed", "updated"),
+      number("Gone", "deleted"),
     ];
-    const body =
-      groups.length === 0
-        ? renderEmpty({ kind: "unknown", strong: "No run has begun.", say: "docmirror sync begins one." })
-        : renderListTable({ caption: "Runs", columns, rows: groups.slice(0, MOST_GROUPS) });
-    return { title: "Runs", count: grouped(Number(counts[0]?.runs ?? 0)), body };
+    return {
+      title: "Runs",
+      count: grouped(Number(counts[0]?.runs ?? 0)),
+      empty: groups.length === 0 && ["unknown", "No run has begun.", "docmirror sync begins one."],
+      body: renderListTable({ caption: "Runs", columns, rows: groups.slice(0, MOST_GROUPS) }),
+    };
   },
 });
 
 function runWords({ kind, runs, first_run_id, last_run_id }: Row): Markup {
-  const name = String(kind);
-  const words =
-    name === "watch"
-      ? `Watch, ${counted(Number(runs), "round")}`
-      : ((Object.hasOwn(KINDS, name) ? KINDS[name] : undefined) ?? name);
+  const words = kind === "watch" ? `Watch, ${counted(Number(runs), "round")}` : wordsOf(KINDS, kind);
   const numbers = first_run_id === last_run_id ? String(last_run_id) : `${first_run_id} to ${last_run_id}`;
   return html`${words}<small>${numbers}</small>`;
 }
 
 function endWords({ status, error, troubled, runs }: Row): Markup {
   const word = String(status);
-  const kind = (Object.hasOwn(STATES, word) ? STATES[word] : undefined) ?? "idle";
+  const kind = STATES.get(word) ?? "idle";
   const some = Number(troubled) > 0 && Number(runs) > 1 ? `, ${grouped(Number(troubled))} not` : "";
   return html`<span class="state">${mark(kind, word)}
     <span>${word}${some}${error === null ? "" : html` <small>${foreign(String(error), 200)}</small>`}</span></span>`;

@@ -1,11 +1,10 @@
 import { counted, grouped } from "../../base/text.ts";
-import { ask, askFor, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
+import { ask, askFor, inline, onPage, pick, relation } from "../../report/ask.ts";
 import { age } from "../parts/age.ts";
-import { block, type Row } from "../parts/block.ts";
+import { block, type Empty, type Row } from "../parts/block.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
-import { renderEmpty } from "../parts/notice.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
-import { askForCounts, isOfWeek } from "./runs.ts";
+import { askForCounts, isOfWeek, wordsOf } from "./runs.ts";
 
 const walk = relation("walks", "walk");
 const MOST_ROWS = 8;
@@ -14,37 +13,30 @@ interface ShortList {
   readonly title: string;
   readonly total: number;
   readonly note: string;
-  readonly empty: Parameters<typeof renderEmpty>[0];
+  readonly empty: Empty;
   readonly what: (row: Row) => Markup;
   readonly when: string;
   readonly why: (row: Row) => Markup | string;
 }
 
-function shortList(rows: readonly Row[], { now }: PageMoment, list: ShortList) {
-  const { title, total, note, empty, what, when, why } = list;
+function shortList(
+  rows: readonly Row[],
+  now: Date,
+  { total, note, empty, what, when, why, title }: ShortList,
+) {
+  const items = rows
+    .slice(0, MOST_ROWS)
+    .map((row) => html`<li><span>${what(row)}</span>${age(row[when], now)}<small>${why(row)}</small></li>`);
   const left = rows.length - MOST_ROWS;
   return {
     title,
     count: grouped(total),
     ...(rows.length > 0 && { note }),
-    body:
-      rows.length === 0
-        ? renderEmpty(empty)
-        : html`<ul class="rows">${rows
-            .slice(0, MOST_ROWS)
-            .map(
-              (row) =>
-                html`<li><span>${what(row)}</span>${age(row[when], now)}<small>${why(row)}</small></li>`,
-            )}</ul>
+    empty: rows.length === 0 && empty,
+    body: html`<ul class="rows">${items}</ul>
           ${left > 0 ? html`<p class="more">${counted(left, "more row")}, which the files have.</p>` : ""}`,
   };
 }
-
-const askForBadWalks = (moment: PageMoment): Question => ask("walks")`
-select ${pick(walk, "run_id", "resource", "walk", "reason", "started_at")}
-from ${walk}
-where ${walk.walk} is not null and not ${walk.is_good} and ${isOfWeek(moment)}
-order by ${walk.run_id} desc, ${walk.resource}${onPage`\nlimit ${inline(MOST_ROWS)}`}`;
 
 const STATUS: Readonly<Record<string, string>> = {
   gone: "asked for one by one; the service says there is none",
@@ -58,12 +50,12 @@ export const references = block({
   id: "references",
   narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askFor("broken_references") }),
-  draw: ({ rows }, moment) => {
-    return shortList(rows, moment, {
+  draw: ({ rows }, { now }) =>
+    shortList(rows, now, {
       title: "Broken references",
       total: rows.reduce((sum, { broken }) => sum + Number(broken), 0),
       note: "A record points to another that the mirror does not have.",
-      empty: { kind: "none", strong: "None.", say: "Every record that another points to is in the mirror." },
+      empty: ["none", "None.", "Every record that another points to is in the mirror."],
       what: ({ resource, field, target_resource, broken, targets }) => {
         const [one, many] = target_resource === null ? ["address", "addresses"] : [String(target_resource)];
         return html`<code>${foreign(String(field), 40)}</code> of ${counted(Number(broken), String(resource))}:
@@ -71,8 +63,7 @@ export const references = block({
       },
       when: "last_checked_at",
       why: ({ status }) => wordsOf(STATUS, status),
-    });
-  },
+    }),
 });
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -88,21 +79,20 @@ export const quarantine = block({
   id: "quarantine",
   narrowedBy: {},
   asks: (moment: PageMoment) => ({ rows: askFor("quarantine"), counts: askForCounts(moment) }),
-  draw: ({ rows, counts }, moment) => {
-    return shortList(rows, moment, {
+  draw: ({ rows, counts }, { now }) =>
+    shortList(rows, now, {
       title: "Could not be stored",
       total: rows.reduce((sum, { records }) => sum + Number(records), 0),
       note: "docmirror quarantine shows each, and tries it again.",
-      empty: {
-        kind: "none",
-        strong: "None.",
-        say: `Every record that came in ${counted(Number(counts[0]?.runs ?? 0), "run")} is in the mirror.`,
-      },
+      empty: [
+        "none",
+        "None.",
+        `Every record that came in ${counted(Number(counts[0]?.runs ?? 0), "run")} is in the mirror.`,
+      ],
       what: ({ resource, records }) => html`${counted(Number(records), String(resource))}`,
       when: "newest_at",
       why: ({ reason_kind }) => wordsOf(REASONS, reason_kind),
-    });
-  },
+    }),
 });
 
 const CHANGES: Readonly<Record<string, string>> = {
@@ -116,39 +106,41 @@ export const drift = block({
   id: "drift",
   narrowedBy: {},
   asks: (_: PageMoment) => ({ rows: askFor("schema_changes", {}, [], onPage`\nlimit 50`) }),
-  draw: ({ rows }, moment) => {
-    return shortList(rows, moment, {
+  draw: ({ rows }, { now }) =>
+    shortList(rows, now, {
       title: "Changes of the interface",
       total: rows.length,
       note: "What came is kept beside the known fields.",
-      empty: { kind: "none", strong: "None.", say: "Records have the fields that the service documents." },
+      empty: ["none", "None.", "Records have the fields that the service documents."],
       what: ({ resource, field, kind }) =>
         html`<code>${foreign(String(field), 60)}</code> of ${foreign(`${String(resource)}s`, 40)} ${wordsOf(CHANGES, kind)}`,
       when: "observed_at",
       why: ({ detail }) => (detail === null ? "" : foreign(String(detail), 120)),
-    });
-  },
+    }),
 });
 
 /** Readings of lists that did not come to a good end, and why. */
 export const walks = block({
   id: "walks",
   narrowedBy: {},
-  asks: (moment: PageMoment) => ({ rows: askForBadWalks(moment), counts: askForCounts(moment) }),
-  draw: ({ rows, counts }, moment) => {
+  asks: (moment: PageMoment) => ({
+    rows: ask("walks")`
+select ${pick(walk, "run_id", "resource", "walk", "reason", "started_at")}
+from ${walk}
+where ${walk.walk} is not null and not ${walk.is_good} and ${isOfWeek(moment)}
+order by ${walk.run_id} desc, ${walk.resource}${onPage`\nlimit ${inline(MOST_ROWS)}`}`,
+    counts: askForCounts(moment),
+  }),
+  draw({ rows, counts }, { now }) {
     const all = Number(counts[0]?.walks ?? 0);
-    return shortList(rows, moment, {
+    return shortList(rows, now, {
       title: "Readings that were not whole",
       total: Number(counts[0]?.not_good ?? 0),
       note: `Of ${counted(all, "reading")} of lists in 7 days. The next sync reads such a list again.`,
       empty:
         all === 0
-          ? { kind: "unknown", strong: "Not known.", say: "No list was read in 7 days." }
-          : {
-              kind: "none",
-              strong: "None.",
-              say: `All ${counted(all, "reading")} of lists in 7 days came to a good end.`,
-            },
+          ? ["unknown", "Not known.", "No list was read in 7 days."]
+          : ["none", "None.", `All ${counted(all, "reading")} of lists in 7 days came to a good end.`],
       what: ({ resource, run_id }) => html`${foreign(`${String(resource)}s`, 40)}, run ${String(run_id)}`,
       when: "started_at",
       why: ({ walk, reason }) =>
@@ -160,7 +152,3 @@ export const walks = block({
     });
   },
 });
-
-function wordsOf(words: Readonly<Record<string, string>>, name: unknown): string {
-  return (Object.hasOwn(words, String(name)) ? words[String(name)] : undefined) ?? String(name);
-}
