@@ -36,27 +36,36 @@ export function ticksAround(bounds: readonly Bound[]): typeof TICKS {
   return TICKS.slice(from, Math.max(from + 2, to === -1 ? TICKS.length : to + 1));
 }
 
-/** Bars on one axis, and the item of a list that shows the axis. */
-export function boundBars(bounds: readonly Bound[]): { axis: Markup; draw(bound: Bound): Markup } {
+interface BoundRow {
+  readonly label: Markup | string;
+  readonly bound: Bound;
+  readonly words: string;
+}
+
+/** Times as a list of bars on one axis, each between its label and its words. */
+export function boundList(rows: readonly BoundRow[], kind = "bounds"): Markup {
+  const bounds = rows.map(({ bound }) => bound);
   const ticks = ticksAround(bounds);
   const first = ticks[0]?.s ?? 1;
   const last = Math.max(ticks.at(-1)?.s ?? 1, ...bounds.map(({ most }) => most));
   const at = (seconds: number) => (100 * Math.log(Math.max(first, seconds) / first)) / Math.log(last / first);
   const x = (seconds: number) => `${at(seconds).toFixed(2)}%`;
   const places = ticks.map((tick, place) => ({ ...tick, kind: kindOf(place, ticks.length, at(tick.s)) }));
-  return {
-    axis: html`<li class="bound-axis" aria-hidden="true"><span></span><svg class="mini" height="16">${places.map(
-      ({ s, words, kind }) => html`<text class="${kind}" x="${x(s)}" y="12">${words}</text>`,
-    )}</svg><span></span></li>`,
-    draw({ least, most }) {
-      const told = formatBetween({ least_ms: least * 1000, most_ms: most * 1000 });
-      const perhaps = Math.max(0.5, at(most) - at(least)).toFixed(2);
-      return html`<svg class="mini" height="16" role="img" aria-label="${told}">
+  const draw = ({ least, most }: Bound) => {
+    const told = formatBetween({ least_ms: least * 1000, most_ms: most * 1000 });
+    const perhaps = Math.max(0.5, at(most) - at(least)).toFixed(2);
+    return html`<svg class="mini" height="16" role="img" aria-label="${told}">
     ${ticks.map(({ s }) => uprightLine(x(s), 16, "grid"))}
     ${at(least) > 0 ? html`<rect class="m-ink" x="0" width="${x(least)}" y="4" height="8" rx="1"/>` : ""}
     <rect fill="url(#hatch)" class="m-edge" x="${x(least)}" width="${perhaps}%" y="4" height="8"/></svg>`;
-    },
   };
+  return html`<ul class="${kind}">
+    <li class="bound-axis" aria-hidden="true"><span></span><svg class="mini" height="16">${places.map(
+      ({ s, words, kind }) => html`<text class="${kind}" x="${x(s)}" y="12">${words}</text>`,
+    )}</svg><span></span></li>${rows.map(
+      ({ label, bound, words }) =>
+        html`<li><span>${label}</span>${draw(bound)}<span class="n">${words}</span></li>`,
+    )}</ul>`;
 }
 
 /** How the words of a tick stand. Every second one is left out where the page is narrow. */

@@ -3,12 +3,11 @@ import { nearestNames } from "../../base/config/nearest-names.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { momentMs, momentTag, when } from "../parts/age.ts";
-import { askEach, block, type Row } from "../parts/block.ts";
+import { askEach, block, type Empty, type Row, renderNoRows } from "../parts/block.ts";
 import { foreign, html, type Markup, shorten, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { type Link, type Query, renderLinks } from "../parts/links.ts";
+import { type Query, renderLinks } from "../parts/links.ts";
 import { type MarkKind, mark } from "../parts/marks.ts";
-import { renderEmpty } from "../parts/notice.ts";
 import { renderKey } from "../parts/plot.ts";
 import { linkStrip, type StripBuild } from "../parts/series.ts";
 import {
@@ -45,23 +44,17 @@ export const builds = block({
     return { versions: versions.map(({ version_slug }) => String(version_slug)) };
   },
   draw(found, scope) {
-    const facts = { ...scope, answers: found };
     const { choice } = scope;
-    const total = numberOf(found.chosen, "builds");
+    const [total, all] = [numberOf(found.chosen, "builds"), numberOf(found.totals, "builds")];
+    const main = found.series.find(({ is_main }) => is_main === true);
     return {
       title: titleOf(choice, total),
       ...(isNarrowed(choice.only) && { count: onlyWords(choice.only) }),
-      body: html`${renderChoices(facts)}
-${found.rows.length === 0 ? renderNoBuilds(facts, total) : renderStrip(facts, total)}`,
+      body: html`${renderChoices(scope, main, total, all)}
+${found.rows.length === 0 ? renderNoRows(...noBuilds(scope, found.versions, total, all)) : renderStrip(scope, found.rows, total)}`,
     };
   },
 });
-
-interface BuildsFacts extends ProjectScope {
-  readonly answers: Readonly<Record<"rows" | "chosen" | "totals" | "series", readonly Row[]>> & {
-    readonly versions: readonly string[];
-  };
-}
 
 const askForBuilds = (scope: ProjectScope): Question => ask("fact_builds")`
 select ${pick(build, "build_id", "version_slug", "type", "outcome", "triggered_at", "error_class")}
@@ -79,13 +72,15 @@ ${
 
 function isChosen(scope: ProjectScope): SQL {
   const { version, type, reference } = scope.choice.only;
-  const conditions = [
-    isOf(scope),
-    version === undefined ? [] : sql`${build.version_slug} = ${version}`,
-    type === undefined ? [] : sql`${build.type} = ${type}`,
-    reference === undefined ? [] : sql`${build.reference} = ${reference}`,
-  ].flat();
-  return sql.join(conditions, sql` and `);
+  const chosen = [
+    [build.version_slug, version],
+    [build.type, type],
+    [build.reference, reference],
+  ] as const;
+  const conditions = chosen.flatMap(([column, value]) =>
+    value === undefined ? [] : sql`${column} = ${value}`,
+  );
+  return sql.join([isOf(scope), ...conditions], sql` and `);
 }
 
 function askForVersionNames(projectId: string): Question {
@@ -112,20 +107,21 @@ function onlyWords({ version, type }: Only): string {
   return shorten(version ?? type ?? "version not known", 40);
 }
 
-function renderChoices({ subject, choice, answers, href }: BuildsFacts): Markup {
-  const { only } = choice;
+function renderChoices(
+  { subject, choice: { only }, href }: ProjectScope,
+  main: Row | undefined,
+  chosen: number,
+  all: number,
+): Markup {
   const isMain = only.version === subject.mainVersion && only.type === "html" && only.reference === undefined;
-  const main = answers.series.find(({ is_main }) => is_main === true);
-  const current = html` aria-current="true"`;
   const link = (query: Query, isCurrent: boolean, label: string, count: number) =>
-    html`<a href="${href(query)}#builds"${isCurrent ? current : ""}>${label} <span>${grouped(count)}</span></a>`;
+    html`<a href="${href(query)}#builds"${isCurrent ? html` aria-current="true"` : ""}>${label} <span>${grouped(count)}</span></a>`;
   const mainQuery = { version: subject.mainVersion, type: "html" };
-  const mainBuilds = Number(main?.builds ?? 0);
   const isOther = isNarrowed(only) && !isMain;
   return html`<div class="bar"><nav class="chips" aria-label="Which builds">
-    ${link({}, !isNarrowed(only), "All versions", numberOf(answers.totals, "builds"))}
-    ${main === undefined && !isMain ? "" : link(mainQuery, isMain, "Main docs", mainBuilds)}
-    ${isOther ? link(onlyQuery(only), true, onlyWords(only), numberOf(answers.chosen, "builds")) : ""}</nav></div>`;
+    ${link({}, !isNarrowed(only), "All versions", all)}
+    ${main || isMain ? link(mainQuery, isMain, "Main docs", Number(main?.builds ?? 0)) : ""}
+    ${isOther ? link(onlyQuery(only), true, onlyWords(only), chosen) : ""}</nav></div>`;
 }
 
 /** The parameters that choose these builds. */
@@ -133,24 +129,21 @@ export function onlyQuery({ version, type, reference }: Only): Query {
   return { version, type, ref: reference };
 }
 
-function renderStrip({ choice, answers, href, now }: BuildsFacts, total: number): Markup {
-  const builds = answers.rows.toReversed();
+function renderStrip({ choice, href, now }: ProjectScope, newest: readonly Row[], total: number): Markup {
+  const builds = newest.toReversed();
   const few = builds.length < 15 ? " few" : "";
   const { page, only } = choice;
   const to = (other: number) =>
     `${href({ ...onlyQuery(only), page: other === 1 ? undefined : other })}#builds`;
   const left = total - page * STRIP_BUILDS;
-  const steps: Link[] = [
-    ...(left > 0
-      ? [
-          {
-            href: to(page + 1),
-            words: `The ${left > STRIP_BUILDS ? `${STRIP_BUILDS} before, of ${counted(left, "build")}` : `${counted(left, "build")} before`}`,
-          },
-        ]
-      : []),
-    ...(page > 1 ? [{ href: to(page - 1), words: "The newer ones" }] : []),
-  ];
+  const before =
+    left > STRIP_BUILDS
+      ? `${STRIP_BUILDS} before, of ${counted(left, "build")}`
+      : `${counted(left, "build")} before`;
+  const steps = [
+    left > 0 ? { href: to(page + 1), words: `The ${before}` } : [],
+    page > 1 ? { href: to(page - 1), words: "The newer ones" } : [],
+  ].flat();
   return html`${linkStrip(builds.map((row) => toStripBuild(row, now)))}
 <p class="strip-ends${few}"><span>oldest: ${momentTag(builds[0]?.triggered_at, now)}</span>
   <span>newest: ${momentTag(builds.at(-1)?.triggered_at, now)}</span></p>
@@ -158,69 +151,62 @@ ${renderStripKey(builds)}
 ${steps.length === 0 ? "" : html`<p class="more">${renderLinks(steps)}</p>`}`;
 }
 
-function toStripBuild(
-  { build_id, version_slug, type, outcome, triggered_at, error_class }: Row,
-  now: Date,
-): StripBuild {
-  const at = triggered_at === null ? "no date" : `${plainMoment(triggered_at, now)} UTC`;
-  const why = error_class === null ? "" : `: ${kindLabel(error_class)}`;
+function toStripBuild(row: Row, now: Date): StripBuild {
+  const ms = momentMs(row.triggered_at);
+  const moment = Number.isNaN(ms) ? shorten(String(row.triggered_at)) : when(ms, now);
+  const at = row.triggered_at === null ? "no date" : `${moment} UTC`;
+  const why = row.error_class === null ? "" : `: ${kindLabel(row.error_class)}`;
   return {
-    id: String(build_id),
-    outcome: String(outcome),
-    words: `${targetWords(version_slug, type)}, ${at}${why}`,
+    id: String(row.build_id),
+    outcome: String(row.outcome),
+    words: `${targetWords(row.version_slug, row.type)}, ${at}${why}`,
   };
-}
-
-function plainMoment(text: unknown, now: Date): string {
-  const ms = momentMs(text);
-  return Number.isNaN(ms) ? shorten(String(text)) : when(ms, now);
 }
 
 /** Only the signs that the strip has. */
 function renderStripKey(builds: readonly Row[]): Markup {
-  const has = (...outcomes: string[]) => builds.some(({ outcome }) => outcomes.includes(String(outcome)));
-  const others = builds.some(
-    ({ outcome }) => !["succeeded", "failed", "stuck", "open"].includes(String(outcome)),
+  const outcomes = new Set(builds.map(({ outcome }) => (SIGNS.has(outcome) ? outcome : undefined)));
+  return renderKey(
+    [...SIGNS].map(([outcome, [kind, word, words]]) =>
+      outcomes.has(outcome) ? html`<span>${mark(kind, word)}${words}</span>` : "",
+    ),
   );
-  const sign = (kind: MarkKind, word: string, words: string) =>
-    html`<span>${mark(kind, word)}${words}</span>`;
-  return renderKey([
-    has("succeeded") ? sign("good", "check", "succeeded, raised") : "",
-    has("failed") ? sign("bad", "cross", "failed, lowered") : "",
-    has("stuck") ? sign("stuck", "bars", "stuck") : "",
-    has("open") ? sign("run", "clock", "in progress") : "",
-    others ? sign("idle", "question mark", "not known") : "",
-  ]);
 }
 
+/** What the signs mean, by outcome; the last is that of all others. */
+const SIGNS: ReadonlyMap<unknown, readonly [kind: MarkKind, word: string, words: string]> = new Map([
+  ["succeeded", ["good", "check", "succeeded, raised"]],
+  ["failed", ["bad", "cross", "failed, lowered"]],
+  ["stuck", ["stuck", "bars", "stuck"]],
+  ["open", ["run", "clock", "in progress"]],
+  [undefined, ["idle", "question mark", "not known"]],
+]);
+
 /** Why there are none. A choice that leaves nothing says nothing about builds. */
-function renderNoBuilds({ choice, answers, href }: BuildsFacts, total: number): Markup {
-  const all = numberOf(answers.totals, "builds");
-  if (all === 0)
-    return renderEmpty({
-      kind: "unknown",
-      strong: "No builds.",
-      say: "The mirror has no build of this project.",
-    });
-  if (total > 0)
-    return renderEmpty({
-      kind: "no-match",
-      strong: "No such page.",
-      say: `There are ${counted(total, "build")} of this choice.`,
-      ways: [{ href: href(onlyQuery(choice.only)), words: "The newest" }],
-    });
+function noBuilds(
+  { choice, href }: ProjectScope,
+  versions: readonly string[],
+  total: number,
+  all: number,
+): Empty {
+  if (all === 0) return ["unknown", "No builds.", "The mirror has no build of this project."];
+  if (total > 0) {
+    const say = `There are ${counted(total, "build")} of this choice.`;
+    return ["no-match", "No such page.", say, [{ href: href(onlyQuery(choice.only)), words: "The newest" }]];
+  }
   const { version, type } = choice.only;
-  const nearest = version === undefined ? [] : nearestNames(version, answers.versions);
-  return renderEmpty({
-    kind: "no-match",
-    strong: "No build matches.",
-    say: `No build of this project is of ${onlyWords(choice.only)}. That says nothing about its ${counted(all, "other build")}.`,
-    ways: [
+  const nearest = version === undefined ? [] : nearestNames(version, versions);
+  const say = `No build of this project is of ${onlyWords(choice.only)}. That says nothing about its ${counted(all, "other build")}.`;
+  return [
+    "no-match",
+    "No build matches.",
+    say,
+    [
       ...nearest.map((name) => ({
         href: href({ version: name, type: name === version ? undefined : type }),
         words: html`Did you mean ${foreign(name, 40)}?`,
       })),
       { href: href({}), words: `All ${counted(all, "build")}` },
     ],
-  });
+  ];
 }

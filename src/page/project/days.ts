@@ -1,9 +1,8 @@
 import { sql } from "drizzle-orm";
 import { ask, inline, pick, relation } from "../../report/ask.ts";
 import { DAY_MS, dayWords } from "../parts/age.ts";
-import { block } from "../parts/block.ts";
+import { block, type Row } from "../parts/block.ts";
 import { html, type Markup } from "../parts/html.ts";
-import { renderEmpty } from "../parts/notice.ts";
 import { drawBar, type Look, levelLine } from "../parts/plot.ts";
 import { OWN, type ProjectScope } from "./project-scope.ts";
 
@@ -25,30 +24,18 @@ order by ${daily.day}`,
     };
   },
   draw({ rows }, { at, now }) {
-    const counts = new Map(
-      rows.map(({ day, succeeded, failed, unfinished }) => [
-        String(day),
-        {
-          succeeded: Number(succeeded ?? 0),
-          failed: Number(failed ?? 0),
-          unfinished: Number(unfinished ?? 0),
-        },
-      ]),
-    );
-    const isEmpty = [...counts.values()].every(
-      (count) => count.succeeded + count.failed + count.unfinished === 0,
-    );
-    const last = Date.parse(at.toISOString().slice(0, 10));
+    const count = (row: Row): DayCount => ({
+      succeeded: Number(row.succeeded ?? 0),
+      failed: Number(row.failed ?? 0),
+      unfinished: Number(row.unfinished ?? 0),
+    });
+    const counts = new Map(rows.map((row) => [String(row.day), count(row)]));
+    const isEmpty = ![...counts.values()].some(isBuilt);
     return {
       title: "Builds by day",
       note: isEmpty ? "" : "Up: succeeded, down: failed. A rate by day would say little of so few builds.",
-      body: isEmpty
-        ? renderEmpty({
-            kind: "unknown",
-            strong: "No builds",
-            say: `were triggered in these ${SHOWN_DAYS} days.`,
-          })
-        : drawDayCounts(counts, last, SHOWN_DAYS, now),
+      empty: isEmpty && ["unknown", "No builds", `were triggered in these ${SHOWN_DAYS} days.`],
+      body: drawDayCounts(counts, Date.parse(at.toISOString().slice(0, 10)), now),
     };
   },
 });
@@ -64,11 +51,14 @@ interface DayCount {
   readonly unfinished: number;
 }
 
+const isBuilt = ({ succeeded, failed, unfinished }: DayCount): boolean => succeeded + failed + unfinished > 0;
+
 /**
  * Builds by day: up what succeeded, hatched above it what has not finished, down what failed. The days up to
  * `last` (in milliseconds), of which `counts` has some by their texts, such as 2026-11-22.
  */
-function drawDayCounts(counts: ReadonlyMap<string, DayCount>, last: number, days: number, now: Date): Markup {
+function drawDayCounts(counts: ReadonlyMap<string, DayCount>, last: number, now: Date): Markup {
+  const days = SHOWN_DAYS;
   const all = Array.from({ length: days }, (_, place) => {
     const at = last - (days - 1 - place) * DAY_MS;
     const count = counts.get(new Date(at).toISOString().slice(0, 10));
@@ -82,10 +72,9 @@ function drawDayCounts(counts: ReadonlyMap<string, DayCount>, last: number, days
   const x = (place: number) => `${((100 * (place + 0.15)) / days).toFixed(2)}%`;
   const width = `${(70 / days).toFixed(2)}%`;
   const sum = (name: keyof DayCount) => all.reduce((total, day) => total + day[name], 0);
-  const built = all.filter((day) => day.succeeded + day.failed + day.unfinished > 0).length;
   const since = dayWords(all[0]?.at ?? last, now);
   const ends = `${sum("succeeded")} succeeded and ${sum("failed")} failed`;
-  const told = `Builds by day: ${ends} since ${since}, on ${built} of ${days} days`;
+  const told = `Builds by day: ${ends} since ${since}, on ${all.filter(isBuilt).length} of ${days} days`;
   const rect = (look: Look, place: number, y: number, count: number) =>
     count === 0 ? "" : drawBar(look, { x: x(place), width }, y.toFixed(1), count * unit);
   const bars = all.map(({ at, place, succeeded, failed, unfinished }) => {

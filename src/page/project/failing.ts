@@ -2,12 +2,11 @@ import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { age, dayWords, momentMs } from "../parts/age.ts";
-import { block, type Row } from "../parts/block.ts";
+import { block, type Empty, type Row } from "../parts/block.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, withQuery } from "../parts/links.ts";
 import { mark } from "../parts/marks.ts";
-import { renderEmpty } from "../parts/notice.ts";
 import { drawStrip, lastFailed, renderWhy } from "../parts/series.ts";
 import {
   askForFailing,
@@ -36,26 +35,26 @@ export const failing = block({
     return {
       title: at.getTime() === now.getTime() ? "Failing now" : "Failing then",
       count: grouped(total),
-      body:
-        total === 0
-          ? renderNone(
-              totals,
-              "None found.",
-              (finished) =>
-                `The last finished build of every version and format that exists succeeded, of ${finished}.`,
-            )
-          : html`<ol class="fails one">${rows.map((row) => renderFail(row, strips(row), now))}</ol>
+      empty:
+        total === 0 &&
+        noneOf(
+          totals,
+          "None found.",
+          (finished) =>
+            `The last finished build of every version and format that exists succeeded, of ${finished}.`,
+        ),
+      body: html`<ol class="fails one">${rows.map((row) => renderFail(row, strips(row), now))}</ol>
 ${total > MOST_FAILING ? html`<p class="more">${grouped(total - MOST_FAILING)} more: they are in the files.</p>` : ""}`,
     };
   },
 });
 
 /** That nothing fails or failed; where nothing has finished it is not known. */
-function renderNone(totals: readonly Row[], strong: string, say: (finished: string) => string): Markup {
+function noneOf(totals: readonly Row[], strong: string, say: (finished: string) => string): Empty {
   const finished = numberOf(totals, "finished");
   return finished === 0
-    ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No build of this project has finished." })
-    : renderEmpty({ kind: "none", strong, say: say(counted(finished, "finished build")) });
+    ? ["unknown", "Not known.", "No build of this project has finished."]
+    : ["none", strong, say(counted(finished, "finished build"))];
 }
 
 function renderFail(row: Row, outcomes: readonly string[], now: Date): Markup {
@@ -88,16 +87,15 @@ export const causes = block({
       count: counted(failures, "failed build"),
       ...(failures > 0 &&
         !Number.isNaN(since) && { note: `Of all its builds, since ${dayWords(since, now)}.` }),
-      body:
-        failures === 0
-          ? renderNone(totals, "None failed.", (finished) => `Each of its ${finished} succeeded.`)
-          : html`<ul class="causes">${classes.map((one) =>
-              renderClass(
-                rows.filter(({ error_class }) => error_class === one),
-                most,
-                now,
-              ),
-            )}</ul>`,
+      empty:
+        failures === 0 && noneOf(totals, "None failed.", (finished) => `Each of its ${finished} succeeded.`),
+      body: html`<ul class="causes">${classes.map((one) =>
+        renderClass(
+          rows.filter(({ error_class }) => error_class === one),
+          most,
+          now,
+        ),
+      )}</ul>`,
     };
   },
 });

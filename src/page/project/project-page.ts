@@ -35,6 +35,19 @@ const PROJECT: BlockPage<ProjectScope> = {
 /** The page of a project: whether its main docs are good, why not, and its builds. */
 export function projectPage({ name: slug, query, origin }: Address): Drawing {
   const choice = parse(query);
+  const scopeOf = (project: Row, twins: readonly Row[], moment: PageMoment): ProjectScope => {
+    const id = String(project.project_id);
+    const kept = twins.length > 1 ? { id } : {};
+    return {
+      ...moment,
+      subject: { id, slug, mainVersion: String(project.default_version || "latest") },
+      project,
+      choice,
+      kept,
+      href: (query) => withQuery(projectHref(slug), { ...kept, ...query }),
+      origin,
+    };
+  };
   return {
     key: ["project", slug, choice, origin],
     files: filesOf(PROJECT, async (tx, moment) => {
@@ -43,12 +56,12 @@ export function projectPage({ name: slug, query, origin }: Address): Drawing {
       const { projects, shown } = await findShown(tx, slug, choice);
       if (shown !== undefined && choice.id !== undefined && shown.project_id !== choice.id)
         throw new ConfigError(`no project ${slug} has the id ${choice.id}`);
-      return shown && scopeOf(shown, projects, slug, choice, origin, moment);
+      return shown && scopeOf(shown, projects, moment);
     }),
     async draw(tx, moment) {
       const { projects, shown } = await findShown(tx, slug, choice);
       if (shown === undefined) return drawAbsence(tx, slug);
-      const scope = scopeOf(shown, projects, slug, choice, origin, moment);
+      const scope = scopeOf(shown, projects, moment);
       const { verdict, draw } = await drawBlocks(tx, PROJECT, projectVerdict, scope);
       const main = html`${renderTwins(projects, scope.subject, moment.now)}
 ${verdict.bar}
@@ -70,40 +83,14 @@ function parse(query: URLSearchParams): ProjectChoice {
   };
 }
 
-function scopeOf(
-  project: Row,
-  twins: readonly Row[],
-  slug: string,
-  choice: ProjectChoice,
-  origin: string,
-  moment: PageMoment,
-): ProjectScope {
-  const id = String(project.project_id);
-  const kept = twins.length > 1 ? { id } : {};
-  return {
-    ...moment,
-    subject: { id, slug, mainVersion: String(project.default_version || "latest") },
-    project,
-    choice,
-    kept,
-    href: (query) => withQuery(projectHref(slug), { ...kept, ...query }),
-    origin,
-  };
-}
-
-/** All projects with a slug, and the chosen one of them. */
+/** All projects with a slug, the ones that the service still has first, and of those the newest; and the chosen one. */
 async function findShown(tx: TransactionSql, slug: string, { id }: ProjectChoice) {
-  const projects = inOrder(await findProjects(tx, slug));
-  return { projects, shown: projects.find(({ project_id }) => project_id === id) ?? projects[0] };
-}
-
-/** Those that the service still has come first, and of those the newest. */
-function inOrder(projects: readonly Row[]): Row[] {
   const seen = ({ first_seen_at }: Row) => String(first_seen_at ?? "");
-  return projects.toSorted(
+  const projects = (await findProjects(tx, slug)).toSorted(
     (a, b) =>
       Number(a.is_deleted) - Number(b.is_deleted) || (seen(a) < seen(b) ? 1 : seen(a) > seen(b) ? -1 : 0),
   );
+  return { projects, shown: projects.find(({ project_id }) => project_id === id) ?? projects[0] };
 }
 
 async function drawAbsence(tx: TransactionSql, slug: string): Promise<Draft> {

@@ -133,49 +133,34 @@ order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc
 limit ${inline(choice.isAllSeries ? MOST_SERIES : FEW_SERIES)}`}`;
 }
 
-interface SeriesOf {
-  readonly version_id: string;
-  readonly type: string;
-  readonly reference: string | null;
-}
-
-/** The last outcomes of each series, the oldest first. `place` is that of the series in the list. */
-function askForSeriesStrips(projectId: string, series: readonly SeriesOf[]): Question {
+/** The last outcomes of listed series, the oldest first, by their rows. */
+export async function findStrips(tx: TransactionSql, { subject }: ProjectScope, rows: readonly Row[]) {
   const own = relation("fact_builds", "build");
-  const shown = series.map(({ version_id, type, reference }, place) => ({
+  const series = rows.map(({ version_id, type, reference }, place) => ({
     place,
     version_id,
     type,
     reference,
   }));
-  return ask("fact_builds")`
+  const { strips } = await askEach(tx, {
+    strips:
+      rows.length === 0
+        ? null
+        : ask("fact_builds")`
 select shown.place, last.outcomes
-from json_to_recordset(${JSON.stringify(shown)}::text::json) as shown (place int, version_id text, type text, reference text)
+from json_to_recordset(${JSON.stringify(series)}::text::json) as shown (place int, version_id text, type text, reference text)
 cross join lateral (
   select array_agg(${build.outcome} order by place desc) as outcomes
   from (
     select ${build.outcome}, row_number() over (order by ${NEWEST}) as place
     from ${own}
-    where ${own.project_id} = ${projectId} and ${own.version_id} = shown.version_id and ${own.type} = shown.type
+    where ${own.project_id} = ${subject.id} and ${own.version_id} = shown.version_id and ${own.type} = shown.type
       and ${own.reference} is not distinct from shown.reference
     order by ${NEWEST}
     limit ${inline(SERIES_STRIP)}
   ) as newest
-) as last`;
-}
-
-/** The outcomes of the last builds of a listed series, the oldest first. */
-export type SeriesStrips = (row: Row) => readonly string[];
-
-/** The strips of listed series. */
-export async function findStrips(
-  tx: TransactionSql,
-  { subject }: ProjectScope,
-  rows: readonly Row[],
-): Promise<{ strips: SeriesStrips }> {
-  if (rows.length === 0) return { strips: () => [] };
-  const series = rows as unknown as readonly SeriesOf[];
-  const answers = await askEach(tx, { strips: askForSeriesStrips(subject.id, series) });
-  const outcomes = new Map(answers.strips.map(({ place, outcomes }) => [rows[Number(place)], outcomes]));
-  return { strips: (row) => (outcomes.get(row) as string[] | null | undefined) ?? [] };
+) as last`,
+  });
+  const outcomes = new Map(strips.map(({ place, outcomes }) => [rows[Number(place)], outcomes]));
+  return { strips: (row: Row) => (outcomes.get(row) as string[] | null | undefined) ?? [] };
 }

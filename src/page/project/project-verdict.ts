@@ -7,8 +7,8 @@ import { differenceOf, renderPoints } from "../parts/changes.ts";
 import { foreign, html, type Markup, slugWords, targetWords, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, outsideLink, targetTag } from "../parts/links.ts";
-import { icon, type MarkKind, type Tone } from "../parts/marks.ts";
-import { renderFigures, renderVerdict, type VerdictLook } from "../parts/verdict.ts";
+import { icon } from "../parts/marks.ts";
+import { renderFigures, renderVerdict } from "../parts/verdict.ts";
 import {
   askForFailing,
   askForRecent,
@@ -25,28 +25,23 @@ const build = relation("fact_builds");
 const open = relation("open_builds");
 const version = relation("dim_versions");
 
-interface ProjectVerdict {
-  readonly look: VerdictLook;
-  readonly mark: { readonly kind: MarkKind; readonly word: string };
-  /** What follows the project's slug. */
-  readonly rest: string;
-  readonly tone: Tone;
-  /** The sign before the title of the window. */
-  readonly sign: "✗" | "✓" | "?";
-}
-
 const BAD = { tone: "bad", sign: "✗", look: "some" } as const;
+const FAILING = { ...BAD, mark: { kind: "bad", word: "Failing" } } as const;
 const IN_PART = { ...BAD, mark: { kind: "bad2", word: "Failing in part" } } as const;
+const GOOD = { tone: "good", sign: "✓", look: "good", mark: { kind: "good", word: "Good" } } as const;
 const UNKNOWN = { tone: "idle", sign: "?", look: "idle", mark: { kind: "idle", word: "Not known" } } as const;
 
-/** Whether a project's main docs are good; then whether all else is. What was never finished is neither. */
-function judgeProject(answers: Answers, { project, now, at }: ProjectScope): ProjectVerdict {
+/**
+ * Whether a project's main docs are good; then whether all else is. What was never finished is neither. `rest` follows the
+ * project's slug.
+ */
+function judgeProject(answers: Answers, { project, now, at }: ProjectScope) {
   const isNow = at.getTime() === now.getTime();
   const [first] = answers.failing;
   const others = numberOf(answers.failing, "total") - (first?.is_main === true ? 1 : 0);
   const [main] = answers.main;
   const builds = numberOf(answers.totals, "builds");
-  const fail = `${counted(others, "other version or format fails", "other versions or formats fail")}`;
+  const fail = counted(others, "other version or format fails", "other versions or formats fail");
   if (project.is_deleted === true) return { ...UNKNOWN, rest: " is gone: the service no longer has it." };
   if (first?.is_main === true) {
     const ago = agoWords(first.failing_since, now);
@@ -55,29 +50,20 @@ function judgeProject(answers: Answers, { project, now, at }: ProjectScope): Pro
       : ago === null
         ? "are failing"
         : `have been failing for ${ago}`;
-    return { ...BAD, mark: { kind: "bad", word: "Failing" }, rest: `: the main docs ${how}.` };
+    return { ...FAILING, rest: `: the main docs ${how}.` };
   }
   if (project.project_id === "-1")
     return others > 0
       ? { ...IN_PART, rest: `: ${counted(others, "version or format fails", "versions or formats fail")}.` }
       : { ...UNKNOWN, rest: ": builds whose project the mirror does not have." };
   if (main !== undefined && others > 0) return { ...IN_PART, rest: `: the main docs are good, but ${fail}.` };
-  if (main !== undefined)
-    return {
-      tone: "good",
-      sign: "✓",
-      look: "good",
-      mark: { kind: "good", word: "Good" },
-      rest: isNow ? " is good, and so are its main docs." : " was good when the mirror last looked.",
-    };
+  if (main !== undefined && isNow) return { ...GOOD, rest: " is good, and so are its main docs." };
+  if (main !== undefined) return { ...GOOD, rest: " was good when the mirror last looked." };
   if (others > 0) return { ...IN_PART, rest: `: of the main docs nothing is known, and ${fail}.` };
   if (numberOf(answers.totals, "finished") > 0)
     return { ...UNKNOWN, rest: ": of the main docs nothing is known." };
-  return {
-    ...UNKNOWN,
-    rest:
-      builds === 0 ? ": no build of it is known." : `: none of its ${counted(builds, "build")} has finished.`,
-  };
+  if (builds === 0) return { ...UNKNOWN, rest: ": no build of it is known." };
+  return { ...UNKNOWN, rest: `: none of its ${counted(builds, "build")} has finished.` };
 }
 
 /** The verdict of a project with its cause, the links that matter, and its figures. */
@@ -91,8 +77,7 @@ export const projectVerdict = part({
   },
   draw({ address, ...answers }, scope) {
     const { project, subject, now } = scope;
-    const verdict = judgeProject(answers, scope);
-    const { look, mark, rest } = verdict;
+    const { look, mark, rest, tone, sign } = judgeProject(answers, scope);
     const [worst] = answers.failing;
     const slug = String(project.project_slug);
     const name = project.project_name === slug ? slugWords(slug) : foreign(String(project.project_name), 80);
@@ -114,14 +99,12 @@ export const projectVerdict = part({
         true,
       ),
     });
-    return { ...verdict, bar };
+    return { tone, sign, bar };
   },
 });
 
 function askForVerdict(scope: ProjectScope) {
-  const {
-    subject: { id, mainVersion },
-  } = scope;
+  const { id, mainVersion } = scope.subject;
   return {
     totals: askForTotals(scope),
     recent: askForRecent(scope),
@@ -166,10 +149,11 @@ function evidenceOf(answers: Answers, { project, subject, now }: ProjectScope): 
 }
 
 function actsOf(row: Row, now: Date): Markup {
-  const failed = html`<a href="${buildHref(String(row.last_failed_build_id))}">Build ${foreign(String(row.last_failed_build_id), 24)}</a>`;
-  if (row.last_succeeded_build_id === null) return failed;
-  return html`${failed}<a href="${buildHref(String(row.last_succeeded_build_id))}">Last good:
-    ${foreign(String(row.last_succeeded_build_id), 24)}, ${momentTag(row.last_succeeded_at, now)}</a>`;
+  const [failed, good] = [String(row.last_failed_build_id), String(row.last_succeeded_build_id)];
+  const lastGood = html`<a href="${buildHref(good)}">Last good:
+    ${foreign(good, 24)}, ${momentTag(row.last_succeeded_at, now)}</a>`;
+  return html`<a href="${buildHref(failed)}">Build ${foreign(failed, 24)}</a>
+    ${row.last_succeeded_build_id === null ? "" : lastGood}`;
 }
 
 /** The rate of the builds that the strip shows, against that of as many before. */

@@ -4,12 +4,11 @@ import { formatBetween } from "../../mirror/builds/format-span.ts";
 import { ask, askFor, onPage, pick, relation } from "../../report/ask.ts";
 import { age, momentMs, momentTag, span } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
-import { boundBars, isKnownTime, KNOWN_WITHIN, renderBoundKey } from "../parts/bounds.ts";
+import { boundList, isKnownTime, KNOWN_WITHIN, renderBoundKey } from "../parts/bounds.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { addressText, badgeHref, buildHref, buildLink, feedHref, projectHref } from "../parts/links.ts";
-import { mark, outcomeMark } from "../parts/marks.ts";
-import { renderEmpty } from "../parts/notice.ts";
+import { outcomeSign } from "../parts/marks.ts";
 import { findMaintainers } from "../parts/projects.ts";
 import { askForRecent, isOf, NEWEST, numberOf, OWN, type ProjectScope } from "./project-scope.ts";
 
@@ -35,14 +34,8 @@ order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id}
       title: "Fixed",
       count: grouped(total),
       ...(total > rows.length && { note: `The last ${rows.length}.` }),
-      body:
-        total === 0
-          ? renderEmpty({
-              kind: "unknown",
-              strong: "None yet.",
-              say: "No failure of this project was followed by a success.",
-            })
-          : html`<ul class="rows">${rows.map((row) => renderFixedSeries(row, now))}</ul>`,
+      empty: total === 0 && ["unknown", "None yet.", "No failure of this project was followed by a success."],
+      body: html`<ul class="rows">${rows.map((row) => renderFixedSeries(row, now))}</ul>`,
     };
   },
 });
@@ -71,28 +64,21 @@ order by ${NEWEST}${onPage`\nlimit 6`}`,
   draw({ rows, recent }) {
     const untimed = recent.filter(({ is_untimed }) => is_untimed === true).length;
     const unwatched = html`nobody looked between their trigger and their finish. <code>docmirror watch</code> looks each minute.`;
-    const bound = (row: Row) => ({ least: Number(row.duration_s_min), most: Number(row.duration_s_max) });
-    const bars = boundBars(rows.map(bound));
+    const bars = rows.map((row) => {
+      const bound = { least: Number(row.duration_s_min), most: Number(row.duration_s_max) };
+      const words = formatBetween({ least_ms: bound.least * 1000, most_ms: bound.most * 1000 });
+      return { label: html`${outcomeSign(row.outcome)} ${buildLink(row.build_id)}`, bound, words };
+    });
     return {
       title: "How long builds take",
-      body:
-        rows.length === 0
-          ? renderEmpty({
-              kind: "unknown",
-              strong: "Not known.",
-              say:
-                untimed === 0
-                  ? "No build of this project has finished."
-                  : html`No build of it is known to within ${KNOWN_WITHIN}: ${unwatched}`,
-            })
-          : html`<ul class="bounds">${bars.axis}${rows.map((row) => {
-              const { kind, word } = outcomeMark(row.outcome);
-              const words = formatBetween({
-                least_ms: bound(row).least * 1000,
-                most_ms: bound(row).most * 1000,
-              });
-              return html`<li><span>${mark(kind, word)} ${buildLink(row.build_id)}</span>${bars.draw(bound(row))}<span class="n">${words}</span></li>`;
-            })}</ul>
+      empty: rows.length === 0 && [
+        "unknown",
+        "Not known.",
+        untimed === 0
+          ? "No build of this project has finished."
+          : html`No build of it is known to within ${KNOWN_WITHIN}: ${unwatched}`,
+      ],
+      body: html`${boundList(bars)}
 ${renderBoundKey("took at least so long", "may have taken so long")}
 ${
   untimed === 0
@@ -113,49 +99,33 @@ export const facts = block({
   next: async (tx, _found, { subject }) => ({ maintainers: await findMaintainers(tx, [subject.id]) }),
   draw({ maintainers }, { project, subject, now }) {
     if (subject.id === "-1") return null;
-    const given = (column: string): string | null => {
-      const value = project[column];
-      return value === null || value === undefined || value === "" ? null : String(value);
-    };
-    const text = (column: string, otherwise = "not said") => {
-      const value = given(column);
-      return value === null ? html`<span class="quiet">${otherwise}</span>` : foreign(value, 200);
-    };
-    const repo = given("repo");
-    const type = given("repo_type");
-    const facts: [string, Markup | string][] = [
+    const quiet = (words: string) => html`<span class="quiet">${words}</span>`;
+    const given = (column: string): string => String(project[column] ?? "");
+    const text = (column: string, otherwise = "not said") =>
+      given(column) === "" ? quiet(otherwise) : foreign(given(column), 200);
+    const type = given("repo_type") && html` <small>${foreign(given("repo_type"), 20)}</small>`;
+    const keepers = maintainers?.get(subject.id);
+    const facts: [string, Markup | string | false][] = [
       ["Name", text("project_name")],
       ["Main docs", targetWords(subject.mainVersion, "html")],
       ["Made with", text("documentation_type")],
       ["Theme", text("theme")],
-      ...(given("programming_language") === null
-        ? []
-        : [["Language", text("programming_language")] as [string, Markup]]),
-      [
-        "Repository",
-        repo === null
-          ? html`<span class="quiet">not said</span>`
-          : html`${addressText(repo)}${type === null ? "" : html` <small>${foreign(type, 20)}</small>`}`,
-      ],
-      ...(maintainers === null
-        ? []
-        : [["Maintained by", maintainedBy(maintainers.get(subject.id))] as [string, Markup]]),
+      ["Language", given("programming_language") !== "" && text("programming_language")],
+      ["Repository", given("repo") === "" ? quiet("not said") : html`${addressText(given("repo"))}${type}`],
+      ["Maintained by", maintainers !== null && (keepers ? foreign(keepers, 200) : quiet("not known"))],
       ["Branch of latest", text("default_branch", "none named")],
       ["Created", text("published_on")],
       ["Listed", project.is_listed === false ? "no" : "yes"],
       ["First seen", momentTag(project.first_seen_at, now)],
       ["Id", text("project_id")],
     ];
+    const shown = facts.filter(([, words]) => words !== false);
     return {
       title: "Facts",
-      body: html`<dl class="facts">${facts.map(([label, words]) => html`<div><dt>${label}</dt><dd>${words}</dd></div>`)}</dl>`,
+      body: html`<dl class="facts">${shown.map(([label, words]) => html`<div><dt>${label}</dt><dd>${words}</dd></div>`)}</dl>`,
     };
   },
 });
-
-function maintainedBy(names: string | undefined): Markup {
-  return names === undefined ? html`<span class="quiet">not known</span>` : html`${foreign(names, 200)}`;
-}
 
 /** The text to paste for a badge, and the feed. Nothing for a slug that no path can hold. */
 export const badge = block({

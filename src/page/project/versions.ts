@@ -4,7 +4,6 @@ import { block, type Row } from "../parts/block.ts";
 import { rateDot } from "../parts/changes.ts";
 import { foreign, html, type Markup, slugWords, targetWords } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
-import { renderEmpty } from "../parts/notice.ts";
 import { drawStrip } from "../parts/series.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
 import { onlyQuery } from "./builds.ts";
@@ -27,19 +26,28 @@ export const versions = block({
   next: (tx, { rows }, scope) => findStrips(tx, scope, rows),
   draw({ rows: series, strips }, { choice, href, now }) {
     const total = numberOf(series, "total");
-    const rows = series.map((row) => ({ row, outcomes: strips(row) }));
+    const columns: Column[] = [
+      { head: "Version · format", isName: true, cell: (row) => nameOf(row, href) },
+      { head: "State", cell: stateOf },
+      {
+        head: "Last 20 builds",
+        cell: (row) => drawStrip(strips(row), targetWords(row.version_slug, row.type)),
+      },
+      { head: "Succeeded", cell: (row) => rateDot(Number(row.succeeded), Number(row.finished)) },
+      {
+        head: "Last build",
+        isNumber: true,
+        isWide: true,
+        label: "last build",
+        cell: (row) => age(row.last_triggered_at, now),
+      },
+    ];
     return {
       title: "Versions and formats",
       count: grouped(total),
       note: "Their builds of all time.",
-      body:
-        total === 0
-          ? renderEmpty({
-              kind: "unknown",
-              strong: "Not known.",
-              say: "The mirror has no build of this project.",
-            })
-          : html`${renderListTable({ caption: "Versions and formats", columns: columnsOf(href, now), rows })}
+      empty: total === 0 && ["unknown", "Not known.", "The mirror has no build of this project."],
+      body: html`${renderListTable({ caption: "Versions and formats", columns, rows: series })}
 ${renderMore(choice, total, href)}`,
     };
   },
@@ -55,30 +63,6 @@ function renderMore(
   if (isAllSeries || total <= FEW_SERIES) return "";
   const words = total > MOST_SERIES ? `${MOST_SERIES} of ${grouped(total)}` : `All ${total}`;
   return html`<p class="more"><a href="${href({ versions: "all" })}#versions">${words} versions and formats</a></p>`;
-}
-
-interface SeriesRow {
-  readonly row: Row;
-  readonly outcomes: readonly string[];
-}
-
-function columnsOf(href: ProjectScope["href"], now: Date): Column<SeriesRow>[] {
-  return [
-    { head: "Version · format", isName: true, cell: ({ row }) => nameOf(row, href) },
-    { head: "State", cell: ({ row }) => stateOf(row) },
-    {
-      head: "Last 20 builds",
-      cell: ({ row, outcomes }) => drawStrip(outcomes, targetWords(row.version_slug, row.type)),
-    },
-    { head: "Succeeded", cell: ({ row }) => rateDot(Number(row.succeeded), Number(row.finished)) },
-    {
-      head: "Last build",
-      isNumber: true,
-      isWide: true,
-      label: "last build",
-      cell: ({ row }) => age(row.last_triggered_at, now),
-    },
-  ];
 }
 
 function nameOf(row: Row, href: ProjectScope["href"]): Markup {

@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import { counted } from "../../base/text.ts";
 import { askFor, relation } from "../../report/ask.ts";
-import { runText } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age, agoWords } from "../parts/age.ts";
 import { askEach, type Row } from "../parts/block.ts";
@@ -9,7 +8,7 @@ import { rateDot } from "../parts/changes.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, projectHref, projectLink, withQuery } from "../parts/links.ts";
-import { mark, outcomeMark } from "../parts/marks.ts";
+import { mark, outcomeMark, outcomeSign } from "../parts/marks.ts";
 import { drawStrip } from "../parts/series.ts";
 import type { Column } from "../parts/tables.ts";
 import { askForFailing, askForProjectStrips, ROW_STRIP_BUILDS } from "./projects-questions.ts";
@@ -29,11 +28,10 @@ export interface ProjectListRow {
 /** The strips and the failures of the listed projects. */
 export async function findProjectRows(tx: TransactionSql, list: readonly Row[]): Promise<ProjectListRow[]> {
   if (list.length === 0) return [];
-  const inPart = list.filter(({ state }) => state === "failing");
   const idsOf = (rows: readonly Row[]) => rows.map(({ project_id }) => String(project_id));
   const { strips, failing } = await askEach(tx, {
     strips: askForProjectStrips(idsOf(list)),
-    failing: askForFailing(idsOf(inPart)),
+    failing: askForFailing(idsOf(list.filter(({ state }) => state === "failing"))),
   });
   const outcomes = new Map(strips.map((strip) => [strip.project_id, strip.outcomes as string[] | null]));
   return list.map((row) => ({
@@ -79,33 +77,29 @@ function nameOf({ row, isTwin }: ProjectListRow): Markup {
 }
 
 function stateOf(row: Row, failing: readonly Row[], now: Date): Markup {
-  const { sign, words, more } = describe(row, failing, now);
+  const [sign, words, ...more] = describe(row, failing, now);
   const stuck = Number(row.stuck);
-  const notes = [...more, ...(stuck > 0 ? [`${stuck} stuck`] : [])].join(", ");
+  const notes = [...more, stuck > 0 && `${stuck} stuck`].filter(Boolean).join(", ");
   return html`<span class="state">${sign}<span>${words}${notes === "" ? "" : html` <small>${notes}</small>`}</span></span>`;
 }
 
-function describe(row: Row, failing: readonly Row[], now: Date) {
-  const since = (moment: unknown) => [agoWords(moment, now)].filter((ago) => ago !== null);
+function describe(
+  row: Row,
+  failing: readonly Row[],
+  now: Date,
+): [sign: Markup, words: string, ...notes: (string | false | null)[]] {
   switch (row.state) {
     case "main_failing": {
       const others = Number(row.failing) - 1;
-      return {
-        sign: mark("bad", "failing"),
-        words: "Main docs fail",
-        more: [...since(row.main_failing_since), ...(others > 0 ? [`${others} more`] : [])],
-      };
+      const since = agoWords(row.main_failing_since, now);
+      return [mark("bad", "failing"), "Main docs fail", since, others > 0 && `${others} more`];
     }
     case "failing":
-      return {
-        sign: mark("bad2", "failing in part"),
-        words: partWords(row, failing),
-        more: since(row.failing_since),
-      };
+      return [mark("bad2", "failing in part"), partWords(row, failing), agoWords(row.failing_since, now)];
     case "good":
-      return { sign: mark("good", "succeeded"), words: "Good", more: [] };
+      return [mark("good", "succeeded"), "Good"];
     default:
-      return { sign: mark("idle", "state"), words: "Not known", more: ["no finished build"] };
+      return [mark("idle", "state"), "Not known", "no finished build"];
   }
 }
 
@@ -122,19 +116,19 @@ const build = relation("fact_builds");
 
 /** The build whose id was searched for, if there is one. */
 export async function findBuildHit(tx: TransactionSql, id: string): Promise<Row | undefined> {
-  const { text, params } = askFor("fact_builds", { limit: 1 }, [sql`${build.build_id} = ${id}`]);
-  const [row] = await runText<Row>(tx, text, params);
-  return row;
+  const { rows } = await askEach(tx, {
+    rows: askFor("fact_builds", { limit: 1 }, [sql`${build.build_id} = ${id}`]),
+  });
+  return rows[0];
 }
 
 /** A build that was searched for, with the link to its page. */
 export function renderBuildHit(row: Row, now: Date): Markup {
-  const { kind, word } = outcomeMark(row.outcome);
   const id = String(row.build_id);
   const why = row.error_class === null ? "" : html`, ${kindLabel(row.error_class)}`;
   return html`<section class="block hit" id="build" aria-labelledby="build-t">
-${mark(kind, word)} <h2 id="build-t"><a href="${buildHref(id)}">Build ${foreign(id, 24)}</a></h2>
-<p class="note">${word}${why} · ${targetWords(row.version_slug, row.type)} of ${projectLink(row.project_slug)} · ${age(row.triggered_at, now)} ago</p>
+${outcomeSign(row.outcome)} <h2 id="build-t"><a href="${buildHref(id)}">Build ${foreign(id, 24)}</a></h2>
+<p class="note">${outcomeMark(row.outcome).word}${why} · ${targetWords(row.version_slug, row.type)} of ${projectLink(row.project_slug)} · ${age(row.triggered_at, now)} ago</p>
 </section>`;
 }
 

@@ -10,6 +10,7 @@ import {
   part,
   type Row,
   renderHead,
+  renderNoRows,
 } from "../parts/block.ts";
 import {
   nearestChoices,
@@ -22,7 +23,6 @@ import {
 import type { Address, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { type Link, type Query, withQuery } from "../parts/links.ts";
-import { renderEmpty } from "../parts/notice.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { findNearestProjects } from "../parts/projects.ts";
 import { renderListTable } from "../parts/tables.ts";
@@ -49,6 +49,7 @@ import {
 import { findSearched } from "./searched.ts";
 
 const PATH = "/projects";
+const STATE_NAMES = Object.keys(STATES) as State[];
 
 /** How many projects there are, and the build whose id was searched for. */
 const head = part({
@@ -57,15 +58,14 @@ const head = part({
     return { build: q !== undefined && isStorableId(q) ? await findBuildHit(tx, q) : undefined };
   },
   draw({ list, build }, { isBuilt, now }) {
-    const counts = readCounts(list[0]);
-    return html`${renderHead("Projects", sayHowMany(counts, isBuilt))}
+    return html`${renderHead("Projects", sayHowMany(countsOf(list[0]), isBuilt))}
 ${build === undefined ? "" : renderBuildHit(build, now)}`;
   },
 });
 
 const projects = block({
   id: "projects",
-  narrowedBy: { q: null, state: Object.keys(STATES), sort: Object.keys(PROJECT_SORTS) },
+  narrowedBy: { q: null, state: STATE_NAMES, sort: Object.keys(PROJECT_SORTS) },
   asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
   file: ({ choice }) => askForProjects(choice),
   async next(tx, { list }, { choice: { q } }) {
@@ -73,17 +73,18 @@ const projects = block({
       tx,
       list.filter(({ project_id }) => project_id !== null),
     );
-    const { all, found } = readCounts(list[0]);
-    const isUnnamed = q !== undefined && all.any > 0 && found.any === 0;
+    const count = countsOf(list[0]);
+    const isUnnamed = q !== undefined && count("all") > 0 && count("found") === 0;
     return { rows, alike: isUnnamed ? await findAlike(tx, q) : [] };
   },
   draw({ list, rows, alike }, { choice, now }) {
-    const counts = readCounts(list[0]);
+    const count = countsOf(list[0]);
+    const total = foundBy(choice, count);
     return {
       title: titleOf(choice),
-      count: grouped(foundBy(choice, counts)),
-      body: html`${renderBar(choice, counts)}
-${rows.length === 0 ? renderNoMatch(choice, counts, alike, now) : renderList(choice, rows, counts, now)}`,
+      count: grouped(total),
+      body: html`${renderBar(choice, count)}
+${rows.length === 0 ? renderNoMatch(choice, count, alike, now) : renderList(choice, rows, total, now)}`,
     };
   },
 });
@@ -106,7 +107,7 @@ export function projectsPage({ query }: Address): Drawing {
   const given = parse(query);
   /** The choice with what a search that was pasted means. */
   const find = async (tx: TransactionSql, { now, freshness }: PageMoment): Promise<ProjectsScope> => ({
-    choice: given.q === undefined ? given : { ...given, q: await findSearched(tx, given.q) },
+    choice: { ...given, q: given.q && (await findSearched(tx, given.q)) },
     isBuilt: !freshness.uncounted.includes("build"),
     now,
   });
@@ -137,29 +138,23 @@ function parse(query: URLSearchParams): ProjectsChoice {
   };
 }
 
-interface Counts {
-  readonly all: Readonly<Record<State | "any", number>>;
-  readonly found: Readonly<Record<State | "any", number>>;
-}
+/** How many projects are in a state, or in any: of all, or of those that the search finds. */
+type Counts = (which: "all" | "found", state?: State | "any") => number;
 
-function readCounts(row: Row | undefined): Counts {
-  const counts = (which: string) => {
-    const of = (state: string) => Number(row?.[`${which}_${state}`] ?? 0);
-    const states = Object.keys(STATES).map((state) => [state, of(state)]);
-    return { any: of("any"), ...(Object.fromEntries(states) as Record<State, number>) };
-  };
-  return { all: counts("all"), found: counts("found") };
-}
+const countsOf =
+  (row: Row | undefined): Counts =>
+  (which, state = "any") =>
+    Number(row?.[`${which}_${state}`] ?? 0);
 
-function foundBy({ state }: ProjectsChoice, { found }: Counts): number {
-  return state === undefined ? found.any : isState(state) ? found[state] : 0;
-}
+const foundBy = ({ state }: ProjectsChoice, count: Counts): number =>
+  state === undefined ? count("found") : isState(state) ? count("found", state) : 0;
 
-function sayHowMany({ all }: Counts, isBuilt: boolean): string | undefined {
-  if (all.any === 0) return undefined;
+function sayHowMany(count: Counts, isBuilt: boolean): string | undefined {
+  const all = count("all");
+  if (all === 0) return undefined;
   if (!isBuilt)
-    return `${counted(all.any, "name")}; how each stands is not known, because this mirror holds no builds.`;
-  return `${grouped(all.good)} of ${grouped(all.any)} are good: the last finished build of each of their versions and formats succeeded.`;
+    return `${counted(all, "name")}; how each stands is not known, because this mirror holds no builds.`;
+  return `${grouped(count("all", "good"))} of ${grouped(all)} are good: the last finished build of each of their versions and formats succeeded.`;
 }
 
 function titleOf({ q, state }: ProjectsChoice): string {
@@ -174,31 +169,32 @@ function titleOf({ q, state }: ProjectsChoice): string {
 }
 
 /** What every link of the list keeps. The usual order needs no word. */
-function keptBy({ q, state, sort }: ProjectsChoice): Query {
-  return { q, state, sort: sort === "last" ? undefined : sort };
-}
+const keptBy = ({ q, state, sort }: ProjectsChoice) => ({
+  q,
+  state,
+  sort: sort === "last" ? undefined : sort,
+});
 
-function renderBar(choice: ProjectsChoice, { found }: Counts): Markup {
-  const { state: chosen, ...kept } = keptBy(choice);
+function renderBar(choice: ProjectsChoice, count: Counts): Markup {
+  const { q, state, ...kept } = keptBy(choice);
   const chips = [
-    { label: "All", value: undefined, count: found.any },
-    ...Object.entries(STATES).map(([value, { label }]) => ({ label, value, count: found[value as State] })),
+    { label: "All", value: undefined, count: count("found") },
+    ...STATE_NAMES.map((value) => ({ label: STATES[value].label, value, count: count("found", value) })),
   ];
-  const { q: searched, ...others } = keptBy(choice);
-  return html`<div class="bar">${renderChips({ label: "State", path: PATH, name: "state", chosen: choice.state, kept, chips })}
+  return html`<div class="bar">${renderChips({ label: "State", path: PATH, name: "state", chosen: state, kept: { q, ...kept }, chips })}
 ${renderSearchForm({
   path: PATH,
   label: "A part of the name, or a build number",
   placeholder: "Name or build number",
-  searched: choice.q,
-  kept: others,
+  searched: q,
+  kept: { state, ...kept },
 })}</div>`;
 }
 
 function renderList(
   choice: ProjectsChoice,
   rows: readonly ProjectListRow[],
-  counts: Counts,
+  total: number,
   now: Date,
 ): Markup {
   const { sort: by, page } = choice;
@@ -210,46 +206,36 @@ function renderList(
     sort: { path: PATH, kept, by, direction: PROJECT_SORTS[by].direction },
   })}
 ${renderListKey()}
-${renderPager({ path: PATH, kept, page, perPage: PROJECTS_PER_PAGE, total: foundBy(choice, counts), noun: "project" })}`;
+${renderPager({ path: PATH, kept, page, perPage: PROJECTS_PER_PAGE, total, noun: "project" })}`;
 }
 
 /** Why the list is empty, and where to go on. A choice that leaves nothing says nothing about builds. */
 function renderNoMatch(
   choice: ProjectsChoice,
-  counts: Counts,
+  count: Counts,
   alike: readonly ProjectListRow[],
   now: Date,
 ): Markup {
   const { q, state, page } = choice;
-  const { all, found } = counts;
-  if (all.any === 0)
-    return renderEmpty({
-      kind: "unknown",
-      strong: "No projects.",
-      say: "The mirror has none that the service still has.",
-    });
-  if (page > 1 && foundBy(choice, counts) > 0)
-    return renderEmpty({
-      kind: "no-match",
-      strong: "No such page.",
-      say: `There are ${counted(foundBy(choice, counts), "project")} of this choice.`,
-      ways: [{ href: withQuery(PATH, keptBy(choice)), words: "The first page" }],
-    });
-  const isWrongState = state !== undefined && !isState(state);
-  const isUnnamed = q !== undefined && found.any === 0;
+  const all = count("all");
+  if (all === 0)
+    return renderNoRows("unknown", "No projects.", "The mirror has none that the service still has.");
+  const total = foundBy(choice, count);
+  if (page > 1 && total > 0)
+    return renderNoRows(
+      "no-match",
+      "No such page.",
+      `There are ${counted(total, "project")} of this choice.`,
+      [{ href: withQuery(PATH, keptBy(choice)), words: "The first page" }],
+    );
+  const strong = state !== undefined && !isState(state) ? "There is no such state." : "No project matches.";
+  const isUnnamed = q !== undefined && count("found") === 0;
   const unnamed = isUnnamed ? html`Neither a slug nor a name contains ${foreign(q, 60)}. ` : "";
-  return html`${renderEmpty({
-    kind: "no-match",
-    strong: isWrongState ? "There is no such state." : "No project matches.",
-    say: html`${unnamed}That says nothing about builds: all ${counted(all.any, "project")} are outside this choice.`,
-    ways: waysOut(choice, counts),
-  })}
-${
-  alike.length === 0
-    ? ""
-    : html`<h3 class="bucket">Did you mean <span>names that are alike</span></h3>
-${renderListTable({ caption: "Projects with names that are alike", columns: projectColumns(now), rows: alike })}`
-}`;
+  const say = html`${unnamed}That says nothing about builds: all ${counted(all, "project")} are outside this choice.`;
+  const meant = html`<h3 class="bucket">Did you mean <span>names that are alike</span></h3>
+${renderListTable({ caption: "Projects with names that are alike", columns: projectColumns(now), rows: alike })}`;
+  return html`${renderNoRows("no-match", strong, say, waysOut(choice, count))}
+${alike.length === 0 ? "" : meant}`;
 }
 
 async function findAlike(tx: TransactionSql, q: string): Promise<ProjectListRow[]> {
@@ -263,37 +249,25 @@ async function findAlike(tx: TransactionSql, q: string): Promise<ProjectListRow[
   );
 }
 
-function waysOut({ q, state, sort }: ProjectsChoice, { all, found }: Counts): Link[] {
-  const kept = { sort: sort === "last" ? undefined : sort };
+function waysOut({ q, state, sort }: ProjectsChoice, count: Counts): Link[] {
+  const { sort: kept } = keptBy({ q, state, sort, page: 1 });
+  const to = (choice: Query) => withQuery(PATH, { sort: kept, ...choice });
+  const known = state !== undefined && isState(state) ? state : undefined;
   const nearest =
-    state === undefined || isState(state)
-      ? []
-      : nearestChoices(state, Object.keys(STATES) as State[], (name) => STATES[name].label);
+    state === undefined || known ? [] : nearestChoices(state, STATE_NAMES, (name) => STATES[name].label);
+  const ofState = known && count("all", known);
   return [
-    ...nearest.map((name) => ({
-      href: withQuery(PATH, { ...kept, q, state: name }),
-      words: `Did you mean ${STATES[name].label}?`,
-    })),
-    ...(q === undefined
+    nearest.map((name) => ({ href: to({ q, state: name }), words: `Did you mean ${STATES[name].label}?` })),
+    // Without the search there is this.
+    q === undefined
       ? []
-      : [{ href: withQuery(PATH, { ...kept, state: isStateOrNone(state) }), words: clearWords(state, all) }]),
-    ...(q !== undefined && state !== undefined && found.any > 0
-      ? [
-          {
-            href: withQuery(PATH, { ...kept, q }),
-            words: html`${foreign(q, 40)} in any state: ${grouped(found.any)}`,
-          },
-        ]
-      : []),
-    { href: withQuery(PATH, kept), words: `All ${counted(all.any, "project")}` },
-  ];
+      : {
+          href: to({ state: known }),
+          words: known && ofState ? `All ${grouped(ofState)} ${STATES[known].which}` : "Clear the search",
+        },
+    q !== undefined && state !== undefined && count("found") > 0
+      ? { href: to({ q }), words: html`${foreign(q, 40)} in any state: ${grouped(count("found"))}` }
+      : [],
+    { href: to({}), words: `All ${counted(count("all"), "project")}` },
+  ].flat();
 }
-
-/** Without the search there is this. */
-function clearWords(state: string | undefined, all: Counts["all"]): string {
-  if (state === undefined || !isState(state) || all[state] === 0) return "Clear the search";
-  return `All ${grouped(all[state])} ${STATES[state].which}`;
-}
-
-const isStateOrNone = (state: string | undefined): string | undefined =>
-  state !== undefined && isState(state) ? state : undefined;

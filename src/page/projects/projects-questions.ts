@@ -10,26 +10,16 @@ export const PROJECTS_PER_PAGE = 25;
 /** Builds of a project in its strip. */
 export const ROW_STRIP_BUILDS = 30;
 
+const state = (label: string, which: string, condition: SQL) => ({ label, which, condition });
+
 /** Which projects of `report.project_states` are listed. */
 export const STATES = {
-  main: {
-    label: "Main docs fail",
-    which: "whose main docs fail",
-    condition: sql`${project.state} = 'main_failing'`,
-  },
-  part: {
-    label: "Other versions fail",
-    which: "of which other versions fail",
-    condition: sql`${project.state} = 'failing'`,
-  },
-  good: { label: "Good", which: "that are good", condition: sql`${project.state} = 'good'` },
-  unknown: {
-    label: "Not known",
-    which: "of which nothing is known",
-    condition: sql`${project.state} = 'unknown'`,
-  },
-  stuck: { label: "Stuck builds", which: "with stuck builds", condition: sql`${project.stuck} > 0` },
-} as const;
+  main: state("Main docs fail", "whose main docs fail", sql`${project.state} = 'main_failing'`),
+  part: state("Other versions fail", "of which other versions fail", sql`${project.state} = 'failing'`),
+  good: state("Good", "that are good", sql`${project.state} = 'good'`),
+  unknown: state("Not known", "of which nothing is known", sql`${project.state} = 'unknown'`),
+  stuck: state("Stuck builds", "with stuck builds", sql`${project.stuck} > 0`),
+};
 
 export type State = keyof typeof STATES;
 

@@ -1,12 +1,12 @@
 import { scaleLog } from "d3-scale";
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, inline, pick, type Question, relation } from "../../report/ask.ts";
+import { ask, inline, pick, relation } from "../../report/ask.ts";
 import { dayAxis, drawDates, type Span } from "../parts/axes.ts";
-import { block, type Row } from "../parts/block.ts";
+import { block, type Empty, type Row } from "../parts/block.ts";
 import {
   type Bound,
-  boundBars,
+  boundList,
   isKnownTime,
   KNOWN_WITHIN,
   renderBoundKey,
@@ -14,9 +14,8 @@ import {
 } from "../parts/bounds.ts";
 import { html, type Markup, percent } from "../parts/html.ts";
 import { buildLink } from "../parts/links.ts";
-import { mark, outcomeMark } from "../parts/marks.ts";
-import { renderEmpty } from "../parts/notice.ts";
-import { dayNumber, daysName, type Period, within } from "../parts/period.ts";
+import { outcomeSign } from "../parts/marks.ts";
+import { dayNumber, daysName, within } from "../parts/period.ts";
 import { drawBar, drawPlot, levelLine } from "../parts/plot.ts";
 import { headCell, numberCell, renderFoldTable } from "../parts/tables.ts";
 import { CHOSEN, lateOf, type TrendsScope } from "./trends-scope.ts";
@@ -30,69 +29,62 @@ const FEWEST_DAYS = 3;
 export const durations = block({
   id: "durations",
   narrowedBy: CHOSEN,
-  asks: (scope: TrendsScope) => ({
-    rows: askForTimes(scope.period, scope.type),
-    timed: askForTimed(scope.period, scope.type),
-  }),
+  asks: (scope: TrendsScope) => {
+    const isFinished = sql`${build.duration_s_min} is not null
+  and ${isLate(scope)}`;
+    return {
+      // By day; the row without a day is about all of them.
+      rows: ask("fact_builds")`
+select ${build.triggered_on} as day, count(*) as finished, count(*) filter (where ${isTimed}) as known,
+  ${percentiles("took", build.duration_s_min, build.duration_s_max, isTimed)}
+from ${build}
+where ${isFinished}
+group by grouping sets ((day), ())
+order by day nulls first`,
+      timed: ask("fact_builds")`
+select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
+from ${build}
+where ${isFinished} and ${isTimed}
+order by ${build.triggered_at} desc, ${build.build_id}
+limit ${inline(SHOWN_BUILDS)}`,
+    };
+  },
   draw({ rows, timed }, { period, now }) {
-    const whole = rows.find(({ day }) => day === null);
-    const [finished, known] = [Number(whole?.finished ?? 0), Number(whole?.known ?? 0)];
+    const whole = rows.find(({ day }) => day === null) ?? {};
+    const [finished, known] = [Number(whole.finished ?? 0), Number(whole.known ?? 0)];
     const days = rows.filter((row) => row.day !== null && Number(row.known) > 0);
-    const body =
-      whole === undefined || known === 0
-        ? renderUnknown(finished)
-        : html`<p class="took">${
-            known === 1
-              ? html`The one build that is known took <b>${durationWords(boundOf(whole, "took_p50"))}</b>.`
-              : html`Half of the builds whose times are known took
-              <b>${durationWords(boundOf(whole, "took_p50"))}</b>, nine of ten <b>${durationWords(boundOf(whole, "took_p90"))}</b>.`
-          }</p>
-${renderKnown(known, finished)}
-${days.length < FEWEST_DAYS ? renderTimed(timed, known) : renderTimesByDay(days, now)}`;
+    const half = durationWords(boundOf(whole, "took_p50"));
     return {
       title: "How long builds take",
       count: daysName(lateOf(period), now),
       note: "From the trigger to the finish. The truth lies between two bounds.",
-      body,
+      empty: known === 0 && unknown(finished),
+      body: html`<p class="took">${
+        known === 1
+          ? html`The one build that is known took <b>${half}</b>.`
+          : html`Half of the builds whose times are known took
+              <b>${half}</b>, nine of ten <b>${durationWords(boundOf(whole, "took_p90"))}</b>.`
+      }</p>
+${renderKnown(known, finished)}
+${days.length < FEWEST_DAYS ? renderTimed(timed, known) : renderTimesByDay(days, now)}`,
     };
   },
 });
 
 const isTimed = isKnownTime(build.duration_s_min, build.duration_s_max);
 
-const finishedLately = (period: Period, type: string | undefined): SQL =>
-  sql`${build.duration_s_min} is not null
-  and ${within(build.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${build.type} = ${type}`}`;
-
-/** How long builds took whose times are known, by day; the row without a day is about all of them. */
-function askForTimes(period: Period, type: string | undefined): Question {
-  return ask("fact_builds")`
-select ${build.triggered_on} as day, count(*) as finished, count(*) filter (where ${isTimed}) as known,
-  ${percentiles("took", build.duration_s_min, build.duration_s_max, isTimed)}
-from ${build}
-where ${finishedLately(period, type)}
-group by grouping sets ((day), ())
-order by day nulls first`;
-}
-
-function askForTimed(period: Period, type: string | undefined): Question {
-  return ask("fact_builds")`
-select ${pick(build, "build_id", "outcome", "duration_s_min", "duration_s_max")}
-from ${build}
-where ${finishedLately(period, type)} and ${isTimed}
-order by ${build.triggered_at} desc, ${build.build_id}
-limit ${inline(SHOWN_BUILDS)}`;
-}
+/** That a build is of the last days of the period, and of the chosen format. */
+const isLate = ({ period, type }: TrendsScope): SQL =>
+  sql`${within(build.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${build.type} = ${type}`}`;
 
 function renderTimed(timed: readonly Row[], known: number): Markup {
-  const bound = (row: Row) => ({ least: Number(row.duration_s_min), most: Number(row.duration_s_max) });
-  const bars = boundBars(timed.map(bound));
+  const bars = timed.map((row) => {
+    const bound = { least: Number(row.duration_s_min), most: Number(row.duration_s_max) };
+    const label = html`${outcomeSign(row.outcome)} ${buildLink(row.build_id)}`;
+    return { label, bound, words: durationWords(bound) };
+  });
   return html`<h3 class="sub">${known > timed.length ? `The newest ${timed.length} of them` : "Each of them"}</h3>
-<ul class="bounds">${bars.axis}${timed.map((row) => {
-    const { kind, word } = outcomeMark(row.outcome);
-    return html`<li><span>${mark(kind, word)} ${buildLink(row.build_id)}</span>${bars.draw(bound(row))}
-      <span class="n">${durationWords(bound(row))}</span></li>`;
-  })}</ul>
+${boundList(bars)}
 ${KEY}`;
 }
 
@@ -150,47 +142,36 @@ ${levelLine(DURATION_BASE, "base")}${drawDates(spans, axis, DURATION_HEIGHT - 4,
 export const phases = block({
   id: "phases",
   narrowedBy: CHOSEN,
-  asks: (scope: TrendsScope) => ({ rows: askForPhases(scope.period, scope.type) }),
-  draw({ rows }, { period, now }) {
-    const [row] = rows;
-    const [finished, known] = [Number(row?.finished ?? 0), Number(row?.known ?? 0)];
-    const shown =
-      row === undefined || known === 0
-        ? []
-        : [
-            ["Waited, half", boundOf(row, "queued_p50")] as const,
-            ["Waited, nine of ten", boundOf(row, "queued_p90")] as const,
-            ["Worked, half", boundOf(row, "building_p50")] as const,
-            ["Worked, nine of ten", boundOf(row, "building_p90")] as const,
-          ];
-    const bars = boundBars(shown.map(([, bound]) => bound));
+  asks: (scope: TrendsScope) => {
+    const isKnown = sql`${isWaitKnown} and ${isKnownTime(build.building_s_min, build.building_s_max)}`;
     return {
-      title: "Waiting and working",
-      count: daysName(lateOf(period), now),
-      note: "The service names no queue: a build waits until it is seen at work.",
-      body:
-        shown.length === 0
-          ? renderUnknown(finished)
-          : html`${renderKnown(known, finished)}
-<ul class="bounds phases">${bars.axis}${shown.map(
-              ([label, bound]) =>
-                html`<li><span>${label}</span>${bars.draw(bound)}<span class="n">${durationWords(bound)}</span></li>`,
-            )}</ul>
-${KEY}`,
-    };
-  },
-});
-
-/** How long builds waited and worked of which both are known. */
-function askForPhases(period: Period, type: string | undefined): Question {
-  const isKnown = sql`${isKnownTime(build.queued_s_min, build.queued_s_max)} and ${isKnownTime(build.building_s_min, build.building_s_max)}`;
-  return ask("fact_builds")`
+      rows: ask("fact_builds")`
 select count(${build.building_s_min}) as finished, count(*) filter (where ${isKnown}) as known,
   ${percentiles("queued", build.queued_s_min, build.queued_s_max, isKnown)},
   ${percentiles("building", build.building_s_min, build.building_s_max, isKnown)}
 from ${build}
-where ${within(build.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${build.type} = ${type}`}`;
-}
+where ${isLate(scope)}`,
+    };
+  },
+  draw({ rows: [row = {}] }, { period, now }) {
+    const bars = [
+      { label: "Waited, half", name: "queued_p50" },
+      { label: "Waited, nine of ten", name: "queued_p90" },
+      { label: "Worked, half", name: "building_p50" },
+      { label: "Worked, nine of ten", name: "building_p90" },
+    ];
+    return {
+      title: "Waiting and working",
+      count: daysName(lateOf(period), now),
+      note: "The service names no queue: a build waits until it is seen at work.",
+      ...drawBounds(
+        bars.map(({ label, name }) => ({ label, bound: boundOf(row, name) })),
+        Number(row.known ?? 0),
+        Number(row.finished ?? 0),
+      ),
+    };
+  },
+});
 
 const isWaitKnown = isKnownTime(build.queued_s_min, build.queued_s_max);
 
@@ -198,37 +179,44 @@ const isWaitKnown = isKnownTime(build.queued_s_min, build.queued_s_max);
 export const waits = block({
   id: "waits",
   narrowedBy: CHOSEN,
-  asks: ({ period, type }: TrendsScope) => ({
+  asks: (scope: TrendsScope) => ({
     rows: ask("fact_builds")`
 select extract(hour from ${build.triggered_at} at time zone 'UTC')::int as hour, count(*) as finished,
   count(*) filter (where ${isWaitKnown}) as known, ${percentiles("queued", build.queued_s_min, build.queued_s_max, isWaitKnown)}
 from ${build}
 where ${build.building_s_min} is not null
-  and ${within(build.triggered_on, lateOf(period).first, period.last)}${type === undefined ? undefined : sql` and ${build.type} = ${type}`}
+  and ${isLate(scope)}
 group by hour
 order by hour`,
   }),
   draw({ rows }, { period, now }) {
     const sum = (name: string) => rows.reduce((all, row) => all + Number(row[name]), 0);
     const hours = rows.filter((row) => Number(row.known) > 0);
-    const bars = boundBars(hours.map((row) => boundOf(row, "queued_p50")));
     return {
       title: "Waiting by hour of the day",
       count: `${daysName(lateOf(period), now)}, UTC`,
       note: "How long half of the builds waited that were triggered in each hour.",
-      body:
-        hours.length === 0
-          ? renderUnknown(sum("finished"))
-          : html`${renderKnown(sum("known"), sum("finished"))}
-<ul class="bounds phases">${bars.axis}${hours.map((row) => {
-              const bound = boundOf(row, "queued_p50");
-              return html`<li><span>${String(row.hour).padStart(2, "0")}:00</span>${bars.draw(bound)}
-              <span class="n">${durationWords(bound)}</span></li>`;
-            })}</ul>
-${KEY}`,
+      ...drawBounds(
+        hours.map((row) => ({
+          label: `${String(row.hour).padStart(2, "0")}:00`,
+          bound: boundOf(row, "queued_p50"),
+        })),
+        sum("known"),
+        sum("finished"),
+      ),
     };
   },
 });
+
+function drawBounds(rows: readonly { label: string; bound: Bound }[], known: number, finished: number) {
+  const bars = rows.map(({ label, bound }) => ({ label, bound, words: durationWords(bound) }));
+  return {
+    empty: known === 0 && unknown(finished),
+    body: html`${renderKnown(known, finished)}
+${boundList(bars, "bounds phases")}
+${KEY}`,
+  };
+}
 
 const UNWATCHED = html`nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.`;
 const KEY = renderBoundKey("surely so long", "perhaps so long");
@@ -240,16 +228,13 @@ function renderKnown(known: number, finished: number): Markup {
     ${percent(share)}.${share < 0.5 ? html` Of the others it is not known: ${UNWATCHED}` : ""}</p>`;
 }
 
-function renderUnknown(finished: number): Markup {
-  return renderEmpty({
-    kind: "unknown",
-    strong: "Not known.",
-    say:
-      finished === 0
-        ? "No build of these days has finished."
-        : html`The times of none of the ${counted(finished, "finished build")} are known to within ${KNOWN_WITHIN}: ${UNWATCHED}`,
-  });
-}
+const unknown = (finished: number): Empty => [
+  "unknown",
+  "Not known.",
+  finished === 0
+    ? "No build of these days has finished."
+    : html`The times of none of the ${counted(finished, "finished build")} are known to within ${KNOWN_WITHIN}: ${UNWATCHED}`,
+];
 
 const boundOf = (row: Row, name: string): Bound => ({
   least: Number(row[`${name}_least`]),
@@ -260,13 +245,9 @@ const boundOf = (row: Row, name: string): Bound => ({
 function percentiles(name: string, least: SQL, most: SQL, isKnown: SQL): SQL {
   const of = (bound: SQL, share: number) =>
     sql`percentile_cont(${inline(share)}) within group (order by ${bound}) filter (where ${isKnown})`;
-  return sql.join(
-    [["p50", 0.5] as const, ["p90", 0.9] as const].map(
-      ([word, share]) =>
-        sql`${of(least, share)} as ${sql.raw(`${name}_${word}_least`)},\n  ${of(most, share)} as ${sql.raw(`${name}_${word}_most`)}`,
-    ),
-    sql`,\n  `,
-  );
+  const both = (word: string, share: number) =>
+    sql`${of(least, share)} as ${sql.raw(`${name}_${word}_least`)},\n  ${of(most, share)} as ${sql.raw(`${name}_${word}_most`)}`;
+  return sql`${both("p50", 0.5)},\n  ${both("p90", 0.9)}`;
 }
 
 /** A length of time between two bounds in words: `1 to 3 min`, `at most 2 h`. */
