@@ -5,21 +5,16 @@ import { type WrittenStatement, writeStatement } from "../store/connection/run-s
 import { type ColumnOf, columnsOf, DICTIONARY, type Relation } from "./dictionary.ts";
 import { readTimeBounds } from "./time-bounds.ts";
 
-/**
- * The filters of a relation. Slugs and types are compared as they are, `since` and `until` as
- * `readTimeBounds` says.
- */
-export interface AnswerFilters {
-  readonly project?: string | undefined;
-  readonly version?: string | undefined;
-  readonly type?: string | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  /** Rows at most. @default all */
-  readonly limit?: number | undefined;
-}
+export const FILTER_NAMES = ["project", "version", "type", "since", "until", "limit"] as const;
+type FilterName = (typeof FILTER_NAMES)[number];
 
-type FilterName = keyof AnswerFilters;
+/**
+ * The filters of a relation. Slugs and types are compared as they are, `since` and `until` as `readTimeBounds` says. `limit`
+ * is how many rows there are at most. @default all
+ */
+export type AnswerFilters = {
+  readonly [Name in FilterName]?: (Name extends "limit" ? number : string) | undefined;
+};
 
 /** A statement over schema `report`, as `ask.ts` writes it: text with `$1`, `$2` and so on, and the values for them. */
 export interface Question extends WrittenStatement {
@@ -64,28 +59,22 @@ export function where(...conditions: (SQL | false)[]): SQL | undefined {
 /** A number of ours in the text: a statement without values takes one round trip less. */
 export const inline = (number: number): SQL => sql.raw(String(number));
 
-export const FILTER_NAMES = ["project", "version", "type", "since", "until", "limit"] as const;
 const LINE_LENGTH = 100;
 const PROJECTS = relation("dim_projects");
 
 /** The filters that a relation accepts. */
 export function filtersOf(relation: Relation): FilterName[] {
   const columns: readonly string[] = columnsOf(relation);
-  const { time } = DICTIONARY[relation];
-  return FILTER_NAMES.filter((name) => {
-    switch (name) {
-      case "project":
-        return columns.includes("project_slug") || columns.includes("project_id");
-      case "version":
-        return columns.includes("version_slug");
-      case "type":
-        return columns.includes("type");
-      case "limit":
-        return true;
-      default:
-        return time !== undefined;
-    }
-  });
+  const isTimed = DICTIONARY[relation].time !== undefined;
+  const accepts: Record<FilterName, boolean> = {
+    project: columns.includes("project_slug") || columns.includes("project_id"),
+    version: columns.includes("version_slug"),
+    type: columns.includes("type"),
+    since: isTimed,
+    until: isTimed,
+    limit: true,
+  };
+  return FILTER_NAMES.filter((name) => accepts[name]);
 }
 
 /** A piece of a statement that only a page has. */
@@ -130,13 +119,8 @@ export const ask =
 
 function asQuestion(relation: Relation, statement: SQL, columns: readonly string[] = []): Question {
   const whole = write(withoutPage(statement));
-  return {
-    relation,
-    columns,
-    ...write(statement),
-    whole,
-    readable: `${writeIn(whole.text, whole.params)};\n`,
-  };
+  const readable = whole.text.replace(/\$(\d+)/g, (_, place) => literal(whole.params[Number(place) - 1]));
+  return { relation, columns, ...write(statement), whole, readable: `${readable};\n` };
 }
 
 function write(statement: SQL): WrittenStatement {
@@ -166,8 +150,7 @@ function conditionsOf(relation: Relation, filters: AnswerFilters): SQL[] {
   if (time !== undefined) {
     const { from, before } = readTimeBounds(filters, time.span);
     const bound = (sign: ">=" | "<", moment: string) => {
-      const isMoment = time.span === "moment" || time.span === "hour";
-      const { column, day = isMoment ? undefined : column } = time;
+      const { column, day = time.span === "day" ? column : undefined } = time;
       if (day !== undefined) conditions.push(sql`${sql.raw(`${day} ${sign}`)} ${dayOf(moment, sign)}::date`);
       if (day !== column && !(day !== undefined && isMidnight(moment)))
         conditions.push(sql`${sql.raw(`${column} ${sign}`)} ${moment}::timestamptz`);
@@ -190,20 +173,16 @@ function dayOf(moment: string, sign: ">=" | "<"): string {
 function assertFilters(relation: Relation, filters: AnswerFilters): void {
   const possible = filtersOf(relation);
   const wrong = FILTER_NAMES.filter((name) => filters[name] !== undefined && !possible.includes(name));
-  if (wrong.length > 0) {
+  if (wrong.length > 0)
     throw new ConfigError(`${relation} cannot be narrowed by ${wrong.join(", ")}`, {
       hint: `it can be narrowed by ${possible.join(", ")}`,
     });
-  }
-  for (const name of ["project", "version", "type"] as const) {
-    if (filters[name]?.includes("\0")) {
+  for (const name of ["project", "version", "type"] as const)
+    if (filters[name]?.includes("\0"))
       throw new ConfigError(`${name} contains a character that no text in the mirror has`);
-    }
-  }
   const { limit } = filters;
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
+  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0))
     throw new ConfigError(`limit is not a whole number: ${limit}`);
-  }
 }
 
 function wrap(names: readonly string[]): string {
@@ -215,10 +194,6 @@ function wrap(names: readonly string[]): string {
     else lines.push(name);
   }
   return lines.join(",\n       ");
-}
-
-function writeIn(text: string, params: readonly unknown[]): string {
-  return text.replace(/\$(\d+)/g, (_, place) => literal(params[Number(place) - 1]));
 }
 
 /**

@@ -16,13 +16,11 @@ export interface DeclaredRelation<C extends string = string> {
   readonly key: readonly NoInfer<C>[];
   /** The columns of the key in which null is one of the values. */
   readonly nullable?: readonly NoInfer<C>[];
-  /** The column that `since` and `until` are compared with. Without one, each row counts builds of all times. */
-  readonly time?: {
-    readonly column: NoInfer<C>;
-    readonly span: TimeGrain;
-    /** The UTC day of that column, which has an index. */
-    readonly day?: NoInfer<C>;
-  };
+  /**
+   * The column that `since` and `until` are compared with, and its UTC day where that has an index. Without one, each row
+   * counts builds of all times.
+   */
+  readonly time?: { readonly column: NoInfer<C>; readonly span: TimeGrain; readonly day?: NoInfer<C> };
   /** Newest first for events, worst first for problems. Ends in a key, so that pages do not overlap. */
   readonly order: readonly NoInfer<Order<C>>[];
   /**
@@ -99,7 +97,7 @@ export function stored(
   };
 }
 
-/** Parts that changed builds affect, by their old facts and their new ones: see `changed-builds.ts`. */
+/** Parts that changed builds affect, by their old facts and their new ones (`compute-answers.ts`). */
 export function affected(...scope: string[]): Omit<Parts, "rows"> {
   const isKnown = scope.map((column) => `${column} is not null`).join(" and ");
   return { query: `select distinct ${scope.join(", ")} from affected where ${isKnown}`, scope };

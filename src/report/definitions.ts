@@ -32,23 +32,15 @@ let own: Definitions | undefined;
  * upgrade may replace them while this process runs, and then they are another program's.
  */
 export function readDefinitions(): Definitions {
-  own ??= readFiles();
-  return own;
-}
-
-function readFiles(): Definitions {
+  if (own !== undefined) return own;
   const texts = FOLDERS.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".sql"))
       .map((path) => readFileSync(`${folder}${path}`, "utf8")),
   );
-  return {
-    version: readVersion(),
-    dictionary: DICTIONARY,
-    people: PEOPLE,
-    tables: TABLES,
-    inOrder: orderDefinitions([...texts, ...RESOURCE_VIEWS]),
-  };
+  const inOrder = orderDefinitions([...texts, ...RESOURCE_VIEWS]);
+  own = { version: readVersion(), dictionary: DICTIONARY, people: PEOPLE, tables: TABLES, inOrder };
+  return own;
 }
 
 /** Throws an Error where two texts name each other, and where one creates nothing. */

@@ -1,29 +1,25 @@
 import { ConfigError, StoreError } from "../base/errors.ts";
 import { RESOURCES } from "../resources/resources.ts";
 import { runText } from "../store/connection/run-statement.ts";
-import type { Sql, TransactionSql } from "../store/connection/sql.ts";
+import type { Sql } from "../store/connection/sql.ts";
 import { sqlstateOf, toStoreError, withStoreErrors } from "../store/connection/store-errors.ts";
 import { withTransaction } from "../store/connection/transaction.ts";
 
-export interface ReaderGrant {
-  role: string;
-  /** The role does not exist yet, so the statements create it. */
-  isNew: boolean;
-  /** Users' names and logins too. */
-  withPeople: boolean;
-  /** What `docmirror serve` reads for the interface. */
-  withInterface: boolean;
-  /** They give the role just these rights, and UTC as its zone, in order and without semicolons. Safe to repeat. */
-  statements: string[];
-  /** Rights of the role beyond reading, which it already had. */
-  warnings: string[];
-}
-
-export interface ReaderOptions {
+interface ReaderOptions {
   /** Users' names and logins too (schema `report_people`); without it, a role loses that right. @default false */
   withPeople?: boolean;
   /** All that `docmirror serve` reads: the mirrored records too, with users. @default false */
   withInterface?: boolean;
+}
+
+interface ReaderGrant extends Required<ReaderOptions> {
+  role: string;
+  /** The role does not exist yet, so the statements create it. */
+  isNew: boolean;
+  /** They give the role just these rights, and UTC as its zone, in order and without semicolons. Safe to repeat. */
+  statements: string[];
+  /** Rights of the role beyond reading, which it already had. */
+  warnings: string[];
 }
 
 /**
@@ -65,6 +61,7 @@ const INTERFACE_RELATIONS = [
  */
 const NOTICES = "sync.notices";
 const COUNTED_OF_NOTICES = "noted_at, delivered_at, given_up_at";
+const SERVED = [...INTERFACE_RELATIONS, NOTICES];
 
 /** A longer query of a BI tool is probably a mistake, and a refresh may have to wait for it. */
 const STATEMENT_TIMEOUT = "60s";
@@ -93,7 +90,7 @@ export async function planReaderGrant(
   { withPeople = false, withInterface = false }: ReaderOptions = {},
 ): Promise<ReaderGrant> {
   const granted = withInterface ? INTERFACE_RELATIONS : [];
-  const allowed = withInterface ? [...INTERFACE_RELATIONS, NOTICES] : [];
+  const allowed = withInterface ? SERVED : [];
   const fault = nameFault(role);
   if (fault !== null) throw new ConfigError(`no role can be called ${JSON.stringify(role)}: ${fault}`);
   return withStoreErrors("read the rights of the role", async () => {
@@ -124,11 +121,10 @@ export async function planReaderGrant(
       ) as readable on true`;
     if (facts === undefined) throw new Error("a select over one row gave none");
     // Such a name is legal in quotes, but a typing mistake or a pasted statement is more likely than the wish for it.
-    if (!facts.exists && !PLAIN_NAME.test(role)) {
+    if (!facts.exists && !PLAIN_NAME.test(role))
       throw new ConfigError(`there is no role ${JSON.stringify(role)}, and a new one needs a plain name`, {
         hint: "use letters, digits and _ - . @ $, or make that role yourself and repeat the command",
       });
-    }
     assertFenced(role, facts);
     const statements = await listStatements(sql, role, { isNew: !facts.exists, withPeople, granted });
     const warnings = facts.createrole ? ["it may create roles, and so give itself more rights"] : [];
@@ -139,7 +135,7 @@ export async function planReaderGrant(
 /** Runs the plan, all or nothing. Throws StoreError; where a right is missing, the hint says how to continue. */
 export async function grantReader(sql: Sql, { role, statements }: ReaderGrant): Promise<void> {
   try {
-    await withTransaction(sql, async (tx: TransactionSql) => {
+    await withTransaction(sql, async (tx) => {
       // Text that the server wrote: it quotes the names.
       for (const statement of statements) await runText(tx, statement);
     });
@@ -238,7 +234,7 @@ function assertFenced(role: string, { superuser, reads, through }: RoleFacts): v
   if (superuser) throw new ConfigError(`${role} is a superuser and can already read everything`, { hint });
   if (reads === null) return;
   const by = through === role ? "" : ` as ${through}`;
-  const keep = [...INTERFACE_RELATIONS, NOTICES].includes(reads) ? ", or keep it with --interface" : "";
+  const keep = SERVED.includes(reads) ? ", or keep it with --interface" : "";
   throw new ConfigError(`${role} can already read more than the report: ${reads}${by}`, {
     hint: `${hint}; or revoke that right first${keep}`,
   });

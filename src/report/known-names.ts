@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { createNearest, didYouMean, nearestNames } from "../base/config/nearest-names.ts";
 import { ConfigError } from "../base/errors.ts";
 import { runStatement } from "../store/connection/run-statement.ts";
@@ -22,13 +22,16 @@ const project = relation("dim_projects");
 const version = relation("dim_versions");
 const builds = relation("success_rate_by_type");
 
-/** The names of each kind; of versions those of a project, where one is given. */
-const NAMES = {
-  project: () => sql`select ${project.project_slug} as name from ${project}`,
-  version: (slug: string | undefined) => sql`select distinct ${version.version_slug} as name from ${version}
+/** The relation that lists the names of each kind, and its names; of versions those of a project, where one is given. */
+const KINDS: Record<"project" | "version" | "type", [lister: Relation, names: (slug?: string) => SQL]> = {
+  project: ["dim_projects", () => sql`select ${project.project_slug} as name from ${project}`],
+  version: [
+    "dim_versions",
+    (slug) => sql`select distinct ${version.version_slug} as name from ${version}
     where ${slug === undefined} or ${version.version_id} = '-1'
       or ${version.project_id} in (select ${project.project_id} from ${project} where ${project.project_slug} = ${slug ?? null})`,
-  type: () => sql`select ${builds.type} as name from ${builds}`,
+  ],
+  type: ["success_rate_by_type", () => sql`select ${builds.type} as name from ${builds}`],
 };
 
 /**
@@ -40,7 +43,8 @@ export async function assertNamesKnown(tx: AnySql, filters: AnswerFilters): Prom
     const name = filters[kind];
     if (name === undefined) continue;
     await withStoreErrors(`look up the ${kind}`, async () => {
-      const names = NAMES[kind](filters.project);
+      const [lister, namesOf] = KINDS[kind];
+      const names = namesOf(filters.project);
       const known = await runStatement(tx, sql`select from (${names}) as known where name = ${name} limit 1`);
       if (known.length > 0) return;
       const nearest = createNearest(name);
@@ -49,14 +53,8 @@ export async function assertNamesKnown(tx: AnySql, filters: AnswerFilters): Prom
       const of =
         kind === "version" && filters.project !== undefined ? ` of the project ${filters.project}` : "";
       throw new ConfigError(`the mirror has no ${kind} ${name}${of}${didYouMean(nearest.names())}`, {
-        hint: HINTS[kind],
+        hint: `\`docmirror report ${lister}\` lists all ${kind}s`,
       });
     });
   }
 }
-
-const HINTS = {
-  project: "`docmirror report dim_projects` lists all projects",
-  version: "`docmirror report dim_versions` lists all versions",
-  type: "`docmirror report success_rate_by_type` lists all types",
-};

@@ -9,11 +9,8 @@ export type AnswerCell = string | number | boolean | null;
 /** Values in the order of the question's columns. */
 export type AnswerRow = AnswerCell[];
 
-export interface Batch {
-  /** The names of the columns, which may repeat. */
-  readonly columns: readonly string[];
-  readonly rows: AnswerRow[];
-}
+/** Names of columns may repeat. */
+export type Batch = { readonly columns: readonly string[]; readonly rows: AnswerRow[] };
 
 const TIMESTAMPTZ = 1184;
 const NUMERIC = 1700;
@@ -41,10 +38,9 @@ export function withSnapshot<T>(
       sql,
       async (tx) => {
         // Every cursor here is read to its end, so the plan should be the best for all rows.
-        await runText(
-          tx,
-          "set transaction isolation level repeatable read, read only; set local cursor_tuple_fraction = 1",
-        ).simple();
+        const settings =
+          "set transaction isolation level repeatable read, read only; set local cursor_tuple_fraction = 1";
+        await runText(tx, settings).simple();
         return fn(tx);
       },
       signal,

@@ -15,13 +15,6 @@ import { asCell, type Batch, DECLARE, readBatches } from "./read-answer.ts";
 /** The role whose rights a statement has where the session has more. */
 export const READER = "docmirror_reader";
 
-export interface StatementLimits {
-  /** The role to act as. @default docmirror_reader where the session may do more than read, else the session's own */
-  readonly role: string | undefined;
-  /** How long Postgres may work until the first rows come, and on each further batch. */
-  readonly timeoutMs: number;
-}
-
 /** Makes the reader of an embedded Postgres, which is docmirror's own, where it is not there. Tells whether it made it. */
 export async function ensureReader(sql: Sql): Promise<boolean> {
   if (await hasReader(sql)) return false;
@@ -45,10 +38,14 @@ async function hasReader(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Takes the reader's rights, and sets its limits, until the transaction ends. Throws ConfigError where that role is
- * missing, may not be taken, or could do more than read the reports.
+ * Takes the rights of `role` until the transaction ends: without one those of `docmirror_reader`, where the session may do
+ * more than read. `timeoutMs` is how long Postgres may work until the first rows come, and on each further batch. Throws
+ * ConfigError where that role is missing, may not be taken, or could do more than read the reports.
  */
-export async function becomeReader(tx: TransactionSql, { role, timeoutMs }: StatementLimits): Promise<void> {
+export async function becomeReader(
+  tx: TransactionSql,
+  { role, timeoutMs }: { role: string | undefined; timeoutMs: number },
+): Promise<void> {
   const wanted = role ?? ((await mayReadMore(tx)) ? READER : undefined);
   if (wanted !== undefined) {
     try {
@@ -56,11 +53,10 @@ export async function becomeReader(tx: TransactionSql, { role, timeoutMs }: Stat
     } catch (error) {
       throw roleError(error, wanted);
     }
-    if (await mayReadMore(tx)) {
+    if (await mayReadMore(tx))
       throw new ConfigError(`${wanted} can read more than the reports`, {
         hint: "`docmirror grant-reader` makes a role that cannot",
       });
-    }
   }
   await tx`select set_config('statement_timeout', ${`${timeoutMs}ms`}, true), set_config('TimeZone', 'UTC', true)`;
 }
@@ -72,18 +68,14 @@ async function mayReadMore(tx: TransactionSql): Promise<boolean> {
 }
 
 function roleError(error: unknown, role: string): unknown {
+  const code = sqlstateOf(error);
   const make = `make it by \`docmirror grant-reader ${READER}\`, or name another by --role`;
-  switch (sqlstateOf(error)) {
-    case "22023":
-      return new ConfigError(`there is no role ${role}`, { cause: error, hint: make });
-    case "42501":
-      return new ConfigError(`this session may not act as ${role}`, {
-        cause: error,
-        hint: `let a superuser grant it ${role}, or set DOCMIRROR_READ_URL to that role's own login`,
-      });
-    default:
-      return error;
-  }
+  if (code === "22023") return new ConfigError(`there is no role ${role}`, { cause: error, hint: make });
+  if (code !== "42501") return error;
+  return new ConfigError(`this session may not act as ${role}`, {
+    cause: error,
+    hint: `let a superuser grant it ${role}, or set DOCMIRROR_READ_URL to that role's own login`,
+  });
 }
 
 /**

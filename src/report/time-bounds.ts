@@ -6,15 +6,10 @@ export type TimeGrain = "moment" | "hour" | "day";
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
+const SPANS_MS: Readonly<Record<TimeGrain, number>> = { moment: 1, hour: 3_600_000, day: DAY_MS };
 /** Longer spans could reach years before 1, which Postgres and JavaScript write in different ways. */
 const LONGEST_SPAN_MS = 100 * 366 * DAY_MS;
 const FORM = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
-
-/** Bounds for a condition: `from` is included, `before` is not. ISO 8601 in UTC. */
-export interface TimeBounds {
-  from: string | null;
-  before: string | null;
-}
 
 /**
  * Turns a span such as `7d` or `1h30m` into the moment that long before `now`, to the minute. Returns any
@@ -28,42 +23,32 @@ export function resolveSpan(text: string, now: Date): string {
   return `${new Date(moment).toISOString().slice(0, 16)}Z`;
 }
 
-/** Throws ConfigError for a text that is neither a day nor a moment. `label` is where it came from, as `--since`. */
-export function assertTime(label: string, text: string): void {
-  read(label, text);
-}
-
 /**
  * Reads `since` and `until`: a day such as 2026-11-03 or a moment such as 2026-11-03T12:00Z; without a zone
  * it is UTC, as all of schema `report` is. A day given as `until` is included, a moment is not. A row that
  * stands for a span is included when any part of the span is: since noon includes that day.
- * `resolveSpan` must come before. Throws ConfigError for a text that is not a time.
+ * `resolveSpan` must come before. Gives bounds for a condition, in ISO 8601 in UTC: `from` is included, `before` is not. Throws
+ * ConfigError for a text that is not a time.
  */
 export function readTimeBounds(
   { since, until }: { since?: string | undefined; until?: string | undefined },
   span: TimeGrain,
-): TimeBounds {
-  const first = since === undefined ? null : read("since", since);
-  const last = until === undefined ? null : read("until", until);
+) {
+  const first = since === undefined ? null : parseTime("since", since);
+  const last = until === undefined ? null : parseTime("until", until);
   const before = last === null ? null : last.moment + (last.isDay ? DAY_MS : 0);
-  if (first !== null && before !== null && before <= first.moment) {
+  if (first !== null && before !== null && before <= first.moment)
     throw new ConfigError(`until (${until}) is not after since (${since})`, { hint: "swap them" });
-  }
   return {
-    from: first && new Date(beginOf(first.moment, span)).toISOString(),
+    from: first && new Date(first.moment - mod(first.moment, SPANS_MS[span])).toISOString(),
     before: before === null ? null : new Date(before).toISOString(),
   };
 }
 
-function beginOf(moment: number, span: TimeGrain): number {
-  if (span === "moment") return moment;
-  if (span === "hour") return moment - mod(moment, 3_600_000);
-  return moment - mod(moment, DAY_MS);
-}
-
 const mod = (value: number, by: number): number => ((value % by) + by) % by;
 
-function read(label: string, text: string): { moment: number; isDay: boolean } {
+/** Throws ConfigError for a text that is neither a day nor a moment. `label` is where it came from, as `--since`. */
+export function parseTime(label: string, text: string): { moment: number; isDay: boolean } {
   const [, day, time, zone = "Z"] = FORM.exec(text.trim()) ?? [];
   if (day !== undefined && isDay(day)) {
     if (time === undefined) return { moment: Date.parse(day), isDay: true };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assertTime, readTimeBounds, resolveSpan } from "../../src/report/time-bounds.ts";
+import { parseTime, readTimeBounds, resolveSpan } from "../../src/report/time-bounds.ts";
 
 const NOW = new Date("2026-11-21T13:45:59.999Z");
 
@@ -34,7 +34,7 @@ describe("resolveSpan", () => {
   });
 });
 
-describe("assertTime", () => {
+describe("parseTime", () => {
   it.each([
     "yesterday",
     "7",
@@ -46,12 +46,12 @@ describe("assertTime", () => {
     "12:00",
     "",
   ])("of %j says what can be given, and where", (text) => {
-    expect(() => assertTime("--since", text)).toThrow(
+    expect(() => parseTime("--since", text)).toThrow(
       `--since ${text}: give a day (2026-11-03), a time (2026-11-03T12:00Z) or a span (7d)`,
     );
   });
 
   it.each(["2026-11-03", "2026-11-03T12:00Z", "2026-11-03 12:00:30.5+01"])("takes %s", (text) => {
-    expect(() => assertTime("--since", text)).not.toThrow();
+    expect(() => parseTime("--since", text)).not.toThrow();
   });
 });

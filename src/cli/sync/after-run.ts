@@ -234,7 +234,7 @@ async function createDescriber({ config, clock, log }: CommandContext) {
   const program = createBuildInfoRegistry();
   return async (databaseUrl: string | null): Promise<string> => {
     const mirror = { url: () => databaseUrl, reopen() {} };
-    const reader = createBoundedReader({ mirror, withinMs: FIGURES_WITHIN_MS, clock });
+    const reader = createBoundedReader(mirror, FIGURES_WITHIN_MS, clock);
     const readFigures = createReadFigures({
       read: reader.read,
       options: { ...config, isWorker: false },

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { didYouMean, nearestNames } from "../../base/config/nearest-names.ts";
 import { type Parse, whole } from "../../base/config/setting.ts";
 import { ConfigError } from "../../base/errors.ts";
-import { assertTime, resolveSpan } from "../../report/time-bounds.ts";
+import { parseTime, resolveSpan } from "../../report/time-bounds.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 
 /** Makes commander read the value of a flag that is not a setting as that of a setting is read. */
@@ -71,6 +71,6 @@ export function readTimes({ since, until }: TimeOptions, now: Date): TimeOptions
 
 function readTime(flag: string, text: string, now: Date): string {
   const time = resolveSpan(text, now);
-  assertTime(flag, time);
+  parseTime(flag, time);
   return time;
 }

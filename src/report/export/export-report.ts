@@ -16,7 +16,6 @@ import {
   FACT_COLUMNS,
   findRevisions,
   LAYOUT,
-  type LastExport,
   MONTHS,
   MONTHS_COLUMNS,
   monthsRows,
@@ -27,31 +26,24 @@ import {
 
 /** The relation of one row that says as of when an export is. */
 const AS_OF = "as_of";
+const MOMENT = "timestamp with time zone";
 
-interface AsOf {
+const AS_OF_TYPES = {
   /** The newest run that is in the answers; null where no run had ended. */
-  run_id: number | null;
-  exported_at: string;
-  /** The UTC day of `exported_at`: the last one of a calendar of what has happened. */
-  exported_on: string;
-  /** When its answers were computed. */
-  refreshed_at: string | null;
-  /** Everything that happened to builds upstream before this moment is in it; null where that is not known. */
-  current_through: string | null;
-  /** As in `report.freshness`: days before this one are over and read, this one has begun. */
-  covered_through: string | null;
-  covered_on: string | null;
-}
-
-const AS_OF_TYPES: Record<keyof AsOf, string> = {
   run_id: "bigint",
-  exported_at: "timestamp with time zone",
+  exported_at: MOMENT,
+  /** The UTC day of `exported_at`: the last one of a calendar of what has happened. */
   exported_on: "date",
-  refreshed_at: "timestamp with time zone",
-  current_through: "timestamp with time zone",
-  covered_through: "timestamp with time zone",
+  /** When its answers were computed. */
+  refreshed_at: MOMENT,
+  /** Everything that happened to builds upstream before this moment is in it; null where that is not known. */
+  current_through: MOMENT,
+  /** As in `report.freshness`: days before this one are over and read, this one has begun. */
+  covered_through: MOMENT,
   covered_on: "date",
-};
+} as const;
+
+type AsOf = Record<Exclude<keyof typeof AS_OF_TYPES, "run_id">, string | null> & { run_id: number | null };
 
 /** The moment that this transaction shows. It waits while a table of the reports is locked. */
 async function findAsOf(tx: TransactionSql, signal: AbortSignal): Promise<AsOf> {
@@ -66,7 +58,7 @@ async function findAsOf(tx: TransactionSql, signal: AbortSignal): Promise<AsOf> 
   if (found === undefined) throw new Error("report.freshness has no row for builds");
   return {
     ...found,
-    exported_at: asIso(found.exported_at),
+    exported_at: found.exported_at && asIso(found.exported_at),
     refreshed_at: found.refreshed_at && asIso(found.refreshed_at),
     current_through: found.current_through && asIso(found.current_through),
     covered_through: found.covered_through && asIso(found.covered_through),
@@ -97,7 +89,6 @@ export interface ExportOptions {
 /** The content of `_docmirror.json` in an export. */
 export interface ExportFacts extends AsOf, ExportForm {
   made_by: "docmirror export";
-  format: ExportFormat;
   /** Why an incremental export could keep no file of the last one; null where it could, or was not asked to. */
   full_because: string | null;
   relations: Record<string, ExportedRelation>;
@@ -115,17 +106,13 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
     return await withStagingFolder(folder, RELATIONS, (staging, old) =>
       withSnapshot(sql, async (tx) => {
         const asOf = await findAsOf(tx, signal);
-        // It waits while a table of the view is locked.
-        const [{ definition = "" } = {}] = await abortable(findDefinition(tx), signal);
-        const form: ExportForm = {
-          layout: LAYOUT,
-          format,
-          since: since ?? null,
-          until: until ?? null,
-          version: readVersion(),
-          definition,
-        };
-        const last: LastExport | null = incremental ? await readLastExport(old, form) : null;
+        // A hash of the view of the facts, as this database has it. It waits while a table of the view is locked.
+        const defined = tx<{ definition: string }[]>`
+          select md5(pg_get_viewdef('report.fact_builds'::regclass)) as definition`;
+        const [{ definition = "" } = {}] = await abortable(defined, signal);
+        const bounds = { since: since ?? null, until: until ?? null };
+        const form: ExportForm = { layout: LAYOUT, format, ...bounds, version: readVersion(), definition };
+        const last = incremental ? await readLastExport(old, form) : null;
         const target: Target = { folder: staging, parquet, place: folder };
         const dimension = async (relation: (typeof DIMENSIONS)[number]) => {
           const rows = readAnswer(tx, askFor(relation), { signal, batchRows: BATCH_ROWS });
@@ -147,7 +134,6 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
         const facts: ExportFacts = {
           made_by: "docmirror export",
           ...form,
-          format,
           ...asOf,
           full_because: last !== null && "reason" in last ? last.reason : null,
           relations: {
@@ -173,13 +159,6 @@ export async function exportReport(options: ExportOptions): Promise<ExportFacts>
   }
 }
 
-/** A hash of the view that the facts are read from, as this database has it. */
-function findDefinition(tx: TransactionSql) {
-  return tx<
-    { definition: string }[]
-  >`select md5(pg_get_viewdef('report.fact_builds'::regclass)) as definition`;
-}
-
 /** Those that a question asks for, in its order: a table may have more. */
 function findColumns<R extends Relation>(
   tx: TransactionSql,
@@ -193,11 +172,9 @@ function findColumns<R extends Relation>(
 
 /** The counts of another answer prove that no month was overlooked. */
 async function assertWhole(tx: TransactionSql, exported: number, signal: AbortSignal): Promise<void> {
-  const [row] = await abortable(
-    tx<{ builds: number }[]>`
-      select coalesce(sum(builds), 0)::float8 as builds from report.success_rate_by_type`,
-    signal,
-  );
+  const counted = tx<{ builds: number }[]>`
+    select coalesce(sum(builds), 0)::float8 as builds from report.success_rate_by_type`;
+  const [row] = await abortable(counted, signal);
   if (row?.builds === exported) return;
   throw new MirrorError(`the months have ${exported} builds, and the reports count ${row?.builds}`, {
     hint: "export once without --incremental, and report this as a bug",

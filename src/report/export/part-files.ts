@@ -44,15 +44,14 @@ export function createPartFiles({ folder, parquet, place }: Target, columns: rea
     if (parquet === null) await file.sync();
     await file.close();
     await converted;
-    converted = complete(part, name);
+    converted = complete(part, join(folder, `${name}.csv`));
     // Its failure is thrown where it is awaited.
     converted.catch(() => {});
   }
 
-  async function complete(part: PartFile, name: string): Promise<void> {
+  async function complete(part: PartFile, csvFile: string): Promise<void> {
     const path = join(folder, part.path);
     if (parquet !== null) {
-      const csvFile = join(folder, `${name}.csv`);
       const written = await parquet.convert(csvFile, path, columns);
       if (written !== part.rows)
         throw new Error(`${part.path} has ${written} rows, though ${part.rows} were given`);

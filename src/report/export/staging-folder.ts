@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
 import { toOutputError } from "../../base/system-errors.ts";
+import { isJsonObject } from "../../resources/parse-json.ts";
 
 /** Marks a folder that an export made. Readers of partitioned data ignore names that begin with `_`. */
 export const MARKER = "_docmirror.json";
@@ -50,6 +51,18 @@ export async function writeMarker(folder: string, facts: unknown): Promise<strin
   }
   return path;
 }
+
+/** What somebody may have edited: an empty object where the text is no JSON, or no object. */
+export function parseObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+export const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
 async function swapIn(staging: string, place: string): Promise<void> {
   const old = siblingPath(place, "old");

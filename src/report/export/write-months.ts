@@ -12,7 +12,7 @@ import { type ColumnOf, columnsOf, type Relation } from "../dictionary.ts";
 import type { AnswerCell, AnswerRow } from "../read-answer.ts";
 import type { TypedColumn } from "./parquet.ts";
 import { createPartFiles, PART, type PartFile, type Target } from "./part-files.ts";
-import { MARKER } from "./staging-folder.ts";
+import { isCount, MARKER, parseObject } from "./staging-folder.ts";
 
 /** How the files are laid out and named. */
 export const LAYOUT = 3;
@@ -37,15 +37,6 @@ interface KeptFiles {
   find(path: string): Promise<PartFile | null>;
 }
 
-/** Or why no file of it can be kept. */
-export type LastExport = KeptFiles | { reason: string };
-
-/** What an incremental export reads of a manifest. */
-interface Manifest {
-  form: ExportForm;
-  files: PartFile[];
-}
-
 const DIFFERENT: Record<keyof ExportForm, string> = {
   layout: "its files have another layout",
   format: "it has another format",
@@ -56,7 +47,10 @@ const DIFFERENT: Record<keyof ExportForm, string> = {
 };
 
 /** Reads the manifest of the export in `folder`. What cannot be trusted gives a reason, never an error. */
-export async function readLastExport(folder: string, form: ExportForm): Promise<LastExport> {
+export async function readLastExport(
+  folder: string,
+  form: ExportForm,
+): Promise<KeptFiles | { reason: string }> {
   const text = await readFile(join(folder, MARKER), "utf8").catch(() => null);
   if (text === null) return { reason: "there is none" };
   const manifest = parseManifest(text);
@@ -77,7 +71,7 @@ export async function readLastExport(folder: string, form: ExportForm): Promise<
 }
 
 /** Anybody may have edited the text. Null where it is no such manifest. */
-function parseManifest(text: string): Manifest | null {
+function parseManifest(text: string): { form: ExportForm; files: PartFile[] } | null {
   const manifest = parseObject(text);
   const { layout, format, since, until, version, definition } = manifest;
   if (!Number.isSafeInteger(layout) || ![format, version, definition].every(isText)) return null;
@@ -95,17 +89,7 @@ function parseFile(file: unknown): PartFile | null {
   return isFile ? ({ path, rows, bytes, revision } as PartFile) : null;
 }
 
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
 const isText = (value: unknown): boolean => typeof value === "string";
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** The relation of the months of the facts. */
 export const MONTHS = "fact_months" satisfies Relation;
@@ -113,10 +97,7 @@ export const MONTHS = "fact_months" satisfies Relation;
 /** The revision of each month, newest first, as the builds come; null is the month of those without a date. */
 type Revisions = ReadonlyMap<string | null, string>;
 
-export const MONTHS_COLUMNS: TypedColumn[] = [
-  { name: "month", type: "text" },
-  { name: "revision", type: "text" },
-];
+export const MONTHS_COLUMNS: TypedColumn[] = ["month", "revision"].map((name) => ({ name, type: "text" }));
 
 /** The values of `MONTHS_COLUMNS`. An export of some days has other facts than the revision stands for, so it names none. */
 export function monthsRows(revisions: Revisions, isWhole: boolean): AnswerCell[][] {
@@ -128,7 +109,6 @@ const nameOfMonth = (month: string | null): string => month ?? "undated";
 
 export async function findRevisions(tx: TransactionSql): Promise<Revisions> {
   const { text, params } = askFor(MONTHS);
-  // Text of `askFor`.
   const rows = await runText<{ month: string | null; revision: string }>(tx, text, params);
   return new Map(rows.map(({ month, revision }) => [month, revision]));
 }
@@ -154,11 +134,13 @@ export async function writeTable(
     await parts.open(`${name}/${PART}`);
     for await (const rows of batches) await parts.write(rows);
     const files = await parts.end();
-    return { rows: files.reduce((sum, { rows }) => sum + rows, 0), columns, kept: 0, files };
+    return { rows: rowsOf(files), columns, kept: 0, files };
   } finally {
     await parts.close();
   }
 }
+
+const rowsOf = (files: readonly PartFile[]): number => files.reduce((sum, { rows }) => sum + rows, 0);
 
 export const FACT = "fact_builds" satisfies Relation;
 const fact = relation(FACT);
@@ -188,10 +170,8 @@ interface MonthsOptions {
 export async function writeMonths(options: MonthsOptions): Promise<ExportedRelation> {
   const { tx, target, revisions, filters, last, ending, signal } = options;
   const stored = options.columns.filter(({ name }) => name !== PARTITION);
-  const columns = stored.map(({ name, type }) => ({
-    name: name === "fact_updated_at" ? "updated_at" : name,
-    type,
-  }));
+  const renamed = (name: string) => (name === "fact_updated_at" ? "updated_at" : name);
+  const columns = stored.map(({ name, type }) => ({ name: renamed(name), type }));
   const parts = createPartFiles(target, columns);
   let kept = 0;
 
@@ -201,15 +181,11 @@ export async function writeMonths(options: MonthsOptions): Promise<ExportedRelat
     const list = stored.map((column) => (target.parquet === null ? asCsv(column) : column.name)).join(", ");
     // `copy` takes no values beside its text, and keeps the order of its query.
     const copy = `copy (select ${list} from (${readable.slice(0, -2)}) as build) to stdout (format csv)`;
-    await copyOut(
-      tx,
-      copy,
-      async (rows) => {
-        await parts.open(nameOf(month), revisions.get(month));
-        await parts.writeCopied(rows);
-      },
-      signal,
-    );
+    const writeRows = async (rows: readonly Buffer[]) => {
+      await parts.open(nameOf(month), revisions.get(month));
+      await parts.writeCopied(rows);
+    };
+    await copyOut(tx, copy, writeRows, signal);
   }
 
   try {
@@ -223,7 +199,7 @@ export async function writeMonths(options: MonthsOptions): Promise<ExportedRelat
       } else await write(month);
     }
     const files = await parts.end();
-    return { rows: files.reduce((sum, { rows }) => sum + rows, 0), columns, kept, files };
+    return { rows: rowsOf(files), columns, kept, files };
   } finally {
     await parts.close();
   }
@@ -231,12 +207,9 @@ export async function writeMonths(options: MonthsOptions): Promise<ExportedRelat
 
 /** From the facts themselves, newest first: a full export does not count on what the triggers noted. */
 async function findMonths(tx: TransactionSql, signal: AbortSignal): Promise<(string | null)[]> {
-  const rows = await abortable(
-    tx<{ month: string | null }[]>`
-      select distinct triggered_month as month from report.fact_builds order by month desc nulls last`,
-    signal,
-  );
-  return rows.map(({ month }) => month);
+  const found = tx<{ month: string | null }[]>`
+    select distinct triggered_month as month from report.fact_builds order by month desc nulls last`;
+  return (await abortable(found, signal)).map(({ month }) => month);
 }
 
 const nameOf = (month: string | null): string => `${FACT}/${PARTITION}=${nameOfMonth(month)}/${PART}`;

@@ -1,5 +1,4 @@
 /** Which logs leave, as `export --logs` and `prune --logs-older-than` both see it. */
-
 import { join, resolve } from "node:path";
 import type { DuckDBAppender } from "@duckdb/node-api";
 import type { SQL } from "drizzle-orm";
@@ -28,7 +27,7 @@ export const HAS_TEXT: SQL = compose`bytes > 0`;
 export const LOG_HASH: SQL = compose`mirror.log_hash(log.output, log.error, log.setup, log.setup_error)`;
 
 /** The texts of a log, in the order in which `mirror.log_hash` takes them. */
-const TEXTS = ["output", "error", "setup", "setup_error"] as const;
+export const TEXTS = ["output", "error", "setup", "setup_error"] as const;
 
 /** The log of a build, or only what tells it from others. */
 export interface LogKey {
@@ -130,15 +129,6 @@ export async function* readHeld(duckDb: DuckDb, file: string): AsyncGenerator<Lo
   }
 }
 
-interface LogExportOptions {
-  sql: Sql;
-  /** An export of logs, to which files are added; created where it is missing. */
-  folder: string;
-  sourceTimezone: string;
-  /** Stops the export soon; the folder then stays as it was. */
-  signal: AbortSignal;
-}
-
 export interface LogExport {
   /** What this export added. */
   added: { rows: number; files: number };
@@ -162,11 +152,16 @@ const [MOST_ROWS, MOST_BYTES] = [500, 4_000_000];
 type StoredLog = LogKey & { month: string; bytes: number };
 
 /**
- * Adds the logs of finished builds that no file of the folder holds, as they are at one moment. Never changes a file, so
- * nothing is lost that an earlier export wrote. Memory does not grow with the logs. Throws ConfigError, StoreError, or the
- * signal's reason.
+ * Adds the logs of finished builds that no file of the folder holds, as they are at one moment. Makes the folder where it is
+ * missing. Never changes a file, so nothing is lost that an earlier export wrote. Memory does not grow with the logs. Throws
+ * ConfigError, StoreError, or the signal's reason; the folder then stays as it was.
  */
-export async function exportLogs(options: LogExportOptions): Promise<LogExport> {
+export async function exportLogs(options: {
+  sql: Sql;
+  folder: string;
+  sourceTimezone: string;
+  signal: AbortSignal;
+}): Promise<LogExport> {
   const { sql, sourceTimezone, signal } = options;
   const folder = resolve(options.folder);
   const duckDb = await openDuckDb(signal);
@@ -177,18 +172,20 @@ export async function exportLogs(options: LogExportOptions): Promise<LogExport> 
     const files = await addLogFiles(folder, async (staging, known) => {
       before = known;
       const parts = createLogParts(duckDb, staging);
+      /** By month, the places of the files that are as they were written. */
       const held = new Map<string, string[]>();
       await withSnapshot(sql, async (tx) => {
         for await (const logs of readMonths(tx, sourceTimezone, signal)) {
           const { month } = logs[0] as StoredLog;
-          let paths = held.get(month);
-          if (paths === undefined) {
-            const { intact, other } = await findIntact(folder, known, month, signal);
-            damaged.push(...other);
+          if (!held.has(month)) {
+            const intact: string[] = [];
+            for (const file of known.filter((one) => monthOf(one) === month)) {
+              if (await isIntact(folder, file, signal)) intact.push(resolve(folder, file.path));
+              else damaged.push(file.path);
+            }
             held.set(month, intact);
-            paths = intact;
           }
-          const found = await findHeld(duckDb, paths, logs);
+          const found = await findHeld(duckDb, held.get(month) ?? [], logs);
           const fresh = logs.filter(({ build_id }) => !found.has(build_id));
           const fitting = fresh.filter(({ bytes }) => bytes <= LONGEST_LOG);
           tooLong += fresh.length - fitting.length;
@@ -207,21 +204,6 @@ export async function exportLogs(options: LogExportOptions): Promise<LogExport> 
   }
 }
 
-/** The places of the files of a month that are as they were written, and the paths of the others. */
-async function findIntact(
-  folder: string,
-  files: readonly LogFile[],
-  month: string,
-  signal: AbortSignal,
-): Promise<{ intact: string[]; other: string[] }> {
-  const [intact, other]: [string[], string[]] = [[], []];
-  for (const file of files.filter((one) => monthOf(one) === month)) {
-    if (await isIntact(folder, file, signal)) intact.push(resolve(folder, file.path));
-    else other.push(file.path);
-  }
-  return { intact, other };
-}
-
 /** The logs of the mirror without their texts, by month; those of one batch are of one month. */
 async function* readMonths(
   tx: TransactionSql,
@@ -232,16 +214,14 @@ async function* readMonths(
     select month, log.build_id, encode(${LOG_HASH}, 'hex') as sha256, bytes
     from ${storedLogs(sourceTimezone)} where ${HAS_TEXT} order by month, log.build_id`);
   for await (const rows of readAnswer(tx, question, { signal, batchRows: ASKED_AT_ONCE })) {
-    const logs = rows.map(
-      ([month, build_id, sha256, bytes]) => ({ month, build_id, sha256, bytes }) as StoredLog,
-    );
-    for (let from = 0; from < logs.length; ) {
-      const month = logs[from]?.month;
-      const next = logs.findIndex((log, place) => place > from && log.month !== month);
-      const to = next === -1 ? logs.length : next;
-      yield logs.slice(from, to);
-      from = to;
+    const byMonth = new Map<string, StoredLog[]>();
+    for (const [month, build_id, sha256, bytes] of rows) {
+      const log = { month, build_id, sha256, bytes } as StoredLog;
+      const known = byMonth.get(log.month);
+      if (known) known.push(log);
+      else byMonth.set(log.month, [log]);
     }
+    yield* byMonth.values();
   }
 }
 
@@ -266,17 +246,10 @@ async function readLogs(
   signal: AbortSignal,
 ): Promise<Log[]> {
   const ids = group.map(({ build_id }) => build_id);
-  const columns = compose.join(
-    TEXTS.map((text) => compose.identifier(text)),
-    compose`, `,
-  );
-  const found = await abortable(
-    runStatement<Omit<Log, "sha256">>(
-      tx,
-      compose`select build_id, ${columns} from mirror.build_logs where build_id = any (${compose.param(ids)}::text[])`,
-    ),
-    signal,
-  );
+  const asked = compose`
+    select build_id, output, error, setup, setup_error from mirror.build_logs
+    where build_id = any (${compose.param(ids)}::text[])`;
+  const found = await abortable(runStatement<Omit<Log, "sha256">>(tx, asked), signal);
   const hashes = new Map(group.map(({ build_id, sha256 }) => [build_id, sha256]));
   return found.map((log) => ({ ...log, sha256: hashes.get(log.build_id) ?? "" }));
 }

@@ -12,7 +12,7 @@ import { makeFolder } from "../../base/make-folder.ts";
 import { withOutputErrors } from "../../base/system-errors.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 import { linkFile, syncFile } from "../export/part-files.ts";
-import { ABANDONED_AFTER_MS, MARKER, writeMarker } from "../export/staging-folder.ts";
+import { ABANDONED_AFTER_MS, isCount, MARKER, parseObject, writeMarker } from "../export/staging-folder.ts";
 
 /** A complete file of the folder, as the manifest has it. */
 export interface LogFile {
@@ -164,25 +164,15 @@ const manifestOf = (files: readonly LogFile[]) => ({
 
 /** Anybody may have edited the text. Null where it is no such manifest. */
 function parseManifest(text: string): LogFile[] | null {
-  const manifest = parseJson(text);
-  if (!isJsonObject(manifest) || manifest.made_by !== MADE_BY || manifest.layout !== 1) return null;
-  const { files } = manifest;
-  return Array.isArray(files) && files.every(isLogFile) ? files : null;
+  const { made_by, layout, files } = parseObject(text);
+  const isOurs = made_by === MADE_BY && layout === 1 && Array.isArray(files) && files.every(isLogFile);
+  return isOurs ? files : null;
 }
 
 function isLogFile(file: unknown): file is LogFile {
   if (!isJsonObject(file)) return false;
   const { path, rows, bytes, sha256 } = file;
-  const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
   return PATH.test(String(path)) && isCount(rows) && isCount(bytes) && /^[0-9a-f]{64}$/.test(String(sha256));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** By month, and in a month by number. */

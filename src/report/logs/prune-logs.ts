@@ -4,10 +4,10 @@ import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { openDuckDb } from "../export/parquet.ts";
-import { HAS_TEXT, LOG_HASH, type LogKey, readHeld, storedLogs } from "./export-logs.ts";
+import { HAS_TEXT, LOG_HASH, type LogKey, readHeld, storedLogs, TEXTS } from "./export-logs.ts";
 import { isIntact, type LogFile, monthOf, readLogFolder } from "./log-folder.ts";
 
-export interface LogPruneOptions {
+interface LogPruneOptions {
   sql: Sql;
   /** An export of logs. */
   folder: string;
@@ -73,15 +73,11 @@ const isOld = ({ horizon, sourceTimezone }: LogPruneOptions) => compose`
 
 /** How many logs of each month are old. */
 async function countOld(options: LogPruneOptions): Promise<Map<string, number>> {
-  const rows = await abortable(
-    runStatement<{ month: string; logs: number }>(
-      options.sql,
-      compose`
-        select month, count(*)::float8 as logs from ${storedLogs(options.sourceTimezone)}
-        where ${isOld(options)} group by month`,
-    ),
-    options.signal,
-  );
+  const asked = compose`
+    select month, count(*)::float8 as logs from ${storedLogs(options.sourceTimezone)}
+    where ${isOld(options)} group by month`;
+  const counted = runStatement<{ month: string; logs: number }>(options.sql, asked);
+  const rows = await abortable(counted, options.signal);
   return new Map(rows.map(({ month, logs }) => [month, logs]));
 }
 
@@ -94,12 +90,8 @@ async function remove(
 ): Promise<{ removed: number; bytes: number }> {
   const ids = compose.param(logs.map(({ build_id }) => build_id));
   const hashes = compose.param(logs.map(({ sha256 }) => sha256));
-  const size = compose.join(
-    ["output", "error", "setup", "setup_error"].map(
-      (text) => compose`coalesce(pg_column_size(log.${compose.identifier(text)}), 0)`,
-    ),
-    compose` + `,
-  );
+  const sizes = TEXTS.map((text) => compose`coalesce(pg_column_size(log.${compose.identifier(text)}), 0)`);
+  const size = compose.join(sizes, compose` + `);
   const lock = options.isDry ? undefined : compose`for update of log skip locked`;
   // With `offset 0` each log is looked up by itself. Else Postgres would read the texts of all logs.
   const held = compose`
@@ -128,9 +120,7 @@ async function remove(
           select gone.build_id, file.id, decode(gone.sha256, 'hex'), gone.error_line, now() from gone, file
         )
         select count(*)::float8 as removed, coalesce(sum(size), 0) as bytes from gone`;
-  const [row] = await abortable(
-    runStatement<{ removed: number; bytes: number }>(options.sql, statement),
-    options.signal,
-  );
+  const counted = runStatement<{ removed: number; bytes: number }>(options.sql, statement);
+  const [row] = await abortable(counted, options.signal);
   return row ?? { removed: 0, bytes: 0 };
 }

@@ -1,62 +1,15 @@
-/** The statements that bring a stored answer up to date with its source. Rows that are right are not written. */
-
+/** Computes the stored answers within the transaction of a refresh: all of them, or what hangs on the records that changed. */
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { KEY_OF_SERIES, list, type StoredAnswer, same } from "../declare-relation.ts";
 import { ANSWERS, BUILDS, DATES, SERIES, STORED_DIMENSIONS } from "../stored/answers.ts";
 
-/** The statement for the parts that changes affect, or for all rows of an answer without parts. */
-function mergePartsStatement(answer: StoredAnswer): string {
-  const { table, source, columns, parts } = answer;
-  if (parts === null)
-    return `with differing as materialized (${differing(answer, `select ${list(columns)} from ${source}`)}), ${write(answer, "differing")}`;
-  const { query, scope, rows, isWithin = () => "true" } = parts;
-  // Without OFFSET 0 Postgres would compute the whole source and join it.
-  const fresh = `
-    select ${list(columns, "fresh")} from part cross join lateral (${rows} offset 0) as fresh where ${isWithin("fresh")}`;
-  const within = `
-    select ${list(columns, "stored")} from part join ${table} as stored on ${same(scope, "stored", "part")} and ${isWithin("stored")}`;
-  return `
-    with part as materialized (${query}), differing as materialized (${differing(answer, fresh, `(${within})`)}),
-    ${write(answer, "differing")}`;
-}
+/** Runs a statement; the result has the number of its rows. */
+export type Run = (text: string) => Promise<{ count: number }>;
 
 /**
- * Finds all rows that are not what their source gives, in a temporary table: Postgres uses several processes to create a
- * table from a query, but not to write to an existing table.
+ * The rows that differ from the stored ones: they are new, gone, or have other values. A row that only one side has differs
+ * too, because each answer has a value that is never null.
  */
-function findDifferingStatement(answer: StoredAnswer): string {
-  return `create temporary table differing on commit drop as ${differing(answer, selectAll(answer))}`;
-}
-
-/** The statements that write them. */
-function writeDifferingStatements(answer: StoredAnswer): string[] {
-  return [
-    "analyze differing",
-    // The planner may still think this table is empty and would pick a nested loop.
-    "set local enable_nestloop = off",
-    writeStatement(answer, "differing"),
-    "set local enable_nestloop = on",
-  ];
-}
-
-/** The statement for all rows of an empty table: there is nothing to compare with. */
-function addAllStatement(answer: StoredAnswer): string {
-  const { table, columns, order } = answer;
-  return `insert into ${table} (${list(columns)}) ${selectAll(answer)} order by ${list(order)}`;
-}
-
-/** Writes the rows of `from`, each of which differs from the stored one: it is new, gone, or has other values. */
-function writeStatement(answer: StoredAnswer, from: string): string {
-  return `with ${write(answer, from)}`;
-}
-
-function selectAll(answer: StoredAnswer): string {
-  // Most error lines are equal. This source looks at each once, which is cheaper from a few builds on.
-  const source = answer === BUILDS ? "rollup.all_builds_source" : answer.source;
-  return `select ${list(answer.columns)} from ${source}`;
-}
-
-/** A row that only one side has differs too: each answer has a value that is never null. */
 function differing(answer: StoredAnswer, fresh: string, stored = answer.table): string {
   const { key } = answer;
   const values = valuesOf(answer);
@@ -67,7 +20,10 @@ function differing(answer: StoredAnswer, fresh: string, stored = answer.table): 
     where (${list(values, "stored")}) is distinct from (${list(values, "fresh")})`;
 }
 
-/** A new row may stand elsewhere, out of the part that was compared, where a stored one is wrong: it is put right then. */
+/**
+ * The end of a `with` that writes the differing rows of `from`. A new row may stand elsewhere, out of the part that was
+ * compared, where a stored one is wrong: it is put right then.
+ */
 function write(answer: StoredAnswer, from: string): string {
   const { table, columns, key, order } = answer;
   const isSame = same(key, "stored", from);
@@ -81,28 +37,66 @@ function write(answer: StoredAnswer, from: string): string {
     on conflict (${list(key)}) do update set ${assignments(answer, "excluded")}`;
 }
 
-const STAMPED: Readonly<Record<string, (answer: StoredAnswer, from: string) => string>> = {
-  updated_at: () => "now()",
-  renamed_at: (answer, from) => {
-    const names = valuesOf(answer).filter((column) => /_(slug|name)$/.test(column));
-    return `case when (${list(names, "stored")}) is distinct from (${list(names, from)}) then now() else stored.renamed_at end`;
-  },
-};
-
 function assignments(answer: StoredAnswer, from: string): string {
-  const set = valuesOf(answer).map((column) => `${column} = ${from}.${column}`);
-  return [...set, ...answer.stamps.map((stamp) => `${stamp} = ${STAMPED[stamp]?.(answer, from)}`)].join(", ");
+  const values = valuesOf(answer);
+  const names = values.filter((column) => /_(slug|name)$/.test(column));
+  const stamped: Readonly<Record<string, string>> = {
+    updated_at: "now()",
+    renamed_at: `case when (${list(names, "stored")}) is distinct from (${list(names, from)}) then now() else stored.renamed_at end`,
+  };
+  return [
+    ...values.map((column) => `${column} = ${from}.${column}`),
+    ...answer.stamps.map((stamp) => `${stamp} = ${stamped[stamp]}`),
+  ].join(", ");
 }
 
 function valuesOf({ columns, key }: StoredAnswer): string[] {
   return columns.filter((column) => !key.includes(column));
 }
 
-/**
- * The statements that find which facts of builds changed and bring them up to date. They hand on temporary
- * tables: `touched` (records that may have changed), `changed` (facts that did) and `affected` (the parts of
- * other answers that hang on these facts).
- */
+/** Computes an answer from all that it depends on. Rows that are right are not written. */
+export async function computeAll(run: Run, answer: StoredAnswer): Promise<void> {
+  const { table, columns, order } = answer;
+  // Most error lines are equal. This source looks at each once, which is cheaper from a few builds on.
+  const source = answer === BUILDS ? "rollup.all_builds_source" : answer.source;
+  const all = `select ${list(columns)} from ${source}`;
+  if ((await run(`select from ${table} limit 1`)).count === 0)
+    await run(`insert into ${table} (${list(columns)}) ${all} order by ${list(order)}`);
+  else {
+    // Postgres uses several processes to create a table from a query, but not to write to an existing table.
+    const { count } = await run(
+      `create temporary table differing on commit drop as ${differing(answer, all)}`,
+    );
+    if (count > 0) {
+      await run("analyze differing");
+      // The planner may still think this table is empty and would pick a nested loop.
+      await run("set local enable_nestloop = off");
+      await run(`with ${write(answer, "differing")}`);
+      await run("set local enable_nestloop = on");
+    }
+    await run("drop table differing");
+  }
+  // Where nothing differs too: statistics may be lost, as an upgrade of Postgres loses them.
+  await run(`analyze ${table}`);
+}
+
+/** Computes the parts of an answer that changes affect, or all of one without parts. */
+async function computeParts(run: Run, answer: StoredAnswer): Promise<void> {
+  const { table, columns, parts } = answer;
+  if (parts === null) return computeAll(run, answer);
+  const { query, scope, rows, isWithin = () => "true" } = parts;
+  // Without OFFSET 0 Postgres would compute the whole source and join it.
+  const fresh = `
+    select ${list(columns, "fresh")} from part cross join lateral (${rows} offset 0) as fresh where ${isWithin("fresh")}`;
+  const within = `
+    select ${list(columns, "stored")} from part join ${table} as stored on ${same(scope, "stored", "part")} and ${isWithin("stored")}`;
+  await run(`
+    with part as materialized (${query}), differing as materialized (${differing(answer, fresh, `(${within})`)}),
+    ${write(answer, "differing")}`);
+}
+
+// The statements that find which facts of builds changed hand on temporary tables: `touched` (records that may have
+// changed), `changed` (facts that did) and `affected` (the parts of other answers that hang on these facts).
 
 /**
  * Takes the ids that writers noted. It deletes exactly the rows that it sees, so those of a writer that
@@ -113,14 +107,8 @@ const TAKE_TOUCHED = `
   with taken as (delete from sync.touched_records returning resource, record_id)
   select distinct resource, record_id as id from taken where record_id is not null`;
 
-const ADD_FAILED = `
-  insert into touched select 'build', build_id from rollup.builds where failed = 1
-  except select resource, id from touched`;
-
-/** Adds builds whose date was beyond tomorrow and is not any more. */
-const ADD_DUE = `
-  insert into touched select 'build', build_id from rollup.builds where ahead_until <= now()
-  except select resource, id from touched`;
+const touchBuilds = (from: string): string => `
+  insert into touched select 'build', build_id from ${from} except select resource, id from touched`;
 
 /** The class of an error is not compared: it follows from the record and from rules that users edit. */
 const COMPARED = BUILDS.columns.filter(
@@ -128,14 +116,11 @@ const COMPARED = BUILDS.columns.filter(
     !["error_class", "error_fingerprint", "error_line", "masked_line", "error_line_id"].includes(column),
 );
 
-/** Adds every build whose fact is not what its records give. */
-const ADD_DIFFERING = `
-  insert into touched
-  select 'build', build_id
-  from (select ${list(COMPARED)} from rollup.build_facts) as fresh
+/** Every build whose fact is not what its records give. */
+const DIFFERING = `
+  (select ${list(COMPARED)} from rollup.build_facts) as fresh
   full join (select ${list(COMPARED)} from ${BUILDS.table}) as stored using (build_id)
-  where (${list(COMPARED.slice(1), "stored")}) is distinct from (${list(COMPARED.slice(1), "fresh")})
-  except select resource, id from touched`;
+  where (${list(COMPARED.slice(1), "stored")}) is distinct from (${list(COMPARED.slice(1), "fresh")})`;
 
 /** What other answers hang on a fact, by its old and its new values. */
 const PLACES = [...KEY_OF_SERIES, "triggered_at", "triggered_on", "error_fingerprint"];
@@ -153,8 +138,6 @@ const FIND_CHANGED = `
   left join fresh on fresh.build_id = touched.id
   left join ${BUILDS.table} as stored on stored.build_id = touched.id
   where resource = 'build' and (${list(BUILDS.columns, "stored")}) is distinct from (${list(BUILDS.columns, "fresh")})`;
-
-const WRITE_CHANGED = writeStatement(BUILDS, "changed");
 
 const FIND_AFFECTED = `
   create temporary table affected on commit drop as
@@ -175,8 +158,6 @@ const FIND_DAYS_BEYOND = `
     and make_date(extract(year from now() at time zone 'UTC')::int + 1, 12, 31)) is not true
   limit 1`;
 
-/** Computes the stored answers within the transaction of a refresh: all of them, or what hangs on the changed records. */
-
 /** When more builds changed than this, and more than this share of them, it costs less to compute all answers. */
 const FEW = 1000;
 const FEW_SHARE = 0.03;
@@ -184,9 +165,6 @@ const FEW_SHARE = 0.03;
 const NOTE_NEXT_DATE = `
   update rollup.state set (next_dated_at, builds_dated_ahead) = (
     select min(ahead_until), count(*)::int from ${BUILDS.table} where ahead_until is not null)`;
-
-/** Runs a statement; the result has the number of its rows. */
-export type Run = (text: string) => Promise<{ count: number }>;
 
 export interface Computed {
   /** Builds whose facts changed; all of them where everything was computed again. */
@@ -220,18 +198,6 @@ export async function computeEverything(tx: TransactionSql, run: Run): Promise<C
   return { changed: counted?.builds ?? 0, repaired: null, isFull: true };
 }
 
-/** Computes an answer from all that it depends on. */
-export async function computeAll(run: Run, answer: StoredAnswer): Promise<void> {
-  if ((await run(`select from ${answer.table} limit 1`)).count === 0) await run(addAllStatement(answer));
-  else {
-    if ((await run(findDifferingStatement(answer))).count > 0)
-      for (const statement of writeDifferingStatements(answer)) await run(statement);
-    await run("drop table differing");
-  }
-  // Where nothing differs too: statistics may be lost, as an upgrade of Postgres loses them.
-  await run(`analyze ${answer.table}`);
-}
-
 /** Brings up to date what hangs on the records that changed. Where none did, it only asks. */
 export async function computeChanges(
   tx: TransactionSql,
@@ -244,24 +210,25 @@ export async function computeChanges(
   const isAny = noted?.is_any === true;
   const isQuiet = typeof noted?.is_any !== "boolean";
   if (isQuiet && !isCheckDue && !reclassify && !isAheadOver) {
-    if (isCalendarOver) await run(mergePartsStatement(DATES));
+    if (isCalendarOver) await computeAll(run, DATES);
     return { changed: 0, repaired: null, isFull: false };
   }
   // On a first night there is nothing to compare with.
   if (isAny && (await run("select from rollup.series limit 1")).count === 0)
     return computeEverything(tx, run);
   await run(TAKE_TOUCHED);
-  if (reclassify) await run(ADD_FAILED);
-  if (isAheadOver) await run(ADD_DUE);
-  const differing = isAny || isCheckDue ? (await run(ADD_DIFFERING)).count : 0;
+  if (reclassify) await run(touchBuilds("rollup.builds where failed = 1"));
+  // A date that was beyond tomorrow is not any more.
+  if (isAheadOver) await run(touchBuilds("rollup.builds where ahead_until <= now()"));
+  const differing = isAny || isCheckDue ? (await run(touchBuilds(DIFFERING))).count : 0;
   await run("analyze touched");
   const changed = (await run(FIND_CHANGED)).count;
   if (changed > 0) {
-    await run(WRITE_CHANGED);
+    await run(`with ${write(BUILDS, "changed")}`);
     await run(NOTE_NEXT_DATE);
   }
-  for (const answer of STORED_DIMENSIONS) await run(mergePartsStatement(answer));
-  if (isCalendarOver) await run(mergePartsStatement(DATES));
+  for (const answer of STORED_DIMENSIONS) await computeParts(run, answer);
+  if (isCalendarOver) await computeAll(run, DATES);
   if (changed > 0) await computeAnswers(tx, run, changed);
   // These are not computed from facts, or are counted on from what was stored.
   if (isAny || isCheckDue) for (const answer of [...STORED_DIMENSIONS, SERIES]) await computeAll(run, answer);
@@ -281,6 +248,6 @@ async function computeAnswers(tx: TransactionSql, run: Run, changed: number): Pr
   }
   await run(FIND_AFFECTED);
   await run("analyze affected");
-  if ((await run(FIND_DAYS_BEYOND)).count > 0) await run(mergePartsStatement(DATES));
-  for (const answer of ANSWERS) await run(mergePartsStatement(answer));
+  if ((await run(FIND_DAYS_BEYOND)).count > 0) await computeAll(run, DATES);
+  for (const answer of ANSWERS) await computeParts(run, answer);
 }

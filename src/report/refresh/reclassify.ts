@@ -14,27 +14,24 @@ export interface ClassCount {
   after: number;
 }
 
-export interface ReclassifyOptions extends Omit<RefreshOptions, "reclassify" | "keepsSettings"> {
-  sql: Sql;
-  /** The URL of the same database. */
-  url: string;
-  /** Count, change nothing. */
-  isDry: boolean;
-}
-
 /**
- * Applies the rules of `report.error_rules` to all stored failures. Returns every class that any of them had
- * or has. Safe to repeat. Throws SchemaVersionError where a later version defined the reports.
+ * Applies the rules of `report.error_rules` to all stored failures, or only counts where `isDry`. `url` is that of the
+ * database of `sql`. Returns every class that any of them had or has. Safe to repeat. Throws SchemaVersionError where a later
+ * version defined the reports.
  */
-export async function reclassify({ sql, url, isDry, ...options }: ReclassifyOptions): Promise<ClassCount[]> {
+export async function reclassify({
+  sql,
+  url,
+  isDry,
+  ...options
+}: RefreshOptions & { sql: Sql; url: string; isDry: boolean }): Promise<ClassCount[]> {
   const before = await countClasses(sql, STORED_CLASS, options.signal);
   if (!isDry) {
     const { isLeft } = await refreshReport(url, { ...options, keepsSettings: true, reclassify: true });
-    if (isLeft) {
+    if (isLeft)
       throw new SchemaVersionError("could not classify failures: a later version defined the reports", {
         hint: "run `docmirror reclassify` of that version",
       });
-    }
   }
   const after = await countClasses(sql, isDry ? CURRENT_CLASS : STORED_CLASS, options.signal);
   const classes = [...new Set([...after.keys(), ...before.keys()])];

@@ -17,13 +17,6 @@ import { type Computed, computeAll, computeChanges, computeEverything, type Run 
 /** The settings that the stored answers depend on. */
 type RefreshSettings = SettingsFor<"reports">;
 
-/**
- * Brings the stored answers behind schema `report` up to date with the mirror. Writers note which records they
- * change in `sync.touched_records`, in their own transactions, so a refresh costs what changed, and the next one
- * also does what a killed process left undone. Once a night all facts are compared with their builds. Readers
- * see the old answers until they see all new ones at once.
- */
-
 /** A number that no other program uses on this database: refreshes take turns. */
 const LOCK_KEY = "6441180125304119587";
 /** The expensive answers take one part in 100 of the time at most, and wait for a changed record or another hour. */
@@ -72,10 +65,11 @@ interface RefreshResult extends Computed {
 }
 
 /**
- * Refreshes the answers in one transaction, and notifies the channel `docmirror_run` of the number of the
- * newest run in them. Leaves reports that a later version of the program defined to that version. Safe to
- * repeat, and safe during runs and reads; two refreshes take turns. Throws `StoreError`, and the signal's
- * reason.
+ * Brings the stored answers behind schema `report` up to date with the mirror, in one transaction, and notifies the channel
+ * `docmirror_run` of the newest run in them. Writers note in `sync.touched_records`, in their own transactions, which records
+ * they change: so a refresh costs what changed, and also does what a killed process left undone. Leaves reports that a later
+ * version of the program defined to that version. Safe to repeat, and during runs and reads; two refreshes take turns. Throws
+ * `StoreError`, and the signal's reason.
  */
 export async function refreshReport(url: string, options: RefreshOptions): Promise<RefreshResult> {
   const { signal } = options;
@@ -137,16 +131,10 @@ const COVERED_THROUGH = (sql: TransactionSql) => sql`
     and exists (select from sync.walks where resource = 'build' and walk = 'whole')
   order by run_id desc limit 1`;
 
-interface State {
-  run_id: number;
-  is_redefined: boolean;
-  source_timezone: string;
-  stuck_after_s: number;
-  is_expensive_due: boolean;
-  is_check_due: boolean;
-  is_ahead_over: boolean;
-  is_calendar_over: boolean;
-}
+type State = { run_id: number; source_timezone: string; stuck_after_s: number } & Record<
+  "is_redefined" | "is_expensive_due" | "is_check_due" | "is_ahead_over" | "is_calendar_over",
+  boolean
+>;
 
 const READ_STATE = (tx: TransactionSql) => tx<State[]>`
   select run_id, definition <> (${DEFINITION(tx)}) as is_redefined, source_timezone, stuck_after_s,
@@ -187,7 +175,6 @@ async function refresh(
       source_timezone = excluded.source_timezone, stuck_after_s = excluded.stuck_after_s, definition = excluded.definition,
       run_id = excluded.run_id, covered_through = excluded.covered_through, refreshed_at = excluded.refreshed_at
     returning run_id`;
-  // Text that is made of the lists of columns in `stored-answers.ts`.
   const run: Run = (text) => abortable(runText(tx, text), signal);
   const { changed, repaired, isFull } =
     before === undefined ||
@@ -217,13 +204,11 @@ interface RunOptions {
   settings: RefreshSettings & { databaseUrl: string };
   log: Logger;
   signal: AbortSignal;
-  /** Time the refresh. @default nothing does */
   meters?: { store: StoreMeter };
 }
 
-/** The result of the refresh after a run. */
 export interface ReportedResult {
-  /** Why the refresh failed; null when it did not. The next refresh does the same work. */
+  /** Why the refresh after a run failed; null when it did not. The next refresh does the same work. */
   reportError: unknown;
 }
 
@@ -251,11 +236,10 @@ export async function tryRefresh(url: string, options: RefreshOptions, log: Logg
       log.debug({ newest_run_id: runId }, "a later version defined the reports; it refreshes them");
       return null;
     }
-    const facts = { newest_run_id: runId, changed, full: isFull };
-    log.debug({ ...facts, duration_ms: Math.round(performance.now() - from) }, "reports refreshed");
-    if (repaired) {
+    const duration_ms = Math.round(performance.now() - from);
+    log.debug({ newest_run_id: runId, changed, full: isFull, duration_ms }, "reports refreshed");
+    if (repaired)
       log.warn({ repaired }, "facts of builds were not what their records give; computed them again");
-    }
     return null;
   } catch (error) {
     if (!options.signal?.aborted)

@@ -21,15 +21,11 @@ export const REFERENCE = {
     "'(none)' where a build names neither. Null where nothing unknown is named.",
 } as const;
 
-const COUNTS = {
+export const RATE = {
   builds: "Builds triggered, unfinished ones included.",
   finished: "Builds with a known result: succeeded and failed. Rates are shares of these.",
   succeeded: "Finished builds that succeeded.",
   failed: "Finished builds that failed.",
-} as const;
-
-export const RATE = {
-  ...COUNTS,
   success_rate:
     "succeeded / finished, 0 to 1. Do not average it: divide sums. This and the other rates are null where nothing finished.",
   success_rate_low: "Lower end of the 95 % Wilson interval of success_rate; few builds give a wide one.",

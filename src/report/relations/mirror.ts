@@ -9,6 +9,15 @@ export const resources = rollup.table("resources", {
   deleted_records: bigint({ mode: "number" }).notNull(),
 });
 
+const RECORDS = {
+  records: "Records on those pages.",
+  inserted: "Records that were new.",
+  updated: "Records that had changed.",
+  deleted: "Records that were gone.",
+  restored: "Records that were gone and came back.",
+  quarantined: "Records that could not be stored.",
+} as const;
+
 export const MIRROR = {
   freshness: declareRelation({
     answers: "How fresh is the mirror? One row per resource.",
@@ -67,12 +76,7 @@ export const MIRROR = {
       requests: "Requests sent.",
       bytes: "Bytes received.",
       pages: "Pages of lists read.",
-      records: "Records on those pages.",
-      inserted: "Records that were new.",
-      updated: "Records that had changed.",
-      deleted: "Records that were gone.",
-      restored: "Records that were gone and came back.",
-      quarantined: "Records that could not be stored.",
+      ...RECORDS,
       transitions: "Transitions of builds.",
       warnings: "How many warnings it gave.",
       error: "What ended it early; null where nothing did.",
@@ -99,12 +103,7 @@ export const MIRROR = {
       finished_at: "When it ended; null while it goes on.",
       duration_s: "How many seconds it took; null while it goes on.",
       pages: "Pages read.",
-      records: "Records on those pages.",
-      inserted: "Records that were new.",
-      updated: "Records that had changed.",
-      deleted: "Records that were gone.",
-      restored: "Records that were gone and came back.",
-      quarantined: "Records that could not be stored.",
+      ...RECORDS,
       total_count: "How many records the service counted; null where it did not say.",
       deficit:
         "How many more records the service counted than the mirror has; null where that was not compared.",

@@ -18,7 +18,7 @@ const ROUNDS = 3000;
 /** A run without a heartbeat for this long has died. */
 const ALIVE_WITHIN_S = 60;
 
-export interface FiguresOptions extends Pick<Config, "stuckAfterMs" | "sourceTimezone"> {
+interface FiguresOptions extends Pick<Config, "stuckAfterMs" | "sourceTimezone"> {
   /** Whether this process may lead. */
   isWorker: boolean;
 }
@@ -27,9 +27,8 @@ export interface FiguresOptions extends Pick<Config, "stuckAfterMs" | "sourceTim
  * What one query says of some metrics, by their names, beside the labels of the series. Null is no series. Values by
  * name are a series each.
  */
-export type FigureRow = Readonly<
-  Record<string, string | number | boolean | null | Readonly<Record<string, number>>>
->;
+type Figure = string | number | boolean | null | Readonly<Record<string, number>>;
+type FigureRow = Readonly<Record<string, Figure>>;
 
 /** Metrics with what they mean, and the query that has their values. */
 interface FigureSource {
@@ -179,13 +178,12 @@ const BUILDS: FigureSource = {
   },
   async read(tx, options) {
     const builds = await findOpenBuilds(tx, options);
-    const open = Object.fromEntries([...OPEN_STATES, "other"].map((state) => [state, 0]));
-    for (const { state, open: count } of builds) {
-      const label = knownOr(OPEN_STATES, state);
-      open[label] = (open[label] ?? 0) + count;
-    }
-    const stuck = builds.reduce((sum, one) => sum + one.stuck, 0);
-    return [{ docmirror_builds_open: open, docmirror_builds_stuck: stuck }];
+    const sumOf = (what: "open" | "stuck", label?: string) =>
+      builds
+        .filter(({ state }) => label === undefined || knownOr(OPEN_STATES, state) === label)
+        .reduce((sum, one) => sum + one[what], 0);
+    const open = [...OPEN_STATES, "other"].map((label) => [label, sumOf("open", label)] as const);
+    return [{ docmirror_builds_open: Object.fromEntries(open), docmirror_builds_stuck: sumOf("stuck") }];
   },
 };
 
@@ -216,13 +214,9 @@ const LEAD: FigureSource = {
     const [facts] = await tx<{ everLed: boolean; isOurs: boolean }[]>`
       select exists (select from sync.leader) as "everLed",
         right(current_setting('application_name'), ${(leader?.instance.length ?? 0) + 1}::int) = ${`#${leader?.instance}`} as "isOurs"`;
-    const isOurs = leader !== null && facts?.isOurs === true;
-    return [
-      {
-        docmirror_has_leader: facts?.everLed === true ? leader !== null : null,
-        docmirror_is_leader: isWorker ? isOurs : null,
-      },
-    ];
+    const docmirror_has_leader = facts?.everLed === true ? leader !== null : null;
+    const docmirror_is_leader = isWorker ? leader !== null && facts?.isOurs === true : null;
+    return [{ docmirror_has_leader, docmirror_is_leader }];
   },
 };
 

@@ -23,8 +23,7 @@ import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
 import { asIso, withSnapshot } from "../read-answer.ts";
 
-/** The settings that the document of the mirror's state depends on. */
-export type StatusSettings = SettingsFor<"status">;
+type StatusFacts = Pick<SettingsFor<"status">, "staleAfterMs" | "stuckAfterMs" | "sourceTimezone">;
 
 const RUNS = 20;
 const UNDECIDED_SHOWN = 20;
@@ -96,15 +95,14 @@ export interface MirrorStatus {
 }
 
 /** Reads how the mirror is at one moment. The schema must be that of this program. Throws StoreError. */
-export function findStatus(
-  sql: Sql,
-  settings: Pick<StatusSettings, "staleAfterMs" | "stuckAfterMs" | "sourceTimezone">,
-  now: Date,
-): Promise<MirrorStatus> {
+export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<MirrorStatus> {
   return withSnapshot(sql, async (tx) => {
     const lists = await findListFreshness(tx);
     const resources = await findResources(tx, lists, settings.staleAfterMs, now);
-    const { runs, round } = await findRuns(tx);
+    const runs = await findRuns(tx, false, RUNS);
+    const rounds = await findRuns(tx, true, 1);
+    const leader = await findLeader(tx);
+    const undecided = await findUndecided(tx, UNDECIDED_SHOWN);
     const [left] = await tx<{ quarantined: number; unresolved: number }[]>`
       select (select count(*) from sync.quarantine where resolved_at is null) as quarantined,
         (select count(*) from mirror.unresolved_references) as unresolved`;
@@ -114,16 +112,21 @@ export function findStatus(
       last_good_at: oldestOf(lists),
       age_ms: knownAge(mirrorAgeMs(lists, now)),
       oldest_list: describeOldest(lists, now),
-      clock_faults: findClockFaults(resources, [...runs, ...(round ? [round] : [])], now),
+      clock_faults: findClockFaults(resources, [...runs, ...rounds], now),
       resources,
       runs,
-      last_watch_round: round,
-      leader: await findLeaderNow(tx),
+      last_watch_round: rounds[0] ?? null,
+      leader: leader && { ...leader, since: asIso(leader.since), heartbeat_at: asIso(leader.heartbeat_at) },
       open_builds: await findOpenBuilds(tx, settings),
       quarantined: left?.quarantined ?? 0,
       unresolved_references: left?.unresolved ?? 0,
       muted_projects: (await listMutedProjects(tx)).map((one) => ({ ...one, until: asIso(one.until) })),
-      undecided_records: await findUndecidedNow(tx),
+      undecided_records: {
+        ...undecided,
+        first: undecided.first.map(({ noticed_at, asked_at, ...record }) => {
+          return { ...record, noticed_at: asIso(noticed_at), asked_at: asked_at && asIso(asked_at) };
+        }),
+      },
     };
   });
 }
@@ -161,37 +164,19 @@ async function findResources(
   return resources;
 }
 
-async function findRuns(tx: TransactionSql): Promise<{ runs: RunRow[]; round: RunRow | null }> {
-  const columns = tx`id as run_id, kind, status, started_at, finished_at, requests, error`;
+async function findRuns(tx: TransactionSql, isWatch: boolean, limit: number): Promise<RunRow[]> {
   const runs = await tx<RunRow[]>`
-    select ${columns} from sync.runs where kind <> 'watch' order by id desc limit ${RUNS}`;
-  const [round] = await tx<RunRow[]>`
-    select ${columns} from sync.runs where kind = 'watch' order by id desc limit 1`;
-  return { runs: runs.map(withIso), round: round ? withIso(round) : null };
-}
-
-function withIso(run: RunRow): RunRow {
-  const { started_at, finished_at } = run;
-  return { ...run, started_at: asIso(started_at), finished_at: finished_at && asIso(finished_at) };
-}
-
-async function findLeaderNow(tx: TransactionSql): Promise<Leader | null> {
-  const leader = await findLeader(tx);
-  return leader && { ...leader, since: asIso(leader.since), heartbeat_at: asIso(leader.heartbeat_at) };
-}
-
-async function findUndecidedNow(tx: TransactionSql): Promise<MirrorStatus["undecided_records"]> {
-  const { count, first } = await findUndecided(tx, UNDECIDED_SHOWN);
-  const inIso = first.map(({ noticed_at, asked_at, ...record }) => {
-    return { ...record, noticed_at: asIso(noticed_at), asked_at: asked_at && asIso(asked_at) };
+    select id as run_id, kind, status, started_at, finished_at, requests, error
+    from sync.runs where kind ${isWatch ? tx`=` : tx`<>`} 'watch' order by id desc limit ${limit}`;
+  return runs.map(({ started_at, finished_at, ...run }) => {
+    return { ...run, started_at: asIso(started_at), finished_at: finished_at && asIso(finished_at) };
   });
-  return { count, first: inIso };
 }
 
 /** The open builds by state, and how many of them are stuck. */
 export async function findOpenBuilds(
   tx: AnySql,
-  { stuckAfterMs, sourceTimezone }: Pick<StatusSettings, "stuckAfterMs" | "sourceTimezone">,
+  { stuckAfterMs, sourceTimezone }: Omit<StatusFacts, "staleAfterMs">,
 ): Promise<OpenBuilds[]> {
   // As in the reports, the age is that of the last sighting, because the later state is not known.
   const stuckAfterS = stuckAfterMs / 1000;

@@ -1,8 +1,12 @@
+import type { SettingsFor } from "../../base/config/settings.ts";
 import { createDueTimes } from "../../base/due-times.ts";
 import type { AnySql, Sql } from "../../store/connection/sql.ts";
 import type { Definitions } from "../../store/migrate/definitions.ts";
 import { type MigrationStatus, migrationStatus, whatIsMissing } from "../../store/migrate/migrate.ts";
-import { findStatus, type MirrorStatus, type StatusSettings } from "./find-status.ts";
+import { findStatus, type MirrorStatus } from "./find-status.ts";
+
+/** The settings that the document of the mirror's state depends on. */
+export type StatusSettings = SettingsFor<"status">;
 
 /** The schema of a database compared with this program. */
 interface SchemaState {
@@ -38,17 +42,11 @@ export async function judgeSchema(
 }
 
 function faultOf(state: SchemaState["state"], status: MigrationStatus): string | null {
-  switch (state) {
-    case "current":
-      return null;
-    case "none":
-      return "There is no mirror in the database yet; `docmirror sync` makes one.";
-    case "older":
-      return `The schema of the database is older than this program: ${whatIsMissing(status)}. Run \`docmirror migrate\`.`;
-    case "newer":
-      if (status.usable) return null;
-      return "The schema of the database is newer than this program. Upgrade docmirror to the version that made it.";
-  }
+  if (state === "none") return "There is no mirror in the database yet; `docmirror sync` makes one.";
+  if (state === "older")
+    return `The schema of the database is older than this program: ${whatIsMissing(status)}. Run \`docmirror migrate\`.`;
+  if (state === "current" || status.usable) return null;
+  return "The schema of the database is newer than this program. Upgrade docmirror to the version that made it.";
 }
 
 /** A scheduled run that is still to come. */
@@ -67,14 +65,16 @@ export function createNextRuns({
   watchCron,
   timezone,
 }: Pick<StatusSettings, "syncCron" | "watchCron" | "timezone">): (now: Date) => NextRun[] {
-  const lines = [
-    { job: "sync", cron: syncCron, findNext: createFindNext(syncCron, timezone) },
-    { job: "watch", cron: watchCron, findNext: createFindNext(watchCron, timezone) },
-  ] as const;
+  const lines = { sync: syncCron, watch: watchCron };
+  const jobs = (["sync", "watch"] as const).map((job) => {
+    return { job, cron: lines[job], findNext: createFindNext(lines[job], timezone) };
+  });
   return (now) =>
-    lines.map(({ job, cron, findNext }) => {
-      return { job, cron, timezone, due_at: findNext(now)?.toISOString() ?? null };
-    });
+    jobs.map(({ findNext, ...job }) => ({
+      ...job,
+      timezone,
+      due_at: findNext(now)?.toISOString() ?? null,
+    }));
 }
 
 /** Searches only when the moment that it found has come, because a rare line takes a tenth of a second. */
@@ -99,14 +99,11 @@ export interface StatusDocument extends MirrorStatus {
   generated_at: string;
 }
 
-/** Why there is no document: the schema is not that of this program. */
-interface NoStatus {
-  fault: string;
-  schema: SchemaState;
-  version: string;
-}
-
-export type ReadStatus = (sql: Sql, now: Date) => Promise<StatusDocument | NoStatus>;
+/** The document, or why there is none: the schema is not that of this program. */
+export type ReadStatus = (
+  sql: Sql,
+  now: Date,
+) => Promise<StatusDocument | ({ fault: string } & Pick<StatusDocument, "schema" | "version">)>;
 
 /** Reads the document again and again with the same settings. Throws StoreError. */
 export function createReadStatus(settings: StatusSettings, definitions: Definitions): ReadStatus {

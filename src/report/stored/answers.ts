@@ -124,8 +124,6 @@ export const projectDays = rollup.table(
   ],
 );
 
-export const PROJECT_DAYS = stored(projectDays, affected("project_id", "day"), ["day", "project_id"]);
-
 export const days = rollup.table("days", {
   day: date({ mode: "string" }).primaryKey(),
   ...counts(),
@@ -143,8 +141,6 @@ export const days = rollup.table("days", {
   p95_s_max: doublePrecision(),
   stuck: integer().notNull().default(0),
 });
-
-export const DAYS = stored(days, affected("day"));
 
 /** One row for each series: project, version, type, and what names an unknown one. */
 export const series = rollup.table(
@@ -264,8 +260,6 @@ const ENDS: Parts = {
     > (part.since, length(part.success_id), part.success_id))`,
 };
 
-export const STREAKS = stored(streaks, ENDS);
-
 /** The failures of a project that look alike. What all projects have of them is a cheap sum. */
 export const errors = rollup.table(
   "errors",
@@ -290,8 +284,6 @@ export const errors = rollup.table(
   ],
 );
 
-export const ERRORS = stored(errors, affected("error_fingerprint", "project_id"));
-
 /** A version is main by what its project says. The projects are up to date before it. */
 const VERSIONS: Omit<Parts, "rows"> = {
   query: `
@@ -315,7 +307,11 @@ export const DATES = stored(dimDates);
 const OWN = Object.values(DICTIONARY).flatMap(({ stored }) => stored ?? []);
 
 export const ANSWERS: readonly StoredAnswer[] = [
-  ...[PROJECT_DAYS, DAYS, SERIES, STREAKS, ERRORS],
+  stored(projectDays, affected("project_id", "day"), ["day", "project_id"]),
+  stored(days, affected("day")),
+  SERIES,
+  stored(streaks, ENDS),
+  stored(errors, affected("error_fingerprint", "project_id")),
   ...OWN.filter(({ parts }) => parts !== null),
 ];
 

@@ -5,7 +5,7 @@ import { alias } from "drizzle-orm/pg-core";
 import { LRUCache } from "lru-cache";
 import { columnOf, RECORD_TABLES, type RecordTable, recordsAs } from "../../mirror/load/tables.ts";
 import { cleanText } from "../../mirror/normalize/clean-text.ts";
-import { DECLARATIONS, fieldOf, RESOURCES, type Resource, targetOf } from "../../resources/resources.ts";
+import { DECLARATIONS, fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { buildLogs, missingRecords, projects, projectUsers } from "../../store/schema/index.ts";
@@ -24,15 +24,16 @@ export function createListSlices() {
   const counts = new LRUCache<string, { revision: string; total: number }>({ max: KEPT_COUNTS });
   const places = createListPlaces();
 
-  async function count(tx: TransactionSql, list: List, revision: string): Promise<number> {
-    const known = counts.get(list.name);
+  async function count(
+    tx: TransactionSql,
+    { name, from }: ReturnType<typeof describeList>,
+    revision: string,
+  ) {
+    const known = counts.get(name);
     if (known?.revision === revision) return known.total;
-    const [found] = await runStatement<{ total: number }>(
-      tx,
-      compose`select count(*) as total from ${list.from}`,
-    );
-    const total = found?.total ?? 0;
-    counts.set(list.name, { revision, total });
+    const statement = compose`select count(*) as total from ${from}`;
+    const [{ total } = { total: 0 }] = await runStatement<{ total: number }>(tx, statement);
+    counts.set(name, { revision, total });
     return total;
   }
 
@@ -47,14 +48,14 @@ export function createListSlices() {
     const size = Math.min(limit, total - offset);
     if (size <= 0) return { ids: [], totalCount: total };
 
-    const order = LIST_ORDERS[resource];
+    const order = orderOf(resource);
     const start = places.nearest(list.name, revision, offset);
     const fromStart = offset - (start?.offset ?? 0);
     const fromEnd = total - offset - size;
     const isReversed = fromEnd < fromStart;
     const { r } = list;
-    const isWhole = start === null || isReversed;
-    const rowsOf = isWhole ? list.from : compose`${list.from} and ${isBehind(order, r, start.place)}`;
+    const rowsOf =
+      start === null || isReversed ? list.from : compose`${list.from} and ${isBehind(order, r, start.place)}`;
     const key = order.key === null ? compose`null` : compose`(${order.key})::text`;
     // The planner would read the whole list in its order to find the few matches of a rare value.
     const isSorted = filters.length > 0 && total <= SORTED_MATCHES;
@@ -74,8 +75,6 @@ export function createListSlices() {
   };
 }
 
-type List = ReturnType<typeof describeList>;
-
 /** The rows `r` that upstream's list shows: live, not missing from it, and projects only when it has shown them. */
 function describeList(resource: Resource, filters: ListRequest["filters"]) {
   const r = recordsAs(resource, "r");
@@ -84,14 +83,10 @@ function describeList(resource: Resource, filters: ListRequest["filters"]) {
     isShown(resource, r),
     ...filters.map((filter) => filterCondition(resource, filter, "r")),
   ];
-  return {
-    /** Equal for equal lists. A hash, because the value of a filter may be as long as a URL. */
-    name: createHash("sha256")
-      .update(JSON.stringify([resource, filters]))
-      .digest("base64url"),
-    r,
-    from: compose`${RECORD_TABLES[resource].table} as ${r} where ${compose.join(conditions, compose` and `)}`,
-  };
+  const from = compose`${RECORD_TABLES[resource].table} as ${r} where ${compose.join(conditions, compose` and `)}`;
+  // Equal for equal lists. A hash, because the value of a filter may be as long as a URL.
+  const hash = createHash("sha256").update(JSON.stringify([resource, filters]));
+  return { name: hash.digest("base64url"), r, from };
 }
 
 /** The condition that upstream's list shows a row: it has shown the project, and the record is not missing from it. */
@@ -110,10 +105,6 @@ interface ListOrder {
   isDescending: boolean;
 }
 
-const LIST_ORDERS = Object.fromEntries(
-  RESOURCES.map((resource) => [resource, orderOf(resource)]),
-) as Readonly<Record<Resource, ListOrder>>;
-
 /** A list without an order upstream has that of its ids here. */
 function orderOf(resource: Resource): ListOrder {
   const { order, fields } = DECLARATIONS[resource];
@@ -127,7 +118,7 @@ function orderOf(resource: Resource): ListOrder {
 }
 
 /** What `order by` takes. A reversed order reads the list from its end. */
-function orderBy({ key, isDescending }: ListOrder, r: RecordTable, isReversed = false): SQL {
+function orderBy({ key, isDescending }: ListOrder, r: RecordTable, isReversed: boolean): SQL {
   const direction = (descending: boolean) => (descending === isReversed ? compose`asc` : compose`desc`);
   // Sorts ids as numbers: of two ids without leading zeros, the longer one is the larger.
   const byId = compose`length(${r.id}) ${direction(false)}, ${r.id} ${direction(false)}`;
@@ -135,10 +126,7 @@ function orderBy({ key, isDescending }: ListOrder, r: RecordTable, isReversed = 
 }
 
 /** The place of a record in a list: the text of its key, and its id. */
-interface ListPlace {
-  key: string | null;
-  id: string;
-}
+type ListPlace = { key: string | null; id: string };
 
 /** The condition that a record stands behind a place. The first comparison alone lets the index find the place. */
 function isBehind({ key, type, isDescending }: ListOrder, r: RecordTable, place: ListPlace): SQL {
@@ -163,9 +151,8 @@ const LISTS = 100;
  */
 export function createListPlaces() {
   /** Offsets are ascending. */
-  const lists = new LRUCache<string, { revision: string; offsets: number[]; places: ListPlace[] }>({
-    max: LISTS,
-  });
+  type Known = { revision: string; offsets: number[]; places: ListPlace[] };
+  const lists = new LRUCache<string, Known>({ max: LISTS });
 
   return {
     /** The known place with the largest offset that is not behind `offset`. */
@@ -196,8 +183,7 @@ export function createListPlaces() {
 
 /** How many of the ascending numbers are at most `limit`. */
 function countUpTo(numbers: readonly number[], limit: number): number {
-  let low = 0;
-  let high = numbers.length;
+  let [low, high] = [0, numbers.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
     if ((numbers[middle] ?? 0) <= limit) low = middle + 1;
@@ -243,9 +229,8 @@ function filterCondition(resource: Resource, { path, value }: Filter, name: stri
   const uri = `%/api/v1/${related}/${encodeURIComponent(text).replace(/[%_\\]/g, "\\$&")}/`;
   if (kind === "uris") {
     const { user_id, user_uri } = projectUsers;
-    return isAdministeredBy(
-      compose`${user_id} = ${text} or (${user_id} is null and ${user_uri} like ${uri})`,
-    );
+    const isNamed = compose`${user_id} = ${text} or (${user_id} is null and ${user_uri} like ${uri})`;
+    return isAdministeredBy(isNamed);
   }
   const key = columnOf(row, `${field}_id`);
   // An embedded project always has its id.

@@ -159,35 +159,29 @@ export async function readRecords(
 ): Promise<WireRecord[]> {
   const records = new Map<string, WireRecord>();
   for (let from = 0; from < ids.length; from += BATCH_RECORDS) {
-    const rows = await readRows(sql, resource, ids.slice(from, from + BATCH_RECORDS), condition);
+    const batch = ids.slice(from, from + BATCH_RECORDS);
+    const rows = await runStatement<Row>(sql, rowsOf(resource, batch, condition));
     const belongings = await readBelongings(sql, resource, rows);
     for (const row of rows)
       records.set(row.id, restoreRecord(resource, { ...toStored(resource, row), ...belongings(row) }));
   }
-  return ids.flatMap((id) => {
-    const record = records.get(id);
-    return record ? [record] : [];
-  });
+  return ids.map((id) => records.get(id)).filter((record) => record !== undefined);
 }
 
-async function readRows(
-  sql: AnySql,
+function rowsOf(
   resource: Resource,
   ids: readonly string[],
   condition: ((r: RecordTable) => SQL) | undefined,
-): Promise<Row[]> {
+): SQL {
   const r = recordsAs(resource, "r");
   const logs = alias(buildLogs, "logs");
   const { long } = PLANS[resource];
   const texts = long.map((field) => compose`, ${columnOf(logs, field)}`);
-  return runStatement<Row>(
-    sql,
-    compose`
-      select ${r}.*${compose.join(texts)}
-      from ${RECORD_TABLES[resource].table} as ${r}
-      ${long.length > 0 ? compose`left join ${buildLogs} as ${logs} on ${logs.build_id} = ${r.id}` : undefined}
-      where ${r.id} = any (${compose.param(ids)}::text[]) and ${condition?.(r) ?? compose`true`}`,
-  );
+  return compose`
+    select ${r}.*${compose.join(texts)}
+    from ${RECORD_TABLES[resource].table} as ${r}
+    ${long.length > 0 ? compose`left join ${buildLogs} as ${logs} on ${logs.build_id} = ${r.id}` : undefined}
+    where ${r.id} = any (${compose.param(ids)}::text[]) and ${condition?.(r) ?? compose`true`}`;
 }
 
 /** What other tables hold of these records: administrators, or embedded projects. */
@@ -209,9 +203,7 @@ async function readBelongings(
     return ({ id }) => ({ users: users.get(id) ?? [] });
   }
   if (rows.length > 0 && PLANS[resource].embedded !== undefined) {
-    const ids = new Set(
-      rows.flatMap(({ project_id }) => (typeof project_id === "string" ? [project_id] : [])),
-    );
+    const ids = new Set(rows.map(({ project_id }) => project_id).filter((id) => typeof id === "string"));
     const projects = await readRecords(sql, "project", [...ids]);
     const byId = new Map(projects.map((project) => [String(project.id), project]));
     return ({ project_id }) => ({ project: byId.get(String(project_id)) ?? null });

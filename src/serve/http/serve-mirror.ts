@@ -24,33 +24,27 @@ const START_MS = 2000;
 /** Clients that ask again and again do so within a second. */
 const DRAIN_MS = 1000;
 
-export interface ServeDeps {
-  config: SettingsFor<"server" | "status">;
-  clock: Clock;
-  log: Logger;
-  /** Ends the server, and the wait for a database that is down, which all requests share. */
-  signal: AbortSignal;
-}
-
 export type MirrorServer = Awaited<ReturnType<typeof serveMirror>>;
 
 /**
- * Listens at once, even if the database does not answer: every page says so until it does. Throws ConfigError
- * when the address cannot be used. `meters` are what this process counts; `isWorker` says whether it may lead.
+ * Listens at once, even if the database does not answer: every page says so until it does. Throws ConfigError when the address
+ * cannot be used. `signal` ends the server, and the wait for a database that is down, which all requests share. `meters` are
+ * what this process counts; `isWorker` says whether it may lead.
  */
 export async function serveMirror(
-  { config, clock, log, signal }: ServeDeps,
+  deps: { config: SettingsFor<"server" | "status">; clock: Clock; log: Logger; signal: AbortSignal },
   database: Pick<ServedMirrorDeps, "ready">,
   { meters, isWorker }: { meters: Meters; isWorker: boolean },
 ) {
+  const { config, clock, log, signal } = deps;
   const { httpHost: host, httpPort: port, httpAllowedHosts, httpRate, sourceTimezone } = config;
   const ready = (closing: AbortSignal) => database.ready(AbortSignal.any([closing, signal]));
   const mirror = createServedMirror({ ready, log, startMs: START_MS });
   const definitions = readDefinitions();
   // Each has a connection of its own, so that a slow document makes nothing look dead.
-  const readyReader = createBoundedReader({ mirror, withinMs: READY_WITHIN_MS, clock });
-  const statusReader = createBoundedReader({ mirror, withinMs: STATUS_WITHIN_MS, clock });
-  const figuresReader = createBoundedReader({ mirror, withinMs: FIGURES_WITHIN_MS, clock });
+  const readyReader = createBoundedReader(mirror, READY_WITHIN_MS, clock);
+  const statusReader = createBoundedReader(mirror, STATUS_WITHIN_MS, clock);
+  const figuresReader = createBoundedReader(mirror, FIGURES_WITHIN_MS, clock);
   const readFigures = createReadFigures({ read: figuresReader.read, options: { ...config, isWorker }, log });
   const readStatus = createReadStatus(config, definitions);
   const app = createApp({
@@ -78,7 +72,7 @@ export async function serveMirror(
 
   async function close(): Promise<void> {
     log.info("the port is closed; requests under way are still answered");
-    const { replies } = await server.close();
+    const replies = await server.close();
     if (replies > 0)
       log.warn({ replies, after_ms: GRACE_MS }, "replies that took too long after the stop were cut");
     await Promise.all([readyReader, statusReader, figuresReader, mirror].map((one) => one.close()));

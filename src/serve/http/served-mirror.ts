@@ -4,8 +4,7 @@ import { StoppedError, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { ReaderGoneError } from "../../page/cache/single-flight.ts";
 import { withSnapshot } from "../../report/read-answer.ts";
-import { connect, renewConnections } from "../../store/connection/connect.ts";
-import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
+import { type ConnectOptions, connect, renewConnections } from "../../store/connection/connect.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { isAway, toStoreError } from "../../store/connection/store-errors.ts";
 import { isRecoveryConflict, repeatAfterConflict } from "../../store/connection/transaction.ts";
@@ -16,6 +15,7 @@ const STATEMENT_TIMEOUT = "10s";
 const CONNECTIONS = 8;
 /** Who waits longer for a connection has got a 503 by then (`interface.ts`). */
 const WAIT_MS = 15_000;
+
 export interface ServedMirrorDeps {
   /** Resolves to the URL of the database once it answers and has our schema, however long that takes. */
   ready(signal: AbortSignal): Promise<string>;
@@ -24,74 +24,76 @@ export interface ServedMirrorDeps {
   startMs?: number;
 }
 
-/** The database behind the HTTP server. It may be down for some time. Reads are refused at once then, but not while the process starts. */
-export interface ServedMirror extends MirrorReader {
-  /** Waits for the database. Rejects with an error that waiting cannot fix. */
-  open(): Promise<void>;
-  /** Where the database is. Null until it was opened. */
-  url(): string | null;
-  /** Looks for the database again, in the background, since it did not answer. */
-  reopen(): void;
-  /** May be called twice. */
-  close(): Promise<void>;
-}
-
-export function createServedMirror({ ready, log, startMs = 0 }: ServedMirrorDeps): ServedMirror {
-  const closing = new AbortController();
+/** The connections to a database that may move to another address. */
+function createPool(options: Omit<ConnectOptions, "session">, timeout: string) {
+  const session = { default_transaction_read_only: "on", statement_timeout: timeout };
   let pool: { url: string; sql: Sql } | null = null;
-  let waiting: Promise<void> | null = null;
-  const starting = wait(startMs, undefined, { ref: false });
 
-  /** Waits until the database answers. The embedded one may be started again on another port. */
-  async function reconnect(): Promise<void> {
-    const url = await ready(closing.signal);
-    if (pool?.url === url) return;
+  /** May be called twice. */
+  async function close(): Promise<void> {
     const left = pool;
-    pool = {
-      url,
-      sql: connect(url, {
-        applicationName: "docmirror serve",
-        max: CONNECTIONS,
-        session: { default_transaction_read_only: "on", statement_timeout: STATEMENT_TIMEOUT },
-      }),
-    };
+    pool = null;
     await left?.sql.end({ timeout: 1 });
   }
 
-  function reconnectOnce(): Promise<void> {
-    waiting ??= reconnect().finally(() => {
-      waiting = null;
-    });
+  return {
+    current: () => pool,
+    at(url: string): Sql {
+      if (pool?.url === url) return pool.sql;
+      close().catch(() => {});
+      const sql = connect(url, { ...options, session });
+      pool = { url, sql };
+      return sql;
+    },
+    close,
+  };
+}
+
+export type ServedMirror = ReturnType<typeof createServedMirror>;
+
+/** The database behind the HTTP server. It may be down for some time. Reads are refused at once then, but not while the process starts. */
+export function createServedMirror({ ready, log, startMs = 0 }: ServedMirrorDeps) {
+  const closing = new AbortController();
+  const pool = createPool({ applicationName: "docmirror serve", max: CONNECTIONS }, STATEMENT_TIMEOUT);
+  let waiting: Promise<void> | null = null;
+  const starting = wait(startMs, undefined, { ref: false });
+
+  /** Waits for the database, which may be started again on another port. Rejects with an error that waiting cannot fix. */
+  function open(): Promise<void> {
+    waiting ??= ready(closing.signal)
+      .then((url) => void pool.at(url))
+      .finally(() => {
+        waiting = null;
+      });
     return waiting;
   }
 
+  /** Looks for the database again, in the background, since it did not answer. */
   function reopen(): void {
-    reconnectOnce().catch((error: unknown) => {
+    open().catch((error: unknown) => {
       if (!closing.signal.aborted && !(error instanceof StoppedError))
         log.error({ error: String(error) }, "could not open the database");
     });
   }
 
   async function read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
-    if (pool === null && !closing.signal.aborted) {
+    if (pool.current() === null && !closing.signal.aborted) {
       reopen();
       await Promise.race([waiting, starting]).catch(() => {});
     }
     // Every connection was closed before.
     if (closing.signal.aborted) throw new ReaderGoneError();
-    if (pool === null) {
+    const { sql } = pool.current() ?? {};
+    if (sql === undefined)
       throw new StoreError("the database does not answer yet", {
         hint: "docmirror keeps trying to reach it; try again soon",
       });
-    }
-    const { sql } = pool;
     try {
       return await repeatAfterConflict(() => fn(sql));
     } catch (error) {
       if (closing.signal.aborted) throw new ReaderGoneError();
       // A replica that cancels queries answers well.
-      if (isRecoveryConflict(error)) throw toStoreError(error, "read the mirror");
-      if (isAway(error)) reopen();
+      if (!isRecoveryConflict(error) && isAway(error)) reopen();
       throw toStoreError(error, "read the mirror");
     }
   }
@@ -108,16 +110,16 @@ export function createServedMirror({ ready, log, startMs = 0 }: ServedMirrorDeps
   }
 
   return {
-    open: reconnectOnce,
-    url: () => pool?.url ?? null,
+    open,
+    /** Where the database is. Null until it was opened. */
+    url: () => pool.current()?.url ?? null,
     reopen,
     read,
     snapshot,
+    /** May be called twice. */
     async close() {
       closing.abort();
-      const left = pool;
-      pool = null;
-      await left?.sql.end({ timeout: 1 });
+      await pool.close();
     },
   };
 }
@@ -128,39 +130,16 @@ export type BoundedReader = ReturnType<typeof createBoundedReader>;
  * Reads the mirror over one connection of its own, so that it waits neither behind pages nor for ever. The first read
  * opens the connection. `withinMs` is how long a read may take, with its wait for a connection.
  */
-export function createBoundedReader({
-  mirror,
-  withinMs,
-  clock,
-}: {
-  mirror: Pick<ServedMirror, "url" | "reopen">;
-  withinMs: number;
-  clock: Clock;
-}) {
-  let pool: { url: string; sql: Sql } | null = null;
-
-  function poolAt(url: string): Sql {
-    if (pool?.url === url) return pool.sql;
-    close().catch(() => {});
-    const sql = connect(url, {
-      applicationName: "docmirror health",
-      max: 1,
-      connectTimeoutSeconds: withinMs / 1000,
-      session: { default_transaction_read_only: "on", statement_timeout: `${withinMs}ms` },
-    });
-    pool = { url, sql };
-    return sql;
-  }
-
-  /** May be called twice. */
-  async function close(): Promise<void> {
-    const left = pool;
-    pool = null;
-    await left?.sql.end({ timeout: 1 });
-  }
+export function createBoundedReader(
+  mirror: Pick<ServedMirror, "url" | "reopen">,
+  withinMs: number,
+  clock: Clock,
+) {
+  const limits = { max: 1, connectTimeoutSeconds: withinMs / 1000 };
+  const pool = createPool({ applicationName: "docmirror health", ...limits }, `${withinMs}ms`);
 
   return {
-    close,
+    close: pool.close,
     /** Throws StoreError, in time, where the database is down, silent or slow. */
     async read<T>(fn: (sql: Sql) => Promise<T>): Promise<T> {
       const url = mirror.url();
@@ -168,7 +147,7 @@ export function createBoundedReader({
         mirror.reopen();
         throw new StoreError("the database does not answer yet");
       }
-      const sql = poolAt(url);
+      const sql = pool.at(url);
       const answered = new AbortController();
       const late = clock.sleep(withinMs, answered.signal).then(() => {
         // A silent connection would hold up the next read too.

@@ -19,19 +19,23 @@ const IDLE_MS = 120_000;
 /** Node's default of 16 KiB would be full of the longest path (`request-rules.ts`). */
 export const MAX_HEADER_BYTES = 131_072;
 
-interface ServerOptions {
+/**
+ * Serves an app on a port; 0 means a free one. After the stop connections that wait for a request stay open for `drainMs`: one
+ * may be on its way. Throws ConfigError when the address cannot be used.
+ */
+export async function startServer({
+  app,
+  host,
+  port,
+  graceMs = GRACE_MS,
+  drainMs = 0,
+}: {
   app: Hono;
   host: string;
-  /** 0 means a free port. */
   port: number;
-  /** @default 7000 */
   graceMs?: number;
-  /** How long connections that wait for a request stay open after the stop: one may be on its way. @default 0 */
   drainMs?: number;
-}
-
-/** Serves an app on a port. Throws ConfigError when the address cannot be used. */
-export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs = 0 }: ServerOptions) {
+}) {
   const answer = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     // HTTP/1.0 asks without a Host. No reply holds it.
@@ -57,16 +61,21 @@ export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs
   try {
     await once(server, "listening");
   } catch (error) {
-    throw toListenError(error, { host, port, hint: LISTEN_HINT });
+    const hint =
+      "choose another one with --http-host and --http-port (DOCMIRROR_HTTP_HOST, DOCMIRROR_HTTP_PORT); port 0 means a free port";
+    throw toListenError(error, { host, port, hint });
   }
   const { port: bound } = server.address() as AddressInfo;
-  let closed: Promise<Cut> | undefined;
+  let closed: Promise<number> | undefined;
 
   return {
     /** The address it listens on, without a closing slash. */
     url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}`,
-    /** Takes no more connections, answers what runs for a while and cuts the rest. May be called twice. */
-    close(): Promise<Cut> {
+    /**
+     * Takes no more connections, answers what runs for a while and cuts the rest: resolves to the number of connections that
+     * were cut before their reply was sent to its end. May be called twice.
+     */
+    close(): Promise<number> {
       closed ??= drain();
       return closed;
     },
@@ -75,14 +84,6 @@ export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs
 
 const NO_ADDRESS =
   "The path or the Host of this request is no part of an address. Some characters need a percent sign.";
-
-const LISTEN_HINT =
-  "choose another one with --http-host and --http-port (DOCMIRROR_HTTP_HOST, DOCMIRROR_HTTP_PORT); port 0 means a free port";
-
-/** The number of connections that a stop cut before their reply was sent to its end. */
-interface Cut {
-  replies: number;
-}
 
 /** How often the connections are looked at after the stop. */
 const SWEEP_EVERY_MS = 100;
@@ -96,7 +97,7 @@ const SHORT_TURN_WITHIN_MS = 500;
  * a request: the port closes, what runs is answered, each reply says that its connection ends. A client may send the next
  * request at any moment, so connections wait for one until `drainMs` after the last reply; after `graceMs` all are cut.
  */
-function createDrain(server: Server, drainMs: number, graceMs: number): () => Promise<Cut> {
+function createDrain(server: Server, drainMs: number, graceMs: number): () => Promise<number> {
   const connections = new Set<Socket>();
   /** How many there ever were. */
   let taken = 0;
@@ -147,9 +148,9 @@ function createDrain(server: Server, drainMs: number, graceMs: number): () => Pr
   }
 
   return async () => {
-    const cut: Cut = { replies: 0 };
+    let cut = 0;
     const late = setTimeout(() => {
-      cut.replies = replies.size;
+      cut = replies.size;
       server.closeAllConnections();
     }, graceMs);
     await takeWaiting();

@@ -12,17 +12,11 @@ export type FilterRule = "declared" | "every field";
  */
 export function filteringOf(resource: Resource): Record<string, Filtering> {
   const { fields, otherFilters } = DECLARATIONS[resource];
-  const declared = Object.entries(fields).flatMap(([name, { filter }]) =>
-    filter === undefined ? [] : [[name, filter] as const],
-  );
+  const declared = Object.entries(fields).flatMap(([name, { filter }]) => (filter ? [[name, filter]] : []));
   return { ...Object.fromEntries(declared), ...otherFilters };
 }
 
-const COMPARISONS = new Set(
-  "exact iexact contains icontains in gt gte lt lte startswith istartswith endswith iendswith range isnull regex iregex".split(
-    " ",
-  ),
-);
+const COMPARISONS = /^(?:i?exact|i?contains|in|[gl]te?|i?startswith|i?endswith|range|isnull|i?regex)$/;
 
 /**
  * Turns the parameters of a query into conditions. Unknown parameters are ignored, so the full list comes
@@ -39,7 +33,7 @@ export function readFilters(
   for (const [name, value] of new Map(query)) {
     const path = name.split("__");
     if (fieldOf(resource, path[0] ?? "") === undefined) continue;
-    const comparison = (path.length > 1 && COMPARISONS.has(path.at(-1) ?? "") && path.pop()) || "exact";
+    const comparison = (path.length > 1 && COMPARISONS.test(path.at(-1) ?? "") && path.pop()) || "exact";
     const [field = ""] = path;
     if (rule === "declared") assertFilterable(resource, field);
     if (comparison !== "exact")
@@ -88,10 +82,15 @@ function readReference(value: string, related: Resource): string {
   const [, resource, key] = /\/api\/v1\/([^/?#]+)\/([^/?#]+)\/?$/.exec(value) ?? [];
   if (resource === undefined || key === undefined) return value;
   if (resource !== related) throw mismatchedType();
+  return decode(key);
+}
+
+/** A part of a path without its escapes, or as it is where they are none. */
+export function decode(text: string): string {
   try {
-    return decodeURIComponent(key);
+    return decodeURIComponent(text);
   } catch {
-    return key;
+    return text;
   }
 }
 

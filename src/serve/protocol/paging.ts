@@ -12,13 +12,9 @@ export const MAX_LIMIT = 1000;
  */
 export function readPaging(query: URLSearchParams) {
   const limit = readInteger(query, "limit", DEFAULT_LIMIT, "a positive integer");
-  if (limit < 0) {
-    throw new Refusal(`Invalid limit '${limit}' provided. Please provide a positive integer >= 0.`);
-  }
+  if (limit < 0) throw invalid("limit", limit, "a positive integer >= 0");
   const offset = readInteger(query, "offset", 0, "an integer");
-  if (offset < 0) {
-    throw new Refusal(`Invalid offset '${offset}' provided. Please provide a positive integer >= 0.`);
-  }
+  if (offset < 0) throw invalid("offset", offset, "a positive integer >= 0");
   return { limit: limit === 0 || limit > MAX_LIMIT ? MAX_LIMIT : limit, offset };
 }
 
@@ -40,17 +36,17 @@ export function describePage(
 
 function pageAddress(path: string, query: URLSearchParams, limit: number, offset: number): string {
   const next = new URLSearchParams(query);
-  next.delete("limit");
-  next.delete("offset");
-  next.append("limit", String(limit));
-  next.append("offset", String(offset));
+  for (const [name, value] of Object.entries({ limit, offset })) {
+    next.delete(name);
+    next.append(name, String(value));
+  }
   return `${path}?${next}`;
 }
 
 /** The `page` of the file search, from 1. Throws a `Refusal` for anything else. */
 export function readSearchPage(query: URLSearchParams): number {
   const page = readInteger(query, "page", 1, "a positive integer");
-  if (page < 1) throw new Refusal(`Invalid page '${page}' provided. Please provide a positive integer.`);
+  if (page < 1) throw invalid("page", page, "a positive integer");
   return page;
 }
 
@@ -58,10 +54,12 @@ function readInteger(query: URLSearchParams, name: string, fallback: number, wan
   // When a parameter is given twice, the last one counts, here and in the filters.
   const given = query.getAll(name).at(-1);
   if (given === undefined) return fallback;
-  if (!/^\s*[+-]?\d+\s*$/.test(given)) {
-    throw new Refusal(`Invalid ${name} '${given}' provided. Please provide ${wanted}.`);
-  }
+  if (!/^\s*[+-]?\d+\s*$/.test(given)) throw invalid(name, given, wanted);
   return Math.min(Number(given), Number.MAX_SAFE_INTEGER - MAX_LIMIT);
+}
+
+function invalid(name: string, given: string | number, wanted: string): Refusal {
+  return new Refusal(`Invalid ${name} '${given}' provided. Please provide ${wanted}.`);
 }
 
 /** From so many bytes on, a page takes long enough that small replies should not wait for it. */

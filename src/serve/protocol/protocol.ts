@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { entityTagOf } from "../../base/entity-tag.ts";
 import { DECLARATIONS, isResource, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { type Catalog, type Filter, Refusal } from "./catalog.ts";
-import { type FilterRule, readFilters, refuseOrdering } from "./filters.ts";
+import { decode, type FilterRule, readFilters, refuseOrdering } from "./filters.ts";
 import { createPageSizes, describePage, readPaging, readSearchPage } from "./paging.ts";
 import { describeSchema, docSearchReply, renderJson, renderPage } from "./replies.ts";
 
@@ -68,8 +68,6 @@ interface ProtocolOptions {
   onFailure?: (error: Error, path: string, told: unknown) => Response;
 }
 
-type Asked = { url: URL; request: Request };
-
 /**
  * The interface of `docs/interface.md` over any catalog: the simulated service and the mirror answer by it. Errors look like
  * the recorded service's, and JSON comes whatever `Accept` asks for.
@@ -87,22 +85,24 @@ export function createProtocol(options: ProtocolOptions): Hono {
   });
 
   async function answerRoot(): Promise<Response> {
-    const endpoints = (path: string) => ({ list_endpoint: path, schema: `${path}schema/` });
-    return json(
-      Object.fromEntries(RESOURCES.map((resource) => [resource, endpoints(`${apiPath}/${resource}/`)])),
-    );
+    const endpoints = RESOURCES.map((resource) => {
+      const path = `${apiPath}/${resource}/`;
+      return [resource, { list_endpoint: path, schema: `${path}schema/` }];
+    });
+    return json(Object.fromEntries(endpoints));
   }
 
   /** A list. With `only` it has just these records, as where the path holds the slug of their project. */
   async function answerList(
     resource: Resource,
-    { url, request }: Asked,
+    { url, signal }: Request,
     only?: Filter & { value: string },
   ): Promise<Response> {
-    const key = url.pathname + url.search;
+    const { pathname, search, searchParams } = new URL(url);
+    const key = pathname + search;
     const ready = cache.get(key);
     if (ready && ready.revision === (await catalog.revision?.(resource))) return jsonBytes(ready);
-    const query = new URLSearchParams(url.searchParams);
+    const query = new URLSearchParams(searchParams);
     const filters = readFilters(resource, query, manners.filters);
     refuseOrdering(resource, query);
     const page = readPaging(query);
@@ -119,25 +119,25 @@ export function createProtocol(options: ProtocolOptions): Hono {
       if (revision !== undefined) cache.set(key, { revision, reply, etag });
       return jsonBytes({ reply, etag });
     };
-    return sizes.isLarge(resource, page.limit) ? queueLarge(make, request.signal) : make();
+    return sizes.isLarge(resource, page.limit) ? queueLarge(make, signal) : make();
   }
 
-  async function answerDetail(resource: Resource, key: string, asked: Asked): Promise<Response> {
+  async function answerDetail(resource: Resource, key: string, asked: Request): Promise<Response> {
     // A key of digits is an id, even if a slug looks the same (`docs/internals/service.md`, "Details").
     const isNumber = /^\d+$/.test(key);
     if (isNumber || manners.slugsOfDigits) {
       const record = await catalog.find(resource, key);
       if (record) return json(record);
-      if (isNumber && !manners.slugsOfDigits) return notFound();
+      if (isNumber && !manners.slugsOfDigits) return empty(404);
     }
     const { foundBy, listedBy } = DECLARATIONS[resource];
     if (foundBy) {
       const record = await findFirst(resource, { path: [foundBy], value: key });
-      return record ? json(record) : notFound();
+      return record ? json(record) : empty(404);
     }
-    if (!listedBy) return notFound();
+    if (!listedBy) return empty(404);
     const only = { path: [listedBy, "slug"], value: key };
-    if (isNumber && !(await findFirst(resource, only))) return notFound();
+    if (isNumber && !(await findFirst(resource, only))) return empty(404);
     return answerList(resource, asked, only);
   }
 
@@ -146,10 +146,10 @@ export function createProtocol(options: ProtocolOptions): Hono {
     return records[0];
   }
 
-  async function answerFileSearch(kind: "search" | "anchor", url: URL): Promise<Response> {
-    const q = url.searchParams.get("q")?.trim() ?? "";
+  async function answerFileSearch(kind: "search" | "anchor", query: URLSearchParams): Promise<Response> {
+    const q = query.get("q")?.trim() ?? "";
     if (kind === "anchor") return json({ objects: q === "" ? [] : await catalog.searchAnchors(q) });
-    const page = readSearchPage(url.searchParams);
+    const page = readSearchPage(query);
     return json({ objects: q === "" ? [] : await catalog.searchFiles({ q, page }) });
   }
 
@@ -157,58 +157,60 @@ export function createProtocol(options: ProtocolOptions): Hono {
     return json((await catalog.schema?.(resource)) ?? describeSchema(resource, apiPath));
   }
 
-  async function answerDocSearch(url: URL): Promise<Response> {
-    const project = url.searchParams.get("project");
-    const q = url.searchParams.get("q");
+  async function answerDocSearch(query: URLSearchParams): Promise<Response> {
+    const project = query.get("project");
+    const q = query.get("q");
     if (!project || !q) return json({ error: "Need project and q" }, 400);
-    // The documentation calls `version` required, but the recorded refusal does not name it: `latest` is the
-    // default.
-    const version = url.searchParams.get("version") || "latest";
+    // The documentation calls it required, but the recorded refusal does not name it.
+    const version = query.get("version") || "latest";
     const found = await catalog.searchDocs({ project, version, q });
     return found ? json(docSearchReply(found)) : json({ error: "Project not found" }, 404);
   }
 
   /** The answer for a path below the base path, or undefined when the path is unknown. */
-  function route(path: string, asked: Asked): (() => Promise<Response>) | undefined {
+  function route(
+    path: string,
+    asked: Request,
+    query: URLSearchParams,
+  ): (() => Promise<Response>) | undefined {
     const segments = path.split("/").map(decode);
     // A path that starts and ends with a slash has an empty segment at each end.
     if (segments.shift() !== "" || segments.pop() !== "") return undefined;
     const [api, version, resource, key, ...rest] = segments;
     if (api !== "api" || rest.length > 0) return undefined;
-    if (version === "v2") {
-      return resource === "docsearch" && key === undefined ? () => answerDocSearch(asked.url) : undefined;
-    }
+    if (version === "v2")
+      return resource === "docsearch" && key === undefined ? () => answerDocSearch(query) : undefined;
     if (version !== "v1") return undefined;
     if (resource === undefined) return answerRoot;
     if (!isResource(resource)) return undefined;
     if (key === undefined) return () => answerList(resource, asked);
     if (key === "") return undefined;
     if (key === "schema") return () => answerSchema(resource);
-    if (resource === "file" && (key === "search" || key === "anchor")) {
-      return () => answerFileSearch(key, asked.url);
-    }
+    if (resource === "file" && (key === "search" || key === "anchor"))
+      return () => answerFileSearch(key, query);
     return () => answerDetail(resource, key, asked);
   }
 
   async function answer(c: Context): Promise<Response> {
     const url = new URL(c.req.url);
-    const asked = { url, request: c.req.raw };
-    const method = c.req.raw.method;
+    const asked = c.req.raw;
+    const { method } = asked;
     if (basePath !== "" && !url.pathname.startsWith(`${basePath}/`)) return unknownPath();
     const path = url.pathname.slice(basePath.length);
-    const found = route(path, asked) ?? (path.endsWith("/") ? undefined : route(`${path}/`, asked));
+    const isClosed = path.endsWith("/");
+    const find = (path: string) => route(path, asked, url.searchParams);
+    const found = find(path) ?? (isClosed ? undefined : find(`${path}/`));
     if (!found) return unknownPath();
-    if (!path.endsWith("/") && manners.closingSlash === "redirect") {
+    if (!isClosed && manners.closingSlash === "redirect")
       return empty(301, { location: `${url.pathname}/${url.search}` });
-    }
     if (manners.methods === "GET") {
       // OPTIONS lists the methods. Any other method than GET is refused, HEAD too.
       const allow = path.startsWith("/api/v2/") ? "OPTIONS, GET" : "GET";
       if (method !== "GET") return empty(method === "OPTIONS" ? 200 : 405, { allow });
     } else {
-      if (method === "OPTIONS")
-        return new Response(null, { status: 204, headers: { allow: manners.methods } });
-      if (method !== "GET" && method !== "HEAD") return empty(405, { allow: manners.methods });
+      const allow = manners.methods;
+      if (method === "OPTIONS") return new Response(null, { status: 204, headers: { allow } });
+      if (method !== "GET" && method !== "HEAD") return empty(405, { allow });
     }
     if (manners.format === "json only") assertJson(url.searchParams);
     return found();
@@ -237,10 +239,8 @@ export function createProtocol(options: ProtocolOptions): Hono {
   app.onError((error, c) => {
     if (error instanceof Refusal) return json({ error: escapeHtml(error.message) }, 400);
     if (options.onFailure) return options.onFailure(error, new URL(c.req.url).pathname, c.env);
-    return json(
-      { error_message: "Sorry, this request could not be processed. Please try again later." },
-      500,
-    );
+    const error_message = "Sorry, this request could not be processed. Please try again later.";
+    return json({ error_message }, 500);
   });
   return app;
 }
@@ -250,10 +250,6 @@ function empty(status: number, headers: Record<string, string> = {}): Response {
     status,
     headers: { "content-type": "text/html; charset=utf-8", "content-length": "0", ...headers },
   });
-}
-
-function notFound(): Response {
-  return empty(404);
 }
 
 /** Several values of `format` are read as their last one, like those of every parameter. */
@@ -272,12 +268,4 @@ function unknownPath(): Response {
 /** Quotes are not escaped, as in the recorded refusals. */
 function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -22,7 +22,7 @@ const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: 
 /** `/metrics` of a process with these meters over a database. */
 async function serveMetrics(databaseUrl: string, meters: Meters = createMeters()) {
   const mirror = { url: () => databaseUrl, reopen() {} };
-  const reader = createBoundedReader({ mirror, withinMs: 2000, clock: systemClock });
+  const reader = createBoundedReader(mirror, 2000, systemClock);
   const readFigures = createReadFigures({ read: reader.read, options: OPTIONS, log: silentLog });
   const metrics = createMetricsRoute({ registry: meters.registry, readFigures, keepMs: 0 });
   const app = createApp({ pages: new Hono(), metrics, ratePerSecond: 1, clock: systemClock, log: silentLog });

@@ -58,7 +58,7 @@ describe("a server", () => {
     const closed = server.close();
     release();
     expect(await slow).toBe("whole");
-    await Promise.all([expect(never).rejects.toThrow(), expect(closed).resolves.toEqual({ replies: 1 })]);
+    await Promise.all([expect(never).rejects.toThrow(), expect(closed).resolves.toBe(1)]);
     await server.close();
     await expect(fetch(server.url)).rejects.toThrow();
   });
@@ -67,7 +67,7 @@ describe("a server", () => {
     const server = await startServer({ app: new Hono(), ...LOCAL, graceMs: 600_000 });
     const idle = connect(portOf(server), "127.0.0.1");
     await once(idle, "connect");
-    expect(await server.close()).toEqual({ replies: 0 });
+    expect(await server.close()).toBe(0);
     idle.destroy();
   });
 
