@@ -4,7 +4,7 @@ import { type AnswerRow, readAnswer, withSnapshot } from "../../src/report/read-
 import { createTestDatabase } from "../support/database.ts";
 import { useDatabase } from "../support/use-database.ts";
 
-const { sql } = useDatabase(() => createTestDatabase({ migrated: false }), 2);
+const { sql } = useDatabase(() => createTestDatabase({ migrated: false, max: 2 }));
 
 const read = (text: string, params: (string | number)[] = [], options: { signal?: AbortSignal } = {}) =>
   withSnapshot(sql, async (tx) => {

@@ -6,9 +6,10 @@ import { PostgreSqlContainer } from "@testcontainers/postgresql";
 import { getContainerRuntimeClient } from "testcontainers";
 import { silentLog } from "../../src/base/log.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
-import { describeDatabase, replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import { describeDatabase, replaceDatabase } from "../../src/store/connection/connect.ts";
 import { embeddedPasswordFile, openEmbedded } from "../../src/store/embedded/open-embedded.ts";
 import { migrate } from "../../src/store/migrate/migrate.ts";
+import { withTestSql } from "./database.ts";
 import { PLANTED_SECRET } from "./planted-secret.ts";
 
 /** What every test worker is told. `template` is a migrated database that new ones are copied from. */
@@ -19,14 +20,9 @@ export interface DatabaseServer {
   strategy: "" | "strategy file_copy";
 }
 
-export interface StartedDatabaseServer extends DatabaseServer {
-  /** Says which of the three ways was taken. */
-  description: string;
-  stop(): Promise<void>;
-}
-
 interface Server {
   adminUrl: string;
+  /** Says which of the three ways was taken. */
   description: string;
   stop(): Promise<void>;
 }
@@ -40,7 +36,7 @@ const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "o
  */
 export async function startDatabaseServer(
   testDatabaseUrl: string | undefined,
-): Promise<StartedDatabaseServer> {
+): Promise<DatabaseServer & Server> {
   const server = testDatabaseUrl
     ? {
         adminUrl: testDatabaseUrl,
@@ -59,8 +55,9 @@ export async function startDatabaseServer(
   try {
     await run(server.adminUrl, `create database ${template} template template0 encoding 'UTF8'`);
     await migrate(replaceDatabase(server.adminUrl, template), readDefinitions());
-    const strategy = (await majorVersion(server.adminUrl)) >= 15 ? "strategy file_copy" : "";
-    return { adminUrl: server.adminUrl, template, strategy, description: server.description, stop };
+    const [found] = await run(server.adminUrl, "select current_setting('server_version_num') as version");
+    const strategy = Number(found?.version) >= 150_000 ? "strategy file_copy" : "";
+    return { ...server, template, strategy, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -113,17 +110,6 @@ async function startEmbedded(): Promise<Server> {
   }
 }
 
-function majorVersion(url: string): Promise<number> {
-  return withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    const [server] = await sql<
-      { version: string }[]
-    >`select current_setting('server_version_num') as version`;
-    return Math.floor(Number(server?.version) / 10_000);
-  });
-}
-
-function run(url: string, statement: string): Promise<void> {
-  return withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    await sql.unsafe(statement);
-  });
+function run(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  return withTestSql(url, async (sql) => [...(await sql.unsafe(statement))]);
 }

@@ -1,10 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "vitest";
-import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import { connect, replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
+
+const AS_TEST = { applicationName: "docmirror test", max: 1 };
+
+/** A connection of the test's own to any database, for as long as `fn` takes. */
+export const withTestSql = <T>(url: string, fn: (sql: Sql) => Promise<T>): Promise<T> =>
+  withSql(url, AS_TEST, fn);
 
 export interface TestDatabase extends AsyncDisposable {
   url: string;
+  /** A connection as the owner, opened when it is used first; `max` says how many. It ends with the database. */
+  readonly sql: Sql;
   /** Drops it, even while clients are connected. May be called twice. */
   dispose(): Promise<void>;
 }
@@ -14,6 +22,8 @@ export interface TestDatabaseOptions {
   migrated?: boolean;
   /** The URL of another test database, to which nobody is connected: the new one begins with what it holds. */
   copyOf?: string;
+  /** @default 1 */
+  max?: number;
 }
 
 /** A fresh database of its own on the server that the global setup chose. */
@@ -22,17 +32,29 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   const name = `docmirror_test_${randomBytes(6).toString("hex")}`;
   const empty = options.migrated === false ? "template0" : template;
   const source = options.copyOf === undefined ? empty : new URL(options.copyOf).pathname.slice(1);
-  await withSql(adminUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
-    sql.unsafe(`create database ${name} template ${source} ${strategy}`),
-  );
+  const asAdmin = (statement: string) =>
+    withTestSql(adminUrl, async (sql) => void (await sql.unsafe(statement)));
+  await asAdmin(`create database ${name} template ${source} ${strategy}`);
+  const url = replaceDatabase(adminUrl, name);
+  let sql: Sql | undefined;
   let dropped: Promise<void> | undefined;
+  const drop = async () => {
+    await sql?.end({ timeout: 5 });
+    await asAdmin(`drop database if exists ${name} with (force)`);
+  };
   const dispose = () => {
-    dropped ??= withSql(adminUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      await sql.unsafe(`drop database if exists ${name} with (force)`);
-    });
+    dropped ??= drop();
     return dropped;
   };
-  return { url: replaceDatabase(adminUrl, name), dispose, [Symbol.asyncDispose]: dispose };
+  return {
+    url,
+    get sql() {
+      sql ??= connect(url, { ...AS_TEST, max: options.max ?? 1 });
+      return sql;
+    },
+    dispose,
+    [Symbol.asyncDispose]: dispose,
+  };
 }
 
 /** How many sessions wait for an advisory lock of this database. Other tests wait for locks in databases of their own. */

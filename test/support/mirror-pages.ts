@@ -1,14 +1,12 @@
-import { withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
 import { type ServedPages, servePages } from "./served-pages.ts";
-
-type AsOwner<T> = Parameters<typeof withSql<T>>[2];
 
 /** The pages over a mirror of their own, which goes when they close. */
 export interface MirrorPages extends ServedPages {
   readonly databaseUrl: string;
-  /** Gives a connection as the owner of the mirror, and closes it. */
-  asOwner<T>(fn: AsOwner<T>): Promise<T>;
+  /** Gives a connection as the owner of the mirror. */
+  asOwner<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
 /** `fill` writes what the mirror holds before it is served. @default nothing, as before the first sync */
@@ -22,7 +20,7 @@ export async function openMirrorPages(
     return {
       ...served,
       databaseUrl: database.url,
-      asOwner: (fn) => withSql(database.url, { applicationName: "docmirror test", max: 1 }, fn),
+      asOwner: (fn) => fn(database.sql),
       async [Symbol.asyncDispose]() {
         await served[Symbol.asyncDispose]();
         await database.dispose();

@@ -2,8 +2,8 @@ import { readDefinitions } from "../../src/report/definitions.ts";
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import { readRecords } from "../../src/serve/catalog/mirror-catalog.ts";
 import { mirrorTables, quoteName, quoteTable } from "../../src/store/backup/mirror-tables.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
+import { withTestSql } from "./database.ts";
 
 const TABLES = [
   ...RESOURCES.map((resource) => `${resource}s`),
@@ -29,7 +29,7 @@ const CIRCUMSTANCES = [
 
 /** Every row of the mirror as texts in a fixed order, without what only tells of the runs that wrote it. */
 export function mirrorRows(databaseUrl: string): Promise<Record<string, string[]>> {
-  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  return withTestSql(databaseUrl, async (sql) => {
     const rows: Record<string, string[]> = {};
     for (const table of TABLES) {
       const found = await sql<{ row: string }[]>`
@@ -43,7 +43,7 @@ export function mirrorRows(databaseUrl: string): Promise<Record<string, string[]
 
 /** Every recorded change as a text in a fixed order, without when and by which run it was seen: a change written twice is there twice. */
 export function changeRows(databaseUrl: string): Promise<string[]> {
-  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  return withTestSql(databaseUrl, async (sql) => {
     const found = await sql<{ row: string }[]>`
       select (to_jsonb(change) - ${["id", "run_id", "observed_at"]}::text[])::text as row from mirror.changes as change`;
     return found.map(({ row }) => row).sort();

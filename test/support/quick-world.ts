@@ -6,6 +6,7 @@ import type { RunOptions } from "../../src/mirror/run/with-run.ts";
 import { type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
 import { type Over, syncOnce, watchOnce } from "./sync.ts";
 
@@ -14,6 +15,8 @@ export interface QuickWorld extends AsyncDisposable {
   world: World;
   simulation: Awaited<ReturnType<typeof startSimulation>>;
   databaseUrl: string;
+  /** One connection to the mirror, opened when it is used first. */
+  readonly sql: Sql;
   baseUrl: URL;
   /** One run; pages of 20 unless told otherwise. */
   sync(options?: Over<SyncOptions>): Promise<SyncResult>;
@@ -37,6 +40,9 @@ export async function startQuickWorld(
     world,
     simulation,
     databaseUrl: database.url,
+    get sql() {
+      return database.sql;
+    },
     baseUrl,
     sync: ({ settings, ...rest } = {}) =>
       syncOnce(database.url, baseUrl, { clock, ...rest, settings: { ...ours, ...settings } }),

@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { fillMirror } from "../../lab/bench/report-world.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { connect, withSql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
+import { REPORT_SETTINGS } from "./reported-mirror.ts";
 
 export interface ReportReader extends AsyncDisposable {
   /** One connection that may read schema `report` and nothing else, as that of a BI tool. */
@@ -20,22 +21,19 @@ export interface ReportReader extends AsyncDisposable {
 export async function openReportReader(): Promise<ReportReader> {
   const database = await createTestDatabase();
   const role = `docmirror_test_reader_${randomBytes(4).toString("hex")}`;
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (owner) => {
-    await fillMirror(owner, 4000, 300);
-    await owner.unsafe(YESTERDAY_AND_TODAY);
-    await owner`update mirror.projects set slug = 'project-2' where id = '3'`;
-    await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
-    await grantReader(owner, await planReaderGrant(owner, role));
-  });
+  const { sql: owner } = database;
+  await fillMirror(owner, 4000, 300);
+  await owner.unsafe(YESTERDAY_AND_TODAY);
+  await owner`update mirror.projects set slug = 'project-2' where id = '3'`;
+  await refreshReport(database.url, REPORT_SETTINGS);
+  await grantReader(owner, await planReaderGrant(owner, role));
   const sql = connect(database.url, { applicationName: "docmirror test", max: 1, session: { role } });
   return {
     sql,
     databaseUrl: database.url,
     async [Symbol.asyncDispose]() {
       await sql.end({ timeout: 5 });
-      await withSql(database.url, { applicationName: "docmirror test", max: 1 }, (owner) =>
-        owner.unsafe(`drop owned by ${role}; drop role ${role}`),
-      );
+      await owner.unsafe(`drop owned by ${role}; drop role ${role}`);
       await database.dispose();
     },
   };

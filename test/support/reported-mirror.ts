@@ -1,5 +1,4 @@
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
 /** Slugs as strangers type them. */
@@ -19,14 +18,9 @@ export const REPORT_SETTINGS = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_
  */
 export async function createReportedMirror(options: { refreshed?: boolean } = {}): Promise<TestDatabase> {
   const database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    await sql.unsafe(ROWS);
-    for (const [id, slug] of Object.entries(HOSTILE_SLUGS).map(([, slug], index) => [
-      String(index + 2),
-      slug,
-    ]))
-      await sql`update mirror.projects set slug = ${slug ?? null} where id = ${id ?? null}`;
-  });
+  await database.sql.unsafe(ROWS);
+  for (const [index, slug] of Object.values(HOSTILE_SLUGS).entries())
+    await database.sql`update mirror.projects set slug = ${slug} where id = ${String(index + 2)}`;
   if (options.refreshed !== false) await refreshReport(database.url, REPORT_SETTINGS);
   return database;
 }

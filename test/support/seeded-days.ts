@@ -1,4 +1,4 @@
-import { withSql } from "../../src/store/connection/connect.ts";
+import { withTestSql } from "./database.ts";
 import { EACH_LIST } from "./mirror-rows.ts";
 import { refreshPages } from "./served-pages.ts";
 
@@ -20,7 +20,7 @@ const READ_WHOLE = `
  * (after noon of that day), type, project, success (null for a build that is stuck) and error. Its reports are up to date.
  */
 export async function seedDays(databaseUrl: string, rows: string): Promise<void> {
-  await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
+  await withTestSql(databaseUrl, (sql) =>
     sql.unsafe(`${READ_WHOLE}
       create temporary table row as ${rows};
       insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)

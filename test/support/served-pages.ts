@@ -5,7 +5,7 @@ import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { createApp } from "../../src/serve/http/app.ts";
 import { createServedMirror } from "../../src/serve/http/served-mirror.ts";
 import { startServer } from "../../src/serve/http/server.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
+import { withTestSql } from "./database.ts";
 import { EACH_LIST } from "./mirror-rows.ts";
 
 export interface ServedPages extends AsyncDisposable {
@@ -61,7 +61,7 @@ export const HOSTILE_SLUGS = {
  * reports are up to date.
  */
 export async function seedPages(databaseUrl: string, more = ""): Promise<void> {
-  await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  await withTestSql(databaseUrl, async (sql) => {
     await sql.unsafe(ROWS);
     await sql`
       insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)

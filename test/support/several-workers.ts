@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { findLeader, type Leader } from "../../src/store/ledger/leader.ts";
 import { type RunningCli, startCli } from "./cli.ts";
@@ -159,9 +158,4 @@ function findDueFaults(
       faults.push(`what was due at ${new Date(due).toISOString()} was not done`);
   }
   return faults;
-}
-
-/** A pool for questions about a database under test. */
-export function withTestSql<T>(url: string, fn: (sql: Sql) => Promise<T>): Promise<T> {
-  return withSql(url, { applicationName: "docmirror test", max: 2 }, fn);
 }

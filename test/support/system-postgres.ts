@@ -4,7 +4,6 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { systemClock } from "../../src/base/clock.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import { isRecoveryConflict } from "../../src/store/connection/transaction.ts";
 import { findServerAccount } from "../../src/store/embedded/account.ts";
 import { freePort } from "./free-port.ts";
@@ -140,7 +139,7 @@ async function untilUp(url: string): Promise<void> {
   const until = performance.now() + UP_WITHIN_MS;
   for (;;) {
     try {
-      await withSql(url, { applicationName: "docmirror test", max: 1 }, (sql) => sql`select`);
+      await withTestSql(url, (sql) => sql`select`);
       return;
     } catch (error) {
       if (performance.now() > until) throw error;
@@ -153,6 +152,8 @@ type Which = "primary" | "replica";
 
 /** In every URL of the two servers. */
 export { PLANTED_SECRET as PASSWORD } from "./planted-secret.ts";
+
+import { withTestSql } from "./database.ts";
 
 const SETTINGS = {
   fsync: "off",
@@ -207,7 +208,7 @@ export async function startReplicated(): Promise<Replicated> {
     primaryUrl: postgres.url(ports.primary),
     replicaUrl: postgres.url(ports.replica),
     ask: (which, statement) =>
-      withSql(postgres.url(ports[which]), { applicationName: "docmirror test", max: 1 }, (sql) =>
+      withTestSql(postgres.url(ports[which]), (sql) =>
         untilNoConflict(async () => [...(await sql.unsafe(statement))]),
       ),
     start,

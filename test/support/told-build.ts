@@ -1,4 +1,3 @@
-import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
@@ -8,16 +7,12 @@ import { createTestDatabase, type TestDatabase } from "./database.ts";
  */
 export async function createToldBuild(): Promise<TestDatabase> {
   const database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    await sql.unsafe(ROWS);
-  });
+  await database.sql.unsafe(ROWS);
   return database;
 }
 
-/** Opens it for a look, or for a change. */
-export function withTold<T>({ url }: TestDatabase, fn: (sql: Sql) => Promise<T>): Promise<T> {
-  return withSql(url, { applicationName: "docmirror test", max: 1 }, fn);
-}
+/** For a look, or for a change. */
+export const withTold = <T>({ sql }: TestDatabase, fn: (sql: Sql) => Promise<T>): Promise<T> => fn(sql);
 
 const DETAIL = "/api/v1/build/42/";
 const LIST = "/api/v1/build/?format=json&limit=20";
