@@ -13,7 +13,7 @@ import { createTestClient } from "../support/client.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { type Exchange, recordedExchanges } from "../support/recorded-exchanges.ts";
 import { startReplay } from "../support/replay-upstream.ts";
-import { serveInterface } from "../support/served-interface.ts";
+import { serveInterface } from "../support/served-pages.ts";
 import { withDefaults } from "../support/sync.ts";
 import { ENDPOINTS, type Facts } from "./endpoints.ts";
 

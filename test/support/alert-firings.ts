@@ -40,16 +40,15 @@ export function namesIn(rules: readonly AlertRule[]): Set<string> {
   );
 }
 
+const isHere = (program: string) => spawnSync(program, ["--version"]).status === 0;
+
+/** Whether this machine has promtool, which Debian's package `prometheus` brings. */
+export const hasPromtool = isHere("promtool");
+if (!hasPromtool)
+  process.stderr.write("promtool is not here (Debian: prometheus), so the tests that need it are skipped\n");
+
 /** Whether Prometheus is on this machine. */
-export function hasPrometheus(): boolean {
-  try {
-    execFileSync("prometheus", ["--version"], { stdio: "ignore" });
-    execFileSync("promtool", ["--version"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const hasPrometheus = (): boolean => hasPromtool && isHere("prometheus");
 
 /** The samples of a scrape that rules read, with the labels that Prometheus adds, as of a second. */
 export function labelSamples(
@@ -73,23 +72,13 @@ export async function findFirings(
   const data = join(folder, "prometheus");
   const metrics = join(folder, "samples.om");
   writeFileSync(metrics, inOrder(readFileSync(samplesPath, "utf8")));
-  execFileSync(
-    "promtool",
-    ["tsdb", "create-blocks-from", "--max-block-duration=720h", "openmetrics", metrics, data],
-    { stdio: "ignore" },
-  );
+  const blocks = ["tsdb", "create-blocks-from", "--max-block-duration=720h", "openmetrics", metrics, data];
+  execFileSync("promtool", blocks, { stdio: "ignore" });
   const config = join(folder, "prometheus.yml");
   writeFileSync(config, "global: {}\n");
-  const server = spawn(
-    "prometheus",
-    [
-      `--config.file=${config}`,
-      `--storage.tsdb.path=${data}`,
-      "--storage.tsdb.retention.time=10y",
-      `--web.listen-address=127.0.0.1:${port}`,
-    ],
-    { stdio: "ignore" },
-  );
+  const storage = [`--storage.tsdb.path=${data}`, "--storage.tsdb.retention.time=10y"];
+  const flags = [`--config.file=${config}`, ...storage, `--web.listen-address=127.0.0.1:${port}`];
+  const server = spawn("prometheus", flags, { stdio: "ignore" });
   try {
     const url = `http://127.0.0.1:${port}`;
     await untilReady(url, server);
@@ -133,13 +122,8 @@ async function firingsOf(
   fromMs: number,
   toMs: number,
 ): Promise<Firing[]> {
-  const query = new URLSearchParams({
-    query: expr,
-    start: String(fromMs / 1000),
-    end: String(toMs / 1000),
-    step: String(STEP_S),
-  });
-  const reply = await fetch(`${url}/api/v1/query_range?${query}`);
+  const span = `start=${fromMs / 1000}&end=${toMs / 1000}&step=${STEP_S}`;
+  const reply = await fetch(`${url}/api/v1/query_range?query=${encodeURIComponent(expr)}&${span}`);
   const { data, error } = (await reply.json()) as {
     data?: { result: { values: [number, string][] }[] };
     error?: string;
@@ -167,12 +151,6 @@ function secondsOf(span: string): number {
     (sum, [, count, unit = ""]) => sum + Number(count) * (units[unit] ?? 0),
     0,
   );
-}
-
-/** Whether this machine has promtool, which Debian's package `prometheus` brings. */
-export const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
-if (!hasPromtool) {
-  process.stderr.write("promtool is not here (Debian: prometheus), so the tests that need it are skipped\n");
 }
 
 /** Runs promtool. All that it wrote, and 0 where it found nothing wrong. */
@@ -205,7 +183,6 @@ export function seriesOf(text: string, name: string): Record<string, number> {
 
 /** The sum of all series of a metric whose labels contain `part`. */
 export function sumOf(text: string, name: string, part = ""): number {
-  return Object.entries(seriesOf(text, name))
-    .filter(([labels]) => labels.includes(part))
-    .reduce((sum, [, value]) => sum + value, 0);
+  const series = Object.entries(seriesOf(text, name)).filter(([labels]) => labels.includes(part));
+  return series.reduce((sum, [, value]) => sum + value, 0);
 }

@@ -41,24 +41,16 @@ export function arrangeBuilds(): ArrangedBuilds {
       if (!isList || !arranged.world) return next();
       // The service itself answers first, so that its time moves on.
       await next();
-      const { records } = await arranged.world
-        .catalog()
-        .list("build", { filters: [], offset: 0, limit: 100_000 });
-      const builds = arranged.arrange(records);
+      const whole = { filters: [], offset: 0, limit: 100_000 };
+      const builds = arranged.arrange((await arranged.world.catalog().list("build", whole)).records);
       const limit = Number(searchParams.get("limit"));
       const offset = Number(searchParams.get("offset") ?? 0);
       const end = offset + limit;
-      const following = end < builds.length ? `${pathname}?format=json&limit=${limit}&offset=${end}` : null;
-      return Response.json({
-        meta: {
-          limit,
-          offset,
-          next: following,
-          previous: null,
-          total_count: builds.length + arranged.counted,
-        },
-        objects: builds.slice(offset, end),
-      });
+      const meta = {
+        ...{ limit, offset, previous: null, total_count: builds.length + arranged.counted },
+        next: end < builds.length ? `${pathname}?format=json&limit=${limit}&offset=${end}` : null,
+      };
+      return Response.json({ meta, objects: builds.slice(offset, end) });
     },
   };
   return arranged;

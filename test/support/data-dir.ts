@@ -7,17 +7,10 @@ import { embeddedPasswordFile, openEmbedded } from "../../src/store/embedded/ope
 import { PLANTED_SECRET } from "./planted-secret.ts";
 
 /** A folder for an embedded Postgres of a test's own. What runs in it at the end is stopped with the folder's removal. */
-export interface DataDir extends AsyncDisposable {
-  path: string;
-  /** The server's process, or null where none has been left running. */
-  serverPid(): Promise<number | null>;
-  /** Reads the database, joining its server or starting it. */
-  withDatabase<T>(read: (url: string) => Promise<T>): Promise<T>;
-}
-
-export async function createDataDir(): Promise<DataDir> {
+export async function createDataDir() {
   const path = await mkdtemp(join(tmpdir(), "docmirror-data-"));
   await writeFile(embeddedPasswordFile(path), PLANTED_SECRET, { mode: 0o600 });
+  /** The server's process, or null where none has been left running. */
   const serverPid = async () => {
     const text = await readFile(join(path, "postgres", "postmaster.pid"), "utf8").catch(() => "");
     return Number(text.split("\n", 1)[0]) || null;
@@ -25,7 +18,8 @@ export async function createDataDir(): Promise<DataDir> {
   return {
     path,
     serverPid,
-    async withDatabase(read) {
+    /** Reads the database, joining its server or starting it. */
+    async withDatabase<T>(read: (url: string) => Promise<T>): Promise<T> {
       const server = await openEmbedded({ dataDir: path, log: silentLog, settings: { fsync: "off" } });
       try {
         return await read(server.url);

@@ -1,19 +1,11 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { listenOnLoopback } from "./free-port.ts";
 
-export interface DatabaseLink extends AsyncDisposable {
-  /** The URL of the database behind the link. */
-  readonly url: string;
-  /** Refuses connections, and breaks those that are there. */
-  cut(): Promise<void>;
-  /** Takes connections and what is sent, and passes nothing on: a server that is frozen. */
-  freeze(): void;
-  /** Takes new connections and passes them on. Those that were frozen stay silent, as after a lost route. */
-  restore(): Promise<void>;
-}
+export type DatabaseLink = Awaited<ReturnType<typeof linkDatabase>>;
 
 /** A way to a database over a port of its own, which a test can cut and freeze. `cut` ends what a freeze left. */
-export async function linkDatabase(databaseUrl: string): Promise<DatabaseLink> {
+export async function linkDatabase(databaseUrl: string) {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let isFrozen = false;
@@ -40,11 +32,7 @@ export async function linkDatabase(databaseUrl: string): Promise<DatabaseLink> {
     for (const socket of sockets) socket.unpipe().pause();
   }
 
-  async function listen(port: number): Promise<void> {
-    server.listen(port, "127.0.0.1");
-    await once(server, "listening");
-  }
-
+  /** Refuses connections, and breaks those that are there. */
   async function cut(): Promise<void> {
     if (!server.listening) return;
     const closed = once(server, "close");
@@ -53,21 +41,20 @@ export async function linkDatabase(databaseUrl: string): Promise<DatabaseLink> {
     await closed;
   }
 
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
-  const url = new URL(databaseUrl);
-  url.hostname = "127.0.0.1";
-  url.port = String(port);
+  const { port } = await listenOnLoopback(server);
   return {
-    url: url.href,
+    /** The URL of the database behind the link. */
+    url: Object.assign(new URL(databaseUrl), { hostname: "127.0.0.1", port }).href,
     cut,
-    freeze() {
+    /** Takes connections and what is sent, and passes nothing on: a server that is frozen. */
+    freeze(): void {
       isFrozen = true;
       stall();
     },
-    async restore() {
+    /** Takes new connections and passes them on. Those that were frozen stay silent, as after a lost route. */
+    async restore(): Promise<void> {
       isFrozen = false;
-      if (!server.listening) await listen(port);
+      if (!server.listening) await listenOnLoopback(server, Number(port));
     },
     [Symbol.asyncDispose]: cut,
   };

@@ -1,4 +1,5 @@
 import type { Clock } from "../../src/base/clock.ts";
+import { createTally } from "./tally.ts";
 
 export interface FakeClock extends Clock {
   /** The waits that were asked for, in milliseconds. */
@@ -11,37 +12,22 @@ export interface FakeClock extends Clock {
 export function createFakeClock({ startAt = "2024-05-15T12:00:00Z", holds = false } = {}): FakeClock {
   let now = Date.parse(startAt);
   const sleeps: number[] = [];
-  const waiting = new Set<() => void>();
+  const tally = createTally(() => sleeps.length);
   return {
     sleeps,
-    slept: (count) =>
-      new Promise((resolve) => {
-        const look = () => {
-          if (sleeps.length < count) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      }),
+    slept: tally.reached,
     now: () => new Date(now),
     async sleep(ms, signal) {
       signal?.throwIfAborted();
       sleeps.push(ms);
-      for (const look of waiting) look();
-      if (holds) {
+      tally.come();
+      if (holds)
         await new Promise<never>((_, reject) => {
           signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
         });
-      }
       now += ms;
     },
   };
-}
-
-interface Sleeper {
-  at: number;
-  wake(): void;
 }
 
 /** A clock in hand: time stands still until it is moved, and then every wait that is over ends in its order. */
@@ -53,7 +39,7 @@ export interface HandClock extends Clock {
 
 export function createHandClock(start: string): HandClock {
   let nowMs = Date.parse(start);
-  const sleepers = new Set<Sleeper>();
+  const sleepers = new Set<{ at: number; wake(): void }>();
 
   async function moveTo(moment: string | Date): Promise<void> {
     const endMs = new Date(moment).getTime();
@@ -72,7 +58,7 @@ export function createHandClock(start: string): HandClock {
     sleep(ms, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
-        const sleeper: Sleeper = {
+        const sleeper = {
           at: nowMs + ms,
           wake() {
             sleepers.delete(sleeper);

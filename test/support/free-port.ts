@@ -1,5 +1,19 @@
 import { once } from "node:events";
-import { createServer } from "node:net";
+import type { Server as HttpServer } from "node:http";
+import { type AddressInfo, createServer, type Server } from "node:net";
+
+/** Lets a server listen on loopback, on a free port unless told otherwise, and gives its address. */
+export async function listenOnLoopback(server: Server, port = 0): Promise<URL> {
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+/** Closes a server with its connections, whatever they do. */
+export async function closeAtOnce(server: HttpServer): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
 
 /**
  * Below the ports that a system gives to outgoing connections, and beside those of the embedded Postgres: so nothing

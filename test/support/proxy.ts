@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, request } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
+import { listenOnLoopback } from "./free-port.ts";
 
 type Instead = number | "hang up" | "say nothing";
 
@@ -76,11 +76,10 @@ export async function startProxy({ port, login, instead, certificate }: ProxyOpt
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const scheme = certificate === undefined ? "http" : "https";
+  const url = await listenOnLoopback(server);
+  if (certificate !== undefined) url.protocol = "https:";
   return {
-    url: new URL(`${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    url,
     requests,
     tunnels: () => tunnels,
     async [Symbol.asyncDispose]() {

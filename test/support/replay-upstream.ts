@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeAtOnce, listenOnLoopback } from "./free-port.ts";
 import { recordedExchanges } from "./recorded-exchanges.ts";
 
 interface Envelope {
@@ -60,27 +60,12 @@ export async function startReplay(): Promise<{ url: URL; requests: string[]; clo
     const exact = byKey.get(key(request.method ?? "GET", path));
     const exchange = exact ?? byKey.get(key(request.method ?? "GET", path.replace(/[?&]format=json/, "")));
     const cut = exchange ? null : cutPage(lists, path);
-    if (cut !== null) {
-      response.writeHead(200, { "content-type": "application/json" }).end(cut);
-      return;
-    }
-    if (!exchange) {
-      response.writeHead(404, { "content-type": "text/html; charset=utf-8" }).end();
-      return;
-    }
+    if (cut !== null) return void response.writeHead(200, { "content-type": "application/json" }).end(cut);
+    if (!exchange) return void response.writeHead(404, { "content-type": "text/html; charset=utf-8" }).end();
     const { "content-length": _length, ...headers } = exchange.headers;
     response.writeHead(exchange.status, headers).end(exchange.body);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: new URL(`http://127.0.0.1:${port}`),
-    requests,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { url: await listenOnLoopback(server), requests, close: () => closeAtOnce(server) };
 }
 
 function key(method: string, path: string): string {

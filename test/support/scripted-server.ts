@@ -1,6 +1,6 @@
-import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeAtOnce, listenOnLoopback } from "./free-port.ts";
+import { createTally } from "./tally.ts";
 
 /** One reply, or what the server does instead of one. */
 export interface ScriptedReply {
@@ -39,48 +39,30 @@ export type Script =
 /** A loopback server that answers one request after the other from a list, whose last reply stays, or as a function says. */
 export async function startScriptedServer(script: Script): Promise<ScriptedServer> {
   const requests: ArrivedRequest[] = [];
-  const waiting = new Set<() => void>();
+  const tally = createTally(() => requests.length);
   const server = createServer(async (incoming, response) => {
     const { method = "", url: path = "", headers } = incoming;
     const request = { method, path, headers, at: performance.now() };
     const place = requests.push(request) - 1;
-    for (const look of waiting) look();
+    tally.come();
     const reply =
       typeof script === "function"
         ? await script(request, new URL(path, "http://scripted.invalid"))
         : (script[Math.min(place, script.length - 1)] ?? {});
     send(response, reply);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
   return {
-    url: new URL(`http://127.0.0.1:${port}`),
+    url: await listenOnLoopback(server),
     requests,
-    arrived: (count) =>
-      new Promise((resolve) => {
-        const look = () => {
-          if (requests.length < count) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      }),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    arrived: tally.reached,
+    [Symbol.asyncDispose]: () => closeAtOnce(server),
   };
 }
 
 function send(response: ServerResponse, reply: ScriptedReply): void {
   const { status = 200, headers, body = {}, instead } = reply;
   if (instead === "say nothing") return;
-  if (instead === "hang up") {
-    response.socket?.destroy();
-    return;
-  }
+  if (instead === "hang up") return void response.socket?.destroy();
   const bytes = Buffer.isBuffer(body)
     ? body
     : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
@@ -90,10 +72,7 @@ function send(response: ServerResponse, reply: ScriptedReply): void {
     ...(!reply.chunked && status !== 204 && { "content-length": String(bytes.length) }),
     ...headers,
   });
-  if (instead === undefined) {
-    response.end(bytes);
-    return;
-  }
+  if (instead === undefined) return void response.end(bytes);
   response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => {
     if (instead === "hang up in the body") response.socket?.destroy();
   });

@@ -2,8 +2,9 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { createPages } from "../../src/page/pages.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { createApp } from "../../src/serve/http/app.ts";
-import { createServedMirror } from "../../src/serve/http/served-mirror.ts";
+import { createMirrorCatalog } from "../../src/serve/catalog/mirror-catalog.ts";
+import { type AppDeps, createApp } from "../../src/serve/http/app.ts";
+import { createServedMirror, type ServedMirror } from "../../src/serve/http/served-mirror.ts";
 import { startServer } from "../../src/serve/http/server.ts";
 import { withTestSql } from "./database.ts";
 import { EACH_LIST } from "./mirror-rows.ts";
@@ -19,15 +20,13 @@ export interface ServedPages extends AsyncDisposable {
 export async function servePages(
   databaseUrl: string,
   ready: (signal: AbortSignal) => Promise<string> = async () => databaseUrl,
+  findMore: (mirror: ServedMirror) => Promise<Pick<AppDeps, "catalog">> = async () => ({}),
 ): Promise<ServedPages> {
   const mirror = createServedMirror({ ready, log: silentLog });
-  const pages = createPages({ mirror, sourceTimezone: "Etc/UTC", clock: systemClock, log: silentLog });
-  const server = await startServer({
-    app: createApp({ pages, clock: systemClock, log: silentLog }),
-    host: "127.0.0.1",
-    port: 0,
-    graceMs: 100,
-  });
+  const deps = { clock: systemClock, log: silentLog };
+  const pages = createPages({ mirror, sourceTimezone: "Etc/UTC", ...deps });
+  const app = createApp({ pages, ...(await findMore(mirror)), ...deps });
+  const server = await startServer({ app, host: "127.0.0.1", port: 0, graceMs: 100 });
   mirror.open().catch(() => {});
   const get = (path: string, init?: RequestInit) => fetch(server.url + path, { redirect: "manual", ...init });
   return {
@@ -43,6 +42,20 @@ export async function servePages(
       await mirror.close();
     },
   };
+}
+
+export interface ServedInterface extends ServedPages {
+  /** The parsed body of a reply, which must be 200. */
+  json(path: string): Promise<unknown>;
+}
+
+/** The pages and the interface over a mirror, on a port, as `docmirror serve` answers them. */
+export async function serveInterface(databaseUrl: string): Promise<ServedInterface> {
+  const served = await servePages(databaseUrl, undefined, async (mirror) => {
+    await mirror.open();
+    return { catalog: createMirrorCatalog(mirror) };
+  });
+  return { ...served, json: async (path) => JSON.parse(await served.page(path)) };
 }
 
 export const HOSTILE_SLUGS = {

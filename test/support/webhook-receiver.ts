@@ -1,8 +1,8 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Webhook } from "standardwebhooks";
+import { closeAtOnce, listenOnLoopback } from "./free-port.ts";
 import { PLANTED_KEY, PLANTED_SECRET } from "./planted-secret.ts";
+import { createTally } from "./tally.ts";
 
 /** The bytes of the tests' key, and the key as a setting has it. */
 export const WEBHOOK_KEY = Buffer.from(PLANTED_SECRET);
@@ -44,7 +44,7 @@ export async function startWebhookReceiver(
 ): Promise<WebhookReceiver> {
   const notices: ArrivedNotice[] = [];
   const forged: string[] = [];
-  const waiting = new Set<() => void>();
+  const tally = createTally(() => notices.length);
   const webhook = new Webhook(WEBHOOK_SECRET);
   const server = createServer({ maxHeaderSize: 65_536 }, async (request, response) => {
     const chunks: Buffer[] = [];
@@ -58,40 +58,20 @@ export async function startWebhookReceiver(
       response.writeHead(401).end();
       return;
     }
-    const notice = {
-      id: headers["webhook-id"] ?? "",
-      path: request.url ?? "",
-      headers: request.headers,
-      ...JSON.parse(body),
-    } as ArrivedNotice;
+    const facts = { id: headers["webhook-id"] ?? "", path: request.url ?? "", headers: request.headers };
+    const notice = { ...facts, ...JSON.parse(body) } as ArrivedNotice;
     const place = notices.push(notice) - 1;
-    for (const look of waiting) look();
+    tally.come();
     const status = await receiver.respond(notice, response, place);
     if (typeof status === "number") response.writeHead(status).end();
   });
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
   const receiver: WebhookReceiver = {
-    url: new URL(
-      `http://127.0.0.1:${(server.address() as AddressInfo).port}${SECRET_PATH}?sig=${PLANTED_SECRET}`,
-    ),
+    url: new URL(`${SECRET_PATH}?sig=${PLANTED_SECRET}`, await listenOnLoopback(server, port)),
     notices,
     forged,
     respond: first,
-    arrived: (count) =>
-      new Promise((resolve) => {
-        const look = () => {
-          if (notices.length < count) return;
-          waiting.delete(look);
-          resolve();
-        };
-        waiting.add(look);
-        look();
-      }),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    arrived: tally.reached,
+    [Symbol.asyncDispose]: () => closeAtOnce(server),
   };
   return receiver;
 }

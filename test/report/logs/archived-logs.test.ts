@@ -12,7 +12,7 @@ import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { withTransaction } from "../../../src/store/connection/transaction.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";
 import { REPORT_SETTINGS } from "../../support/reported-mirror.ts";
-import { serveInterface } from "../../support/served-interface.ts";
+import { serveInterface } from "../../support/served-pages.ts";
 import { wireBuild, wireProject } from "../../support/wire-records.ts";
 
 let parent: string;

@@ -12,7 +12,7 @@ import type { MirrorReader } from "../../../src/store/connection/mirror-reader.t
 import type { AnySql, Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
-import { serveInterface } from "../../support/served-interface.ts";
+import { serveInterface } from "../../support/served-pages.ts";
 import { syncOnce } from "../../support/sync.ts";
 import { serveWorld } from "../http/simulated-app.ts";
 

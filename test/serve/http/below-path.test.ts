@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
-import { type ServedInterface, serveInterface } from "../../support/served-interface.ts";
+import { type ServedInterface, serveInterface } from "../../support/served-pages.ts";
 
 describe("a mirror of a service below a path", () => {
   let quick: QuickWorld;

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from "../../support/database.ts
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { recordedExchanges } from "../../support/recorded-exchanges.ts";
 import { startReplay } from "../../support/replay-upstream.ts";
-import { type ServedInterface, serveInterface } from "../../support/served-interface.ts";
+import { type ServedInterface, serveInterface } from "../../support/served-pages.ts";
 import { syncOnce } from "../../support/sync.ts";
 
 /** Tables of records, without what only says how and when they were read. */

@@ -12,7 +12,7 @@ import { type Simulation, startSimulation } from "../../../src/simulate/service.
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
-import { type ServedInterface, serveInterface } from "../../support/served-interface.ts";
+import { type ServedInterface, serveInterface } from "../../support/served-pages.ts";
 import { withDefaults } from "../../support/sync.ts";
 
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);

@@ -22,7 +22,7 @@ import {
 } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
-import { type ServedInterface, serveInterface } from "../../support/served-interface.ts";
+import { type ServedInterface, serveInterface } from "../../support/served-pages.ts";
 import { withDefaults } from "../../support/sync.ts";
 
 const PACKAGES = ["slumber==0.7.1", "requests"];
