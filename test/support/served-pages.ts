@@ -1,5 +1,5 @@
 import { systemClock } from "../../src/base/clock.ts";
-import { silentLog } from "../../src/base/log.ts";
+import { type Logger, silentLog } from "../../src/base/log.ts";
 import { createPages } from "../../src/page/pages.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { createMirrorCatalog } from "../../src/serve/catalog/mirror-catalog.ts";
@@ -14,6 +14,13 @@ export interface ServedPages extends AsyncDisposable {
   get(path: string, init?: RequestInit): Promise<Response>;
   /** The text of a page, which must be there. */
   page(path: string): Promise<string>;
+}
+
+/** What the server reads of a database that is there. */
+export async function openServedMirror(url: string, log: Logger = silentLog) {
+  const mirror = createServedMirror({ ready: async () => url, log });
+  await mirror.open();
+  return Object.assign(mirror, { [Symbol.asyncDispose]: mirror.close });
 }
 
 /** The pages over a database, on a port. `ready` is what the kept database of a command does. */

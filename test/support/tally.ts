@@ -17,3 +17,13 @@ export function createTally(count: () => number) {
       }),
   };
 }
+
+/** A promise with its end beside it. */
+export function later<T = void>() {
+  let resolve: (value: T) => void = () => {};
+  let reject: (error: unknown) => void = () => {};
+  const promise = new Promise<T>((...ends) => {
+    [resolve, reject] = ends;
+  });
+  return { promise, resolve, reject };
+}

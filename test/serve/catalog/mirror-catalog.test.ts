@@ -1,25 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { silentLog } from "../../../src/base/log.ts";
 import { REFERENCE_FIELDS, RESOURCES } from "../../../src/resources/resources.ts";
 import { createMirrorCatalog } from "../../../src/serve/catalog/mirror-catalog.ts";
-import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
 import type { Catalog } from "../../../src/serve/protocol/catalog.ts";
 import { createProtocol, MIRROR } from "../../../src/serve/protocol/protocol.ts";
 import { type Simulation, type SimulationOptions, startSimulation } from "../../../src/simulate/service.ts";
 import { createWorld, type World } from "../../../src/simulate/world.ts";
-import { connect } from "../../../src/store/connection/connect.ts";
 import type { MirrorReader } from "../../../src/store/connection/mirror-reader.ts";
 import type { AnySql, Sql } from "../../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
-import { serveInterface } from "../../support/served-pages.ts";
+import { openServedMirror, serveInterface } from "../../support/served-pages.ts";
 import { syncOnce } from "../../support/sync.ts";
 import { serveWorld } from "../http/simulated-app.ts";
 
 let database: TestDatabase;
 let world: World;
 let service: Simulation;
-let mirror: ReturnType<typeof createServedMirror>;
+let mirror: Awaited<ReturnType<typeof openServedMirror>>;
 let catalog: Catalog;
 let sql: Sql;
 
@@ -28,14 +25,12 @@ beforeAll(async () => {
   world = createWorld({ seed: 7, builds: 700, projects: 60, versions: 200, files: 150, users: 40 });
   service = await startSimulation({ world });
   await syncOnce(database.url, new URL(service.url));
-  mirror = createServedMirror({ ready: async () => database.url, log: silentLog });
-  await mirror.open();
+  mirror = await openServedMirror(database.url);
   catalog = createMirrorCatalog(mirror);
-  sql = connect(database.url, { applicationName: "test", max: 1 });
+  sql = database.sql;
 });
 
 afterAll(async () => {
-  await sql.end();
   await mirror.close();
   await service.close();
   await database.dispose();
@@ -43,14 +38,13 @@ afterAll(async () => {
 
 const served = () => createProtocol({ catalog, manners: MIRROR });
 
+type Page = { meta: { next: string | null }; objects: { id: string }[] };
+
 async function idsInPages(app: ReturnType<typeof served>, path: string, limit: number): Promise<string[]> {
   const ids: string[] = [];
   let next: string | null = `${path}?limit=${limit}`;
   while (next) {
-    const page = (await (await app.request(next)).json()) as {
-      meta: { next: string | null };
-      objects: { id: string }[];
-    };
+    const page = (await (await app.request(next)).json()) as Page;
     ids.push(...page.objects.map(({ id }) => id));
     next = page.meta.next;
   }
@@ -64,9 +58,8 @@ describe("the mirror's lists", () => {
       select id from mirror.${sql(`${resource}s`)} where deleted_at is null
       ${resource === "project" ? sql`and listed` : sql``}`;
     expect([...whole].sort()).toEqual(live.map(({ id }) => id).sort());
-    for (const limit of [1, 7, 20, 333]) {
+    for (const limit of [1, 7, 20, 333])
       expect(await idsInPages(served(), `/api/v1/${resource}/`, limit)).toEqual(whole);
-    }
   });
 
   it.each(RESOURCES)("give the same %s records wherever a page starts", async (resource) => {
@@ -80,18 +73,17 @@ describe("the mirror's lists", () => {
   });
 
   it("are in upstream's order: projects by slug, versions by name downwards, builds newest first", async () => {
-    const list = async (resource: "project" | "version" | "build") =>
-      (await catalog.list(resource, { filters: [], offset: 0, limit: 1000 })).records as unknown as Record<
-        string,
-        string
-      >[];
-    const bytes = (a = "", b = "") => Buffer.compare(Buffer.from(a), Buffer.from(b));
-    const slugs = (await list("project")).map(({ slug }) => slug);
-    expect(slugs).toEqual([...slugs].sort(bytes));
-    const names = (await list("version")).map(({ verbose_name }) => verbose_name);
-    expect(names).toEqual([...names].sort(bytes).reverse());
-    const dates = (await list("build")).map(({ date }) => date);
-    expect(dates).toEqual([...dates].sort(bytes).reverse());
+    const bytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+    for (const [resource, key] of [
+      ["project", "slug"],
+      ["version", "verbose_name"],
+      ["build", "date"],
+    ] as const) {
+      const { records } = await catalog.list(resource, { filters: [], offset: 0, limit: 1000 });
+      const keys = (records as unknown as Record<string, string>[]).map((record) => record[key] ?? "");
+      const sorted = keys.toSorted(bytes);
+      expect(keys).toEqual(resource === "project" ? sorted : sorted.reverse());
+    }
   });
 });
 
@@ -107,6 +99,9 @@ describe("a filter by a reference", () => {
   });
 });
 
+const change = (by: AnySql) =>
+  by`update mirror.users set username = username where id = (select min(id) from mirror.users)`;
+
 describe("the moment of the data", () => {
   it("is when the records of a list, or those that it shows, last changed", async () => {
     const momentsOf = () => Promise.all(RESOURCES.map((resource) => catalog.lastModified?.(resource)));
@@ -119,27 +114,20 @@ describe("the moment of the data", () => {
     await sql`update mirror.projects set name = name where id = (select min(id) from mirror.projects)`;
     const after = await momentsOf();
     const isLater = RESOURCES.filter((_, at) => (after[at] ?? 0) > (before[at] ?? 0));
-    const shown = [
-      "project",
-      ...REFERENCE_FIELDS.flatMap((one) => (one.target === "project" ? [one.resource] : [])),
-    ];
-    expect(isLater).toEqual(RESOURCES.filter((resource) => shown.includes(resource)));
+    const showing = REFERENCE_FIELDS.filter(({ target }) => target === "project").map((one) => one.resource);
+    expect(isLater).toEqual(RESOURCES.filter((one) => one === "project" || showing.includes(one)));
   });
 
   it("is when a change was made, though its transaction began before another change", async () => {
-    const change = (by: AnySql) =>
-      by`update mirror.users set username = username where id = (select min(id) from mirror.users)`;
-    const other = connect(database.url, { applicationName: "test", max: 1 });
     const moment = async () => (await catalog.lastModified?.("user"))?.getTime() ?? 0;
     let between = 0;
     await sql.begin(async (tx) => {
       await tx`select`;
-      await change(other);
+      await withTestSql(database.url, change);
       between = await moment();
       await tx`select pg_sleep(0.01)`;
       await change(tx);
     });
-    await other.end();
     expect(await moment()).toBeGreaterThan(between);
   });
 
@@ -172,21 +160,17 @@ describe("the moment of the data", () => {
 
   it("is not known while the mirror is empty", async () => {
     await using empty = await createTestDatabase();
-    const nothing = createServedMirror({ ready: async () => empty.url, log: silentLog });
-    await nothing.open();
+    await using nothing = await openServedMirror(empty.url);
     expect(await createMirrorCatalog(nothing).lastModified?.("build")).toBeUndefined();
-    await nothing.close();
   });
 });
 
 describe("the revision of a list", () => {
   it("is another one where a restored database counts to the same number again", async () => {
-    const change = () =>
-      sql`update mirror.users set username = username where id = (select min(id) from mirror.users)`;
-    await change();
+    await change(sql);
     const before = await catalog.revision?.("user");
     await sql`update sync.revisions set revision = revision - 1 where resource = 'user'`;
-    await change();
+    await change(sql);
     expect(await catalog.revision?.("user")).not.toBe(before);
   });
 });
@@ -195,10 +179,9 @@ describe("a list that was never read to its end", () => {
   it("is not taken for one that was because its walk ends while a record is looked for", async () => {
     await using quick = await startQuickWorld({ builds: 20 });
     await using other = await createTestDatabase();
-    const [before, after] = [other.url, quick.databaseUrl].map((url) =>
-      createServedMirror({ ready: async () => url, log: silentLog }),
-    ) as [typeof mirror, typeof mirror];
-    await Promise.all([before.open(), after.open(), quick.sync()]);
+    await using before = await openServedMirror(other.url);
+    await using after = await openServedMirror(quick.databaseUrl);
+    await quick.sync();
     let current = before;
     const moving: MirrorReader = {
       read: (fn) => current.read(fn).finally(() => (current = after)),
@@ -212,7 +195,6 @@ describe("a list that was never read to its end", () => {
       // It may be found or refused, but it is not gone.
       expect(await found.catch((error: Error) => error), resource).toBeDefined();
     }
-    await Promise.all([before.close(), after.close()]);
   });
 
   it("is not answered, and neither is a record that is not there yet", async () => {
@@ -221,11 +203,10 @@ describe("a list that was never read to its end", () => {
     for (const path of ["/api/v1/build/", "/api/v1/project/pip/", "/api/v1/build/5/"]) {
       const reply = await app.get(path);
       expect([reply.status, reply.headers.get("retry-after")]).toEqual([503, "60"]);
-      expect(await reply.json()).toEqual({
-        error: expect.stringMatching(
-          /^The (build|project) list has not been read to its end yet[.] Try again later[.]$/,
-        ),
-      });
+      const error = expect.stringMatching(
+        /^The (build|project) list has not been read to its end yet[.] Try/,
+      );
+      expect(await reply.json()).toEqual({ error });
     }
     expect((await app.get("/api/v1/")).status).toBe(200);
   });
@@ -255,14 +236,12 @@ describe("a list that was never read to its end", () => {
   });
 
   it("is answered without the records that the service can never render", async () => {
-    const holds = (url: URL) => {
-      const offset = Number(url.searchParams.get("offset") ?? 0);
-      return (
-        url.pathname === "/api/v1/user/" && offset <= 7 && 7 < offset + Number(url.searchParams.get("limit"))
-      );
+    const poison: SimulationOptions["intercept"] = (request, next) => {
+      const { pathname, searchParams } = new URL(request.url);
+      const [offset, limit] = [Number(searchParams.get("offset") ?? 0), Number(searchParams.get("limit"))];
+      const holds = pathname === "/api/v1/user/" && offset <= 7 && 7 < offset + limit;
+      return holds ? new Response("", { status: 500 }) : next();
     };
-    const poison: SimulationOptions["intercept"] = (request, next) =>
-      holds(new URL(request.url)) ? new Response("", { status: 500 }) : next();
     await using quick = await startQuickWorld({}, poison);
     const { summary } = await quick.sync({ resources: ["user"], settings: { pageSize: 10 } });
     expect(summary.resources.user).toMatchObject({ walk: "not_whole" });

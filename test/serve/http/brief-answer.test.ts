@@ -1,24 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { createBriefAnswer } from "../../../src/serve/http/supervision.ts";
+import { later } from "../../support/tally.ts";
 
 function countedAnswer(keepMs: number) {
   const clock = { nowMs: 0 };
-  const made: ((end: () => string) => void)[] = [];
-  const ask = createBriefAnswer(
-    () =>
-      new Promise<string>((resolve, reject) => {
-        made.push((end) => {
-          try {
-            resolve(end());
-          } catch (error) {
-            reject(error);
-          }
-        });
-      }),
-    keepMs,
-    () => clock.nowMs,
-  );
-  return { ask, made, clock };
+  const made: ReturnType<typeof later<string>>[] = [];
+  const make = () => {
+    const answer = later<string>();
+    made.push(answer);
+    return answer.promise;
+  };
+  return { ask: createBriefAnswer(make, keepMs, () => clock.nowMs), made, clock };
 }
 
 describe("a brief answer", () => {
@@ -28,7 +20,7 @@ describe("a brief answer", () => {
     clock.nowMs = 60_000;
     askers.push(ask());
     expect(made).toHaveLength(1);
-    made[0]?.(() => "one");
+    made[0]?.resolve("one");
     expect(await Promise.all(askers)).toEqual(["one", "one", "one"]);
   });
 
@@ -36,28 +28,26 @@ describe("a brief answer", () => {
     const { ask, made, clock } = countedAnswer(1000);
     const first = ask();
     clock.nowMs = 500;
-    made[0]?.(() => "one");
+    made[0]?.resolve("one");
     await first;
     clock.nowMs = 1499;
     expect(await ask()).toBe("one");
     clock.nowMs = 1500;
     const second = ask();
     expect(made).toHaveLength(2);
-    made[1]?.(() => "two");
+    made[1]?.resolve("two");
     expect(await second).toBe("two");
   });
 
   it("keeps a failure as long", async () => {
     const { ask, made, clock } = countedAnswer(1000);
     const first = ask();
-    made[0]?.(() => {
-      throw new Error("no");
-    });
+    made[0]?.reject(new Error("no"));
     await expect(first).rejects.toThrow("no");
     await expect(ask()).rejects.toThrow("no");
     clock.nowMs = 1000;
     const second = ask();
-    made[1]?.(() => "yes");
+    made[1]?.resolve("yes");
     expect(await second).toBe("yes");
   });
 });

@@ -1,8 +1,6 @@
-import { connect } from "node:net";
-import { text } from "node:stream/consumers";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { type SimulatedApp, serveWorld } from "./simulated-app.ts";
+import { sendRaw, serveWorld } from "./simulated-app.ts";
 
 describe("the headers for browsers", () => {
   it("forbid everything on replies of the interface, whatever their status", async () => {
@@ -31,14 +29,6 @@ describe("the headers for browsers", () => {
 });
 
 const ALLOWED = { allowedHosts: ["mirror.example.org", "Büro.example"], origins: "*" as const };
-
-/** Sends a request as it is written, because clients change what they send. */
-async function sendRaw(app: SimulatedApp, line: string, ...headers: string[]): Promise<string> {
-  const { hostname, port } = new URL(app.url);
-  const socket = connect(Number(port), hostname);
-  socket.write(`${[line, ...headers, "Connection: close"].join("\r\n")}\r\n\r\n`);
-  return text(socket);
-}
 
 const statusOf = (reply: string) => Number(reply.slice(9, 12));
 
@@ -70,24 +60,20 @@ describe("the check of the host", () => {
   it("lets no other header and no request line speak for the host", async () => {
     await using app = await serveWorld({}, ALLOWED);
     const forwarded = ["X-Forwarded-Host: localhost", "Forwarded: host=localhost", "X-Host: localhost"];
-    expect(statusOf(await sendRaw(app, "GET / HTTP/1.1", "Host: evil.example", ...forwarded))).toBe(421);
-    const named = await sendRaw(app, "GET http://localhost/ HTTP/1.1", "Host: evil.example");
-    expect(statusOf(named)).toBe(421);
-    const other = await sendRaw(app, "GET http://evil.example/ HTTP/1.1", "Host: localhost");
-    expect(statusOf(other)).toBe(421);
+    for (const lines of [
+      ["GET / HTTP/1.1", "Host: evil.example", ...forwarded],
+      ["GET http://localhost/ HTTP/1.1", "Host: evil.example"],
+      ["GET http://evil.example/ HTTP/1.1", "Host: localhost"],
+    ])
+      expect(statusOf(await sendRaw(app, ...lines))).toBe(421);
     const both = await sendRaw(app, "GET / HTTP/1.1", "Host: localhost", "Host: evil.example");
     expect(statusOf(both)).toBeGreaterThanOrEqual(400);
   });
 
   it("refuses the preflight of a page under a name of its own", async () => {
     await using app = await serveWorld({}, ALLOWED);
-    const reply = await sendRaw(
-      app,
-      "OPTIONS /api/v1/user/ HTTP/1.1",
-      "Host: evil.example",
-      "Origin: http://evil.example",
-      "Access-Control-Request-Method: GET",
-    );
+    const asked = ["Origin: http://evil.example", "Access-Control-Request-Method: GET"];
+    const reply = await sendRaw(app, "OPTIONS /api/v1/user/ HTTP/1.1", "Host: evil.example", ...asked);
     expect(statusOf(reply)).toBe(421);
   });
 
@@ -145,9 +131,7 @@ describe("the interface across origins", () => {
   });
 
   it("keeps the permission on refusals and on 304, so that a page sees them", async () => {
-    const lastModified = async () => {
-      throw new Error("no");
-    };
+    const lastModified = () => Promise.reject(new Error("no"));
     await using app = await serveWorld({}, { origins: "*" });
     await using failing = await serveWorld({ lastModified }, { origins: "*" });
     const etag = (await app.get(LIST)).headers.get("etag") ?? "";

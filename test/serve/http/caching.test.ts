@@ -18,11 +18,10 @@ describe("caches", () => {
   ])("keep %s for some seconds, and in each coding", async (path) => {
     await using app = await serveWorld();
     const reply = await app.get(path);
-    expect([reply.status, reply.headers.get("cache-control"), reply.headers.get("vary")]).toEqual([
-      200,
-      SOME_SECONDS,
-      "Accept-Encoding",
-    ]);
+    expect(reply.status).toBe(200);
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      ...{ "cache-control": SOME_SECONDS, vary: "Accept-Encoding" },
+    });
     const same = await app.get(path, { "if-none-match": reply.headers.get("etag") ?? "" });
     expect([same.status, same.headers.get("cache-control")]).toEqual([304, SOME_SECONDS]);
   });
@@ -44,14 +43,15 @@ describe("caches", () => {
   it("never keep an answer to another method, a failure, a status, a probe or a metric", async () => {
     const own = new Hono().get("/status.json", (c) => c.json({}, 200, { "cache-control": "no-store" }));
     await using app = await serveWorld({ list: () => Promise.reject(new Error("away")) }, { status: own });
-    for (const [path, method] of [
-      ["/api/v1/build/", "GET"],
-      ["/api/v1/user/", "POST"],
-      ["/api/v1/user/", "OPTIONS"],
-      ["/status.json", "GET"],
-    ] as const) {
+    for (const asked of [
+      "GET /api/v1/build/",
+      "POST /api/v1/user/",
+      "OPTIONS /api/v1/user/",
+      "GET /status.json",
+    ]) {
+      const [method = "", path = ""] = asked.split(" ");
       const reply = await app.get(path, {}, { method });
-      expect([path, method, reply.headers.get("cache-control")]).toEqual([path, method, "no-store"]);
+      expect([asked, reply.headers.get("cache-control")]).toEqual([asked, "no-store"]);
     }
   });
 });
@@ -129,14 +129,11 @@ describe("Last-Modified", () => {
   it("is the moment of the resource's data, on its lists and details", async () => {
     await using app = await serveWorld({ lastModified });
     const dateOf = async (path: string) => (await app.get(path)).headers.get("last-modified");
-    const { objects } = (await (await app.get("/api/v1/build/?limit=1")).json()) as {
-      objects: { id: string }[];
-    };
+    const { objects } = (await (await app.get("/api/v1/build/?limit=1")).json()) as { objects: object[] };
     expect(await dateOf("/api/v1/build/?limit=1")).toBe(HEADER);
-    expect(await dateOf(`/api/v1/build/${objects[0]?.id}/`)).toBe(HEADER);
-    for (const path of ["/api/v1/user/", "/api/v1/build/schema/", "/api/v1/build/0/", "/api/v1/"]) {
+    expect(await dateOf(String(Reflect.get(objects[0] ?? {}, "resource_uri")))).toBe(HEADER);
+    for (const path of ["/api/v1/user/", "/api/v1/build/schema/", "/api/v1/build/0/", "/api/v1/"])
       expect(await dateOf(path), path).toBeNull();
-    }
   });
 
   it.each([

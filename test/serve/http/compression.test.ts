@@ -1,4 +1,6 @@
-import { request } from "node:http";
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -8,26 +10,11 @@ import { serveWorld } from "./simulated-app.ts";
 const LONG = "/api/v1/build/?limit=100";
 const SHORT = "/api/v1/user/?limit=1";
 
-interface RawReply {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: Buffer;
-}
-
 /** Asks without decompressing, which fetch always does. */
-function askRaw(url: string, encoding: string | null, method = "GET"): Promise<RawReply> {
+async function askRaw(url: string, encoding: string | null, method = "GET") {
   const headers = encoding === null ? {} : { "accept-encoding": encoding };
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method, headers }, (reply) => {
-      const chunks: Buffer[] = [];
-      reply.on("data", (chunk: Buffer) => chunks.push(chunk));
-      reply.on("end", () =>
-        resolve({ status: reply.statusCode ?? 0, headers: reply.headers, body: Buffer.concat(chunks) }),
-      );
-    });
-    sent.on("error", reject);
-    sent.end();
-  });
+  const [reply] = (await once(request(url, { method, headers }).end(), "response")) as [IncomingMessage];
+  return { status: reply.statusCode, headers: reply.headers, body: await buffer(reply) };
 }
 
 describe("compression", () => {
@@ -54,11 +41,8 @@ describe("compression", () => {
     const get = await askRaw(app.url + LONG, encoding);
     const head = await askRaw(app.url + LONG, encoding, "HEAD");
     const { date, "x-request-id": id } = head.headers;
-    expect(head).toEqual({
-      ...get,
-      headers: { ...get.headers, date, "x-request-id": id },
-      body: Buffer.of(),
-    });
+    const headers = { ...get.headers, date, "x-request-id": id };
+    expect(head).toEqual({ ...get, headers, body: Buffer.of() });
   });
 
   it("leaves short replies as they are, unless the client refuses that", async () => {

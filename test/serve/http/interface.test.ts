@@ -1,14 +1,8 @@
-import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { createHandClock, settle } from "../../support/fake-clock.ts";
-import { serveWorld } from "./simulated-app.ts";
-
-function createTestLog() {
-  const lines: { level: number; msg: string; path?: string }[] = [];
-  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  return { log, lines };
-}
+import { later } from "../../support/tally.ts";
+import { createKeptLines, serveWorld } from "./simulated-app.ts";
 
 const failing = (error: Error) => ({
   list: () => Promise.reject(error),
@@ -16,37 +10,26 @@ const failing = (error: Error) => ({
   searchDocs: () => Promise.reject(error),
 });
 const PATHS = ["/api/v1/build/", "/api/v1/user/5/", "/api/v2/docsearch/?project=a&q=b"];
+const storeError = (sqlstate?: string) => new StoreError("secret of 192.0.2.1:5432", { sqlstate });
 const sqlError = (code: string) => Object.assign(new Error("secret of the database"), { code });
 
 describe("the interface", () => {
   it.each([
-    [
-      "does not answer",
-      new StoreError("Cannot reach Postgres at 192.0.2.1:5432", { sqlstate: "ECONNREFUSED" }),
-      "The database does not answer. Try again later.",
-    ],
-    [
-      "is not open yet",
-      new StoreError("the database does not answer yet"),
-      "The database does not answer. Try again later.",
-    ],
-    ["breaks a connection", sqlError("CONNECTION_CLOSED"), "The database does not answer. Try again later."],
-    [
-      "denies a right",
-      new StoreError("secret", { sqlstate: "42501" }),
-      "The role of this server lacks a right in the database. Its log has the details.",
-    ],
+    ["does not answer", storeError("ECONNREFUSED"), /^The database does not answer\. Try again later\.$/],
+    ["is not open yet", storeError(), /^The database does not answer\. Try again later\.$/],
+    ["breaks a connection", sqlError("CONNECTION_CLOSED"), /^The database does not answer\. /],
+    ["denies a right", storeError("42501"), /^The role of this server lacks a right in the database\. /],
     [
       "takes too long",
-      new StoreError("secret", { sqlstate: "57014" }),
-      "The answer took too long. Ask for less, or try again later.",
+      storeError("57014"),
+      /^The answer took too long\. Ask for less, or try again later\.$/,
     ],
   ])("answers 503 and when to come back where the database %s", async (_case, error, sentence) => {
-    const { log, lines } = createTestLog();
+    const { log, lines } = createKeptLines();
     await using app = await serveWorld(failing(error), {}, log);
     for (const path of PATHS) {
       const reply = await app.get(path);
-      expect([reply.status, await reply.json()]).toEqual([503, { error: sentence }]);
+      expect([reply.status, await reply.json()]).toEqual([503, { error: expect.stringMatching(sentence) }]);
       expect(reply.headers.get("retry-after")).toBe("10");
       expect(reply.headers.get("cache-control")).toBe("no-store");
     }
@@ -55,10 +38,10 @@ describe("the interface", () => {
 
   it.each([
     ["a bug", new TypeError("x is not a function")],
-    ["wrong SQL", new StoreError("secret", { sqlstate: "42703" })],
-    ["data that Postgres refuses", new StoreError("secret", { sqlstate: "22P02" })],
+    ["wrong SQL", storeError("42703")],
+    ["data that Postgres refuses", storeError("22P02")],
   ])("answers 500 with a fixed sentence for %s, and logs it", async (_case, error) => {
-    const { log, lines } = createTestLog();
+    const { log, lines } = createKeptLines();
     await using app = await serveWorld(failing(error), {}, log);
     const reply = await app.get("/api/v1/build/");
     expect([reply.status, await reply.json()]).toEqual([
@@ -80,12 +63,9 @@ describe("the interface", () => {
     "lastModified",
   ])("never hangs: 503 after 15 s where the catalog is silent when asked to %s", async (question) => {
     const clock = createHandClock("2026-03-11T22:10:00Z");
-    let asked: () => void = () => {};
-    const isAsked = new Promise<void>((resolve) => {
-      asked = resolve;
-    });
+    const asked = later();
     const silent = () => {
-      asked();
+      asked.resolve();
       return new Promise<never>(() => {});
     };
     await using app = await serveWorld({ [question]: silent }, { clock });
@@ -93,7 +73,7 @@ describe("the interface", () => {
     const reply = app.get("/api/v1/user/5/").finally(() => {
       isAnswered = true;
     });
-    await isAsked;
+    await asked.promise;
     await clock.advance(14_999);
     await settle();
     expect(isAnswered).toBe(false);
@@ -104,16 +84,11 @@ describe("the interface", () => {
   it("leaves refusals of the protocol as they are", async () => {
     await using app = await serveWorld();
     const refused = await app.get("/api/v1/build/?limit=x");
-    expect([refused.status, await refused.json()]).toEqual([
-      400,
-      { error: "Invalid limit 'x' provided. Please provide a positive integer." },
-    ]);
+    const error = expect.stringContaining("Invalid limit 'x' provided.");
+    expect([refused.status, await refused.json()]).toEqual([400, { error }]);
     const absent = await app.get("/api/v1/build/999999999/");
-    expect([absent.status, await absent.text(), absent.headers.get("content-type")]).toEqual([
-      404,
-      "",
-      "text/html; charset=utf-8",
-    ]);
+    const type = absent.headers.get("content-type");
+    expect([absent.status, await absent.text(), type]).toEqual([404, "", "text/html; charset=utf-8"]);
   });
 
   it("is asked before the pages, which answer every other path", async () => {

@@ -12,7 +12,6 @@ import { createApp } from "../../../src/serve/http/app.ts";
 import { createBoundedReader } from "../../../src/serve/http/served-mirror.ts";
 import { createMetricsRoute } from "../../../src/serve/http/supervision.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { seriesOf, sumOf } from "../../support/alert-firings.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
@@ -159,9 +158,7 @@ describe("/metrics", () => {
     expect(figuresOf(restarted)).toBe(figuresOf(text));
     expect(sumOf(restarted, "docmirror_runs_total")).toBe(0);
 
-    const status = await withSql(service.databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
-      findStatus(sql, { ...OPTIONS, staleAfterMs: 1 }, service.world.now()),
-    );
+    const status = await findStatus(service.sql, { ...OPTIONS, staleAfterMs: 1 }, service.world.now());
     const stuck = status.open_builds.reduce((sum, builds) => sum + builds.stuck, 0);
     expect(status.open_builds.length).toBeGreaterThan(0);
     expect(seriesOf(text, "docmirror_builds_stuck")).toEqual({ "": stuck });
@@ -174,7 +171,7 @@ describe("/metrics", () => {
       );
       expect(seriesOf(text, "docmirror_list_deficit_records")[labels]).toBe(0);
     }
-    const [round] = [status.last_watch_round];
+    const round = status.last_watch_round;
     expect(seriesOf(text, "docmirror_last_run_timestamp_seconds")['kind="watch"']).toBeCloseTo(
       Date.parse(round?.finished_at ?? "") / 1000,
       3,
@@ -198,9 +195,8 @@ describe("/metrics", () => {
     await using database = await createTestDatabase();
     await using served = await serveMetrics(database.url);
     for (let scrapes = 0; scrapes < 5; scrapes++) await served.text();
-    const reply = await served.app.request("/metrics", {
-      headers: { accept: "application/openmetrics-text" },
-    });
+    const accept = "application/openmetrics-text";
+    const reply = await served.app.request("/metrics", { headers: { accept } });
     expect(reply.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(reply.headers.get("cache-control")).toBe("no-store");
     const head = await served.app.request("/metrics", { method: "HEAD" });

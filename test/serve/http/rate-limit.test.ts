@@ -13,11 +13,8 @@ function limited(options: { ratePerSecond: number; clients?: number }) {
     app.request("/", {}, { incoming: { socket: { remoteAddress: address } } }) as Promise<Response>;
   return {
     ask,
-    async statuses(address: string, count: number) {
-      const statuses: number[] = [];
-      for (let asked = 0; asked < count; asked++) statuses.push((await ask(address)).status);
-      return statuses;
-    },
+    statuses: async (address: string, count: number) =>
+      (await Promise.all(Array.from({ length: count }, () => ask(address)))).map(({ status }) => status),
     pass(ms: number) {
       now += ms;
     },
@@ -63,12 +60,8 @@ describe("the rate of a client", () => {
 
   it("counts by the connection, not by X-Forwarded-For", async () => {
     await using app = await serveWorld({}, { ratePerSecond: 2 });
-    const statuses: number[] = [];
-    for (const last of [1, 2, 3]) {
-      const reply = await app.get("/api/v1/", { "x-forwarded-for": `192.0.2.${last}` });
-      statuses.push(reply.status);
-    }
-    expect(statuses).toEqual([200, 200, 429]);
+    for (const [last, status] of [200, 200, 429].entries())
+      expect((await app.get("/api/v1/", { "x-forwarded-for": `192.0.2.${last}` })).status).toBe(status);
   });
 
   it("is not limited by 0", async () => {

@@ -1,19 +1,14 @@
 import { Hono } from "hono";
-import { pino } from "pino";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { StoreError } from "../../../src/base/errors.ts";
 import { createPages } from "../../../src/page/pages.ts";
 import { createHandClock } from "../../support/fake-clock.ts";
-import { serveWorld } from "./simulated-app.ts";
-
-function createTestLog(level = "info") {
-  const lines: Record<string, unknown>[] = [];
-  const log = pino({ base: null, level }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  return { log, lines };
-}
+import { later } from "../../support/tally.ts";
+import { createKeptLines, serveWorld } from "./simulated-app.ts";
 
 const AWAY = new StoreError("away", { sqlstate: "ECONNREFUSED" });
+const LONG = new StoreError("long", { sqlstate: "57014" });
 const failing = (error: Error) => ({ list: () => Promise.reject(error) });
 const OWN = /^[0-9a-f]{12}$/;
 
@@ -58,16 +53,10 @@ describe("the id of a request", () => {
   });
 
   it.each([
-    "",
-    "x".repeat(65),
-    "a b",
-    "a,b",
-    '"',
-    "<b>",
-    "a%0d%0aset-cookie:x",
-    "é",
+    ...["", "x".repeat(65), "a b", "a,b"],
+    ...['"', "<b>", "a%0d%0aset-cookie:x", "é"],
   ])("is a new one where %j was sent", async (id) => {
-    const { log, lines } = createTestLog();
+    const { log, lines } = createKeptLines();
     await using app = await serveWorld(failing(AWAY), {}, log);
     const reply = await app.get("/api/v1/build/", { "x-request-id": id });
     expect(reply.headers.get("x-request-id")).toMatch(OWN);
@@ -78,15 +67,10 @@ describe("the id of a request", () => {
 describe("a request that fails", () => {
   it.each([
     ["the database does not answer", AWAY, 503, "a request could not be answered"],
-    [
-      "it takes too long",
-      new StoreError("long", { sqlstate: "57014" }),
-      503,
-      "a request took the database too long",
-    ],
+    ["it takes too long", LONG, 503, "a request took the database too long"],
     ["there is a bug", new TypeError("x is not a function"), 500, "a request failed"],
   ])("has its id in the log where %s, and a body as documented", async (_case, error, status, msg) => {
-    const { log, lines } = createTestLog();
+    const { log, lines } = createKeptLines();
     await using app = await serveWorld(failing(error), {}, log);
     for (const method of ["GET", "HEAD"]) {
       const reply = await app.get("/api/v1/build/?limit=1", { "x-request-id": "quoted" }, { method });
@@ -98,19 +82,16 @@ describe("a request that fails", () => {
   });
 
   it("has its id in the log where it is given up", async () => {
-    const { log, lines } = createTestLog();
+    const { log, lines } = createKeptLines();
     const clock = createHandClock("2026-03-11T22:10:00Z");
-    let asked: () => void = () => {};
-    const isAsked = new Promise<void>((resolve) => {
-      asked = resolve;
-    });
+    const asked = later();
     const find = () => {
-      asked();
+      asked.resolve();
       return new Promise<never>(() => {});
     };
     await using app = await serveWorld({ find }, { clock }, log);
     const reply = app.get("/api/v1/user/5/", { "x-request-id": "quoted" });
-    await isAsked;
+    await asked.promise;
     await clock.advance(15_000);
     expect((await reply).status).toBe(503);
     expect(lines).toMatchObject([{ msg: "a request was given up", request_id: "quoted" }]);
@@ -120,7 +101,7 @@ describe("a request that fails", () => {
     ["the database is away", AWAY, 503, "a page could not be served"],
     ["there is a bug", new TypeError("x is not a function"), 500, "a page could not be made"],
   ])("shows its id to the reader of a page where %s", async (_case, error, status, msg) => {
-    const { log, lines } = createTestLog();
+    const { log, lines } = createKeptLines();
     const mirror = { read: () => Promise.reject(error), snapshot: () => Promise.reject(error) };
     const pages = createPages({ mirror, sourceTimezone: "Etc/UTC", clock: systemClock, log });
     await using app = await serveWorld({}, { pages }, log);
@@ -137,20 +118,15 @@ describe("a line of access", () => {
     lines.filter(({ msg }) => msg === "a request was answered");
 
   it("is written at level debug: what was asked without its query, and what was sent", async () => {
-    const { log, lines } = createTestLog("debug");
+    const { log, lines } = createKeptLines("debug");
     await using app = await serveWorld({}, {}, log);
     const reply = await app.get("/api/v1/user/5/?token=abc", { "accept-encoding": "identity" });
     const bytes = (await reply.arrayBuffer()).byteLength;
     await app.get("/api/v1/user/5/", {}, { method: "HEAD" });
     await expect.poll(() => answered(lines)).toHaveLength(2);
+    const request_id = reply.headers.get("x-request-id");
     expect(answered(lines)).toMatchObject([
-      {
-        request_id: reply.headers.get("x-request-id"),
-        method: "GET",
-        path: "/api/v1/user/5/",
-        status: 200,
-        bytes,
-      },
+      { request_id, method: "GET", path: "/api/v1/user/5/", status: 200, bytes },
       { method: "HEAD", path: "/api/v1/user/5/", status: 200, bytes: 0 },
     ]);
     expect(answered(lines)[0]?.duration_ms).toBeGreaterThanOrEqual(0);
@@ -158,11 +134,9 @@ describe("a line of access", () => {
   });
 
   it("counts what was sent until the reader left", async () => {
-    const { log, lines } = createTestLog("debug");
-    const endless = () =>
-      new Response(
-        new ReadableStream({ pull: (sink) => sink.enqueue(new Uint8Array(65_536)) }, { highWaterMark: 0 }),
-      );
+    const { log, lines } = createKeptLines("debug");
+    const pull = (sink: ReadableStreamDefaultController) => sink.enqueue(new Uint8Array(65_536));
+    const endless = () => new Response(new ReadableStream({ pull }, { highWaterMark: 0 }));
     await using app = await serveWorld({}, { pages: new Hono().all("*", endless) }, log);
     const reader = (await app.get("/endless")).body?.getReader();
     await reader?.read();
@@ -172,7 +146,7 @@ describe("a line of access", () => {
   });
 
   it("is not written otherwise", async () => {
-    const { log, lines } = createTestLog("info");
+    const { log, lines } = createKeptLines("info");
     await using app = await serveWorld({}, {}, log);
     await (await app.get("/api/v1/user/5/")).text();
     expect(lines).toEqual([]);

@@ -7,19 +7,15 @@ import { Hono } from "hono";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ConfigError } from "../../../src/base/errors.ts";
 import { startServer } from "../../../src/serve/http/server.ts";
+import { later } from "../../support/tally.ts";
 
 const LOCAL = { host: "127.0.0.1", port: 0 };
+/** An app with one answer. */
+const HERE = new Hono().get("/", (c) => c.text("here"));
 /** Resolves when the port of a server takes no more connections. */
 const isRefused = ({ url }: { url: string }) =>
-  expect
-    .poll(() =>
-      fetch(url).then(
-        () => "answered",
-        (error) => error.cause.code,
-      ),
-    )
-    .toBe("ECONNREFUSED");
-const portOf = ({ url }: { url: string }) => Number(new URL(url).port);
+  expect.poll(() => fetch(url).catch((error) => error.cause.code)).toBe("ECONNREFUSED");
+const connectTo = ({ url }: { url: string }) => connect(Number(new URL(url).port), "127.0.0.1");
 
 describe("a server", () => {
   it("says why an address cannot be had", async () => {
@@ -37,26 +33,23 @@ describe("a server", () => {
   });
 
   it("lets replies under way end when it is closed, for a while, and takes no more", async () => {
-    let release: () => void = () => {};
-    const asked: string[] = [];
+    const [release, asked] = [later(), vi.fn()];
     const app = new Hono()
+      .use(async (_, next) => {
+        asked();
+        await next();
+      })
       .get("/slow", async (c) => {
-        asked.push("slow");
-        await new Promise<void>((resolve) => {
-          release = resolve;
-        });
+        await release.promise;
         return c.text("whole");
       })
-      .get("/never", () => {
-        asked.push("never");
-        return new Promise(() => {});
-      });
+      .get("/never", () => new Promise(() => {}));
     const server = await startServer({ app, ...LOCAL, graceMs: 50 });
     const slow = fetch(`${server.url}/slow`).then((reply) => reply.text());
     const never = fetch(`${server.url}/never`);
-    await expect.poll(() => asked.length).toBe(2);
+    await expect.poll(() => asked.mock.calls.length).toBe(2);
     const closed = server.close();
-    release();
+    release.resolve();
     expect(await slow).toBe("whole");
     await Promise.all([expect(never).rejects.toThrow(), expect(closed).resolves.toBe(1)]);
     await server.close();
@@ -65,15 +58,14 @@ describe("a server", () => {
 
   it("is not held by a connection that was opened and never asked anything", async () => {
     const server = await startServer({ app: new Hono(), ...LOCAL, graceMs: 600_000 });
-    const idle = connect(portOf(server), "127.0.0.1");
+    const idle = connectTo(server);
     await once(idle, "connect");
     expect(await server.close()).toBe(0);
     idle.destroy();
   });
 
   it("answers a request that was on its way when it was closed, and says that the connection ends", async () => {
-    const app = new Hono().get("/", (c) => c.text("here"));
-    const server = await startServer({ app, ...LOCAL, drainMs: 60_000 });
+    const server = await startServer({ app: HERE, ...LOCAL, drainMs: 60_000 });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ask = () =>
       new Promise<IncomingMessage>((resolve, reject) => {
@@ -97,7 +89,7 @@ describe("a server", () => {
       return c.text(`answer ${c.req.param("nth")}`);
     });
     const server = await startServer({ app, ...LOCAL });
-    const socket = connect(portOf(server), "127.0.0.1");
+    const socket = connectTo(server);
     for (const nth of [1, 2, 3]) socket.write(`GET /${nth} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
     await expect.poll(() => answers.length).toBe(3);
     const closed = server.close();
@@ -112,9 +104,9 @@ describe("a server", () => {
   });
 
   it("answers connections that were made before it was closed and that it had not taken yet", async () => {
-    const server = await startServer({ app: new Hono().get("/", (c) => c.text("here")), ...LOCAL });
+    const server = await startServer({ app: HERE, ...LOCAL });
     const replies = Array.from({ length: 20 }, () => {
-      const socket = connect(portOf(server), "127.0.0.1");
+      const socket = connectTo(server);
       socket.write("GET / HTTP/1.0\r\n\r\n");
       return text(socket);
     });
@@ -125,12 +117,8 @@ describe("a server", () => {
   });
 
   it("reads what has arrived before it closes a connection, also when it was busy for long", async () => {
-    const server = await startServer({
-      app: new Hono().get("/", (c) => c.text("here")),
-      ...LOCAL,
-      drainMs: 3_600_000,
-    });
-    const socket = connect(portOf(server), "127.0.0.1");
+    const server = await startServer({ app: HERE, ...LOCAL, drainMs: 3_600_000 });
+    const socket = connectTo(server);
     const ask = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
     socket.write(ask);
     await once(socket, "data");
@@ -183,15 +171,15 @@ describe("a server", () => {
   });
 
   it("answers a request of HTTP/1.0 that names no host", async () => {
-    const server = await startServer({ app: new Hono().get("/", (c) => c.text("here")), ...LOCAL });
-    const socket = connect(portOf(server), "127.0.0.1");
+    const server = await startServer({ app: HERE, ...LOCAL });
+    const socket = connectTo(server);
     socket.end("GET / HTTP/1.0\r\n\r\n");
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*\r\n\r\nhere$/);
     await server.close();
   });
 
   it("keeps a connection for the next request of a crawler that pauses", async () => {
-    const server = await startServer({ app: new Hono().get("/", (c) => c.text("here")), ...LOCAL });
+    const server = await startServer({ app: HERE, ...LOCAL });
     expect((await fetch(server.url)).headers.get("keep-alive")).toBe("timeout=120");
     await server.close();
   });

@@ -1,4 +1,7 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { Hono } from "hono";
+import { pino } from "pino";
 import { systemClock } from "../../../src/base/clock.ts";
 import { type Logger, silentLog } from "../../../src/base/log.ts";
 import { type AppDeps, createApp } from "../../../src/serve/http/app.ts";
@@ -11,6 +14,30 @@ export interface SimulatedApp extends AsyncDisposable {
   readonly url: string;
   get(path: string, headers?: Record<string, string>, init?: RequestInit): Promise<Response>;
 }
+
+/** A log whose lines are kept. */
+export function createKeptLines(level = "info") {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ base: null, level }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  return { log, lines };
+}
+
+/** Sends bytes as they are, which clients would change, and reads until the server closes the connection. */
+export async function talk(url: string, sent: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let reply = "";
+  socket.setEncoding("utf8").on("data", (chunk) => {
+    reply += chunk;
+  });
+  socket.write(sent);
+  await once(socket, "close");
+  return reply;
+}
+
+/** The same with a request of these lines, after which the connection ends. */
+export const sendRaw = ({ url }: { url: string }, ...lines: string[]): Promise<string> =>
+  talk(url, `${[...lines, "Connection: close"].join("\r\n")}\r\n\r\n`);
 
 /** The records of a small world, in which nothing happens. */
 export const worldCatalog = (): Catalog =>
