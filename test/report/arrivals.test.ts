@@ -25,16 +25,8 @@ beforeAll(async () => {
   await sql.unsafe("create table public.all_builds as select * from mirror.builds");
 });
 
-interface World {
-  /** Builds are kept from here on. @default all */
-  from?: string;
-  /** The service's last build is before this moment. */
-  until: string;
-  /** When the mirror looked. */
-  looked: string;
-  /** Changes the world. */
-  also?: string;
-}
+/** Builds from the one moment until before the other, when the mirror looked, and what changes this world. */
+type World = { from?: string; until: string; looked: string; also?: string };
 
 /** The row of such a world, which the model has too. */
 async function judge({ from = "2025-01-01", until, looked, also }: World) {
@@ -87,14 +79,23 @@ describe("builds that arrive", () => {
     // From 09:55 on six came in each hour: nine to 11:25, ten to 11:35.
     const since = { until: "2025-04-22 09:56" };
     expect(await judge({ ...since, looked: "2025-04-22 11:25" })).toMatchObject({
-      ...{ state: "usual", usual_since: 9, gap_s: 5400, last_build_id: "202504220955" },
+      state: "usual",
+      usual_since: 9,
+      gap_s: 5400,
+      last_build_id: "202504220955",
     });
     expect(await judge({ ...since, looked: "2025-04-22 11:35" })).toMatchObject({
-      ...{ state: "quiet", usual_since: 10, fewest_since: 4, most_since: 10, state_now: "unknown" },
+      state: "quiet",
+      usual_since: 10,
+      fewest_since: 4,
+      most_since: 10,
+      state_now: "unknown",
     });
     const gap = "delete from mirror.builds where date > '2025-04-15 03:05' and date < '2025-04-15 04:05'";
     expect(await judge({ ...since, looked: "2025-04-22 11:45", also: gap })).toMatchObject({
-      ...{ state: "late", longest_gap_s: 3600, gap_s: 6600 },
+      state: "late",
+      longest_gap_s: 3600,
+      gap_s: 6600,
     });
     expect(await judge({ ...since, looked: "2025-04-22 11:55:01", also: gap })).toMatchObject({
       state: "quiet",
@@ -107,7 +108,9 @@ describe("builds that arrive", () => {
     const world = { until: "2025-04-25 18:00", also: office };
     // Friday 17:55 to Monday 08:05, on four weekends.
     expect(await judge({ ...world, looked: "2025-04-27 12:00" })).toMatchObject({
-      ...{ state: "usual", longest_gap_s: (2 * 24 + 14) * 3600 + 600, fewest_since: 0 },
+      state: "usual",
+      longest_gap_s: (2 * 24 + 14) * 3600 + 600,
+      fewest_since: 0,
     });
   });
 
@@ -115,7 +118,10 @@ describe("builds that arrive", () => {
     const few =
       "delete from mirror.builds where date > '2025-04-21 10:20' and extract(minute from date) not in (5, 35)";
     expect(await judge({ until: "2025-04-22 10:20", looked: "2025-04-22 10:20", also: few })).toMatchObject({
-      ...{ state: "few", builds_24h: 48, usual_24h: 88, fewest_24h: 57 },
+      state: "few",
+      builds_24h: 48,
+      usual_24h: 88,
+      fewest_24h: 57,
     });
   });
 
@@ -140,13 +146,19 @@ describe("what cannot be known", () => {
     const unread = "update sync.walks set walk = 'not_whole'";
     const world = { until: "2025-04-22 10:20", looked: "2025-04-22 12:20" };
     expect(await judge({ ...world, also: unread })).toMatchObject({
-      ...{ state: "unknown", reason: "not_read", looked_at: null },
+      state: "unknown",
+      reason: "not_read",
+      looked_at: null,
     });
     expect(await judge({ ...world, until: "2025-01-01" })).toMatchObject({
-      ...{ state: "unknown", reason: "no_builds", last_build_at: null },
+      state: "unknown",
+      reason: "no_builds",
+      last_build_at: null,
     });
     expect(await judge({ ...world, from: "2025-04-08 12:00" })).toMatchObject({
-      ...{ state: "unknown", reason: "too_few_days", days_known: 13 },
+      state: "unknown",
+      reason: "too_few_days",
+      days_known: 13,
     });
     expect(await judge({ ...world, from: "2025-04-08 10:00" })).toMatchObject({
       reason: null,
@@ -179,7 +191,8 @@ describe("what cannot be known", () => {
     // Read two hours too late: builds are dated after they were seen.
     const ahead = "update mirror.builds set date = date + interval '2 hours'";
     expect(await judge({ ...world, looked: "2025-04-22 10:20", also: ahead })).toMatchObject({
-      ...{ state: "unknown", reason: "clock" },
+      state: "unknown",
+      reason: "clock",
     });
   });
 });

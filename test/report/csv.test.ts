@@ -17,15 +17,7 @@ describe("toCsv", () => {
   });
 
   it.each([
-    "=1+1",
-    "+1+1",
-    "-1+1",
-    "@SUM(A1)",
-    "\tx",
-    "\rx",
-    "＝1",
-    "-",
-    "-1e5",
+    ...["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\tx", "\rx", "＝1", "-", "-1e5"],
   ])("puts an apostrophe in front of the formula %j", (text) => {
     expect(toCsv([[text, 1]])).toMatch(/^"?'/);
   });

@@ -3,7 +3,6 @@ import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { createRandom } from "../../src/simulate/random.ts";
-import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { computeFacts } from "./model/facts.ts";
@@ -21,21 +20,18 @@ let sql: Sql;
 
 async function open(zone: string, insert: () => Promise<unknown>): Promise<void> {
   database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
+  sql = database.sql;
   await insert();
   await refreshReport(database.url, { sourceTimezone: zone, stuckAfterMs: STUCK_AFTER_MS });
 }
 
-async function close(): Promise<void> {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
-}
+const close = () => database.dispose();
 
-const ask = async (day: string): Promise<Row[]> => [
-  ...(await sql<
-    Row[]
-  >`select * from report.failing_on(${day}) order by length(first_failed_build_id), first_failed_build_id`),
-];
+const ask = async (day: string) => {
+  const rows = await sql<Row[]>`
+    select * from report.failing_on(${day}) order by length(first_failed_build_id), first_failed_build_id`;
+  return [...rows];
+};
 const idsOf = (rows: readonly Row[]) => rows.map((row) => row.first_failed_build_id);
 
 describe("of the mirror by hand", () => {
@@ -72,10 +68,8 @@ describe("of the mirror by hand", () => {
   test("is what fails now for today, and nothing for no day", async () => {
     const now = await sql`select project_id, version_id, type, failing_since, first_failed_build_id, reference
       from report.failing_now order by length(first_failed_build_id), first_failed_build_id`;
-    const [{ today }] = await sql<
-      [{ today: string }]
-    >`select (now() at time zone 'UTC')::date::text as today`;
-    expect(await ask(today)).toEqual(now.map((row) => expect.objectContaining(row)));
+    const [row] = await sql`select (now() at time zone 'UTC')::date::text as today`;
+    expect(await ask(row?.today)).toEqual(now.map((row) => expect.objectContaining(row)));
     expect(await sql`select * from report.failing_on(null)`).toHaveLength(0);
   });
 });
@@ -122,9 +116,8 @@ describe("of random builds", () => {
     for (const { day } of looked) {
       const withoutClass = (all: readonly Row[]) => all.map(({ error_class: _, ...row }) => row);
       const actual = withoutClass(await ask(day));
-      const byId = new Map(
-        withoutClass(failingOn(facts, day)).map((row) => [row.first_failed_build_id, row]),
-      );
+      const modelled = withoutClass(failingOn(facts, day));
+      const byId = new Map(modelled.map((row) => [row.first_failed_build_id, row]));
       expect([SEED, day, idsOf(actual).toSorted()]).toEqual([SEED, day, [...byId.keys()].toSorted()]);
       expect([SEED, actual]).toEqual([SEED, actual.map((row) => byId.get(row.first_failed_build_id ?? ""))]);
       rows += actual.length;

@@ -1,8 +1,8 @@
 /** Hours in which the platform failed, computed by hand. */
 import { expect, test } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { compareRows, readRelation } from "./compare.ts";
 
 /**
@@ -34,41 +34,29 @@ const BUILDS = `
 
 test("an hour is an incident when more projects fail than their own rates allow, eight building at least", async () => {
   await using database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    await sql.unsafe(BUILDS);
-    await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
-    // Of 125 hours of projects 20 failed: 4/25. A project's rate is that of its other hours and of five more that fail so often, 0.8 of them.
-    // At 12:00: projects 1 to 3 fail in two of 12 others, 2.8/17 each; 4 to 7 in one of 12, 1.8/17; 8 in none of 11, 0.8/16; 9 and 10 in none of 10, 0.8/15.
-    const expected = (3 * 2.8) / 17 + (4 * 1.8) / 17 + 0.8 / 16 + (2 * 0.8) / 15;
-    // Seven are too few to tell. At 14:00 a tail of 0.12 is no wonder.
-    const incident = {
-      hour: "2025-01-01 12:00:00+00",
-      projects: 10,
-      projects_failing: 10,
-      projects_expected: expected,
-      probability: (expected / 10) ** 10,
-      builds: 11,
-      failed: 10,
-    };
-    expect(expected).toBeCloseTo(1.0743137, 7);
-    expect(compareRows("incident_hours", await readRelation(sql, "incident_hours"), [incident])).toEqual([]);
+  const { sql, url } = database;
+  await sql.unsafe(BUILDS);
+  await refreshReport(url, REPORT_SETTINGS);
+  // Of 125 hours of projects 20 failed: 4/25. A project's rate is that of its other hours and of five more that fail so often, 0.8 of them.
+  // At 12:00: projects 1 to 3 fail in two of 12 others, 2.8/17 each; 4 to 7 in one of 12, 1.8/17; 8 in none of 11, 0.8/16; 9 and 10 in none of 10, 0.8/15.
+  const expected = (3 * 2.8) / 17 + (4 * 1.8) / 17 + 0.8 / 16 + (2 * 0.8) / 15;
+  // Seven are too few to tell. At 14:00 a tail of 0.12 is no wonder.
+  const incident = {
+    ...{ hour: "2025-01-01 12:00:00+00", projects: 10, projects_failing: 10, builds: 11, failed: 10 },
+    ...{ projects_expected: expected, probability: (expected / 10) ** 10 },
+  };
+  expect(expected).toBeCloseTo(1.0743137, 7);
+  expect(compareRows("incident_hours", await readRelation(sql, "incident_hours"), [incident])).toEqual([]);
 
-    // All 16 that finished at 12:00 are left out, the unknown project's too, and the 12 failures of 13:00. What failed at
-    // 12:00 for the platform's fault is left out once.
-    const days = await readRelation(sql, "success_rate_without_platform");
-    const first = days.filter(({ day }) => day === "2025-01-01");
-    const rates = {
-      ...{
-        day: "2025-01-01",
-        finished: 136,
-        succeeded: 106,
-        failed: 30,
-        success_rate: 106 / 136,
-        incident_hours: 1,
-      },
-      ...{ finished_without_platform: 108, succeeded_without_platform: 105, failed_without_platform: 3 },
-      success_rate_without_platform: 105 / 108,
-    };
-    expect(compareRows("success_rate_without_platform", first, [rates])).toEqual([]);
-  });
+  // All 16 that finished at 12:00 are left out, the unknown project's too, and the 12 failures of 13:00. What failed at
+  // 12:00 for the platform's fault is left out once.
+  const days = await readRelation(sql, "success_rate_without_platform");
+  const first = days.filter(({ day }) => day === "2025-01-01");
+  const rates = {
+    ...{ day: "2025-01-01", incident_hours: 1 },
+    ...{ finished: 136, succeeded: 106, failed: 30, success_rate: 106 / 136 },
+    ...{ finished_without_platform: 108, succeeded_without_platform: 105, failed_without_platform: 3 },
+    success_rate_without_platform: 105 / 108,
+  };
+  expect(compareRows("success_rate_without_platform", first, [rates])).toEqual([]);
 });

@@ -6,12 +6,11 @@ import { randomInt } from "node:crypto";
 import { beforeAll, expect, test } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { createRandom } from "../../src/simulate/random.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { useDatabase } from "../support/use-database.ts";
 import { COMPARED, compareRows, findDifferences, readRelation } from "./compare.ts";
-import { type InsertedRow, insertRows } from "./insert-rows.ts";
+import { type InsertedRow, insertRows, insertTables } from "./insert-rows.ts";
 import type { ErrorRule } from "./model/facts.ts";
 import { readRaw } from "./model/raw.ts";
 import { computeReport } from "./model.ts";
@@ -38,11 +37,7 @@ beforeAll(async () => {
 async function replaceRules(ones: readonly ErrorRule[]): Promise<void> {
   rules = ones;
   await sql`delete from report.error_rules`;
-  await insertRows(
-    sql,
-    "report.error_rules",
-    ones.map((rule) => ({ ...rule, note: "" })),
-  );
+  await insertTables(sql, { "report.error_rules": ones.map((rule) => ({ ...rule, note: "" })) });
 }
 
 /** Refreshes the answers, and returns where they are not those of the model. */
@@ -65,12 +60,13 @@ async function findToday(): Promise<string> {
   return today;
 }
 
+const OTHER_RULES = RULES.toReversed().map((rule, position) => {
+  return { ...rule, position, class: `${rule.class}_now` };
+});
+
 /** Each does something to the mirror that runs, users or upstream do. */
-const CHANGES: readonly {
-  name: string;
-  make(): Promise<unknown>;
-  options?: Parameters<typeof findFaults>[0];
-}[] = [
+type Change = { name: string; make(): Promise<unknown>; options?: Parameters<typeof findFaults>[0] };
+const CHANGES: readonly Change[] = [
   { name: "new builds", make: () => mirror.add(sql, 60) },
   {
     name: "a project that got worse, and a series that takes turns",
@@ -144,10 +140,7 @@ const CHANGES: readonly {
   },
   {
     name: "other rules and another age from which on a build is stuck",
-    make: () =>
-      replaceRules(
-        RULES.toReversed().map((rule, position) => ({ ...rule, position, class: `${rule.class}_now` })),
-      ),
+    make: () => replaceRules(OTHER_RULES),
     options: { reclassify: true, stuckAfterMs: STUCK_AFTER_MS / 2 },
   },
 ];
@@ -166,16 +159,14 @@ test("the database answers as the model does, at first and after each change, an
     isFull: false,
   });
   await using fresh = await createTestDatabase();
-  await withSql(fresh.url, { applicationName: "docmirror test", max: 1 }, async (other) => {
-    for (const table of SOURCES) await copyTable(table, sql, other);
-    await refreshReport(fresh.url, kept);
-    const faults: string[] = [];
-    for (const relation of COMPARED)
-      faults.push(
-        ...compareRows(relation, await readRelation(sql, relation), await readRelation(other, relation)),
-      );
-    expect(faults, `what was kept is not what nothing gives; REPORT_SEED=${SEED}`).toEqual([]);
-  });
+  for (const table of SOURCES) await copyTable(table, sql, fresh.sql);
+  await refreshReport(fresh.url, kept);
+  const faults: string[] = [];
+  for (const relation of COMPARED) {
+    const [one, other] = [await readRelation(sql, relation), await readRelation(fresh.sql, relation)];
+    faults.push(...compareRows(relation, one, other));
+  }
+  expect(faults, `what was kept is not what nothing gives; REPORT_SEED=${SEED}`).toEqual([]);
 });
 
 test("failures that differ only in paths, hashes, numbers, dates and URLs have one fingerprint, others have others", async () => {
@@ -192,15 +183,8 @@ test("failures that differ only in paths, hashes, numbers, dates and URLs have o
 });
 
 const SOURCES = [
-  "sync.runs",
-  "sync.walks",
-  "mirror.projects",
-  "mirror.versions",
-  "mirror.builds",
-  "mirror.build_logs",
-  "mirror.build_transitions",
-  "sync.open_builds",
-  "report.error_rules",
+  ...["sync.runs", "sync.walks", "mirror.projects", "mirror.versions", "mirror.builds", "mirror.build_logs"],
+  ...["mirror.build_transitions", "sync.open_builds", "report.error_rules"],
 ];
 async function copyTable(table: string, from: Sql, to: Sql): Promise<void> {
   if (table === "report.error_rules") await to`delete from report.error_rules`;

@@ -56,7 +56,5 @@ export function randomTexts(random: Random, failed: boolean): InsertedRow {
 
 /** Hex digits that are not all decimal ones. */
 export function hex(random: Random, digits: number): string {
-  return Array.from({ length: digits }, (_, index) => (index === 0 ? "a" : random.int(16).toString(16))).join(
-    "",
-  );
+  return `a${Array.from({ length: digits - 1 }, () => random.int(16).toString(16)).join("")}`;
 }

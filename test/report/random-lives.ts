@@ -40,26 +40,15 @@ export interface Life {
   log: InsertedRow | null;
 }
 
-export interface RandomLives {
-  /** A build that nobody has seen before. */
-  newBuild(): Life & { build: InsertedRow };
-  /** What a build comes to, after the state that it was last seen in. */
-  liveOf(
-    id: string,
-    bornAt: Micros,
-    options: { hasDate: boolean; failShare: number; last?: LastState },
-  ): Life;
-  /** All that were made. */
-  readonly ids: readonly string[];
+interface LifeOptions {
+  hasDate: boolean;
+  failShare: number;
+  last?: { seq: number; to_state: string | null };
 }
 
-interface LastState {
-  seq: number;
-  to_state: string | null;
-}
-
-export function createRandomLives(random: Random): RandomLives {
+export function createRandomLives(random: Random) {
   const readLocal = createLocalReader(ZONE);
+  /** Of all that were made. */
   const ids: string[] = [];
   const idsOf = (count: number, share: number) =>
     random.chance(share) ? null : String(1 + Math.min(random.int(count), random.int(count)));
@@ -92,6 +81,7 @@ export function createRandomLives(random: Random): RandomLives {
     return BEGIN + hour * HOUR_US + (random.chance(0.3) ? 0 : random.int(3600 * 1000) * 1000);
   }
 
+  /** A build that nobody has seen before. */
   function newBuild(): Life & { build: InsertedRow } {
     const burst = random.chance(0.3) ? bursts[random.int(bursts.length)] : undefined;
     const hour = burst?.hour ?? random.int(HOURS);
@@ -114,16 +104,13 @@ export function createRandomLives(random: Random): RandomLives {
       first_seen_at: momentText(bornAt + random.int(7200) * SECOND_US),
       changed_at: momentText(bornAt + 7200 * SECOND_US),
     };
-    earlier.push({
-      date: build.date,
-      type: build.type,
-      project_id: build.project_id,
-      version_id: build.version_id,
-    });
+    const { type, version_id } = build;
+    earlier.push({ date: build.date, type, project_id: build.project_id, version_id });
     return { ...liveOf(build.id, bornAt, { hasDate: reading !== null, failShare }), build };
   }
 
-  const liveOf: RandomLives["liveOf"] = (id, bornAt, { hasDate, failShare, last }) => {
+  /** What a build comes to, after the state that it was last seen in. */
+  function liveOf(id: string, bornAt: Micros, { hasDate, failShare, last }: LifeOptions): Life {
     const transitions: InsertedRow[] = [];
     let { seq, to_state: from_state } = last ?? { seq: 0, to_state: null };
     let at = bornAt + random.int(600) * 500_000;
@@ -172,7 +159,7 @@ export function createRandomLives(random: Random): RandomLives {
           : null,
       log: random.chance(0.95) ? { build_id: id, ...randomTexts(random, failed) } : null,
     };
-  };
+  }
 
   return { newBuild, liveOf, ids };
 }

@@ -5,9 +5,10 @@
 
 import type { Random } from "../../src/simulate/random.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { type InsertedRow, insertRows } from "./insert-rows.ts";
+import { type InsertedRow, insertTables } from "./insert-rows.ts";
 import { parseMoment } from "./model/times.ts";
 import { createRandomLives, type Life, PROJECTS, VERSIONS } from "./random-lives.ts";
+import { parseTable } from "./text-table.ts";
 
 const COVERED_THROUGH = "2024-12-30 15:00:00+00";
 
@@ -18,75 +19,43 @@ const CLOCKS = [
   { clock_ahead_min_ms: -90_000, clock_ahead_max_ms: -80_000 },
 ];
 
-export interface RandomMirror {
-  /** Fills an empty mirror. */
-  insert(sql: Sql, builds: number): Promise<void>;
-  /** Makes further builds. */
-  add(sql: Sql, builds: number): Promise<void>;
-  /** What some builds have become by now, all of them other than they were. */
-  change(sql: Sql, builds: number): Promise<void>;
-  /** So many ids, some of them more than once. */
-  pick(builds: number): string[];
-}
-
-export function createRandomMirror(random: Random): RandomMirror {
+export function createRandomMirror(random: Random) {
   const lives = createRandomLives(random);
 
-  async function write(sql: Sql, written: readonly (Life & { build: InsertedRow })[]): Promise<void> {
-    await insertRows(
-      sql,
-      "mirror.builds",
-      written.map(({ build, state }) => ({ ...build, ...state })),
-    );
-    await writeLives(sql, written);
+  const writeLives = (sql: Sql, written: readonly Life[]) =>
+    insertTables(sql, {
+      "mirror.build_transitions": written.flatMap(({ transitions }) => transitions),
+      "sync.open_builds": written.flatMap(({ open }) => (open ? [open] : [])),
+      "mirror.build_logs": written.flatMap(({ log }) => (log ? [log] : [])),
+    });
+
+  /** Makes further builds. */
+  async function add(sql: Sql, builds: number): Promise<void> {
+    const made = Array.from({ length: builds }, () => lives.newBuild());
+    await insertTables(sql, { "mirror.builds": made.map(({ build, state }) => ({ ...build, ...state })) });
+    await writeLives(sql, made);
   }
 
-  async function writeLives(sql: Sql, written: readonly Life[]): Promise<void> {
-    await insertRows(
-      sql,
-      "mirror.build_transitions",
-      written.flatMap(({ transitions }) => transitions),
-    );
-    await insertRows(
-      sql,
-      "sync.open_builds",
-      written.flatMap(({ open }) => (open ? [open] : [])),
-    );
-    await insertRows(
-      sql,
-      "mirror.build_logs",
-      written.flatMap(({ log }) => (log ? [log] : [])),
-    );
-  }
+  /** So many ids, some of them more than once. */
+  const pick = (builds: number): string[] =>
+    Array.from({ length: builds }, () => lives.ids[random.int(lives.ids.length)] ?? "");
 
   return {
-    async insert(sql, builds) {
-      await insertRows(
-        sql,
-        "sync.runs",
-        CLOCKS.map((clock) => ({ ...RUN, ...clock })),
-      );
-      await insertRows(sql, "sync.walks", WALKS);
-      await insertRows(
-        sql,
-        "mirror.projects",
-        Array.from({ length: PROJECTS }, (_, index) => projectRow(index + 1)),
-      );
-      await insertRows(
-        sql,
-        "mirror.versions",
-        Array.from({ length: VERSIONS }, (_, index) => versionRow(index + 1)),
-      );
-      await this.add(sql, builds);
+    add,
+    pick,
+    /** Fills an empty mirror. */
+    async insert(sql: Sql, builds: number): Promise<void> {
+      await insertTables(sql, {
+        "sync.runs": CLOCKS.map((clock) => ({ ...RUN, ...clock })),
+        "sync.walks": WALKS,
+        "mirror.projects": Array.from({ length: PROJECTS }, (_, index) => projectRow(index + 1)),
+        "mirror.versions": Array.from({ length: VERSIONS }, (_, index) => versionRow(index + 1)),
+      });
+      await add(sql, builds);
     },
-    add: (sql, builds) =>
-      write(
-        sql,
-        Array.from({ length: builds }, () => lives.newBuild()),
-      ),
-    pick: (builds) => Array.from({ length: builds }, () => lives.ids[random.int(lives.ids.length)] ?? ""),
-    async change(sql, builds) {
-      const chosen = [...new Set(this.pick(builds))];
+    /** What some builds have become by now, all of them other than they were. */
+    async change(sql: Sql, builds: number): Promise<void> {
+      const chosen = [...new Set(pick(builds))];
       const rows = await sql<
         { id: string; date: string | null; seq: number; to_state: string | null; at: string }[]
       >`
@@ -139,34 +108,11 @@ export function createRandomMirror(random: Random): RandomMirror {
 
 const RECORD = { first_seen_at: "2024-09-20 00:00Z", changed_at: "2024-09-20 00:00Z", record_hash: "" };
 const RUN = {
-  kind: "full",
-  status: "succeeded",
-  started_at: "2024-12-30 15:00Z",
-  heartbeat_at: "2024-12-30 15:00Z",
-  finished_at: "2024-12-30 15:10Z",
-  pid: 1,
-  host: "test",
+  ...{ kind: "full", status: "succeeded", pid: 1, host: "test", heartbeat_at: "2024-12-30 15:00Z" },
+  ...{ started_at: "2024-12-30 15:00Z", finished_at: "2024-12-30 15:10Z" },
 };
-const WALKS = [
-  {
-    run_id: 1,
-    resource: "build",
-    walk: "whole",
-    started_at: "2024-10-01 03:00Z",
-    finished_at: "2024-10-01 03:05Z",
-  },
-  {
-    run_id: 2,
-    resource: "build",
-    walk: "head",
-    started_at: COVERED_THROUGH,
-    finished_at: "2024-12-30 15:05Z",
-  },
-  {
-    run_id: 3,
-    resource: "build",
-    walk: "not_whole",
-    started_at: "2024-12-31 03:00Z",
-    finished_at: "2024-12-31 03:05Z",
-  },
-];
+const WALKS = parseTable(`
+  run_id | resource | walk      | started_at             | finished_at
+  1      | build    | whole     | 2024-10-01 03:00Z      | 2024-10-01 03:05Z
+  2      | build    | head      | ${COVERED_THROUGH} | 2024-12-30 15:05Z
+  3      | build    | not_whole | 2024-12-31 03:00Z      | 2024-12-31 03:05Z`);

@@ -14,20 +14,17 @@ beforeAll(async () => {
 
 beforeEach(() => sql`delete from rollup.project_days`);
 
-async function insertDays(
-  project_id: string,
-  days: Record<string, [succeeded: number, finished: number]>,
-): Promise<void> {
+async function insertDays(project_id: string, days: Record<string, [succeeded: number, finished: number]>) {
   const rows = Object.entries(days).map(([day, [succeeded, finished]]) => ({
     ...{ project_id, day, builds: finished, finished, succeeded, failed: finished - succeeded, unsettled: 0 },
   }));
   await insertRows(sql, "rollup.project_days", rows);
 }
 
-const findRegressed = async () =>
-  (await sql<{ project_id: string }[]>`select project_id from report.regressions order by 1`).map(
-    ({ project_id }) => project_id,
-  );
+const findRegressed = async () => {
+  const rows = await sql`select project_id from report.regressions order by 1`;
+  return rows.map(({ project_id }) => project_id);
+};
 
 test("the last 7 days end with the day of the last sync, and 28 days come before them", async () => {
   await insertDays("1", {

@@ -9,16 +9,8 @@ const { sql } = useDatabase();
 
 beforeAll(async () => {
   const covered_through = at(COVERED_THROUGH);
-  await insertRows(sql, "rollup.state", [
-    {
-      source_timezone: "Etc/UTC",
-      stuck_after_s: 1,
-      definition: "",
-      run_id: 1,
-      covered_through,
-      refreshed_at: covered_through,
-    },
-  ]);
+  const state = { source_timezone: "Etc/UTC", stuck_after_s: 1, definition: "", run_id: 1 };
+  await insertRows(sql, "rollup.state", [{ ...state, covered_through, refreshed_at: covered_through }]);
 });
 
 beforeEach(async () => {
@@ -39,10 +31,8 @@ async function insertStreaks(hours: string): Promise<void> {
     return {
       ...{ project_id: "1", version_id: "1", type: "html", failures: 1 },
       ...{ first_failed_build_id: `b${index}`, last_failed_build_id: `b${index}`, broke_at: at(failed) },
-      ...{
-        recovered_build_id: isOpen ? null : `s${index}`,
-        recovered_at: isOpen ? null : at(COVERED_THROUGH),
-      },
+      recovered_build_id: isOpen ? null : `s${index}`,
+      recovered_at: isOpen ? null : at(COVERED_THROUGH),
     };
   });
   await insertRows(sql, "rollup.streaks", rows);
@@ -59,13 +49,8 @@ test("the estimate for 21 patients is that of the textbooks", async () => {
   await insertStreaks("6 6 6 6+ 7 9+ 10 10+ 11+ 13 16 17+ 19+ 20+ 22 23 25+ 32+ 32+ 34+ 35+");
   expect(await estimate()).toMatchObject([
     {
-      streaks: 21,
-      recovered: 9,
-      still_open: 12,
-      p25_hours: 13,
-      median_hours: 23,
-      p75_hours: null,
-      closed_median_hours: 10,
+      ...{ streaks: 21, recovered: 9, still_open: 12 },
+      ...{ p25_hours: 13, median_hours: 23, p75_hours: null, closed_median_hours: 10 },
     },
   ]);
 });

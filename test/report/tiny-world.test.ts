@@ -5,24 +5,20 @@ import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { connect } from "../../src/store/connection/connect.ts";
 import { useDatabase } from "../support/use-database.ts";
 import { type Compared, compareRows, readRelation } from "./compare.ts";
-import { insertRows } from "./insert-rows.ts";
+import { insertTables } from "./insert-rows.ts";
 import type { Row } from "./model/rates.ts";
 import { readRaw } from "./model/raw.ts";
 import { momentText, parseDay } from "./model/times.ts";
 import { type Answers, computeReport, MODELLED, type Modelled } from "./model.ts";
 import { cellValue, parseTable } from "./text-table.ts";
-import { insertTinyWorld, RULES, STUCK_AFTER_MS, ZONE } from "./tiny-world.ts";
+import { insertTinyWorld, RULES, SETTINGS } from "./tiny-world.ts";
 import { DIMENSIONS, HAND_COMPUTED } from "./tiny-world-answers.ts";
 
-/** Those that have a row for days and weeks without builds too: by which column, how far apart, and which is the last one covered. */
-const BY_TIME: Partial<
-  Record<Modelled, { column: string; days: number; longest?: number; covered: string }>
-> = {
-  success_rate_daily: { column: "day", days: 1, covered: "2025-01-09" },
-  build_times_daily: { column: "day", days: 1, covered: "2025-01-09" },
-  broke_daily: { column: "day", days: 1, covered: "2025-01-09" },
-  success_rate_without_platform: { column: "day", days: 1, covered: "2025-01-09" },
-};
+/** Those that have a row for days without builds too, and the last day that is covered. */
+const BY_DAY: readonly Modelled[] = [
+  ...(["success_rate_daily", "build_times_daily", "broke_daily", "success_rate_without_platform"] as const),
+];
+const COVERED = "2025-01-09";
 const TURNS = ["broke", "fixed", "born_broken"];
 const COUNTS = [
   ...["builds", "finished", "succeeded", "failed", "projects", "unfinished", "stuck"],
@@ -45,22 +41,14 @@ const answers: Record<"database" | "model", Partial<Answers>> = { database: {}, 
 beforeAll(async () => {
   await insertTinyWorld(sql);
   await sql`delete from report.error_rules`;
-  await insertRows(
-    sql,
-    "report.error_rules",
-    RULES.map((rule) => ({ ...rule, note: "" })),
-  );
-  await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
+  await insertTables(sql, { "report.error_rules": RULES.map((rule) => ({ ...rule, note: "" })) });
+  await refreshReport(database.url, SETTINGS);
   const [now] = await sql<[{ today: string }]>`select (now() at time zone 'UTC')::date as today`;
   today = now.today;
   for (const relation of MODELLED) answers.database[relation] = await readRelation(sql, relation);
-  answers.model = computeReport(await readRaw(sql), {
-    sourceTimezone: ZONE,
-    stuckAfterMs: STUCK_AFTER_MS,
-    rules: RULES,
-    fingerprintOf: (_id, line) => line?.toLowerCase().replace(/[\d.]+/g, "n") ?? null,
-    today,
-  });
+  const fingerprintOf = (_id: string, line: string | null) =>
+    line?.toLowerCase().replace(/[\d.]+/g, "n") ?? null;
+  answers.model = computeReport(await readRaw(sql), { ...SETTINGS, rules: RULES, fingerprintOf, today });
 });
 
 /** What is different from a table; one that is a part lists some of the rows only. */
@@ -87,44 +75,27 @@ describe.each(["database", "model"] as const)("the %s", (who) => {
   test.each(MODELLED)("answers %s as computed by hand", (relation) => {
     const actual = answers[who][relation] ?? [];
     const keys: readonly string[] = HAND_KEYS[relation] ?? DICTIONARY[relation].key;
-    const isPart = ["fact_builds", "backlog"].includes(relation) || relation in BY_TIME;
+    const isPart = ["fact_builds", "backlog"].includes(relation) || BY_DAY.includes(relation);
     for (const table of HAND_COMPUTED[relation])
       expect(compareWithTable(relation, actual, table, { keys, isPart })).toEqual([]);
   });
 
-  test.each(Object.entries(BY_TIME))("fills the holes of %s up to today", (name, {
-    column,
-    days,
-    longest = days,
-    covered,
-  }) => {
-    const relation = name as Modelled;
-    const keyOf = (row: Row) => DICTIONARY[relation].key.map((key) => String(row[key])).join(" ");
-    const listed = new Set(HAND_COMPUTED[relation].flatMap(parseTable).map(keyOf));
+  test.each(BY_DAY)("fills the holes of %s up to today", (relation) => {
+    const listed = new Set(HAND_COMPUTED[relation].flatMap(parseTable).map(({ day }) => day));
     const rows = answers[who][relation] ?? [];
-    const faults = rows.filter((row) => {
-      if (listed.has(keyOf(row))) return false;
-      const { [column]: time, is_covered, is_complete, ...others } = row;
-      const { project_id, project_slug, iso_week, month, error_class, ...counts } = others;
-      const isCovered = String(time) <= covered;
+    const faults = rows.filter(({ day, is_covered, is_complete, ...counts }) => {
+      if (listed.has(String(day))) return false;
+      const isCovered = String(day) <= COVERED;
       const isEmpty = Object.entries(counts).every(
         ([what, count]) => count === (isCovered && COUNTS.includes(what) ? 0 : null),
       );
       // The last one was not over yet when the list was read.
-      return !isEmpty || is_covered !== isCovered || is_complete !== String(time) < covered;
+      return !isEmpty || is_covered !== isCovered || is_complete !== String(day) < COVERED;
     });
     expect(faults).toEqual([]);
-    const seriesOf = ({ project_id, error_class }: Row) => project_id ?? error_class;
-    for (const series of new Set(rows.map(seriesOf))) {
-      const times = rows
-        .filter((row) => seriesOf(row) === series)
-        .map((row) => parseDay(String(row[column])))
-        .filter((day) => day <= parseDay(today))
-        .sort((a, b) => a - b);
-      const steps = times.slice(1).map((day, index) => day - (times[index] ?? 0));
-      expect(steps.filter((step) => step < days || step > longest)).toEqual([]);
-      expect(parseDay(today) - (times.at(-1) ?? 0)).toBeLessThan(longest);
-    }
+    const days = rows.map(({ day }) => parseDay(String(day))).filter((day) => day <= parseDay(today));
+    const [first = 0] = days.sort((a, b) => a - b);
+    expect(days).toEqual(Array.from({ length: parseDay(today) - first + 1 }, (_, ago) => first + ago));
   });
 });
 

@@ -4,12 +4,14 @@
  * times in UTC.
  */
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { insertRows } from "./insert-rows.ts";
+import { insertTables } from "./insert-rows.ts";
 import type { ErrorRule } from "./model/facts.ts";
 import { parseTable } from "./text-table.ts";
 
 export const ZONE = "America/Chicago";
 export const STUCK_AFTER_MS = 2 * 3_600_000;
+/** How its answers are computed. */
+export const SETTINGS = { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS };
 
 const RUNS = parseTable(`
   kind        | started_at
@@ -192,53 +194,27 @@ export async function insertTinyWorld(sql: Sql): Promise<void> {
     seqs.set(id, (seqs.get(id) ?? 0) + 1);
     return seqs.get(id) ?? 0;
   };
-  await insertRows(
-    sql,
-    "sync.runs",
-    RUNS.map((row) => ({ ...row, ...run, heartbeat_at: row.started_at ?? "" })),
-  );
-  await insertRows(sql, "sync.walks", WALKS);
-  await insertRows(
-    sql,
-    "mirror.projects",
-    PROJECTS.map((row) => ({ ...row, ...sightings, source: "list" })),
-  );
+  await insertTables(sql, {
+    "sync.runs": RUNS.map((row) => ({ ...row, ...run, heartbeat_at: row.started_at ?? "" })),
+    "sync.walks": WALKS,
+    "mirror.projects": PROJECTS.map((row) => ({ ...row, ...sightings, source: "list" })),
+    "mirror.versions": VERSIONS.map((row) => ({ ...row, ...sightings })),
+    "mirror.builds": BUILDS.map((row) => {
+      return { ...row, ...sightings, first_seen_at: firstSeen.get(row.id ?? "") ?? null };
+    }),
+    "mirror.build_logs": Object.entries(LOGS).map(([build_id, texts]) => ({
+      ...NO_TEXTS,
+      build_id,
+      ...texts,
+    })),
+    "mirror.build_transitions": TRANSITIONS.map((row) => ({ ...row, seq: seqOf(row.build_id ?? "") })),
+    "mirror.unresolved_references": REFERENCES.map((row) => {
+      return { ...row, resource: "build", position: 0, status: "gone" };
+    }),
+    "sync.open_builds": OPEN_BUILDS.map((row) => ({ ...row, run_id: 2 })),
+  });
   for (const [id, values] of Object.entries(LANGUAGES))
     await sql`update mirror.projects set extra = ${JSON.stringify({ values })}::text::jsonb where id = ${id}`;
-  await insertRows(
-    sql,
-    "mirror.versions",
-    VERSIONS.map((row) => ({ ...row, ...sightings })),
-  );
-  await insertRows(
-    sql,
-    "mirror.builds",
-    BUILDS.map((row) => ({
-      ...row,
-      ...sightings,
-      first_seen_at: firstSeen.get(row.id ?? "") ?? null,
-    })),
-  );
-  await insertRows(
-    sql,
-    "mirror.build_logs",
-    Object.entries(LOGS).map(([build_id, texts]) => ({ ...NO_TEXTS, build_id, ...texts })),
-  );
-  await insertRows(
-    sql,
-    "mirror.build_transitions",
-    TRANSITIONS.map((row) => ({ ...row, seq: seqOf(row.build_id ?? "") })),
-  );
-  await insertRows(
-    sql,
-    "mirror.unresolved_references",
-    REFERENCES.map((row) => ({ ...row, resource: "build", position: 0, status: "gone" })),
-  );
-  await insertRows(
-    sql,
-    "sync.open_builds",
-    OPEN_BUILDS.map((row) => ({ ...row, run_id: 2 })),
-  );
 }
 
 const NO_TEXTS = { output: null, error: null, setup: null, setup_error: null };

@@ -3,7 +3,7 @@
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { type InsertedRow, insertRows } from "./insert-rows.ts";
+import { type InsertedRow, insertTables } from "./insert-rows.ts";
 import { groupBy } from "./model/group-by.ts";
 import { type Micros, momentText, SECOND_US } from "./model/times.ts";
 
@@ -18,7 +18,7 @@ interface TrueBuild {
   steps: { state: string; at: Micros }[];
 }
 
-export interface Month {
+interface Month {
   zone: string;
   beganAt: Micros;
   endedAt: Micros;
@@ -27,78 +27,51 @@ export interface Month {
   lengths: Map<string, number>;
 }
 
-export function liveMonth(options: {
-  seed: number;
-  days: number;
-  builds: number;
-  zone: string;
-  startAt: Date;
-}): Month {
+/** 3,000 builds of 30 days in which summer time ends. */
+export function liveMonth(seed: number): Month {
+  const [days, zone] = [30, "America/Chicago"];
   const world: World = createWorld({
-    seed: options.seed,
-    users: 5,
-    projects: 20,
-    versions: 40,
-    files: 0,
-    builds: 100,
-    outputBytes: 40,
-    oddTexts: false,
-    timeZone: options.zone,
-    startAt: options.startAt,
-    closeStuckAfterMs: 26 * 3_600_000,
-    rates: { ...QUIET, builds: options.builds / options.days },
+    ...{
+      seed,
+      users: 5,
+      projects: 20,
+      versions: 40,
+      files: 0,
+      builds: 100,
+      outputBytes: 40,
+      oddTexts: false,
+    },
+    ...{ timeZone: zone, startAt: new Date("2024-10-15T12:00:00Z"), closeStuckAfterMs: 26 * 3_600_000 },
+    rates: { ...QUIET, builds: 3000 / days },
   });
   const beganAt = world.now().getTime() * 1000;
-  world.advance(options.days * 86_400_000);
+  world.advance(days * 86_400_000);
   const steps = groupBy([...world.truth().transitions()], ({ buildId }) => buildId);
-  const builds: TrueBuild[] = [];
-  for (const { record } of world.truth().records("build")) {
-    const own = steps.get(record.id) ?? [];
-    builds.push({
-      id: record.id,
-      date: record.date ?? "",
-      success: record.success ?? false,
-      steps: own.map(({ to, atMs }) => ({ state: to, at: Math.round(atMs * 1000) })),
-    });
-  }
+  const builds = [...world.truth().records("build")].map(({ record: { id, date, success } }): TrueBuild => {
+    const own = (steps.get(id) ?? []).map(({ to, atMs }) => ({ state: to, at: Math.round(atMs * 1000) }));
+    return { id, date: date ?? "", success: success ?? false, steps: own };
+  });
   const lengths = new Map(
     builds.flatMap(({ id, steps: [first, ...others] }) => {
       const finish = [first, ...others].at(-1);
       return first && finish?.state === "finished" ? [[id, (finish.at - first.at) / SECOND_US] as const] : [];
     }),
   );
-  return { zone: options.zone, beganAt, endedAt: world.now().getTime() * 1000, builds, lengths };
+  return { zone, beganAt, endedAt: world.now().getTime() * 1000, builds, lengths };
 }
 
 /** Fills an empty mirror with what looks at such a pace have seen of the month. */
 export async function insertWatched(sql: Sql, month: Month, everyMinutes: number): Promise<void> {
   const everyUs = everyMinutes * 60 * SECOND_US;
   const seen = month.builds.map((build) => watch(build, month, everyUs));
-  await insertRows(sql, "sync.runs", [RUN]);
-  await insertRows(sql, "sync.walks", [
-    {
-      run_id: 1,
-      resource: "build",
-      walk: "whole",
-      started_at: momentText(month.endedAt),
-      finished_at: momentText(month.endedAt + SECOND_US),
-    },
-  ]);
-  await insertRows(
-    sql,
-    "mirror.builds",
-    seen.flatMap(({ build }) => (build ? [build] : [])),
-  );
-  await insertRows(
-    sql,
-    "mirror.build_transitions",
-    seen.flatMap(({ transitions }) => transitions),
-  );
-  await insertRows(
-    sql,
-    "sync.open_builds",
-    seen.flatMap(({ open }) => (open ? [open] : [])),
-  );
+  const [started_at, finished_at] = [momentText(month.endedAt), momentText(month.endedAt + SECOND_US)];
+  await insertTables(sql, {
+    "sync.runs": [RUN],
+    "sync.walks": [{ run_id: 1, resource: "build", walk: "whole", started_at, finished_at }],
+    "mirror.builds": seen.flatMap(({ build }) => build ?? []),
+    "mirror.build_transitions": seen.flatMap(({ transitions }) => transitions),
+    "sync.open_builds": seen.flatMap(({ open }) => open ?? []),
+  });
   // A build was not triggered before its date, unless that is later than its first sight.
   await sql`
     update mirror.build_transitions as first set not_before = reading.earliest
@@ -106,18 +79,8 @@ export async function insertWatched(sql: Sql, month: Month, everyMinutes: number
     where build.id = first.build_id and first.seq = 1 and reading.earliest <= first.not_after`;
 }
 
-interface Watched {
-  /** Null when no look has met it. */
-  build: InsertedRow | null;
-  transitions: InsertedRow[];
-  open: InsertedRow | null;
-}
-
-function watch(
-  { id, date, success, steps }: TrueBuild,
-  { beganAt, endedAt }: Month,
-  everyUs: number,
-): Watched {
+/** Null is a build that no look has met. */
+function watch({ id, date, success, steps }: TrueBuild, { beganAt, endedAt }: Month, everyUs: number) {
   const transitions: InsertedRow[] = [];
   let lastSeen = null as { state: string; at: Micros } | null;
   const bornAt = steps[0]?.at ?? endedAt;
@@ -147,11 +110,12 @@ function watch(
   };
 }
 
+const BEGAN = "2024-01-01 00:00Z";
 const RUN = {
   kind: "full",
   status: "succeeded",
-  started_at: "2024-01-01 00:00Z",
-  heartbeat_at: "2024-01-01 00:00Z",
+  started_at: BEGAN,
+  heartbeat_at: BEGAN,
   pid: 1,
   host: "test",
 };
