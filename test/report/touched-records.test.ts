@@ -1,14 +1,14 @@
 /** What writers note for the next refresh, and the nightly comparison that finds what nobody noted. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RefreshOptions, refreshReport } from "../../src/report/refresh/refresh.ts";
-import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql, TransactionSql } from "../../src/store/connection/sql.ts";
 import { startCli } from "../support/cli.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { startQuickWorld } from "../support/quick-world.ts";
+import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { insertOneVersion } from "./insert-rows.ts";
 
-const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
+const settings = REPORT_SETTINGS;
 let database: TestDatabase;
 let sql: Sql;
 
@@ -39,15 +39,12 @@ const noted = async () => [
 ];
 
 beforeEach(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 3 });
+  database = await createTestDatabase({ max: 3 });
+  sql = database.sql;
   await insertOneVersion(sql);
   await addBuild(sql, "1");
 });
-afterEach(async () => {
-  await sql?.end({ timeout: 5 });
-  await database?.dispose();
-});
+afterEach(() => database?.dispose());
 
 describe("the records that writers note", () => {
   test("have no ids before the first refresh, which takes them all", async () => {
@@ -90,8 +87,8 @@ describe("the records that writers note", () => {
     ]);
     expect(await refresh()).toMatchObject({ changed: 2, isFull: false });
     expect(await noted()).toEqual([]);
-    const names =
-      await sql`select project_name, version_slug from report.dim_projects join report.dim_versions using (project_id) where project_id = '1'`;
+    const names = await sql`
+      select project_name, version_slug from report.dim_projects join report.dim_versions using (project_id) where project_id = '1'`;
     expect([...names]).toEqual([{ project_name: "pip", version_slug: "newest" }]);
   });
 
@@ -136,12 +133,11 @@ describe("the records that writers note", () => {
 
   test("go away with a writer that rolls back, and stay when a refresh fails", async () => {
     await refresh();
-    await sql
-      .begin(async (tx) => {
-        await addBuild(tx, "2");
-        throw new Error("rolled back");
-      })
-      .catch(() => {});
+    const writing = sql.begin(async (tx) => {
+      await addBuild(tx, "2");
+      throw new Error("rolled back");
+    });
+    await expect(writing).rejects.toThrow("rolled back");
     expect(await noted()).toEqual([]);
     await addBuild(sql, "3");
     await sql`alter table rollup.project_days add constraint full_up check (builds < 2)`;
@@ -249,25 +245,18 @@ test("a process that is killed between its run and its refresh loses nothing", {
   await quick.sync();
   await refreshReport(quick.databaseUrl, report);
   const ids = quick.world.triggerBuilds(3);
-  const holder = connect(quick.databaseUrl, { applicationName: "docmirror test", max: 1 });
-  try {
-    await holder`select pg_advisory_lock(6441180125304119587)`;
-    const env = { DATABASE_URL: quick.databaseUrl, DOCMIRROR_RATE: "1000", DOCMIRROR_PAGE_SIZE: "20" };
-    await using cli = startCli(["sync", "--full", "--base-url", quick.simulation.url], { env });
-    await expect.poll(async () => (await waiting(holder)).length).toBe(1);
-    cli.signal("SIGKILL");
-    expect((await cli.ended).signal).toBe("SIGKILL");
-    await holder`select pg_advisory_unlock_all()`;
-    await refreshReport(quick.databaseUrl, { ...report, keepsSettings: true });
-    const known = await holder`select from report.fact_builds where build_id in ${holder(ids)}`;
-    expect([...known]).toHaveLength(3);
-    expect(await refreshReport(quick.databaseUrl, { ...report, check: true })).toMatchObject({
-      changed: 0,
-      repaired: 0,
-    });
-  } finally {
-    await holder.end({ timeout: 5 });
-  }
+  await quick.sql`select pg_advisory_lock(6441180125304119587)`;
+  const env = { DATABASE_URL: quick.databaseUrl, DOCMIRROR_RATE: "1000", DOCMIRROR_PAGE_SIZE: "20" };
+  await using cli = startCli(["sync", "--full", "--base-url", quick.simulation.url], { env });
+  await expect.poll(async () => (await waiting(quick.sql)).length).toBe(1);
+  cli.signal("SIGKILL");
+  expect((await cli.ended).signal).toBe("SIGKILL");
+  await quick.sql`select pg_advisory_unlock_all()`;
+  await refreshReport(quick.databaseUrl, { ...report, keepsSettings: true });
+  const known = await quick.sql`select from report.fact_builds where build_id in ${quick.sql(ids)}`;
+  expect([...known]).toHaveLength(3);
+  const checked = await refreshReport(quick.databaseUrl, { ...report, check: true });
+  expect(checked).toMatchObject({ changed: 0, repaired: 0 });
 });
 
 test("syncs and rounds note all that they change", { tags: ["long"] }, async () => {
@@ -281,10 +270,8 @@ test("syncs and rounds note all that they change", { tags: ["long"] }, async () 
     quick.world.triggerBuilds(3);
     await quick[work]();
     seen.push((await refreshReport(quick.databaseUrl, report)).changed);
-    expect(await refreshReport(quick.databaseUrl, { ...report, check: true })).toMatchObject({
-      changed: 0,
-      repaired: 0,
-    });
+    const checked = await refreshReport(quick.databaseUrl, { ...report, check: true });
+    expect(checked).toMatchObject({ changed: 0, repaired: 0 });
   }
   expect(Math.min(...seen)).toBeGreaterThan(2);
 });

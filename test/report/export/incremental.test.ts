@@ -42,17 +42,13 @@ const fileOf = (month: string, ending = "csv") => `fact_builds/triggered_month=$
 /** The content of each file of an export, without those that say when it was made. */
 async function readAll(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter(
-      (entry) => entry.isFile() && entry.name !== "_docmirror.json" && !entry.parentPath.endsWith("as_of"),
-    )
-    .map((entry) => join(entry.parentPath, entry.name))
-    .toSorted();
-  return Object.fromEntries(
-    await Promise.all(
-      paths.map(async (path) => [path.slice(folder.length + 1), await readFile(path, "utf8")] as const),
-    ),
-  );
+  const files: Record<string, string> = {};
+  for (const { name, parentPath } of entries.filter((entry) => entry.isFile())) {
+    const path = join(parentPath, name);
+    const isOfMoment = name === "_docmirror.json" || parentPath.endsWith("as_of");
+    if (!isOfMoment) files[path.slice(folder.length + 1)] = await readFile(path, "utf8");
+  }
+  return files;
 }
 
 /** What a full export would write now. */
@@ -70,9 +66,8 @@ async function monthsWritten(given: Given = {}): Promise<string[]> {
   const after = await Promise.all(months.map((month) => inode(fileOf(month))));
   const written = months.filter((_, index) => after[index] !== before[index]);
   const { files, kept } = facts.relations.fact_builds ?? { files: [], kept: 0 };
-  expect(files.length - kept).toBe(
-    written.filter((month) => files.some(({ path }) => path === fileOf(month))).length,
-  );
+  const there = written.filter((month) => files.some(({ path }) => path === fileOf(month)));
+  expect(files.length - kept).toBe(there.length);
   expect(await readAll(out)).toEqual(await readFull(given));
   return written;
 }
@@ -143,7 +138,7 @@ describe("an incremental export", () => {
     expect(await monthsWritten()).toEqual([]);
     const after = await readAll(out);
     const written = Object.keys(after).filter((path) => after[path] !== before[path]);
-    expect(written).toEqual(["dim_projects/part-0.csv", "dim_versions/part-0.csv"]);
+    expect(written.toSorted()).toEqual(["dim_projects/part-0.csv", "dim_versions/part-0.csv"]);
     expect(after["dim_projects/part-0.csv"]).toContain("New 3");
   });
 
@@ -189,13 +184,8 @@ describe("an incremental export", () => {
 
   it("keeps no file of another mirror, nor of one that took another way since a backup", async () => {
     await using other = await createReportedMirror();
-    const others = connect(other.url, { applicationName: "docmirror test", max: 1 });
-    try {
-      const { relations, full_because } = await exportAgain({ sql: others });
-      expect([relations.fact_builds?.kept, full_because]).toEqual([0, null]);
-    } finally {
-      await others.end({ timeout: 5 });
-    }
+    const { relations, full_because } = await exportAgain({ sql: other.sql });
+    expect([relations.fact_builds?.kept, full_because]).toEqual([0, null]);
   });
 
   it("keeps no file by a path that the manifest invents", async () => {
@@ -262,15 +252,11 @@ describe("an incremental export that is killed", { tags: ["long"] }, () => {
         where id = ${String(1 + (at % 3) * 90)}`;
       await refresh();
       const fresh = await readFull();
-      const { signal: killed, code } = await runCli(
-        ["export", "--out", out, "--format", "csv", "--incremental"],
-        {
-          env: {
-            DATABASE_URL: database.url,
-            NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(killer(at))}`,
-          },
-        },
-      );
+      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(killer(at))}`;
+      const args = ["export", "--out", out, "--format", "csv", "--incremental"];
+      const { signal: killed, code } = await runCli(args, {
+        env: { DATABASE_URL: database.url, NODE_OPTIONS },
+      });
       // Between the two renames the old one is beside its place.
       const names = (await readdir(parent)).filter((each) => each.includes(name));
       const aside = names.filter((each) => each.startsWith(`.${name}.old-`));
@@ -279,16 +265,14 @@ describe("an incremental export that is killed", { tags: ["long"] }, () => {
       const left = await readAll(place);
       expect([old, fresh]).toContainEqual(left);
       const manifest = JSON.parse(await readFile(join(place, "_docmirror.json"), "utf8"));
-      for (const { path, bytes } of manifest.relations.fact_builds.files) {
+      for (const { path, bytes } of manifest.relations.fact_builds.files)
         expect((await stat(join(place, path))).size).toBe(bytes);
-      }
       await exportAgain();
       expect(await readAll(out)).toEqual(fresh);
       old = fresh;
       // The next run takes these away when they are a day old, because another machine may still write them.
-      for (const left of names.filter((each) => each.startsWith("."))) {
+      for (const left of names.filter((each) => each.startsWith(".")))
         await rm(join(parent, left), { recursive: true, force: true });
-      }
       if (killed === null) {
         expect(code).toBe(0);
         expect(at).toBeGreaterThan(25);
