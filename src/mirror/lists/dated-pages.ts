@@ -7,14 +7,7 @@ import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { countShownIn } from "../load/live-count.ts";
 import type { RunParts } from "../load/loader.ts";
 import { findUnstoredDates } from "../load/quarantine.ts";
-import {
-  type Bisection,
-  type Border,
-  bisect,
-  type DatedPage,
-  type DateRange,
-  shownWhole,
-} from "../walk/bisection.ts";
+import { type Border, bisect, type DatedPage, type DateRange, shownWhole } from "../walk/bisection.ts";
 import { datesOf, type FetchedPage } from "../walk/page.ts";
 import { createPageSource, type PageSourceOptions } from "../walk/page-source.ts";
 import { isFull } from "../walk/pass.ts";
@@ -135,7 +128,7 @@ export async function findDifferences(
   const { result, counts } = await withDatedPages(run, options, (pages) =>
     bisect(top, pages, { limit: first.limit, budget }),
   );
-  const found: Bisection = result ?? { requests: budget, isDone: false };
+  const found = result ?? { requests: budget, isDone: false };
   const facts = { requests: found.requests, is_done: found.isDone, missing: missing.noted };
   run.log.info(facts, "searched the builds for differences");
   return { ...found, counts };

@@ -49,19 +49,6 @@ export interface BisectionParts {
   count(ranges: readonly DateRange[]): Promise<number[]>;
 }
 
-export interface BisectionOptions {
-  limit: number;
-  budget: number;
-  width?: number;
-}
-
-export interface Bisection {
-  requests: number;
-  /** Whether every range with a difference was read. Then the counts agree, unless the list changed meanwhile. */
-  isDone: boolean;
-}
-
-const WIDTH = 4;
 /** A range that no page made smaller for so many times is given up. */
 const MOST_TRIES = 4;
 const LARGEST_LIMIT = 1000;
@@ -74,13 +61,15 @@ interface Range extends DateRange {
   tries: number;
 }
 
-/** Reads pages below a border until no range differs, or the budget is used. Throws what the parts throw. */
+/**
+ * Reads pages below a border until no range differs, `width` at the same time, or the budget is used. `isDone`: every range
+ * with a difference was read, so the counts agree, unless the list changed meanwhile. Throws what the parts throw.
+ */
 export async function bisect(
   top: Border,
   parts: BisectionParts,
-  options: BisectionOptions,
-): Promise<Bisection> {
-  const { limit, budget, width = WIDTH } = options;
+  { limit, budget, width = 4 }: { limit: number; budget: number; width?: number },
+): Promise<{ requests: number; isDone: boolean }> {
   const all: Range = { newest: top.newest, oldest: null, from: top.below, to: 0, limit, tries: 0 };
   // The newest range is on top, so that a small budget finds some differences instead of half of each.
   const open = await differing([all], parts);
@@ -117,10 +106,7 @@ export function lastBorder({ offset, places, dates }: DatedPage): Border | null 
   return { newest, below: places - offset - dates.indexOf(newest), places };
 }
 
-/**
- * The range that a page shows whole: the records of its first and its last date may go on beyond it. Null for a page
- * without records, which shows nothing.
- */
+/** The range that a page shows whole: records of its first and its last date may go on beyond it. Null without records. */
 export function shownWhole({ offset, dates, isEnd }: DatedPage): OpenRange | null {
   const [first, last] = [dates[0], dates.at(-1)];
   if (first === undefined || last === undefined) return null;

@@ -1,6 +1,5 @@
 /**
- * The course of a walk: what to ask for next, and whether the whole list was seen. It collects facts after each page; the
- * table in `verdicts.ts` says what follows from them.
+ * The course of a walk: what to ask for next, and whether the whole list was seen, by the table in `verdicts.ts`.
  *
  *   pass ──page──▶ page … ──next is null──▶ end of the pass ──a row of proof──▶ whole
  *     ▲   no anchor: step back                   │  └─nothing new, a limit, a fault, a hole──▶ not_whole
@@ -69,7 +68,6 @@ export interface CourseOptions {
   isOverlapping?: boolean;
 }
 
-/** How a walk ended. */
 export interface WalkOutcome {
   walk: "whole" | "not_whole" | "head";
   reason: string | null;
@@ -94,7 +92,7 @@ export function createCourse(options: CourseOptions) {
   let request: PageRequest | null;
   let outcome: WalkOutcome | null = null;
   let verdict: VerdictName | null = null;
-  /** The size of the latest page, and of the last one of the previous pass. */
+  /** The limit that the latest page was served with, and the last one of the previous pass. */
   let served = 0;
   let servedBefore = 0;
   let stepBack = 0;
@@ -122,20 +120,17 @@ export function createCourse(options: CourseOptions) {
     outcome = { walk, reason: reason && `${resource} list: ${reason}`, totalCount, records: seen.size };
   }
 
-  function takeId(id: string): void {
-    if (!seen.add(id)) return;
-    pass.fresh += 1;
-    if (!highest.isNewer(id)) pass.freshOld += 1;
-    highest.take(id);
-  }
-
   function read(page: PageFacts): void {
     if (!request) throw new Error("the walk is at its end");
     adjacentHoles = 0;
     const at = request;
     if (totalCount !== null && page.meta.totalCount !== totalCount) hasMoved = true;
     totalCount = page.meta.totalCount;
-    for (const id of page.ids) takeId(id);
+    for (const id of page.ids.filter(seen.add)) {
+      pass.fresh += 1;
+      if (!highest.isNewer(id)) pass.freshOld += 1;
+      highest.take(id);
+    }
     pass.pages += 1;
     const isStart = at.offset <= pass.barrier || !isOverlapping;
     // One step back costs less than a second reading of the list. At each border there is only one.
@@ -224,10 +219,7 @@ export function createCourse(options: CourseOptions) {
     pass.waiting = pass.waiting.filter((waiting) => waiting.at.offset > (request?.offset ?? 0));
   }
 
-  /**
-   * Changes the `limit` of the next request and of those after it. A request that is narrowed grows to it
-   * again page by page. Only for the first pass: later ones have a reason for their size.
-   */
+  /** Changes the `limit` from the next request on, in the first pass alone. A request that is narrowed grows to it again. */
   function resize(limit: number): void {
     if (!request || passes > 1) return;
     const isNarrowed = request.limit < pass.limit;
@@ -248,10 +240,7 @@ export function createCourse(options: CourseOptions) {
   /** Whether the size of `request` may be why it fails: it is larger than the one that was set. */
   const isEnlarged = () => request !== null && request.limit > pageSize;
 
-  /**
-   * Called when `request` cannot be rendered: makes the next request smaller. Enlarged pages go back to the
-   * size that was set. False when no smaller request is left, because the whole list is at fault.
-   */
+  /** Makes a request smaller that cannot be rendered. False when none is left: the whole list is at fault. */
   function narrow(): boolean {
     if (!request) throw new Error("the walk is at its end");
     if (isEnlarged()) {
@@ -280,7 +269,7 @@ export function createCourse(options: CourseOptions) {
     get outcome() {
       return outcome;
     },
-    /** The row of `VERDICTS` for the page just read; null before the first page. */
+    /** Null before the first page. */
     get verdict() {
       return verdict;
     },
@@ -288,7 +277,7 @@ export function createCourse(options: CourseOptions) {
     get step() {
       return step;
     },
-    /** Whether the last page counted. There may be a gap before a page without an anchor. */
+    /** Whether the last page counted. */
     get isAnchored() {
       return isAnchored;
     },
@@ -306,19 +295,13 @@ export function createCourse(options: CourseOptions) {
       return passes === 1 && pass.pages === 0 && request?.offset === 0;
     },
     seen,
-    /**
-     * Takes the highest number that was an id before the walk began. Without it, no id that is new to the second
-     * pass counts as that of a new record. The first pass does not need it.
-     */
+    /** Without it, no id that is new to the second pass counts as that of a new record. */
     knowHighestId: highest.know,
     resize,
     beginEarlier,
     read,
     narrow,
-    /**
-     * Takes a remembered page instead of a reply. False when it does not fit here; then do not use this course
-     * any more. Its `limit` may be any: the page was narrowed, or the earlier walk had another size there.
-     */
+    /** Takes a remembered page, with any `limit`. False when it does not fit here; then do not use this course any more. */
     replay(page: PageFacts & { request: string }): boolean {
       if (!resumeAt(page.request)) return false;
       read(page);

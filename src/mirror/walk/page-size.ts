@@ -9,7 +9,6 @@
  *            than a second, and after a page that failed; but a size that was only tried goes back to the one
  *            before. To what `meta.limit` or `next` says that the service sends; and, never below 100, to what
  *            came where three pages in a row had one and the same smaller count. It may grow again behind that.
- *            One short page says nothing: a service may hide records of a page.
  *   doubt    A last page whose own count says that more follows is read on 100 at a time. When nothing follows,
  *            the count is wrong, and the size stays as it was. Else the service stops too early at larger sizes.
  *   region   where a page failed, its records are read 100 at a time. When such a small page fails too, its
@@ -22,12 +21,10 @@ import type { FetchedPage } from "./page.ts";
 import { saidLimit } from "./pass.ts";
 
 type Place = Pick<PageRequest, "limit" | "offset">;
-/** A reply, as far as it says something about the size. */
 export type SizedPage = Pick<FetchedPage, "meta" | "ids" | "bytes" | "askedAt" | "observedAt">;
 
-/** The size at the start, and the smallest. */
+/** The size at the start, and the smallest; the largest `limit` that such services allow. */
 export const BASE_SIZE = 100;
-/** The largest `limit` that such services allow. A service that allows less reduces it. */
 export const LARGEST_SIZE = 1000;
 const HEAVY_BYTES = 1024 * 1024;
 /** Less than a heavy page, because pages of a list differ. */
@@ -35,11 +32,11 @@ const AIM_BYTES = 0.75 * HEAVY_BYTES;
 const SLOW_MS = 1000;
 /** A small difference is not worth it: pages at other places must be parsed again. */
 const LEAST_GROWTH = 1.5;
-/** One reply, or all that were in flight at the same moment, may be an accident. */
+/** Those that were in flight at the same moment may be an accident. */
 const IN_A_ROW = 8;
 /** A page with a smaller share of its records is too short to judge larger pages by. */
 const LEAST_FULL = 0.9;
-/** A service that sends this many pages with one and the same smaller count has a limit that it does not tell. */
+/** One short page says nothing: a service may hide records of it. So many have a limit that it does not tell. */
 const SAME_COUNTS = 3;
 const SHRUNK_FOR_MS = 7 * 86_400_000;
 const NO_LIGHT_PAGES = { pages: 0, room: Number.POSITIVE_INFINITY };
@@ -58,7 +55,7 @@ export function createPageSize(remembered: RememberedSize | null) {
   let isShrunk = false;
   let most = LARGEST_SIZE;
   let same = { count: 0, pages: 0 };
-  /** The last record of a last page that its count contradicts, where it ended, and the size that it had. */
+  /** A last page that its count contradicts. */
   let doubt: { lastId: string | undefined; end: number; size: number; shrunkAt: Date | null } | null = null;
   let lastId: string | undefined;
   let served = size;
@@ -158,10 +155,7 @@ export function createPageSize(remembered: RememberedSize | null) {
     } else if (same.pages >= SAME_COUNTS && count < LEAST_FULL * size) setSize(count);
   }
 
-  /**
-   * A page of the smaller size was the last one too. When it ends where the doubtful one ended, that was the end. By
-   * the record, too: a service that hides records of a page shows the same end at other places.
-   */
+  /** When another last page ends as the doubtful one, that was the end. By the record, too: hidden ones move the place. */
   function settleDoubt(doubted: NonNullable<typeof doubt>, end: number, last: string | undefined): void {
     if (end <= doubted.end || (last !== undefined && last === doubted.lastId)) {
       isShrunk = false;

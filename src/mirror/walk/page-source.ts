@@ -15,9 +15,8 @@ const MOST_BYTES = 4.5 * 1024 * 1024;
 export type LookAheadRoom = ReturnType<typeof createLookAheadRoom>;
 
 /**
- * The memory for pages, from the request until they are stored, shared by all lists that are walked at the same time. A page
- * asked for ahead needs room, by the bytes of the page before it. The page that a walk waits for takes it (`hold`) even
- * where there is none, so that each list goes on.
+ * The memory for pages until they are stored, shared by all lists that are walked at the same time. A page asked for ahead
+ * needs room (`take`); the page that a walk waits for takes it even where there is none (`hold`), so that each list goes on.
  */
 export function createLookAheadRoom() {
   let left = MOST_BYTES;
@@ -39,11 +38,11 @@ export function createLookAheadRoom() {
 /** The pages asked for ahead: twice the requests in flight, so that these go on while the walk waits. */
 export const lookAheadOf = (concurrency: number) => 2 * concurrency;
 
-/** The number of wrong guesses allowed: a list that changes or is narrowed causes some. */
+/** A list that changes or is narrowed causes some wrong guesses. */
 const FORGIVEN_MISSES = 3;
 const HITS_PER_MISS = 16;
 
-/** How often pages asked for ahead were wanted, and how often they were dropped: whether asking is still worth it. */
+/** How often pages asked for ahead were wanted, or dropped: whether asking is still worth it. */
 export function createGuessRecord() {
   let hits = 0;
   let misses = 0;
@@ -60,9 +59,6 @@ export function createGuessRecord() {
   };
 }
 
-/** The walk waits for this page, while a page asked for ahead may wait for it. */
-const NEEDED_NOW = 1;
-
 export type PageSource = ReturnType<typeof createPageSource>;
 
 export interface PageSourceOptions {
@@ -77,8 +73,6 @@ export interface PageSourceOptions {
   signal?: AbortSignal;
 }
 
-type KnownPage = Pick<FetchedPage, "meta" | "ids"> & { records: null; known: RememberedPage };
-
 interface Guess {
   request: PageRequest;
   page: Promise<FetchedPage>;
@@ -87,9 +81,8 @@ interface Guess {
 }
 
 /**
- * Fetches pages, and asks ahead for those that will probably come next, so that a slow line is used fully:
- * each request reads its own section of the list at the same time as the others. A guess is used only for
- * exactly its own request. When too many guesses are wrong, asking ahead ends.
+ * Fetches pages, and asks ahead for those that will probably come next, so that a slow line is used fully. A guess is used
+ * only for exactly its own request. When too many are wrong, asking ahead ends.
  */
 export function createPageSource(options: PageSourceOptions) {
   const { client, resource, lookAhead, recall, signal, room = createLookAheadRoom() } = options;
@@ -100,13 +93,15 @@ export function createPageSource(options: PageSourceOptions) {
   };
   signal?.addEventListener("abort", giveUp, { once: true });
 
+  type FoundPage = ParsedPage | (Pick<FetchedPage, "meta" | "ids" | "known"> & { records: null });
+
   async function fetchPage(
     request: string,
     until: AbortSignal | undefined,
     priority: number,
     retries?: number,
   ): Promise<FetchedPage> {
-    const reply = await client.fetchJson<ParsedPage | KnownPage>(request, {
+    const reply = await client.fetchJson<FoundPage>(request, {
       parse: (value, url) => parseListPage(value, resource, url, client.baseUrl),
       ...(recall && { recall: (hash) => recallPage(hash, recall) }),
       priority,
@@ -121,7 +116,7 @@ export function createPageSource(options: PageSourceOptions) {
     const known = await find(hash);
     return (
       known &&
-      ((envelope: unknown, url: string): KnownPage => {
+      ((envelope: unknown, url: string): FoundPage => {
         const meta = envelope === null ? known.meta : parseKnownMeta(envelope, known, resource, url);
         return { meta, ids: known.ids, records: null, known };
       })
@@ -143,33 +138,24 @@ export function createPageSource(options: PageSourceOptions) {
     room.give(bytes);
   }
 
-  async function takeGuess(guess: Guess): Promise<FetchedPage> {
-    const giveUpThis = () => guess.abort.abort(signal?.reason);
-    signal?.addEventListener("abort", giveUpThis, { once: true });
-    return guess.page.finally(() => signal?.removeEventListener("abort", giveUpThis));
-  }
-
   return {
-    /**
-     * Throws what the client throws. `retries` is for this request only. Pages asked for ahead wait until the
-     * walk is back at them, unless the size of a page has changed.
-     */
+    /** Throws what the client throws. Pages asked for ahead stay, unless the walk has passed them or their size changed. */
     async take(request: PageRequest, retries?: number): Promise<FetchedPage> {
       const text = requestText(request);
       const guess = ahead.get(text);
       if (guess) {
         guesses.hit();
         remove(text, guess);
-        return takeGuess(guess);
+        const giveUpThis = () => guess.abort.abort(signal?.reason);
+        signal?.addEventListener("abort", giveUpThis, { once: true });
+        return guess.page.finally(() => signal?.removeEventListener("abort", giveUpThis));
       }
       drop(({ limit, offset }) => limit !== request.limit || offset < request.offset);
-      return fetchPage(text, signal, NEEDED_NOW, retries);
+      // Before the pages asked for ahead, because the walk waits for it.
+      return fetchPage(text, signal, 1, retries);
     },
     lookAhead,
-    /**
-     * Asks for the pages at these offsets, which will probably be needed in this order, with the rest of the request
-     * as in `like`. Drops those asked for earlier that are not among them.
-     */
+    /** Asks for the pages at these offsets, each as in `like`. Drops those asked for earlier that are not among them. */
     askAhead(offsets: readonly number[], like: PageRequest, pageBytes: number, retries?: number): void {
       const wanted = new Set(offsets);
       drop(({ limit, offset }) => limit !== like.limit || !wanted.has(offset));

@@ -5,8 +5,8 @@ import { type Envelope, readEnvelope } from "../../resources/page-request.ts";
 import { otherResource, recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 
-/** The envelope of a page, and what its records say about their order. A value that is not a number, or is negative, is null. */
-export interface ParsedMeta extends ShownOrder {
+/** The envelope of a page; null for what is no number of records. And what its records say about their order. */
+export interface ParsedMeta {
   limit: number | null;
   offset: number | null;
   next: string | null;
@@ -14,6 +14,10 @@ export interface ParsedMeta extends ShownOrder {
   /** The value that came instead of a count, shortened. */
   badTotal?: string;
   count: number;
+  /** Whether its records prove that the list is sorted. */
+  showsOrder: boolean;
+  /** The places of records that share the sort key of the record before. Absent when there are none. */
+  ties?: readonly number[];
 }
 
 /** A record that the service cannot render. Only its place in the list is known. */
@@ -23,7 +27,6 @@ export interface Hole {
   reason: string;
 }
 
-/** One page of a list, as it was fetched. */
 export interface FetchedPage {
   /** The requested path and query. */
   request: string;
@@ -36,12 +39,11 @@ export interface FetchedPage {
   known?: RememberedPage;
   bodyHash: string;
   bytes: number;
-  /** When the request was sent and when the reply arrived: the content of the page is of a moment in between. */
+  /** The content of the page is of a moment between these two. */
   askedAt: Date;
   observedAt: Date;
 }
 
-/** One page of a list, as the walk returns it. */
 export interface Page extends FetchedPage {
   resource: Resource;
   seq: number;
@@ -70,7 +72,7 @@ export function parseListPage(value: unknown, resource: Resource, url: string, b
   };
 }
 
-/** The facts of a known page, with the `meta` of a new reply. */
+/** The `meta` of a new reply with the records of a known page. */
 export function parseKnownMeta(
   envelope: unknown,
   { meta: { count, showsOrder, ties } }: RememberedPage,
@@ -121,25 +123,19 @@ function describe(value: unknown): string {
   return value === undefined ? "missing" : jsonText(value, 60).toWellFormed();
 }
 
-/** What the records of a page say about the order of their list. */
-interface ShownOrder {
-  /** Whether they prove that the list is sorted. */
-  showsOrder: boolean;
-  /** The places of records that share the sort key of the record before. Absent when there are none. */
-  ties?: readonly number[];
-}
-
 function dateOf(record: unknown) {
   const value = (record as { date?: unknown } | null)?.date;
   return typeof value === "string" ? parseLocalTime(value) : null;
 }
 
 /**
- * Reads the order of a page. Builds come newest first by `date`, which never changes, so dates that never rise
- * prove the order. Builds with equal dates may come in any order. No other list has a sort key that can be
- * compared here: slugs and names are sorted by the rules of the service's database, users and files by no rule.
+ * Builds come newest first by `date`, which never changes, so dates that never rise prove the order. No other list has a
+ * key that can be compared here: slugs and names are sorted by the service's database, users and files by no rule.
  */
-export function readOrder(resource: Resource, records: readonly unknown[]): ShownOrder {
+export function readOrder(
+  resource: Resource,
+  records: readonly unknown[],
+): Pick<ParsedMeta, "showsOrder" | "ties"> {
   if (resource !== "build") return { showsOrder: false };
   const ties: number[] = [];
   let later: bigint | null = null;
@@ -152,10 +148,7 @@ export function readOrder(resource: Resource, records: readonly unknown[]): Show
   return { showsOrder: true, ...(ties.length > 0 && { ties }) };
 }
 
-/**
- * The dates of a page of builds, as texts of one length that sort as they do. Null where one has none, or the page does not
- * show its order.
- */
+/** The dates of a page of builds, as texts of one length. Null where one has none, or the page does not show its order. */
 export function datesOf(records: readonly unknown[]): string[] | null {
   const dates: string[] = [];
   for (const record of records) {

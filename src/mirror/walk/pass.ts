@@ -8,7 +8,7 @@ import type { PassFacts } from "./verdicts.ts";
 /** The number of latest records whose place is remembered, to check that records keep their order. */
 const REMEMBERED = 4096;
 
-/** The records that one pass over a list has covered, and the places of the latest ones. */
+/** The records that one pass has covered, and the places of the latest ones. */
 export function createCoveredIds() {
   const covered = createIdSet();
   /** The places in the order of the list. The records that were read first come first. */
@@ -36,10 +36,7 @@ export function createCoveredIds() {
   }
 
   return {
-    /**
-     * Compares a page with what is covered: how many of its records are, in how many groups of one sort key, and whether
-     * they came in another order than before. `ties` are the places of records that share the key of the record before.
-     */
+    /** Compares a page with what is covered: `groups` are the sort keys of its anchors. */
     compare(ids: readonly string[], ties: readonly number[] = []) {
       const tied = new Set(ties);
       let anchors = 0;
@@ -65,7 +62,7 @@ export function createCoveredIds() {
       }
       return { anchors, groups, isDisordered };
     },
-    /** Adds a page to the covered part. Returns the number of its new records. */
+    /** Returns the number of new records. */
     cover(ids: readonly string[]): number {
       place(ids);
       let added = 0;
@@ -82,10 +79,7 @@ export function createCoveredIds() {
   };
 }
 
-/**
- * The highest ids that were known, pass by pass. A service gives its records rising numbers, so a record with a
- * higher id than all that were known before a pass came after that.
- */
+/** The highest ids that were known, pass by pass: a service gives its records rising numbers. */
 export function createHighestIds() {
   /** Now, before this pass, and before the previous one. */
   let now = Number.NEGATIVE_INFINITY;
@@ -114,7 +108,6 @@ export function createHighestIds() {
 
 const numberOf = (id: string) => (/^\d{1,15}$/.test(id) ? Number(id) : null);
 
-/** The facts about a page that the course needs. */
 export type PageFacts = { meta: ParsedMeta; ids: readonly string[] };
 
 export interface Pass extends PassFacts {
@@ -157,20 +150,13 @@ export function isFull(at: PageRequest, meta: ParsedMeta): boolean {
   return meta.count >= saidLimit(at, meta);
 }
 
-/** How a page was joined to the covered part. */
-export interface Joint {
-  /** Whether the page counts: it has an anchor, or needs none. Another page changes nothing. */
-  isAnchored: boolean;
-  hasNews: boolean;
-  /** Whether it has none, and ends with the record with which the page before ended. */
-  isEcho: boolean;
-}
+export type Joint = ReturnType<typeof joinPage>;
 
 /**
- * Adds a page to the covered part, if it has an anchor or needs none, as at a start. In a list that shows its
- * order the anchors must be in two groups, unless a single one has to do.
+ * Adds a page to the covered part, if it has an anchor or needs none, as at a start. In a list that shows its order the
+ * anchors must be in two groups, unless a single one has to do. `isEcho`: nothing is new, and it ends as the page before.
  */
-export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: "none" | "one" | "two"): Joint {
+export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: "none" | "one" | "two") {
   const { anchors, groups, isDisordered } = pass.covered.compare(page.ids, page.meta.ties);
   // A page with nothing new covers nothing, but as the last one it must show that no record of its date is missing.
   const isIdle = anchors === page.ids.length && page.meta.next !== null;

@@ -10,7 +10,8 @@ const MOST_TIED = 0.75;
 /** The least limit of a page that looks for more behind one without a next. */
 const LEAST_LIMIT = 8;
 
-interface PageBefore {
+/** The request behind a page. It depends on the page alone, so that a replay needs no size of the next one. */
+export function requestBehind(page: {
   at: PageRequest;
   meta: ParsedMeta;
   next: NextLink;
@@ -19,10 +20,7 @@ interface PageBefore {
   /** When the page was served with this limit, half of it is read again, so that all borders are at other places. */
   shiftAt: number;
   isRepeated: boolean;
-}
-
-/** The request behind a page. It depends on the page alone, so that a replay needs no size of the next one. */
-export function requestBehind(page: PageBefore) {
+}) {
   const { at, meta, next, aim, isOverlapping, isRepeated } = page;
   const { count } = meta;
   const isEnd = next.leads !== "on";
@@ -44,7 +42,7 @@ export function requestBehind(page: PageBefore) {
   return {
     limit,
     offset: behind - (isStepping ? 2 : overlap),
-    /** The end of the page: no record in front of it is left to ask for. */
+    /** The end of the page. */
     behind,
     /** The limit that the page was served with, and the one that the service allows, as far as this page says. */
     served,
@@ -60,10 +58,7 @@ export function overlapOf(limit: number): number {
   return Math.min(Math.max(2, Math.ceil(limit / OVERLAP_SHARE)), Math.floor(limit / 2));
 }
 
-/**
- * The records to read again behind a page. They reach past those that share the last sort key, unless so many do that
- * the walk would hardly go on: where as many records come at the head, it would not go on at all.
- */
+/** They reach past the records that share the last sort key, unless so many do that the walk would hardly go on. */
 function overlapAfter(limit: number, { count, showsOrder, ties }: ParsedMeta): number {
   const tail = showsOrder ? tailOf(count, ties) : 0;
   return Math.max(overlapOf(limit), ties && tail <= MOST_TIED * count ? tail + 1 : 0);

@@ -19,14 +19,13 @@ export interface Section extends RememberedPage {
 
 /** The pages that a walk may read beyond those that it must. */
 const SPARE_PAGES = 2;
-/** A smaller part of the usual distance between two sections is too small. */
+/** A smaller part of the usual distance is too small. The sections in front are looked at for it, so many of them. */
 const LEAST_DISTANCE = 0.9;
-/** The sections in front that are looked at for a small distance. */
 const MOST_LEFT_OUT = 32;
 
-export interface WayOn {
+interface WayOn {
   at: PageRequest;
-  /** The offset of the next one as the course has it, and the distance to it. */
+  /** The offset of the next request as the course has it, and the distance to it. */
   next: number;
   step: number;
   /** The offsets that were asked for ahead. They are used up, whatever the page shows. */
@@ -78,8 +77,7 @@ export function createSections(earlier: () => readonly Section[]) {
       const starts = isUsable ? startsBehind(page, way) : [];
       const offsets: number[] = [];
       for (let offset = next - step; offsets.length < count; offsets.push(offset)) {
-        const most = offset + step;
-        const least = offset;
+        const [least, most] = [offset, offset + step];
         const asked = pending.filter((one) => one > least && one <= most);
         offset = asked.length > 0 ? Math.max(...asked) : startWithin(starts, most, step);
         if (most - offset > spare * step) offset = most;

@@ -1,7 +1,6 @@
 /**
- * The verdict on a pass, as a table. After each page the course collects the facts and follows the first row
- * that applies. Rows without a next page end the pass. Their proof is at the start of `course.ts`.
- * `docs/internals/reliability.md` shows the conditions and outcomes, and a test keeps them equal.
+ * The verdict on a pass, as a table: after each page the course follows the first row that applies. The proof is at the
+ * start of `course.ts`. `docs/internals/reliability.md` shows the conditions and outcomes, and a test keeps them equal.
  */
 import type { NextLink, PageRequest } from "../../resources/page-request.ts";
 
@@ -14,16 +13,15 @@ const TOO_LONG = `pages without a new record outnumber the others by more than $
 
 /** The facts that the course counts during one pass. */
 export interface PassFacts {
+  /** All pages, and those that brought a new record. */
   pages: number;
-  /** Pages that brought a new record. */
   newsPages: number;
-  /** Every page after the first had an anchor, and all anchors came in their order. */
+  /** Every page after the first had an anchor, all anchors came in their order; the records show that it is fixed. */
   isProven: boolean;
-  /** The records of the pages show that the order is fixed. */
   showsOrder: boolean;
   /** Every page began with exactly the records with which the page before ended. */
   isStill: boolean;
-  /** A page had no anchor, and the course stepped back. */
+  /** The course stepped back. */
   hasGaps: boolean;
   /** A page from the start showed the end of the list, not full and without a next one, and no page brought more since. */
   startIsEnd: boolean;
@@ -47,14 +45,12 @@ export interface WalkFacts extends PassFacts {
   badTotal: string;
   /** Whether `total_count` ever changed. */
   hasMoved: boolean;
-  /** Whether that page holds as many records as were asked for, or as `meta.limit` says. */
+  /** Whether that page is as long as the service says it may be, and whether it only repeats the end of the one before. */
   isFull: boolean;
-  /** Whether that page repeats the end of the page before, and shows nothing new. */
   isEcho: boolean;
   next: NextLink;
-  /** Whether that page counts: it has an anchor, or needs none. */
+  /** Whether that page counts, and whether a page of the pass counted without an anchor, because none was possible. */
   isAnchored: boolean;
-  /** Whether a page of the pass counted without an anchor, because none was possible. */
   hasUnanchored: boolean;
   /** Whether larger pages than those of the pass are possible. */
   canGrow: boolean;
@@ -69,31 +65,20 @@ export interface WalkFacts extends PassFacts {
   holes: readonly number[];
 }
 
-interface Row {
+export type Verdict = {
   name: string;
   /** The condition in words, for the case that no earlier row applies. */
   when: string;
   applies(facts: WalkFacts): boolean;
-  /** Why this is proof, or why it is not. */
-  why: string;
-}
-
-export type Verdict =
-  | (Row & {
-      /**
-       * `larger_pages` gives the pass up and begins another one. `read_again` begins another one after a pass
-       * that reached its end. `step_back` requests the page further back. `go_on` requests the next page.
-       */
-      outcome: "whole" | "larger_pages" | "read_again" | "step_back" | "go_on";
-    })
-  | (Row & {
-      outcome: "not_whole";
-      /** The reason that the user reads. */
-      reason(facts: WalkFacts): string;
-    });
+  // `larger_pages` gives the pass up, `read_again` follows one that reached its end: both begin another pass.
+} & (
+  | { outcome: "whole" | "larger_pages" | "read_again" | "step_back" | "go_on" }
+  | { outcome: "not_whole"; reason(facts: WalkFacts): string }
+);
 
 export const VERDICTS = [
   {
+    // When every request has a new order, small pages have few anchors; larger ones may have more.
     name: "pages too small",
     when: `${TOO_LONG}, a page had no anchor or the order changed, and larger pages and another pass are left`,
     applies: (facts) =>
@@ -103,32 +88,27 @@ export const VERDICTS = [
       facts.pages < MAX_PAGES &&
       facts.passes < MAX_PASSES,
     outcome: "larger_pages",
-    why: "When every request has a new order, small pages have few anchors; larger ones may have more.",
   },
   {
     name: "no end",
     when: `${TOO_LONG}, or a million pages were read`,
     applies: isTooLong,
     outcome: "not_whole",
-    why: "A list that always has a next page never shows its end, and the end is never guessed.",
     reason: ({ pages, newsPages }) =>
       `the list should have come to its end, but goes on after ${pages} pages, ${newsPages} of them with new records`,
   },
   {
+    // There may be a gap before it, or it is an empty page after the end of a list that became shorter.
     name: "no anchor",
     when: "the page needs an anchor and has none",
     applies: ({ isAnchored }) => !isAnchored,
     outcome: "step_back",
-    why:
-      "More records were deleted in front of the page than it overlaps, so there may be a gap before it. " +
-      "An empty page after the end of a list that became shorter has no anchor either.",
   },
   {
     name: "next is unclear",
     when: "`next` names no page by limit and offset",
     applies: ({ next }) => next.leads === "unclear",
     outcome: "not_whole",
-    why: "The list continues, and nothing says where.",
     reason: ({ next }) => `next should name a page by limit and offset, but is ${next.text}`,
   },
   {
@@ -136,7 +116,6 @@ export const VERDICTS = [
     when: "`next` leads to another path or another service",
     applies: ({ next }) => next.leads === "elsewhere",
     outcome: "not_whole",
-    why: "The list continues, but the records there may belong to another list.",
     reason: ({ at, next }) => `next should stay on ${at.path}, but is ${next.text}`,
   },
   {
@@ -144,16 +123,15 @@ export const VERDICTS = [
     when: "`next` leads to this page or an earlier one",
     applies: ({ next }) => next.leads === "back",
     outcome: "not_whole",
-    why: "The list continues, but the same pages would be read for ever.",
     reason: ({ at, next }) =>
       `next should lead on from offset ${at.offset}, but leads to offset ${next.offset}`,
   },
   {
+    // It gives the next page no anchor and no place to begin.
     name: "empty page",
     when: "the page holds no record, but has a next one",
     applies: ({ next, count }) => next.leads === "on" && count === 0,
     outcome: "not_whole",
-    why: "It gives the next page no anchor and no place to begin.",
     reason: () => "the page holds no record, yet it has a next one",
   },
   {
@@ -161,23 +139,24 @@ export const VERDICTS = [
     when: "there is a next page",
     applies: ({ next }) => next.leads === "on",
     outcome: "go_on",
-    why: "Nothing is missing up to the end of this page, and the list has not ended yet.",
   },
   {
+    // A service may compute `next` from a count that is too small, or cut a page. One page more shows it.
     name: "end not shown",
-    when:
-      "`next` is null, but the page is full; or it shows something new, and ends elsewhere than its count " +
-      "says, or an earlier page was short with a next one",
-    applies: (facts) => facts.count > 0 && (facts.isFull || (!facts.isEcho && isEndDoubtful(facts))),
+    when: "`next` is null, but the page is full; or it shows something new, and ends elsewhere than its count says, or an earlier page was short with a next one",
+    applies(facts) {
+      const { count, isFull, isEcho, hasShortPages, countedTo } = facts;
+      const isDoubtful = hasShortPages || (countedTo !== null && placesOf(facts) !== countedTo);
+      return count > 0 && (isFull || (!isEcho && isDoubtful));
+    },
     outcome: "go_on",
-    why: "A service may compute `next` from a count that is too small, or cut a page. One page more shows whether the list goes on.",
   },
   {
+    // The mirror compares its rows with the count, so a list without one is never settled.
     name: "no count",
     when: "`total_count` is not a number",
     applies: ({ totalCount }) => totalCount === null,
     outcome: "not_whole",
-    why: "The mirror compares its rows with the count, so a list without one is never settled.",
     reason: ({ badTotal }) => `total_count should be a number, but is ${badTotal}`,
   },
   {
@@ -185,72 +164,62 @@ export const VERDICTS = [
     when: "a record could not be rendered",
     applies: ({ holeCount }) => holeCount > 0,
     outcome: "not_whole",
-    why: "Only the place of that record in the list is known.",
     reason: ({ holeCount, holes }) => {
       const places = `${holeCount === 1 ? "offset" : "offsets"} ${holes.join(", ")}${holeCount > holes.length ? ", …" : ""}`;
       return `the service cannot render ${holeCount} of its records, at ${places}`;
     },
   },
   {
+    // A service that hides all records from this reader looks like an empty list.
     name: "nothing shown",
     when: "the pass has no id, but `total_count` is not 0",
     applies: ({ covered, totalCount }) => covered === 0 && totalCount !== 0,
     outcome: "not_whole",
-    why: "A service that hides all records from this reader looks like an empty list.",
     reason: ({ totalCount }) => `the list shows no record where total_count says ${totalCount}`,
   },
   {
+    // One reply held the whole list at one moment. There is no border at which a record could be missed.
     name: "one reply",
     when: "a page from the start of the list showed its end, no later one brought more, and there are no more places",
     applies: (facts) => facts.startIsEnd && isMetByPass(facts),
     outcome: "whole",
-    why: "One reply held the whole list at one moment. There is no border at which a record could be missed.",
   },
   {
     name: "order shown",
     when: "the pass is proven, and its pages show a fixed order",
     applies: (facts) => facts.isProven && facts.showsOrder,
     outcome: "whole",
-    why: "In a fixed order each page continues the one before it without a gap, and the pages show that it is fixed.",
   },
   {
     name: "still list",
     when: "the pass is proven, every page began as the one before had ended, no place is unseen, and `total_count` never changed and says the same",
     applies: (facts) => facts.isProven && facts.isStill && isMetAtRest(facts),
     outcome: "whole",
-    why: "Nothing shows that a record came or went, and there are as many ids as places.",
   },
   {
+    // The fixed order is only an assumption, but two readings with different borders confirm it: the second found
+    // nothing that the first had missed. Higher ids are those of records that came meanwhile.
     name: "two proven passes",
-    when:
-      "this pass and the one before are proven, each new id of this pass is above the highest one that " +
-      "was known before them, and no more places are unseen than such ids came, or pages were short with " +
-      "a next one",
+    when: "this pass and the one before are proven, each new id of this pass is above the highest one that was known before them, and no more places are unseen than such ids came, or pages were short with a next one",
     applies: (facts) =>
       facts.provenPasses > 1 &&
       facts.freshOld === 0 &&
       (facts.hasShortPages || unseen(facts) <= 2 * facts.fresh),
     outcome: "whole",
-    why:
-      "The fixed order is only an assumption, but two readings with different borders confirm it: the " +
-      "second found nothing that the first had missed. Higher ids are those of records that came " +
-      "meanwhile.",
   },
   {
+    // The order may not be fixed, but the second reading found nothing new, and there is no place for more.
     name: "count met, nothing new",
-    when:
-      "the pass has no new id; and either all its pages had anchors and it has an id for each place, or " +
-      "no place is unseen, and `total_count` never changed and says the same",
+    when: "the pass has no new id; and either all its pages had anchors and it has an id for each place, or no place is unseen, and `total_count` never changed and says the same",
     applies: (facts) => facts.fresh === 0 && (isMetByPass(facts) || isMetAtRest(facts)),
     outcome: "whole",
-    why: "The order may not be fixed, but reading the list again found nothing new, and there is no place for more.",
   },
   {
+    // Reading the list again would give them no ids.
     name: "records without an id",
     when: "places are unseen, and at least as many records of the pass have no id",
     applies: (facts) => unseen(facts) > 0 && unseen(facts) <= facts.nameless,
     outcome: "not_whole",
-    why: "These records cannot be distinguished, and reading the list again would give them no ids.",
     reason: (facts) => `${countsOf(facts)}: ${facts.nameless} of its records have no id`,
   },
   {
@@ -259,7 +228,6 @@ export const VERDICTS = [
     applies: (facts) =>
       facts.passes > 1 && facts.fresh === 0 && (!facts.isProven || (facts.isStill && unseen(facts) > 0)),
     outcome: "not_whole",
-    why: "There are more places than ids, and one more reading would find nothing.",
     reason: (facts) => `${countsOf(facts)}, and reading it again found nothing new${orderOf(facts)}`,
   },
   {
@@ -267,21 +235,19 @@ export const VERDICTS = [
     when: `${MAX_PASSES} passes were read`,
     applies: ({ passes }) => passes >= MAX_PASSES,
     outcome: "not_whole",
-    why: "No pass was proof, and a list that always changes must not be read without end.",
     reason: (facts) => `${countsOf(facts)}, after ${facts.passes} passes${orderOf(facts)}`,
   },
   {
+    // Records are missed at borders. Larger pages have fewer borders, so the next pass may be proof.
     name: "not proven yet",
     when: "in all other cases",
     applies: () => true,
     outcome: "read_again",
-    why: "Records are missed at borders. Larger pages have fewer borders, so the next pass may be proof.",
   },
 ] as const satisfies readonly Verdict[];
 
 export type VerdictName = (typeof VERDICTS)[number]["name"];
 
-/** The first row that applies. */
 export function verdictOn(facts: WalkFacts): Verdict & { name: VerdictName } {
   const verdict = VERDICTS.find(({ applies }) => applies(facts));
   if (!verdict) throw new Error("the last row applies to all facts");
@@ -299,10 +265,6 @@ function placesOf({ at, count }: WalkFacts): number {
 
 function unseen(facts: WalkFacts): number {
   return placesOf(facts) - facts.seen;
-}
-
-function isEndDoubtful(facts: WalkFacts): boolean {
-  return facts.hasShortPages || (facts.countedTo !== null && placesOf(facts) !== facts.countedTo);
 }
 
 /**

@@ -14,7 +14,7 @@ import { createSections, type Section } from "./sections.ts";
 /** The retries of an enlarged page, and of a part of a page that failed, because the page has had its own. */
 const NARROWED_RETRIES = 1;
 
-export interface WalkOptions {
+interface WalkOptions {
   resource: Resource;
   course: Course;
   source: PageSource;
@@ -32,13 +32,11 @@ export type Walk = ReturnType<typeof createWalk>;
 
 export function createWalk(options: WalkOptions) {
   const { resource, course, source, signal } = options;
-  // A later pass reads at other places, for the sake of the proof.
+  // A later pass reads at other places and has a size of its own, for the sake of the proof.
   const sections = createSections(() => (course.passes === 1 ? (options.earlier?.() ?? []) : []));
+  const sizing = () => (course.passes === 1 ? options.size : null);
   let isStopped = false;
   let tried: FetchedPage | null = null;
-  /** Later passes have a size of their own, for the sake of the proof. */
-  const sizing = () => (course.passes === 1 ? options.size : null);
-
   let isHighestIdKnown = false;
 
   async function knowHighestId(): Promise<void> {
@@ -106,10 +104,7 @@ export function createWalk(options: WalkOptions) {
     }
   }
 
-  /**
-   * Brings the next request to the size that fits. Pages that were asked for ahead are used up before. Whether
-   * the next page, and those behind it, are as large as the one at `at`.
-   */
+  /** Brings the next request to the size that fits, when no page asked for ahead is left. Whether it is as large as `at`. */
   function fitSize(at: PageRequest): boolean {
     const { request } = course;
     const size = sizing();
