@@ -19,7 +19,7 @@ export function apiUrl(path: string, baseUrl: URL): URL | null {
   return url;
 }
 
-/** Whether two paths lead to the same endpoint of the API, with any parameters. */
+/** Whether two paths lead to the same endpoint, with any parameters. */
 export function isSameEndpoint(one: string, other: string, baseUrl: URL): boolean {
   const path = apiUrl(one, baseUrl)?.pathname;
   return path !== undefined && path === apiUrl(other, baseUrl)?.pathname;

@@ -1,5 +1,3 @@
-/** How the body of a reply becomes text: read, unpacked, decoded by its charset. */
-
 import { isUtf8 } from "node:buffer";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate } from "node:zlib";
@@ -44,12 +42,10 @@ export async function decodeBody(
   try {
     return [await DECODERS[name](Buffer.concat(body), { maxOutputLength: maxBytes })];
   } catch (error) {
-    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") {
+    const { code, message } = error as Error & { code?: string };
+    if (code === "ERR_BUFFER_TOO_LARGE")
       throw new BodyTooLargeError(`the unpacked body is longer than ${maxBytes} bytes`);
-    }
-    throw new UndecodableBodyError(`it could not be unpacked from ${name}: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw new UndecodableBodyError(`it could not be unpacked from ${name}: ${message}`, { cause: error });
   }
 }
 
@@ -65,17 +61,11 @@ function charsetNamed(label: string): string | null {
   }
 }
 
-/** Decodes a body without its mark. Bytes that do not fit become U+FFFD, or throw a TypeError if `fatal`. */
-function decodeCharset(body: Buffer, charset: string, options: { fatal?: boolean } = {}): string {
-  const decoder = new TextDecoder(charset, options);
+/** Leaves the mark out. Bytes that do not fit become U+FFFD, or throw a TypeError if `fatal`. */
+function decodeCharset(body: Buffer, charset: string, fatal = false): string {
+  const decoder = new TextDecoder(charset, { fatal });
   // In one piece, Node 20 reads windows-1252 as if it were ISO-8859-1, and loses quotes and the euro.
   return decoder.decode(body, { stream: true }) + decoder.decode();
-}
-
-interface DecodedReply {
-  text: string;
-  /** Null when all bytes fit. Else the text with U+FFFD for the bytes that do not, and `?` for each that was sent. */
-  damaged: string | null;
 }
 
 /**
@@ -89,8 +79,11 @@ export function charsetOf(contentType: string | undefined): { name: string; unkn
   return { name: name ?? "utf-8", unknown: name === null ? label : null };
 }
 
-/** Decodes a body. A byte order mark is left out. Bytes that do not fit become U+FFFD. Takes linear time. */
-export function decodeReply(body: Buffer, charset: string): DecodedReply {
+/**
+ * Decodes a body in linear time, without its byte order mark. Bytes that do not fit become U+FFFD. `damaged` is null when
+ * all fit, else the text with `?` for each U+FFFD that was sent.
+ */
+export function decodeReply(body: Buffer, charset: string): { text: string; damaged: string | null } {
   if (charset !== "utf-8" && !(charset === NEVER_FAILING && isUtf8(body))) return decodeOther(body, charset);
   const text = withoutMark(body.toString("utf8"));
   if (!text.includes("\uFFFD") || isUtf8(body)) return { text, damaged: null };
@@ -109,9 +102,9 @@ const NEVER_FAILING = "windows-1252";
 
 const REPLACEMENT = Buffer.from("\uFFFD");
 
-function decodeOther(body: Buffer, charset: string): DecodedReply {
+function decodeOther(body: Buffer, charset: string): ReturnType<typeof decodeReply> {
   try {
-    return { text: decodeCharset(body, charset, { fatal: true }), damaged: null };
+    return { text: decodeCharset(body, charset, true), damaged: null };
   } catch {
     const text = decodeCharset(body, charset);
     return { text, damaged: withoutEscapes(text) };
@@ -125,14 +118,9 @@ function withoutEscapes(text: string): string {
   return text.replace(/\\(?:\\|ufffd)/gi, (found) => (found === "\\\\" ? found : "?"));
 }
 
-const SEARCHED_BYTES = 1024;
-
-/**
- * The text of a page, by its byte order mark, else the `charset` of its `Content-Type`, else that of its own
- * `meta` element, else UTF-8. Bytes that are not valid become U+FFFD. Never throws.
- */
+/** The text of a page, by its mark, its `Content-Type`, its own `meta` or XML declaration, else as UTF-8. Never throws. */
 export function decodePage(body: Buffer, contentType: string): string {
-  const start = body.subarray(0, SEARCHED_BYTES).toString("latin1");
+  const start = body.subarray(0, 1024).toString("latin1");
   const named =
     markOf(body) ??
     charsetIn(contentType) ??

@@ -6,14 +6,7 @@ import { markDamaged, parseJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { apiUrl, requestLabel } from "./api-url.ts";
 import { charsetOf, decodeReply } from "./body.ts";
-import {
-  byteLengthOf,
-  createHost,
-  type Host,
-  type HostReply,
-  type HostRequest,
-  type HostSettings,
-} from "./host.ts";
+import { byteLengthOf, createHost, type HostReply, type HostRequest, type HostSettings } from "./host.ts";
 import { type SplitReply, splitReply } from "./split-reply.ts";
 import {
   COMMAND_WORDING,
@@ -38,10 +31,8 @@ export interface FetchOptions<T>
    * Looks up a body by its hash. One that is known is not parsed: what is returned here makes the value of its `meta`,
    * in an envelope without objects. That is null for a body of another form than a page, which is known as a whole.
    */
-  recall?(hash: string): Promise<Known<T> | null>;
+  recall?(hash: string): Promise<((envelope: unknown, url: string) => T) | null>;
 }
-
-type Known<T> = (envelope: unknown, url: string) => T;
 
 export interface JsonReply<T> extends Pick<HostReply, "sentAt" | "receivedAt" | "serverDate" | "reply"> {
   url: string;
@@ -54,19 +45,10 @@ export interface JsonReply<T> extends Pick<HostReply, "sentAt" | "receivedAt" | 
   bytes: number;
 }
 
-/** Sends requests to the service at a steady pace, with retries. One request in, one parsed reply out. */
-export interface Client extends Pick<Host, "isUp" | "lost" | "stats" | "clockAhead" | "close"> {
-  readonly baseUrl: URL;
-  /**
-   * Fetches JSON from a path of the API. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or
-   * `UnexpectedShapeError` after all retries, and the signal's reason when aborted. Once the host is lost
-   * (see `host-gate.ts`), all requests fail at once with one of the first three errors. Safe to repeat: every
-   * request is a GET.
-   */
-  fetchJson<T>(path: string, options: FetchOptions<T>): Promise<JsonReply<T>>;
-}
+export type Client = ReturnType<typeof createClient>;
 
-export function createClient(options: ClientOptions): Client {
+/** Sends requests to the service at a steady pace, with retries. One request in, one parsed reply out. */
+export function createClient(options: ClientOptions) {
   const { baseUrl } = options;
   const { nameOf } = options.wording ?? COMMAND_WORDING;
   const parseTurn = createTurnstile();
@@ -91,7 +73,12 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...host,
     baseUrl,
-    async fetchJson<T>(path: string, { parse, recall, ...request }: FetchOptions<T>) {
+    /**
+     * Fetches JSON from a path of the API. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or
+     * `UnexpectedShapeError` after all retries, and the signal's reason when aborted. Once the host is lost
+     * (see `host-gate.ts`), all requests fail at once with one of the first three errors.
+     */
+    async fetchJson<T>(path: string, { parse, recall, ...request }: FetchOptions<T>): Promise<JsonReply<T>> {
       const url = apiUrl(path, baseUrl);
       if (!url) {
         const shown = path.slice(0, 200);
@@ -130,10 +117,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/**
- * Lets one caller pass in each turn of the event loop. Parsing a page takes milliseconds. When several pages
- * arrive at once, other work that waits for a socket, such as loading, would otherwise wait for all of them.
- */
+/** One caller a turn of the event loop: else loading would wait for all pages that arrive at once to be parsed. */
 function createTurnstile(): () => Promise<void> {
   let last: Promise<void> = Promise.resolve();
   return () => {
@@ -182,21 +166,9 @@ function decodeJson(bytes: Buffer, charset: string, asReply: (value: unknown) =>
   return reply;
 }
 
-interface Told {
-  client: Client;
-  log: Logger;
-}
-
 /** The same for work on one list: each line of its client and its log, those of retries too, has its `resource`. */
-export function aboutList<Parts extends Told>(parts: Parts, resource: Resource): Parts {
-  const { client, log } = parts;
-  const listLog = log.child({ resource });
-  return {
-    ...parts,
-    client: {
-      ...client,
-      fetchJson: (path, options) => client.fetchJson(path, { log: listLog, ...options }),
-    },
-    log: listLog,
-  };
+export function aboutList<Parts extends { client: Client; log: Logger }>(parts: Parts, resource: Resource) {
+  const log = parts.log.child({ resource });
+  const fetchJson: Client["fetchJson"] = (path, options) => parts.client.fetchJson(path, { log, ...options });
+  return { ...parts, client: { ...parts.client, fetchJson }, log };
 }

@@ -4,13 +4,6 @@ import type { Resource } from "../../resources/resources.ts";
 import type { Client, FetchOptions } from "./client.ts";
 import { isGone } from "./retry.ts";
 
-export interface Detail {
-  record: unknown;
-  request: string;
-  askedAt: Date;
-  observedAt: Date;
-}
-
 /** Whether a key leads out of its resource: `.` and `..` are steps, also behind a slash that is decoded. */
 const leadsOut = (key: string) => key.split(/[/\\]/).some((part) => part === "." || part === "..");
 
@@ -18,16 +11,15 @@ const leadsOut = (key: string) => key.split(/[/\\]/).some((part) => part === "."
 const detailPath = (resource: Resource, key: string) => `/api/v1/${resource}/${encodeURIComponent(key)}/`;
 
 /**
- * Asks for one record by id, or a project by its slug. Throws `UnexpectedShapeError` for a list: services
- * answer so when a version is asked for by the slug of a project. Throws it without a request for a key that no
- * path can hold.
+ * Asks for one record by id, or a project by its slug. Throws `UnexpectedShapeError` for a list, which services send for a
+ * version by the slug of a project, and without a request for a key that no path can hold.
  */
 export async function fetchDetail(
   client: Client,
   resource: Resource,
   key: string,
   options: Pick<FetchOptions<unknown>, "retries"> = {},
-): Promise<Detail> {
+) {
   const request = detailPath(resource, key);
   if (leadsOut(key)) {
     const message = `a ${resource} cannot be asked for by '${key}', because that leads elsewhere`;
@@ -35,7 +27,7 @@ export async function fetchDetail(
   }
   const reply = await client.fetchJson(request, {
     ...options,
-    parse(value, url) {
+    parse(value, url): { record: unknown } {
       if (recordId(value) !== null) return { record: value };
       const isList = Array.isArray((value as { objects?: unknown } | null)?.objects);
       const came = isList ? "a list" : "no record with an id";
@@ -48,7 +40,7 @@ export async function fetchDetail(
 
 /** The answer of the detail endpoint about one record. */
 export type DetailAnswer =
-  | { kind: "found"; detail: Detail }
+  | { kind: "found"; detail: Awaited<ReturnType<typeof fetchDetail>> }
   /** It answered 404 or 410 at these moments. A cache's reply counts as asked for when the cache got it. */
   | { kind: "gone"; request: string; askedAt: Date; observedAt: Date }
   | { kind: "unclear"; error: UpstreamError | null };

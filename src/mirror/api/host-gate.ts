@@ -11,13 +11,9 @@
  *
  * A round is one failure together with the failures of all requests that ran at the same time: they have one
  * cause. One record or page that always fails does not mean that the host is away, so only the root decides.
- * It is the cheapest page, and every such service has it.
  *
  * In addition, 429 and 503 hold all requests back, for as long as the reply asks. The pace stores this hold,
  * because it outlasts the gate, which belongs to one run.
- *
- * A request keeps its place in the client's queue while it waits here. While the gate is shut, no other
- * request could use that place.
  */
 import { EventEmitter, once } from "node:events";
 import type { Clock } from "../../base/clock.ts";
@@ -33,7 +29,6 @@ import type { Hold, HostPace } from "./host-pace.ts";
 import { withSignals } from "./link-signals.ts";
 import { isRefusal, MAX_RETRY_AFTER_MS, retryWaitMs } from "./retry.ts";
 
-/** After this many failed rounds in a row, only the root is asked. */
 const MAX_FAILED_ROUNDS = 5;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSES = 2;
@@ -41,21 +36,16 @@ const MAX_PAUSES = 2;
 const REPORTED_HOLD_MS = 5000;
 const YEAR_MS = 365 * 86_400_000;
 
-export interface HostGateOptions {
-  /** The pace of the host. Other gates may share it, later or at the same time. */
+interface HostGateOptions {
   pace: HostPace;
   /** The retries of a request. The host is lost after as many pauses, at most 2. */
   retries: number;
   clock: Clock;
-  /**
-   * Asks the root of the API once, without passing the gate. Rejects as a request does, and also for an
-   * answer from a cache, because that says nothing about the host.
-   */
+  /** Asks the root of the API once, without passing the gate. Rejects as a request does, and for an answer of a cache. */
   probe(): Promise<unknown>;
   /** Ends the waits that do not belong to a request. */
   signal: AbortSignal;
   whenLost: string;
-  /** Called at the start of each pause, and after 429 or 503 held requests back for more than 5 s. */
   onWarning(message: string): void;
   /** @default Math.random */
   random?: () => number;
@@ -179,11 +169,9 @@ export function createHostGate(options: HostGateOptions) {
     }
     isHeld = false;
     const heldMs = clock.now().getTime() - since;
-    const { status } = last.refusal;
+    const why = `the service answered ${last.refusal.status}`;
     if (heldMs > REPORTED_HOLD_MS)
-      options.onWarning(
-        `requests were held back for ${describeTime(heldMs)}: the service answered ${status}`,
-      );
+      options.onWarning(`requests were held back for ${describeTime(heldMs)}: ${why}`);
     changes.emit("change");
   }
 
@@ -195,11 +183,7 @@ export function createHostGate(options: HostGateOptions) {
   return {
     /** Aborted when the host is lost. Its reason, of the last failure's class, then fails every request. */
     lost: lost.signal as AbortSignal,
-    /**
-     * Sends as soon as the host may be asked, and learns from the result. `attempt` counts the tries of the
-     * request from 1. Rejects as `send` does, or with the reason of the signal, which should be linked to
-     * `lost`.
-     */
+    /** Sends as soon as the host may be asked. `attempt` counts the tries from 1. The signal should be linked to `lost`. */
     async ask<T>(send: () => Promise<T>, attempt: number, signal: AbortSignal): Promise<T> {
       do {
         while (!isOpen()) await nextChange(signal);

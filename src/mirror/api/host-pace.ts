@@ -6,20 +6,15 @@ import { withSignals } from "./link-signals.ts";
 export type Hold = ReturnType<typeof createHold>;
 export type HostPace = ReturnType<typeof createHostPace>;
 
-interface HostPaceOptions {
-  ratePerSecond: number;
-  clock: Clock;
-}
-
 const MAX_SLOWNESS = 16;
 /** After about 70 answers, a pace that was halved is nearly back at the old one. */
 const EASE = 0.99;
 
 /**
- * The limits for all requests to one host, from every run of the process: an even pace, slower after
- * refusals, and the hold that the host asked for. A process creates one for all its runs.
+ * The limits for all requests to one host: an even pace, slower after refusals, and the hold that the host asked for. A
+ * process creates one for all its runs.
  */
-export function createHostPace({ ratePerSecond, clock }: HostPaceOptions) {
+export function createHostPace({ ratePerSecond, clock }: { ratePerSecond: number; clock: Clock }) {
   const nowMs = () => clock.now().getTime();
   const turns = ratePerSecond === 0 ? null : createTurns(ratePerSecond);
   let slowness = 1;
@@ -40,7 +35,7 @@ export function createHostPace({ ratePerSecond, clock }: HostPaceOptions) {
     ease(): void {
       slowness = Math.max(1, slowness * EASE);
     },
-    /** Starts a hold for a refusal. If a hold is running, the one that ends last counts. */
+    /** If a hold is running, the one that ends last counts. */
     hold(waitMs: number, refusal: HttpStatusError): void {
       const hold = createHold(waitMs, refusal, nowMs);
       if (held === null || held.leftMs() <= hold.leftMs()) held = hold;
@@ -65,13 +60,9 @@ function createHold(waitMs: number, refusal: HttpStatusError, nowMs: () => numbe
     get untilMs() {
       return untilMs;
     },
-    /**
-     * The milliseconds that are left, never more than the server asked for. When our clock is set back, the
-     * rest counts from the new time.
-     */
     leftMs(): number {
       const now = nowMs();
-      // Otherwise a hold from a clock that was years ahead would last for years.
+      // Our clock was set back: the rest counts from the new time. Else a hold could last for years.
       if (now < latestMs) untilMs = now + Math.min(waitMs, untilMs - latestMs);
       latestMs = now;
       return untilMs - now;
@@ -91,8 +82,7 @@ const CLOCK_CHECK_MS = 1000;
  */
 function createTurns(ratePerSecond: number) {
   const intervalCap = Math.max(1, Math.round((ratePerSecond * SHORTEST_INTERVAL_MS) / 1000));
-  // p-queue counts whole milliseconds. Half a millisecond less never lets two turns come closer, and lets a
-  // timer that fires on time pass.
+  // p-queue counts whole milliseconds. Half of one less never lets turns come closer, and lets a timer on time pass.
   const interval = Math.ceil((intervalCap * 1000) / ratePerSecond) - 0.5;
   const createQueue = () => ({
     queue: new PQueue({ strict: true, intervalCap, interval }),

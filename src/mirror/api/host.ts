@@ -34,7 +34,6 @@ export interface RetryLog {
   warn(facts: { attempt: number; wait_ms: number | null; error: string }, message: string): void;
 }
 
-/** What the one who asks decides, for every host and all of its requests. */
 export interface HostSettings
   extends Pick<
     Config,
@@ -58,7 +57,6 @@ export interface HostSettings
   meter?: RequestMeter | undefined;
 }
 
-/** Where a host is, and how its replies are taken. */
 interface HostPlace {
   baseUrl: URL;
   /** The cheapest address of the host. It is asked when the host may be away. */
@@ -75,15 +73,14 @@ interface HostPlace {
 /** A header of a reply by its name in lower case; the first one where there are several. */
 type ReadHeader = (name: string) => string | undefined;
 
+/** `retries`, `timeoutMs` and `log` are the host's own by default; `mostRetries` limits the first. */
 export interface HostRequest<T> {
   headers?: Readonly<Record<string, string>>;
-  /** The number of retries, `mostRetries` at most. @default the host's own */
   retries?: number;
   timeoutMs?: number;
   /** Among waiting requests, those with a higher one are sent first. @default 0 */
   priority?: number;
   signal?: AbortSignal;
-  /** Hears of the retries of this request. @default the host's own */
   log?: RetryLog;
   /** A value other than undefined is the answer: the body is not read, and any status will do. */
   answerEarly?(status: number, header: ReadHeader): T | undefined;
@@ -100,9 +97,7 @@ export interface HostReply {
   hide(text: string): string;
   /** When the last try was sent, after its last redirect; for a reply of a cache, when that got it. */
   sentAt: Date;
-  /** When the last byte arrived. */
   receivedAt: Date;
-  /** The `Date` header of the reply, or null. */
   serverDate: Date | null;
 }
 
@@ -207,15 +202,9 @@ export function createHost(settings: HostSettings, place: HostPlace) {
       const source = "authorization" in given ? "header" : login === null ? null : "baseUrl";
       // A date is on the server's clock, which may differ from ours.
       const retryAfterMs = parseRetryAfter(header("retry-after"), serverDate ?? clock.now());
-      const times = { askedAt, observedAt: clock.now() };
-      const facts = {
-        status,
-        retryAfterMs,
-        login: source,
-        words: excerpt(text, hide),
-        nameOf: wording.nameOf,
-      } as const;
-      throw attachReply(statusError(url, { ...facts, ...times }), reply, shownBody(text, hide));
+      const facts = { status, retryAfterMs, login: source, askedAt, observedAt: clock.now() } as const;
+      const error = statusError(url, { ...facts, words: excerpt(text, hide), nameOf: wording.nameOf });
+      throw attachReply(error, reply, shownBody(text, hide));
     }
     const body = await decoded;
     const times = { sentAt: askedAt, receivedAt: clock.now(), serverDate };
@@ -238,8 +227,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
       if (sent.kind !== "reply") meter?.answered(labelOf(url), sent.status);
       return sent;
     } catch (reason) {
-      const outOfTimeMs = deadline.signal.aborted ? timeoutMs : null;
-      const facts = { timeoutMs: outOfTimeMs, nameOf: wording.nameOf, route };
+      const facts = { timeoutMs: deadline.signal.aborted ? timeoutMs : null, nameOf: wording.nameOf, route };
       const error = signal.aborted ? signal.reason : toUpstreamError(reason, url, facts);
       meter?.answered(labelOf(url), signal.aborted ? "stopped" : answerOf(error));
       throw error;
@@ -270,14 +258,9 @@ export function createHost(settings: HostSettings, place: HostPlace) {
       if (redirects > MAX_REDIRECTS) throw new RedirectsError(url, MAX_REDIRECTS, sent.status);
       sent = await askOnce(sent.target);
     }
+    if (sent.kind === "answer") return sent.value;
     // Not inside `sendInTime`, so that a bug in `read` is not reported as a network error.
-    return sent.kind === "answer" ? sent.value : read(sent, question);
-  }
-
-  async function read<T>(
-    { reply, status }: Extract<Sent<T>, { kind: "reply" }>,
-    question: HostRequest<T>,
-  ): Promise<T> {
+    const { reply, status } = sent;
     try {
       const value = await question.read(reply);
       meter?.answered(labelOf(reply.url), status);
@@ -307,13 +290,9 @@ export function createHost(settings: HostSettings, place: HostPlace) {
         });
       });
     },
-    /**
-     * Whether the root answers now. For callers whose page or record keeps failing. False once the host is lost.
-     * Rejects when `signal` is aborted or the host is closed.
-     */
+    /** Whether the root answers now, for callers whose page keeps failing. Rejects on a signal, or when closed. */
     isUp: (signal?: AbortSignal): Promise<boolean> =>
       withSignals([closing.signal, settings.signal, signal], gate.isUp),
-    /** Aborted when the host is lost. Its reason is the error of every request from then on. */
     lost: gate.lost,
     /** Requests sent, retries included, and body bytes received, since the start. */
     stats: () => ({ ...stats }),

@@ -16,9 +16,6 @@ function percentDecode(text: string): string {
   });
 }
 
-/** A shorter one would be found in common words. */
-const MIN_LENGTH = 4;
-
 /** Hides the logins of these URLs and headers in a text from outside: an error page may send our own request back. */
 export function createLoginHider(
   urls: readonly (URL | null)[],
@@ -27,16 +24,14 @@ export function createLoginHider(
   const secrets = urls
     .flatMap((url) => (url === null ? [] : secretsOf(url)))
     .concat(Object.entries(headers).flatMap(([name, value]) => (SECRET.test(name) ? loginsIn(value) : [])))
-    .filter((secret) => secret.length >= MIN_LENGTH);
+    // A shorter one would be found in common words.
+    .filter((secret) => secret.length >= 4);
   return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), text);
 }
 
 const SECRET = /auth|cookie|token|secret|key/i;
 
-function loginsIn(value: string): string[] {
-  const [, behind] = /^\S+ +(\S.*)$/.exec(value) ?? [];
-  return behind === undefined ? [value] : [value, behind];
-}
+const loginsIn = (value: string) => [value, ...(/^\S+ +(\S.*)$/.exec(value) ?? []).slice(1)];
 
 /** A user name without a password may be a token. */
 function secretsOf(url: URL): string[] {

@@ -1,11 +1,11 @@
 import { UnexpectedShapeError, WrongAddressError } from "../../base/errors.ts";
 import { BodyTooLargeError, decodePage } from "./body.ts";
-import { createHost, type Host, type HostSettings } from "./host.ts";
+import { createHost, type HostSettings } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
 import { isGone } from "./retry.ts";
 import { RedirectsError, showUrl } from "./upstream-errors.ts";
 
-export interface PageClientOptions extends HostSettings {
+interface PageClientOptions extends HostSettings {
   docsUrl: URL;
   /** Whether a redirect may be followed to this address, which is on the origin. */
   isPage(url: URL): boolean;
@@ -26,17 +26,7 @@ export type PageReply =
   /** A reply that is no page of text. `reason` is for people, such as "is application/pdf, not HTML". */
   | { kind: "no page"; reason: string; status: number };
 
-/** Fetches pages of documentation from one host, by the rules that also hold for the API. */
-export interface PageClient extends Pick<Host, "isUp" | "lost" | "stats" | "close"> {
-  /**
-   * Fetches a page, or learns that it is unchanged. Throws as `Host.ask` does for the replies that
-   * `PageReply` does not name. A page that fails is asked for twice at most, because one page matters little.
-   */
-  fetchPage(url: URL, known: Validators): Promise<PageReply>;
-}
-
 const MAX_PAGE_BYTES = 5 * 1024 * 1024;
-const MAX_RETRIES = 1;
 
 class PageMovedError extends WrongAddressError {
   override name = "PageMovedError";
@@ -52,9 +42,12 @@ class PageMovedError extends WrongAddressError {
   }
 }
 
-export function createPageClient(options: PageClientOptions): PageClient {
+export type PageClient = ReturnType<typeof createPageClient>;
+
+/** Fetches pages of documentation from one host, by the rules that also hold for the API. */
+export function createPageClient(options: PageClientOptions) {
   const { docsUrl, isPage } = options;
-  const host = createHost(options, {
+  const { ask, isUp, lost, stats, close } = createHost(options, {
     baseUrl: docsUrl,
     rootUrl: new URL(docsUrl.origin),
     // Hosts of documents stand behind caches as a rule, and their pages come from there too.
@@ -70,16 +63,18 @@ export function createPageClient(options: PageClientOptions): PageClient {
   });
 
   return {
-    async fetchPage(url, known) {
+    /** Fetches a page, or learns that it is unchanged. Throws for the replies that `PageReply` does not name. */
+    async fetchPage(url: URL, known: Validators): Promise<PageReply> {
       const headers = {
         ...(known.etag !== null && { "if-none-match": known.etag }),
         ...(known.lastModified !== null && { "if-modified-since": known.lastModified }),
       };
       const isConditional = Object.keys(headers).length > 0;
       try {
-        return await host.ask<PageReply>(url, {
+        return await ask<PageReply>(url, {
           headers,
-          retries: MAX_RETRIES,
+          // One page matters little.
+          retries: 1,
           answerEarly(status, header) {
             // Without a condition there is nothing that could be unchanged.
             if (status === 304 && isConditional) return { kind: "unchanged", status };
@@ -97,19 +92,15 @@ export function createPageClient(options: PageClientOptions): PageClient {
         });
       } catch (error) {
         if (isGone(error)) return { kind: "gone", status: error.status };
-        if (error instanceof RedirectsError)
-          return { kind: "no page", reason: "redirects too often in a row", status: error.status };
-        if (error instanceof PageMovedError)
-          return { kind: "no page", reason: error.reason, status: error.status };
+        const noPage = (reason: string, status: number) => ({ kind: "no page" as const, reason, status });
+        if (error instanceof RedirectsError) return noPage("redirects too often in a row", error.status);
+        if (error instanceof PageMovedError) return noPage(error.reason, error.status);
         if (error instanceof UnexpectedShapeError && error.cause instanceof BodyTooLargeError)
-          return { kind: "no page", reason: error.cause.message, status: 200 };
+          return noPage(error.cause.message, 200);
         throw error;
       }
     },
-    isUp: host.isUp,
-    lost: host.lost,
-    stats: host.stats,
-    close: host.close,
+    ...{ isUp, lost, stats, close },
   };
 }
 

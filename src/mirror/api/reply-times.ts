@@ -16,9 +16,8 @@ export function parseHttpDate(header: string | undefined): Date | null {
 }
 
 /**
- * The wait that a `Retry-After` header asks for, in milliseconds from `now`: seconds or an HTTP date (RFC
- * 9110, 10.2.3). A past date or a negative number gives 0. Undefined when the header is missing or cannot be
- * read.
+ * The wait that a `Retry-After` header asks for, in milliseconds from `now`: seconds or an HTTP date (RFC 9110, 10.2.3). 0
+ * for a past one. Undefined when the header is missing or cannot be read.
  */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim();
@@ -34,9 +33,6 @@ export function cacheAgeMs(age: string | undefined): number {
   return Math.min(Number(age) + 1, 366 * 86_400) * 1000;
 }
 
-/** `Date` has whole seconds, so the real time was less than this much later. */
-const DATE_STEP_MS = 1000;
-
 /**
  * Narrows the difference of the clocks with each reply: the service read its own after the request was sent and before the
  * reply arrived. When no difference fits all replies, a clock was set, and learning starts again from the latest reply.
@@ -47,7 +43,8 @@ export function createClockDifference() {
     learn(serverDate: Date, sentAt: Date, receivedAt: Date): void {
       const bounds = {
         minMs: serverDate.getTime() - receivedAt.getTime(),
-        maxMs: serverDate.getTime() + DATE_STEP_MS - sentAt.getTime(),
+        // `Date` has whole seconds.
+        maxMs: serverDate.getTime() + 1000 - sentAt.getTime(),
       };
       // Our own clock was set back by more than a second during the request, so this reply shows nothing.
       if (bounds.minMs > bounds.maxMs) return;

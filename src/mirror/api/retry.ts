@@ -17,7 +17,7 @@ export const MAX_RETRY_AFTER_MS = 5 * 60_000;
 /** A proxy's error page with status 200 may be gone soon. A server with another interface stays wrong. */
 const MAX_SHAPE_RETRIES = 2;
 
-export interface RetryOptions {
+interface RetryOptions {
   retries: number;
   clock: Clock;
   signal: AbortSignal | undefined;
@@ -33,11 +33,9 @@ export function isRetryable(error: unknown, attempt: number): error is UpstreamE
     if ((error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return false;
     return error.status >= 500 || error.status === 429 || error.status === 408 || error.status === 425;
   }
-  if (error instanceof WrongAddressError) return false;
-  if (error instanceof UnexpectedShapeError) {
+  if (error instanceof WrongAddressError || error instanceof ProxyRefusedError) return false;
+  if (error instanceof UnexpectedShapeError)
     return attempt <= MAX_SHAPE_RETRIES && !(error.cause instanceof BodyTooLargeError);
-  }
-  if (error instanceof ProxyRefusedError) return false;
   return error instanceof NetworkError || error instanceof TimeoutError;
 }
 
@@ -52,19 +50,14 @@ export function isGone(error: unknown): error is HttpStatusError {
 }
 
 /** The wait after try number `attempt`: the `Retry-After`, or else full jitter below a limit that doubles. */
-export function retryWaitMs(
-  error: UpstreamError,
-  attempt: number,
-  random: () => number = Math.random,
-): number {
+export function retryWaitMs(error: UpstreamError, attempt: number, random = Math.random): number {
   const asked = error instanceof HttpStatusError ? error.retryAfterMs : undefined;
   return asked ?? Math.round(random() * Math.min(MAX_WAIT_MS, BASE_WAIT_MS * 2 ** (attempt - 1)));
 }
 
 /**
- * Calls `attempt` with the number of the try, from 1, until it succeeds. Throws the last error when a retry
- * cannot help or all tries are used. Between tries it waits by `retryWaitMs`, but not after refusals: then
- * `attempt` itself waits at the gate.
+ * Calls `attempt` with the number of the try, from 1, until it succeeds. Throws the last error when a retry cannot help or
+ * all tries are used. It waits by `retryWaitMs`, but not after refusals: then `attempt` itself waits at the gate.
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,

@@ -12,10 +12,7 @@ const HEAD = new RegExp(
 const TAIL = /\]([ \t\n\r]*\}[ \t\n\r]*)$/;
 
 /** A reply as `{"meta": …, "objects": […]}`, with the bytes of its `objects` as they came. */
-export interface SplitReply {
-  meta: unknown;
-  objects: Buffer[];
-}
+export type SplitReply = { meta: unknown; objects: Buffer[] };
 
 /**
  * Splits a reply in UTF-8 into its `meta` and its `objects`. Null for any other form, such as another order of the keys.

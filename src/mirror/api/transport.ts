@@ -1,7 +1,6 @@
 import type { DispatcherOptions } from "./dispatcher.ts";
 import type { Fetch } from "./fetch.ts";
 
-/** The head of a reply, and its body as it comes. */
 export interface RawReply {
   status: number;
   /** By name in lower case. */
@@ -13,13 +12,12 @@ export interface RawReply {
 interface Transport {
   /** Whether it unpacks bodies itself, whatever their `content-encoding` says. It then asks for the encodings too. */
   readonly unpacks: boolean;
-  /** The signal ends a request in time: nothing else limits the wait for a reply. */
+  /** Nothing but the signal limits the wait for a reply. */
   send(url: URL, request: { headers: Record<string, string>; signal: AbortSignal }): Promise<RawReply>;
   /** May be called twice. */
   close(): Promise<void>;
 }
 
-/** Our own connections. */
 export function createTransport(options: DispatcherOptions): Transport {
   const connections = createConnections(options);
   return {
@@ -33,7 +31,6 @@ export function createTransport(options: DispatcherOptions): Transport {
   };
 }
 
-/** The ways of a function. */
 export function transportOf(fetch: Fetch): Transport {
   return {
     unpacks: true,
@@ -64,16 +61,8 @@ export function transportOf(fetch: Fetch): Transport {
   };
 }
 
-let loaded: Promise<typeof import("./dispatcher.ts")> | undefined;
-
-/**
- * Loads what the first request needs. For programs that may send it long after their start: an upgrade may have replaced
- * their files by then.
- */
-export function loadConnections() {
-  loaded ??= import("./dispatcher.ts");
-  return loaded;
-}
+/** Loads what the first request needs. For programs that send it long after their start: an upgrade may replace their files. */
+export const loadConnections = () => import("./dispatcher.ts");
 
 /**
  * The connections to one service, opened with the first request: undici, which they need, is a third of the

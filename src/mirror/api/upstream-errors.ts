@@ -19,7 +19,7 @@ import { BodyTooLargeError, UndecodableBodyError } from "./body.ts";
 /** How messages name what the reader may change: a setting of the command, or an option of the typed client. */
 export type NameOf = (key: keyof typeof SERVICE_SETTINGS) => string;
 
-/** What messages say differently to those who type commands and to those who write programs. */
+/** What differs between those who type commands and those who write programs. */
 export interface Wording {
   nameOf: NameOf;
   /** What to do once the host is lost. */
@@ -34,8 +34,7 @@ export const COMMAND_WORDING: Wording = {
 /** A link from upstream may be as long as a whole reply, and a `Location` any text. */
 const SHOWN_LENGTH = 500;
 const SHOWN_LOCATION = 200;
-/** Errors keep no more of a body, in bytes. */
-const KEPT_BODY = 64 * 1024;
+const KEPT_BYTES = 64 * 1024;
 
 /** A URL for messages: without the login of the base URL, and cut when it is too long. */
 export function showUrl(url: URL): string {
@@ -53,7 +52,7 @@ export function excerpt(body: Buffer, hide: (text: string) => string): string {
 
 /** A body as errors keep it: the value that its JSON has, or the begin of its text. */
 export function shownBody(body: Buffer, hide: (text: string) => string): unknown {
-  const text = hide(body.subarray(0, KEPT_BODY).toString("utf8"));
+  const text = hide(body.subarray(0, KEPT_BYTES).toString("utf8"));
   try {
     return JSON.parse(text);
   } catch {
@@ -61,7 +60,7 @@ export function shownBody(body: Buffer, hide: (text: string) => string): unknown
   }
 }
 
-/** How a request ended that failed with this error, as the meter names it. */
+/** A failure as the meter names it. */
 export function answerOf(error: unknown): Answer {
   if (error instanceof HttpStatusError) return error.status;
   if (error instanceof TimeoutError) return "timeout";
@@ -212,7 +211,7 @@ function reasonOf(error: Error): Error {
 
 interface StatusFacts {
   status: number;
-  /** What the body says, as `excerpt` gives it. */
+  /** The `excerpt` of the body. */
   words: string;
   retryAfterMs: number | undefined;
   /** Where the login of the request came from: the user and password of the base URL, or a header that was given. */
@@ -223,7 +222,6 @@ interface StatusFacts {
   observedAt: Date;
 }
 
-/** The error for a status other than 2xx. */
 export function statusError(url: URL, facts: StatusFacts): HttpStatusError | WrongAddressError {
   const { status, words, retryAfterMs, askedAt, observedAt, nameOf } = facts;
   if (url.protocol === "http:" && status === 400 && NO_PLAIN_HTTP.test(words))
@@ -270,7 +268,6 @@ function hintFor({ status, nameOf }: StatusFacts): string {
   return "the service will refuse this request again; the message says why";
 }
 
-/** A redirect that a host sent. */
 export interface Redirect {
   from: URL;
   status: number;
@@ -280,7 +277,6 @@ export interface Redirect {
   target: URL | null;
 }
 
-/** One redirect led to the next, too often. `status` is that of the last one. */
 export class RedirectsError extends WrongAddressError {
   override name = "RedirectsError";
   readonly status: number;
@@ -299,16 +295,15 @@ export function refuseRedirect({ from, status, location, target }: Redirect, nam
   const shown = maskUrl(location).slice(0, SHOWN_LOCATION);
   const what = `GET ${showUrl(from)} answered ${status} to '${shown}', which is not followed`;
   const baseUrl = target && movedTo(from, target);
-  const [message, hint] = baseUrl
-    ? [
-        `It has moved to ${baseUrl}; set ${nameOf("baseUrl")} to that (${what})`,
-        "first check that this address belongs to the service",
-      ]
-    : [
-        what,
-        "only redirects within the service's API are followed; if this is a login: docmirror reads public interfaces only",
-      ];
-  throw new WrongAddressError(message, { url: showUrl(from), hint });
+  const url = showUrl(from);
+  if (baseUrl) {
+    const hint = "first check that this address belongs to the service";
+    const message = `It has moved to ${baseUrl}; set ${nameOf("baseUrl")} to that (${what})`;
+    throw new WrongAddressError(message, { url, hint });
+  }
+  const hint =
+    "only redirects within the service's API are followed; if this is a login: docmirror reads public interfaces only";
+  throw new WrongAddressError(what, { url, hint });
 }
 
 const API_PATH = "/api/v1/";
