@@ -24,7 +24,7 @@ import {
   storeContents,
 } from "./stored-pages.ts";
 
-export interface FetchPagesOptions {
+interface FetchPagesOptions {
   sql: Sql;
   patience: Patience;
   client: PageClient;
@@ -32,7 +32,7 @@ export interface FetchPagesOptions {
   docsUrl: URL;
   /** The run whose lists these files come from. */
   runId: number;
-  /** How long pages may be requested, in milliseconds. Requests under way at the end are waited for. */
+  /** Requests under way at the end are waited for. */
   budgetMs: number;
   concurrency: number;
   clock: Clock;
@@ -106,7 +106,6 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
     }
   }
 
-  /** Asks for a few pages at once. Before each it looks at the clock and at the host. */
   async function askBatch(files: readonly DuePage[]): Promise<AskedPage[]> {
     const waiting = [...files];
     const pages: AskedPage[] = [];
@@ -145,13 +144,8 @@ function outcomeOf(reply: PageReply, now: Date): PageOutcome {
   if (kind === "unchanged") return { kind, status };
   if (kind === "gone") return { kind: "none", status, reason: `answered ${status}` };
   if (kind === "no page") return { kind: "none", status, reason: reply.reason };
-  return {
-    kind,
-    status,
-    content: readPage(reply.html),
-    validators: reply.validators,
-    receivedAt: now.toISOString(),
-  };
+  const { html, validators } = reply;
+  return { kind, status, content: readPage(html), validators, receivedAt: now.toISOString() };
 }
 
 function elsewhere(absoluteUrl: string | null): PageOutcome {

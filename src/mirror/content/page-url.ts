@@ -19,24 +19,18 @@ export function pageUrl(absoluteUrl: string | null, docsUrl: URL): URL | null {
 }
 
 /** Real servers write some addresses as `http//host`, without the colon. */
-export function withColon(address: string): string {
+function withColon(address: string): string {
   return address.replace(/^\s*(https?)\/\//i, "$1://");
-}
-
-interface PagePlace {
-  version: string | null;
-  /** The path below the documentation of the project, such as `en/latest/guide/index.html`. */
-  path: string;
 }
 
 const MAX_VERSION_LENGTH = 200;
 
 /**
- * Which version a page belongs to. The record does not say it, but its address is made of the project, the
- * language, the version and the record's `path`: `/docs/SLUG/en/VERSION/PATH`, or `/en/VERSION/PATH` on a host
- * of the project. Null for any other address.
+ * Which version a page belongs to, and its path below the documentation of the project, such as
+ * `en/latest/guide/index.html`. The address says it: `/docs/SLUG/en/VERSION/PATH`, where PATH is the record's `path`, or
+ * `/en/VERSION/PATH` on a host of the project. Null for any other one.
  */
-export function pagePlace(absoluteUrl: string | null, filePath: string | null): PagePlace | null {
+export function pagePlace(absoluteUrl: string | null, filePath: string | null) {
   if (absoluteUrl === null || !URL.canParse(withColon(absoluteUrl), "http://localhost/")) return null;
   const { pathname } = new URL(withColon(absoluteUrl), "http://localhost/");
   const below = pathname.replace(/^\/docs\/[^/]*\//, "/").slice(1);
@@ -62,7 +56,7 @@ function decode(segment: string): string {
   }
 }
 
-/** What a link to a page is made of. All are as the service sent them, except for `url`. */
+/** All are as the service sent them, except for `url`. */
 export interface PageAddress {
   absoluteUrl: string | null;
   path: string | null;
@@ -71,7 +65,6 @@ export interface PageAddress {
   subdomain: string | null;
 }
 
-/** The address of an anchor, as the anchor search gives it. */
 export function anchorLink(address: PageAddress, id: string): string {
   return `${pageLink(address)}#${encodeFragment(id)}`;
 }

@@ -1,8 +1,6 @@
 /**
- * Reads a page as a visitor sees it: title, text, and the places that a link can name.
- *
- * It works on the tokens of the page and builds no tree, so its work grows with the length of the page alone.
- * A tree of tags that are nested a million deep would cost minutes.
+ * Reads a page as a visitor sees it: title, text, and the places that a link can name. From its tokens, because a tree of
+ * tags that are nested a million deep would cost minutes.
  */
 import { Tokenizer } from "htmlparser2";
 import type { Anchor } from "../../store/schema/file-contents.ts";
@@ -19,20 +17,17 @@ export interface PageContent {
 export const MAX_TITLE_LENGTH = 500;
 export const MAX_TEXT_LENGTH = 400_000;
 export const MAX_ANCHORS = 2000;
-/** A longer id or text of an anchor is of no use in a search. */
 const MAX_ANCHOR_ID_LENGTH = 300;
 const MAX_ANCHOR_TEXT_LENGTH = 200;
 /** Ids that wait for a text at the same time. A page with more of them in a row was not made for reading. */
 const MAX_OPEN_ANCHORS = 50;
 
 const CODE = new Set(["script", "style"]);
-/** Elements whose content no visitor reads as text. */
+/** Elements whose content no visitor reads as text, and those that lead elsewhere, the same on every page of a site. */
 const UNREAD = new Set([
-  ...CODE,
+  ...[...CODE, "nav", "footer"],
   ..."template noscript svg math iframe object canvas audio video select textarea button".split(" "),
 ]);
-/** Elements that lead elsewhere. They are the same on every page of a site. */
-const LEADING = new Set(["nav", "footer"]);
 const LEADING_ROLES = new Set(["navigation", "search", "contentinfo", "banner"]);
 /** Links from a heading to itself, whose sign is no part of its text. */
 const SELF_LINKS = /(?:^|\s)(?:headerlink|header-anchor|hash-link|anchorjs-link|anchor-link)(?:\s|$)/;
@@ -48,38 +43,17 @@ const VOID = new Set(
   "area base basefont br col embed frame hr img input link meta param source track wbr".split(" "),
 );
 
-/** Reads a page. Never throws: every text is a page, and a page without content gives empty texts. */
+/** Never throws: every text is a page, and a page without content gives empty texts. */
 export function readPage(html: string): PageContent {
-  const { isCutOff, ...page } = scan(html, true);
-  if (!isCutOff) return page;
+  const { page, isCutOff } = scan(html, true);
   // A part that never ends would hide the rest of the page. So nothing but code is left out of such a page.
-  const { isCutOff: _, ...all } = scan(html, false);
-  return all;
+  return isCutOff ? scan(html, false).page : page;
 }
 
 /** A part of the page that is open, by the name of its element and how often that name is open within it. */
-interface Part {
-  tag: string;
-  depth: number;
-}
+type Part = { tag: string; depth: number };
 
-interface OpenAnchor {
-  id: string;
-  tag: string;
-  text: string;
-}
-
-interface Gathered {
-  pieces: string[];
-  length: number;
-  anchors: Anchor[];
-  open: OpenAnchor[];
-  /** Whether any of them has a text already, so that the end of a line matters. */
-  isAwaited: boolean;
-  ids: Set<string>;
-}
-
-function scan(html: string, leavesOut: boolean): PageContent & { isCutOff: boolean } {
+function scan(html: string, leavesOut: boolean): { page: PageContent; isCutOff: boolean } {
   const whole = createGathered();
   const main = createGathered();
   /** The part that is being passed over. */
@@ -98,11 +72,9 @@ function scan(html: string, leavesOut: boolean): PageContent & { isCutOff: boole
 
   function addText(text: string): void {
     if (skipped !== null) return;
-    if (collecting && collecting.text.length < MAX_TITLE_LENGTH * 2) {
+    if (collecting && collecting.text.length < MAX_TITLE_LENGTH * 2)
       collecting.text += text.slice(0, MAX_TITLE_LENGTH * 2);
-    }
-    if (collecting?.into === titles) return;
-    gather(gathered(), text);
+    if (collecting?.into !== titles) gathered().add(text);
   }
 
   function openTag(): void {
@@ -114,24 +86,20 @@ function scan(html: string, leavesOut: boolean): PageContent & { isCutOff: boole
     }
     if (mainPart?.tag === tag && opens) mainPart.depth += 1;
     const isUnread =
-      UNREAD.has(tag) ||
-      LEADING.has(tag) ||
-      LEADING_ROLES.has(role.toLowerCase()) ||
-      (tag === "a" && SELF_LINKS.test(classes));
-    if (!INLINE.has(tag)) endLine(gathered());
+      UNREAD.has(tag) || LEADING_ROLES.has(role.toLowerCase()) || (tag === "a" && SELF_LINKS.test(classes));
+    if (!INLINE.has(tag)) gathered().endLine();
     if (opens && (leavesOut ? isUnread : CODE.has(tag))) {
       skipped = { tag, depth: 1 };
       return;
     }
-    if (mainPart === null && opens && (tag === "main" || role.toLowerCase() === "main")) {
+    if (mainPart === null && opens && (tag === "main" || role.toLowerCase() === "main"))
       mainPart = { tag, depth: 1 };
-    }
     if (tag === "title" || tag === "h1") {
       finishCollecting();
       collecting = { tag, into: tag === "title" ? titles : headings, text: "" };
     }
     const place = id !== "" ? id : tag === "a" ? name : "";
-    if (place !== "") openAnchor(gathered(), place, tag);
+    if (place !== "") gathered().openAnchor(place, tag);
   }
 
   function closeTag(name: string): void {
@@ -140,10 +108,9 @@ function scan(html: string, leavesOut: boolean): PageContent & { isCutOff: boole
       if (skipped.tag === name && --skipped.depth === 0) skipped = null;
       return;
     }
-    const into = gathered();
     // `<a name="x">text</a>`: the text ends with its own element.
-    if (INLINE.has(name)) finishAnchors(into, (anchor) => anchor.tag === name);
-    else endLine(into);
+    if (INLINE.has(name)) gathered().finishAnchors((anchor) => anchor.tag === name);
+    else gathered().endLine();
     if (mainPart?.tag === name && --mainPart.depth === 0) mainPart = null;
   }
 
@@ -153,6 +120,7 @@ function scan(html: string, leavesOut: boolean): PageContent & { isCutOff: boole
     collecting = null;
   }
 
+  const ignore = () => {};
   const tokenizer = new Tokenizer(
     { xmlMode: false, decodeEntities: true },
     {
@@ -181,75 +149,78 @@ function scan(html: string, leavesOut: boolean): PageContent & { isCutOff: boole
       // Only these two may end in their own tag. HTML takes the slash of any other tag for nothing.
       onselfclosingtag: () => (tag === "svg" || tag === "math" ? undefined : openTag()),
       onclosetag: (start, end) => closeTag(html.slice(start, Math.min(end, start + 40)).toLowerCase()),
-      oncdata() {},
-      oncomment() {},
-      ondeclaration() {},
-      onprocessinginstruction() {},
-      onend() {},
+      ...{ oncdata: ignore, oncomment: ignore, ondeclaration: ignore },
+      ...{ onprocessinginstruction: ignore, onend: ignore },
     },
   );
   tokenizer.write(html);
   tokenizer.end();
   finishCollecting();
-  for (const each of [whole, main]) endLine(each);
+  for (const each of [whole, main]) each.endLine();
 
   const text = tidy(main.pieces.join(""), MAX_TEXT_LENGTH);
   const isMain = text !== "";
   return {
-    title: chooseTitle(titles, headings),
-    text: isMain ? text : tidy(whole.pieces.join(""), MAX_TEXT_LENGTH),
-    anchors: (isMain ? main : whole).anchors,
+    page: {
+      title: chooseTitle(titles, headings),
+      text: isMain ? text : tidy(whole.pieces.join(""), MAX_TEXT_LENGTH),
+      anchors: (isMain ? main : whole).anchors,
+    },
     isCutOff: skipped !== null && !CODE.has((skipped as Part).tag),
   };
 }
 
-function createGathered(): Gathered {
-  return { pieces: [], length: 0, anchors: [], open: [], isAwaited: false, ids: new Set() };
-}
+function createGathered() {
+  const pieces: string[] = [];
+  let length = 0;
+  const anchors: Anchor[] = [];
+  let open: { id: string; tag: string; text: string }[] = [];
+  /** Whether any of them has a text already, so that the end of a line matters. */
+  let isAwaited = false;
+  const ids = new Set<string>();
 
-function gather(into: Gathered, text: string): void {
-  // Blanks are counted too, so a page of blanks ends here as well.
-  if (into.length < MAX_TEXT_LENGTH * 2) {
-    into.pieces.push(text);
-    into.length += text.length;
+  function add(text: string): void {
+    // Blanks are counted too, so a page of blanks ends here as well.
+    if (length < MAX_TEXT_LENGTH * 2) {
+      pieces.push(text);
+      length += text.length;
+    }
+    if (open.length === 0 || (!isAwaited && text.trim() === "")) return;
+    isAwaited = true;
+    for (const anchor of open)
+      if (anchor.text.length < MAX_ANCHOR_TEXT_LENGTH * 2)
+        anchor.text += text.slice(0, MAX_ANCHOR_TEXT_LENGTH * 2);
   }
-  if (into.open.length === 0 || (!into.isAwaited && text.trim() === "")) return;
-  into.isAwaited = true;
-  for (const anchor of into.open) {
-    if (anchor.text.length < MAX_ANCHOR_TEXT_LENGTH * 2)
-      anchor.text += text.slice(0, MAX_ANCHOR_TEXT_LENGTH * 2);
+
+  function finishAnchors(isOver: (anchor: { tag: string }) => boolean): void {
+    if (!isAwaited) return;
+    open = open.filter((anchor) => {
+      if (!isOver(anchor) || !/\S/.test(anchor.text)) return true;
+      const text = tidy(anchor.text, MAX_ANCHOR_TEXT_LENGTH).replace(/\s*[¶#]$/, "");
+      if (text !== "") anchors.push({ id: anchor.id, text });
+      return false;
+    });
+    isAwaited = open.some(({ text }) => /\S/.test(text));
   }
+
+  return {
+    ...{ pieces, anchors, add, finishAnchors },
+    openAnchor(id: string, tag: string): void {
+      const clean = toStorable(id);
+      if (clean.length > MAX_ANCHOR_ID_LENGTH || ids.has(clean)) return;
+      if (open.length >= MAX_OPEN_ANCHORS || anchors.length + open.length >= MAX_ANCHORS) return;
+      ids.add(clean);
+      open.push({ id: clean, tag, text: "" });
+    },
+    /** A blank between two lines, and the end of every anchor that has its text. */
+    endLine(): void {
+      add(" ");
+      finishAnchors(() => true);
+    },
+  };
 }
 
-/** A blank between two lines, and the end of every anchor that has its text. */
-function endLine(into: Gathered): void {
-  gather(into, " ");
-  finishAnchors(into, () => true);
-}
-
-function openAnchor(into: Gathered, id: string, tag: string): void {
-  const clean = toStorable(id);
-  if (clean.length > MAX_ANCHOR_ID_LENGTH || into.ids.has(clean)) return;
-  if (into.open.length >= MAX_OPEN_ANCHORS || into.anchors.length + into.open.length >= MAX_ANCHORS) return;
-  into.ids.add(clean);
-  into.open.push({ id: clean, tag, text: "" });
-}
-
-function finishAnchors(into: Gathered, isOver: (anchor: OpenAnchor) => boolean): void {
-  if (!into.isAwaited) return;
-  into.open = into.open.filter((anchor) => {
-    if (!isOver(anchor) || !/\S/.test(anchor.text)) return true;
-    const text = tidy(anchor.text, MAX_ANCHOR_TEXT_LENGTH).replace(/\s*[¶#]$/, "");
-    if (text !== "") into.anchors.push({ id: anchor.id, text });
-    return false;
-  });
-  into.isAwaited = into.open.some(({ text }) => /\S/.test(text));
-}
-
-/**
- * The heading where the title of the page begins with it, because generators add the name of the project
- * behind it. Else the title, or the first heading of a page without one.
- */
+/** The heading that begins the title, because generators add the project's name behind it. Else the title, or a heading. */
 function chooseTitle([title]: readonly string[], headings: readonly string[]): string {
   const bare = headings.map((heading) => heading.replace(/\s*[¶#]$/, "")).filter((heading) => heading !== "");
   if (title === undefined) return bare[0] ?? "";

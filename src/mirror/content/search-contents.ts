@@ -66,10 +66,7 @@ export async function findFiles(
   });
 }
 
-/**
- * Finds places within pages by their headings and terms: absolute URLs, at most 50, those with the fewest
- * other words first. All words must stand in the same heading. Throws `StoreError`.
- */
+/** Finds places within pages by their headings: absolute URLs, at most 50, the fewest other words first. Throws `StoreError`. */
 export async function findAnchors(sql: Sql, { q, ...scope }: SearchScope & { q: string }): Promise<string[]> {
   const query = parseQuery(q);
   if (query === null) return [];
@@ -86,25 +83,20 @@ export async function findAnchors(sql: Sql, { q, ...scope }: SearchScope & { q: 
   });
 }
 
-type Place = PageAddress & { anchors: Anchor[]; position: number };
-
-/**
- * The anchors of a search in their order. With `candidates` only so many of the best are looked at, because
- * it costs more to find out whether an anchor may be shown than to sort them.
- */
+/** With `candidates` only so many of the best are looked at: whether an anchor may be shown costs more than to sort it. */
 async function findPlaces(
   tx: TransactionSql,
   query: SearchQuery,
   scope: SearchScope,
   candidates: number | null,
-): Promise<Place[]> {
+) {
   const inOrder = compose`words, length(${anchor.file_id}), ${anchor.file_id}, ${anchor.position}`;
   const matched = compose`
     select ${anchor.file_id}, ${anchor.position}, length(${anchor.search}) as words
     from ${fileAnchors} as ${anchor}
     where ${anchor.search} @@ ${tsquery(query)}`;
   const best = candidates === null ? matched : compose`${matched} order by ${inOrder} limit ${candidates}`;
-  return runStatement<Place>(
+  return runStatement<PageAddress & { anchors: Anchor[]; position: number }>(
     tx,
     compose`
       with ${anchor} as (${best}),
@@ -153,9 +145,8 @@ export async function findDocs(
 }
 
 /**
- * The planner does not know that the words of a page lie outside of its row. It would read those of all pages
- * for a common word, which takes a hundred times as long as the index. Compiling a statement takes longer
- * than any search.
+ * The planner does not know that the words of a page lie outside of its row, and would read those of all pages for a common
+ * word: a hundred times as long as the index. Compiling a statement takes longer than any search.
  */
 function withIndex<T>(sql: Sql, doing: string, search: (tx: TransactionSql) => Promise<T>): Promise<T> {
   return withStoreErrors(doing, () =>
@@ -214,21 +205,19 @@ async function findPages(
   return row ?? { total: 0, hits: [] };
 }
 
-/** Makes a snippet for each hit. A text is read on only where its beginning has none of the words. */
 async function readSnippets(
   tx: TransactionSql,
   { words }: SearchQuery,
   hits: readonly PageHit[],
   make: (text: string) => string,
 ): Promise<string[]> {
-  const isLater = ({ start }: PageHit) => start?.length === FIRST_READ && !hasMatch(start, words);
-  const ids = hits.filter(isLater).map(({ fileId }) => fileId);
   const whole = new Map<string, string>();
   // One by one: each may be hundreds of kilobytes.
-  for (const id of ids) {
+  for (const { fileId, start } of hits) {
+    if (start?.length !== FIRST_READ || hasMatch(start, words)) continue;
     const [row] = await tx<{ text: string | null }[]>`
-      select text from mirror.file_contents where file_id = ${id}`;
-    if (row?.text) whole.set(id, row.text);
+      select text from mirror.file_contents where file_id = ${fileId}`;
+    if (row?.text) whole.set(fileId, row.text);
   }
   return hits.map(({ fileId, start, title }) => {
     const text = whole.get(fileId) ?? start ?? "";
@@ -255,7 +244,7 @@ async function findAddresses(tx: TransactionSql, hits: readonly PageHit[]) {
 const ADDRESS = compose`
   ${file.absolute_url} as "absoluteUrl", ${file.path}, ${file.name}, ${content.url}, ${project.subdomain}`;
 
-/** Within a select, so that it is made once and not again for each row. */
+/** Within a select, so that it is made once. */
 const tsquery = ({ folded }: SearchQuery) => compose`(select plainto_tsquery('simple', ${folded}))`;
 
 /** Whether a page may be found: its file and project are there, and in the scope. */
@@ -272,7 +261,7 @@ const isShown = (scope: SearchScope) => compose`
   }
   ${scope.version === undefined ? undefined : compose`and ${content.version} = ${toText(scope.version)}`}`;
 
-/** A text that Postgres takes as a parameter. A slug that differs from it is not there. */
+/** A text that Postgres takes as a parameter. */
 function toText(slug: string): string {
   return slug.replaceAll("\0", "\uFFFD").toWellFormed();
 }

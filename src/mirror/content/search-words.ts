@@ -1,7 +1,6 @@
 /**
- * The words of a text as the index and the searches see them: lower case, without marks and signs, one blank
- * between two. So `os.path.join()` is three words on every server, whatever its locale. Scripts that are
- * written without blanks between words are split into characters.
+ * The words of a text as the index and the searches see them, so that `os.path.join()` is three words on every server,
+ * whatever its locale. Scripts that are written without blanks between words are split into characters.
  */
 export function foldWords(text: string): string {
   return text.normalize("NFC").toLowerCase().replace(UNSPACED, " $& ").replace(SEPARATORS, " ").trim();
@@ -10,10 +9,6 @@ export function foldWords(text: string): string {
 /** A title or a query in the form in which they are compared for being equal. */
 export function titleKey(title: string): string {
   return foldWords(title).slice(0, MAX_TITLE_KEY_LENGTH).toWellFormed();
-}
-
-function wordsOf(folded: string): string[] {
-  return [...new Set(folded.split(" "))].filter((word) => word !== "");
 }
 
 /** Whether a folded word is a character of a script without blanks. It matches anywhere in a text. */
@@ -27,10 +22,7 @@ const UNSPACED =
 const SEPARATORS = /[^\p{L}\p{M}\p{N}]+/gu;
 
 /** A search as the index understands it. */
-export interface SearchQuery {
-  folded: string;
-  words: string[];
-}
+export type SearchQuery = { folded: string; words: string[] };
 
 /** A longer search finds nothing, so that nobody can make the database work for long. */
 export const MAX_QUERY_LENGTH = 1000;
@@ -40,17 +32,15 @@ const MAX_WORD_BYTES = 2046;
 /** Null for a search that can find nothing: without a word, too long, or with a word that no index has. */
 export function parseQuery(q: string): SearchQuery | null {
   if (q.length > MAX_QUERY_LENGTH) return null;
-  const folded = foldWords(q.toWellFormed());
-  const words = wordsOf(folded);
+  const words = [...new Set(foldWords(q.toWellFormed()).split(" "))].filter((word) => word !== "");
   if (words.length === 0 || words.some((word) => Buffer.byteLength(word) > MAX_WORD_BYTES)) return null;
   return { folded: words.join(" "), words };
 }
 
 type Mark = { open: string; close: string };
 
-/** As the file search marks words (`docs/interface.md`, "Searches"). */
+/** As the file search and the doc search mark words (`docs/interface.md`, "Searches"). */
 export const HIGHLIGHTED: Mark = { open: '<span class="highlighted">', close: "</span>" };
-/** As the doc search marks words. */
 export const EM: Mark = { open: "<em>", close: "</em>" };
 
 const LENGTH = 100;
@@ -76,7 +66,6 @@ export function snippet(text: string, words: readonly string[], mark: Mark): str
   return `${html}${escapeHtml(text.slice(at, end))}${end < text.length ? "..." : ""}`;
 }
 
-/** Whether a text has one of these words. */
 export function hasMatch(text: string, words: readonly string[]): boolean {
   return findMatches(text, words).length > 0;
 }

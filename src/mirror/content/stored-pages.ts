@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { AnySql, Sql } from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
@@ -6,7 +6,6 @@ import type { Validators } from "../api/page-client.ts";
 import type { PageContent } from "./read-page.ts";
 import { foldWords, titleKey } from "./search-words.ts";
 
-/** A file whose page is due, with what is known of the page. */
 export interface DuePage extends Validators {
   fileId: string;
   projectId: string | null;
@@ -23,9 +22,6 @@ interface DuePageFacts {
   docsUrl: string;
   now: string;
 }
-
-/** A page without validators, and one that cannot be had, is asked for again after this time. */
-const AGAIN_AFTER = "7 days";
 
 /** The pages that are due, the longest unasked first, at most `limit`. */
 export async function findDuePages(sql: Sql, facts: DuePageFacts, limit: number): Promise<DuePage[]> {
@@ -60,7 +56,7 @@ const dueFiles = (sql: Sql, { runId, docsUrl, now }: DuePageFacts) => sql`
       or content.docs_url <> ${docsUrl}
       or content.absolute_url is distinct from file.absolute_url
       or file.changed_run_id > content.asked_run_id
-      or content.asked_at <= ${now}::timestamptz - ${AGAIN_AFTER}::interval
+      or content.asked_at <= ${now}::timestamptz - interval '7 days'
     ))`;
 
 /** Removes the pages of files that were deleted, and follows files that belong to another project now. */
@@ -95,12 +91,8 @@ export interface AskedPage {
   outcome: PageOutcome;
 }
 
-interface StoreOptions {
-  sql: Sql;
-  runId: number;
-  /** The base of the pages, without credentials. */
-  docsUrl: string;
-}
+/** `docsUrl`: the base of the pages, without credentials. */
+type StoreOptions = { sql: Sql; runId: number; docsUrl: string };
 
 /** Keeps a tsvector, which needs two bytes for each at worst and the title, below the 1 MB of Postgres. */
 const MAX_INDEXED_BYTES = 400_000;
@@ -127,8 +119,7 @@ export async function storeContents(options: StoreOptions, pages: readonly Asked
   }
 }
 
-async function storeBatch(tx: AnySql, options: StoreOptions, pages: readonly AskedPage[]): Promise<number> {
-  const { runId, docsUrl } = options;
+async function storeBatch(tx: AnySql, { runId, docsUrl }: StoreOptions, pages: readonly AskedPage[]) {
   const asked = pages.map(({ outcome, ...page }) => ({
     file_id: page.fileId,
     project_id: page.projectId,
@@ -174,15 +165,10 @@ async function storeChanged(tx: AnySql, runId: number, pages: readonly AskedPage
     if (outcome.kind !== "page") return [];
     const { content, validators, receivedAt } = outcome;
     const { title, text, anchors } = content;
+    const answer = { etag: validators.etag, last_modified: validators.lastModified, fetched_at: receivedAt };
     return [
       {
-        file_id: fileId,
-        title,
-        text,
-        anchors,
-        etag: validators.etag,
-        last_modified: validators.lastModified,
-        fetched_at: receivedAt,
+        ...{ file_id: fileId, title, text, anchors, answer },
         content_hash: hashOf(content),
         title_key: titleKey(title),
         title_words: foldWords(title),
@@ -191,9 +177,7 @@ async function storeChanged(tx: AnySql, runId: number, pages: readonly AskedPage
     ];
   });
   if (read.length === 0) return 0;
-  const answers = read.map(({ file_id, etag, last_modified, fetched_at }) => {
-    return { file_id, etag, last_modified, fetched_at };
-  });
+  const answers = read.map(({ file_id, answer }) => ({ file_id, ...answer }));
   await tx`
     update mirror.file_contents as kept
     set etag = page.etag, last_modified = page.last_modified, fetched_at = page.fetched_at
@@ -211,28 +195,20 @@ async function storeChanged(tx: AnySql, runId: number, pages: readonly AskedPage
       anchors jsonb, content_hash text, title_key text, title_words text, words text)
     where kept.file_id = page.file_id and kept.content_hash is distinct from decode(page.content_hash, 'hex')
     returning kept.file_id as id`;
-  const ids = new Set(changed.map(({ id }) => id));
-  await storeAnchors(
-    tx,
-    read.filter((page) => ids.has(page.file_id)),
-  );
-  return ids.size;
-}
-
-async function storeAnchors(
-  tx: AnySql,
-  pages: readonly { file_id: string; anchors: PageContent["anchors"] }[],
-): Promise<void> {
-  if (pages.length === 0) return;
-  await tx`delete from mirror.file_anchors where file_id = any (${pages.map(({ file_id }) => file_id)}::text[])`;
-  const anchors = pages.flatMap(({ file_id, anchors }) =>
-    anchors.map(({ text }, position) => ({ file_id, position, words: foldWords(text) })),
-  );
+  if (changed.length === 0) return 0;
+  const ids = changed.map(({ id }) => id);
+  await tx`delete from mirror.file_anchors where file_id = any (${ids}::text[])`;
+  const anchors = read
+    .filter(({ file_id }) => ids.includes(file_id))
+    .flatMap(({ file_id, anchors }) =>
+      anchors.map(({ text }, position) => ({ file_id, position, words: foldWords(text) })),
+    );
   await tx`
     insert into mirror.file_anchors (file_id, position, search)
     select file_id, position, to_tsvector('simple', words)
     from jsonb_to_recordset(${JSON.stringify(anchors.filter(({ words }) => words !== ""))}::text::jsonb)
       as anchor (file_id text, position integer, words text)`;
+  return changed.length;
 }
 
 /** The longest beginning of whole words that has at most `maxBytes` bytes in UTF-8. */
@@ -243,16 +219,10 @@ function cutBytes(text: string, maxBytes: number): string {
 }
 
 function cutReason(reason: string): string {
-  return reason
-    .replace(/\p{Cc}+/gu, " ")
-    .toWellFormed()
-    .slice(0, MAX_REASON_LENGTH)
-    .toWellFormed();
+  const clean = reason.replace(/\p{Cc}+/gu, " ").toWellFormed();
+  return clean.slice(0, MAX_REASON_LENGTH).toWellFormed();
 }
 
 function hashOf({ title, text, anchors }: PageContent): string {
-  return createHash("sha256")
-    .update(JSON.stringify([title, text, anchors]))
-    .digest("hex")
-    .slice(0, 32);
+  return hash("sha256", JSON.stringify([title, text, anchors]), "hex").slice(0, 32);
 }
