@@ -14,9 +14,9 @@ export function whyNotBefore(transition: ExplainedTransition): string {
     case "date":
       return whyDate(transition);
     case "last_seen": {
+      const sent = `when the last request that showed it ${from} was sent`;
       const isMoved = transition.anomalies.includes("clock");
-      const moved = isMoved ? ", moved back because our clock was set back since then" : "";
-      return `when the last request that showed it ${from} was sent${moved}`;
+      return isMoved ? `${sent}, moved back because our clock was set back since then` : sent;
     }
     case "predecessor":
       return `our clock was set back after it was seen ${from}, so the bound of its first state is used`;
@@ -45,10 +45,7 @@ const ANOMALIES: Record<string, string> = {
   clock: "clock: a clock was wrong, so the bound was moved back",
 };
 
-/** Describes an anomaly of a transition. */
-export function anomalyWords(name: string): string {
-  return ANOMALIES[name] ?? name;
-}
+export const anomalyWords = (name: string) => ANOMALIES[name] ?? name;
 
 /** The states of a reference whose record is not in the mirror (`mirror.unresolved_references`). */
 const MISSING: Record<string, string> = {
@@ -58,11 +55,6 @@ const MISSING: Record<string, string> = {
   malformed: "does not name a record of this kind",
 };
 
-/** Describes why the record that a build refers to is not in the mirror. */
-export function missingWords(status: string): string {
-  return MISSING[status] ?? status;
-}
+export const missingWords = (status: string) => MISSING[status] ?? status;
 
-export function stateName(state: string | null): string {
-  return state ?? "without a state";
-}
+export const stateName = (state: string | null) => state ?? "without a state";

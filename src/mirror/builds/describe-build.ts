@@ -20,10 +20,7 @@ import {
 } from "./piece.ts";
 
 /** The newest of many, and how many earlier ones are left out. */
-export interface Newest<T> {
-  shown: readonly T[];
-  left: number;
-}
+export type Newest<T> = { shown: readonly T[]; left: number };
 
 /** The story of a build, what is known of it and how: `docmirror explain` and the page of a build only dress it. */
 export interface BuildDescription {
@@ -45,16 +42,13 @@ export function describeBuild(
   most: number,
 ): BuildDescription {
   const { transitions, changes } = build;
-  const newest = <T>(all: readonly T[]): Newest<T> => ({
-    shown: all.slice(-most),
-    left: Math.max(0, all.length - most),
-  });
+  const newest = <T>(all: readonly T[]): Newest<T> => {
+    return { shown: all.slice(-most), left: Math.max(0, all.length - most) };
+  };
   return {
     state: describeState(build),
     facts: describeFacts(build),
-    states: newest(
-      transitions.map((transition, index) => describeTransition(transition, transitions[index + 1])),
-    ),
+    states: newest(transitions.map((one, index) => describeTransition(one, transitions[index + 1]))),
     changes: newest(changes.map(describeChange)),
     quarantine: newest(quarantine.map(describeQuarantined)),
   };
@@ -72,43 +66,31 @@ function describeState({ state, success, type, deleted_at }: ExplainedBuild): st
 function describeFacts(build: ExplainedBuild): Entry[] {
   const { changed_at, first_seen_at, deleted_at, archived_log: log, open, duration } = build;
   const { changes_pruned_before: pruned } = build;
-  const entries = [
-    ...build.references.map(describeReference),
-    describeDate(build),
-    entry("first seen", [momentPiece(first_seen_at)]),
-  ];
-  if (changed_at !== first_seen_at) entries.push(entry("changed", ["last at ", momentPiece(changed_at)]));
+  const entries = [...build.references.map(describeReference), describeDate(build)];
+  const add = (...told: Parameters<typeof entry>) => void entries.push(entry(...told));
+  add("first seen", [momentPiece(first_seen_at)]);
+  if (changed_at !== first_seen_at) add("changed", ["last at ", momentPiece(changed_at)]);
   if (deleted_at !== null)
-    entries.push(
-      entry("deleted", [momentPiece(deleted_at), ": missing in a whole walk, and its detail is gone"]),
-    );
-  if (log !== null)
-    entries.push(
-      entry(
-        "log",
-        ["removed ", momentPiece(log.removed_at)],
-        ["it is in ", foreignPiece(`${log.folder}/${log.path}`)],
-      ),
-    );
-  if (pruned !== null) entries.push(entry("pruned", ["changes before ", momentPiece(pruned)]));
+    add("deleted", [momentPiece(deleted_at), ": missing in a whole walk, and its detail is gone"]);
+  if (log !== null) {
+    const place = ["it is in ", foreignPiece(`${log.folder}/${log.path}`)];
+    add("log", ["removed ", momentPiece(log.removed_at)], place);
+  }
+  if (pruned !== null) add("pruned", ["changes before ", momentPiece(pruned)]);
   if (open !== null) entries.push(...describeOpen(open));
-  if (duration !== null)
-    entries.push(entry("took", [`${formatBetween(duration)} from the trigger to the finish`]));
+  if (duration !== null) add("took", [`${formatBetween(duration)} from the trigger to the finish`]);
   return entries;
 }
 
 function describeReference(reference: ExplainedReference): Entry {
-  const { field, uri, status, deleted_at, checked_at } = reference;
+  const { field, uri, status, id, slug, deleted_at, checked_at } = reference;
   if (status === "none") return entry(field, ["none"]);
+  const name = [foreignPiece(`${id}`), ...(slug === null ? [] : [", ", foreignPiece(slug)])];
   const answer =
     status === "found"
-      ? [...nameOf(reference), ...(deleted_at === null ? [] : [", deleted ", momentPiece(deleted_at)])]
+      ? [...name, ...(deleted_at === null ? [] : [", deleted ", momentPiece(deleted_at)])]
       : [missingWords(status), ...(checked_at === null ? [] : [", asked ", momentPiece(checked_at)])];
   return entry(field, answer, ...(uri === null ? [] : [[{ kind: "uri", text: uri }, " as sent"] as Line]));
-}
-
-function nameOf({ id, slug }: ExplainedReference): Piece[] {
-  return [foreignPiece(`${id}`), ...(slug === null ? [] : [", ", foreignPiece(slug)])];
 }
 
 function describeDate({ date, date_read: read }: ExplainedBuild): Entry {
@@ -129,14 +111,9 @@ function describeOpen({ since, last_seen, vanished_at }: NonNullable<ExplainedBu
     entry("open", ["in its state since ", momentPiece(since)]),
     entry("last seen", [...asked, ", when the request was sent"], ...sourceOf(last_seen)),
   ];
-  if (vanished_at !== null)
-    entries.push(
-      entry("vanished", [
-        momentPiece(vanished_at),
-        ": its detail answered that it is gone; the next whole walk shows whether it is deleted",
-      ]),
-    );
-  return entries;
+  if (vanished_at === null) return entries;
+  const why = ": its detail answered that it is gone; the next whole walk shows whether it is deleted";
+  return [...entries, entry("vanished", [momentPiece(vanished_at), why])];
 }
 
 function describeTransition(transition: ExplainedTransition, next: ExplainedTransition | undefined): Section {
@@ -167,22 +144,16 @@ function describeTransition(transition: ExplainedTransition, next: ExplainedTran
   return { title: `${seq}. ${title}`, entries };
 }
 
-/** The source of a moment: the run and its request. */
 function sourceOf({ run, request }: ExplainedSighting): Line[] {
   return [[runPiece(run)], [requestPiece(request)]];
 }
 
 function describeChange({ kind, observed_at, run_id, before, after }: ExplainedChange): Entry {
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  const lines = fields.map(
-    (field): Line => [
-      foreignPiece(field),
-      ": ",
-      describeValue(before?.[field]),
-      " → ",
-      describeValue(after?.[field]),
-    ],
-  );
+  const lines = fields.map((field): Line => {
+    const [was, is] = [before, after].map((row) => describeValue(row?.[field]));
+    return [foreignPiece(field), ": ", was ?? "", " → ", is ?? ""];
+  });
   return entry(kind, [momentPiece(observed_at), `, run ${run_id}`], ...lines);
 }
 

@@ -91,26 +91,17 @@ export interface ExplainedBuild {
   /** The last sighting of a build that is open. */
   open: { since: string; last_seen: ExplainedSighting; vanished_at: string | null } | null;
   references: ExplainedReference[];
-  changes: ExplainedChange[];
+  changes: readonly ExplainedChange[];
   /** Older changes of this build were pruned; null when all of its changes are here. */
   changes_pruned_before: string | null;
   /** Where its log is; null unless it was removed here. */
   archived_log: ArchivedLog | null;
 }
 
-export interface BuildExplanation {
-  /** Null when the mirror never stored such a build. */
-  build: ExplainedBuild | null;
-  /** The quarantined records of this build, resolved ones too. */
-  quarantine: QuarantinedBuild[];
-}
+export type BuildExplanation = Awaited<ReturnType<typeof explainBuild>>;
 
-/** Finds all that is known about a build. Its date is read in `sourceTimezone`. */
-export async function explainBuild(
-  sql: AnySql,
-  id: string,
-  sourceTimezone: string,
-): Promise<BuildExplanation> {
+/** Finds all that is known about a build: null when the mirror never stored it; and its quarantined records. */
+export async function explainBuild(sql: AnySql, id: string, sourceTimezone: string) {
   const [row] = await sql<BuildRow[]>`
     select build.id, coalesce(extra -> 'values' ->> 'date', replace(date::text, ' ', 'T')) as date, state, success, type, first_seen_at, changed_at, deleted_at,
       local.earliest, local.latest, local.hour,
@@ -124,28 +115,23 @@ export async function explainBuild(
   if (row === undefined) return { build: null, quarantine: [...quarantine] };
   const { earliest, latest, hour, ...facts } = row;
   const transitions = await findTransitions(sql, id, earliest);
-  return {
-    build: {
-      ...facts,
-      date_read:
-        earliest === null || latest === null ? null : { zone: sourceTimezone, earliest, latest, hour },
-      transitions: transitions.map((row, index) => {
-        const { not_before_us: _, not_after_us: __, ...transition } = row;
-        const next = transitions[index + 1];
-        return { ...transition, lasted: next ? spanBetween(row, next) : null };
-      }),
-      duration: durationOf(facts.state, transitions),
-      open: await findOpen(sql, id),
-      archived_log: await findArchivedLog(sql, id),
-      references: await findReferences(sql, id),
-      changes: [
-        ...(await sql<ExplainedChange[]>`
-          select id, kind, observed_at, run_id, before, after
-          from mirror.changes where resource = 'build' and record_id = ${id} order by id`),
-      ],
-    },
-    quarantine: [...quarantine],
+  const build: ExplainedBuild = {
+    ...facts,
+    date_read: earliest === null || latest === null ? null : { zone: sourceTimezone, earliest, latest, hour },
+    transitions: transitions.map((row, index) => {
+      const { not_before_us: _, not_after_us: __, ...transition } = row;
+      const next = transitions[index + 1];
+      return { ...transition, lasted: next ? spanBetween(row, next) : null };
+    }),
+    duration: durationOf(facts.state, transitions),
+    open: await findOpen(sql, id),
+    archived_log: await findArchivedLog(sql, id),
+    references: await findReferences(sql, id),
+    changes: await sql<ExplainedChange[]>`
+      select id, kind, observed_at, run_id, before, after
+      from mirror.changes where resource = 'build' and record_id = ${id} order by id`,
   };
+  return { build, quarantine: [...quarantine] };
 }
 
 type BuildRow = Omit<
@@ -156,10 +142,7 @@ type BuildRow = Omit<
 type TransitionRow = Omit<ExplainedTransition, "lasted"> & Bounds;
 
 /** The bounds of the entry into a state, in microseconds since 1970. The lower one is null when it is unknown. */
-interface Bounds {
-  not_before_us: number | null;
-  not_after_us: number;
-}
+type Bounds = { not_before_us: number | null; not_after_us: number };
 
 /** The span between two moments with known bounds. The second moment is not before the first. */
 function spanBetween(from: Bounds, to: Bounds): BoundedSpan {
@@ -170,9 +153,8 @@ function spanBetween(from: Bounds, to: Bounds): BoundedSpan {
 }
 
 /**
- * How long a build took. The trigger is between the build's own date, which set the first lower bound, and
- * the first sighting in any state. The date is not an upper bound, because the clock that dates builds may be
- * behind.
+ * The trigger is between the build's own date, which set the first lower bound, and the first sighting in any state. The
+ * date is not an upper bound, because the clock that dates builds may be behind.
  */
 function durationOf(state: string | null, transitions: readonly TransitionRow[]): BoundedSpan | null {
   const first = transitions[0];

@@ -9,7 +9,7 @@ const STUCK_SHARE = 0.1;
 /** A build that is due within these seconds is due now, because a round may start a little early. */
 const SLACK_SECONDS = 30;
 
-export interface WaitFacts {
+interface WaitFacts {
   now: Date;
   /** Builds seen since then are not due: this run has read them in the list. */
   notSeenSince: Date;
@@ -39,7 +39,7 @@ export async function findDueBuilds(
     limit ${maxDetails}`;
 }
 
-/** The number of open builds that are due and that this run has not asked for. */
+/** Only those that this run has not asked for. */
 export async function countDueBuilds(sql: Sql, facts: WaitFacts): Promise<number> {
   const [row] = await sql<{ due: number }[]>`
     select count(*) as due from (${dueBuilds(sql, facts)}) as due

@@ -11,8 +11,6 @@ import { findDueBuilds, findDueStates, postponeBuilds } from "./find-due-builds.
 
 /** The number of details stored in one transaction. They are lost together if the process dies. */
 const BATCH = 25;
-/** One retry is enough, because the next round asks again. */
-const RETRIES = 1;
 /** From this number of due builds on, the list of their state is cheaper than their details. */
 const WORTH_A_LIST = 200;
 /** A list that was read less than an hour ago is not read again, because it would show the same. */
@@ -20,7 +18,7 @@ const LISTED_WITHIN_MS = 3_600_000;
 /** A state with more open builds than this does not hold hung builds only. */
 const MAX_BUILDS = 50_000;
 
-export interface FollowOptions {
+interface FollowOptions {
   replicaLagMs: number;
   stuckAfterMs: number;
   pageSize: number;
@@ -73,10 +71,10 @@ export async function followOpenBuilds(
 }
 
 async function ask({ client, log }: RunParts, id: string) {
-  const answer = await askDetail(client, "build", id, { retries: RETRIES });
-  if (answer.kind === "unclear" && answer.error) {
+  // One retry is enough, because the next round asks again.
+  const answer = await askDetail(client, "build", id, { retries: 1 });
+  if (answer.kind === "unclear" && answer.error)
     log.warn({ id, error: answer.error.message }, "polling an open build failed");
-  }
   return { id, answer };
 }
 
@@ -124,10 +122,8 @@ async function sweep(run: RunParts, pageSize: number, state: string, open: numbe
     });
     const records = reply.value.records;
     if (records.some((record) => (record as { state?: unknown } | null)?.state !== state)) {
-      log.warn(
-        { state },
-        "the service does not filter its list of builds by state, although its schema says so",
-      );
+      const message = "the service does not filter its list of builds by state, although its schema says so";
+      log.warn({ state }, message);
       return offset;
     }
     const page = { records, request, askedAt: reply.sentAt, observedAt: reply.receivedAt };

@@ -8,16 +8,13 @@ export interface BoundedSpan {
 export function formatSpan(ms: number): string {
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)}s`;
   const seconds = Math.round(ms / 1000);
-  const [days, hours, minutes] = [
-    Math.floor(seconds / 86_400),
-    Math.floor(seconds / 3600) % 24,
-    Math.floor(seconds / 60) % 60,
-  ];
+  const minutes = Math.floor(seconds / 60) % 60;
+  const hours = Math.floor(seconds / 3600) % 24;
+  const days = Math.floor(seconds / 86_400);
   if (days > 0) return `${days}d ${hours}h`;
   return hours > 0 ? `${hours}h ${minutes}m` : `${minutes}m ${seconds % 60}s`;
 }
 
-/** A span in words, as far as it is known. */
 export function formatBetween({ least_ms, most_ms }: BoundedSpan): string {
   if (most_ms === null) return least_ms === 0 ? "unknown" : `${formatSpan(least_ms)} or longer`;
   if (least_ms === 0) return `up to ${formatSpan(most_ms)}`;

@@ -6,25 +6,9 @@ const DAY_MS = 86_400_000;
 const RECENT_DAYS = 7;
 
 /** On how many days the offset of a zone fits most builds. */
-interface ZoneFit {
-  zone: string;
-  days: number;
-  recentDays: number;
-}
+type ZoneFit = Record<"days" | "recentDays", number> & { zone: string };
 
-export interface ZoneJudgement {
-  days: string[];
-  builds: number;
-  configured: ZoneFit;
-  /** The zone that fits best; the configured one if no other fits better. Null when no zone fits on any day. */
-  best: ZoneFit | null;
-  /** How many other zones fit as well as the best one. */
-  alike: number;
-  /** The number of builds on days that the best zone fits and the configured one does not. */
-  against: number;
-  /** Minutes ahead of UTC, at the end of the newest day that separates the two, else of the newest day. */
-  offsets: { configured: number; best: number };
-}
+export type ZoneJudgement = NonNullable<ReturnType<typeof judgeZone>>;
 
 type Day = ReturnType<typeof toDays>[number];
 
@@ -33,7 +17,7 @@ type Day = ReturnType<typeof toDays>[number];
  * of the day's builds: single builds may have a wrong date. The best one fits on most of the newest days, and then on
  * most of all. Null without evidence.
  */
-export function judgeZone(spans: readonly OffsetSpan[], configuredZone: string): ZoneJudgement | null {
+export function judgeZone(spans: readonly OffsetSpan[], configuredZone: string) {
   const days = toDays(spans);
   const newest = days.at(-1);
   if (!newest) return null;
@@ -41,7 +25,8 @@ export function judgeZone(spans: readonly OffsetSpan[], configuredZone: string):
   const fitOf = (zone: string) => {
     const fitting = fittingDays(zone, days);
     const recentDays = recent.filter((day) => fitting.has(day)).length;
-    return { fitting, score: { zone, days: fitting.size, recentDays } };
+    const score: ZoneFit = { zone, days: fitting.size, recentDays };
+    return { fitting, score };
   };
   const configured = fitOf(configuredZone);
   const others = listZones().map(fitOf);
@@ -56,9 +41,13 @@ export function judgeZone(spans: readonly OffsetSpan[], configuredZone: string):
     days: days.map(({ name }) => name),
     builds: days.reduce((sum, day) => sum + day.builds, 0),
     configured: configured.score,
+    /** The configured one if no other fits better. Null when no zone fits on any day. */
     best: best.fitting.size === 0 ? null : best.score,
+    /** How many other zones fit as well as the best one. */
     alike: alike.length,
+    /** The builds on days that the best zone fits and the configured one does not. */
     against: apart.reduce((sum, day) => sum + day.builds, 0),
+    /** Minutes ahead of UTC, at the end of the newest day that separates the two, else of the newest day. */
     offsets: {
       configured: createZoneOffset(configuredZone)(shownAt),
       best: createZoneOffset(best.score.zone)(shownAt),
@@ -191,26 +180,11 @@ export async function findFutureDates(sql: Sql, zone: string, since: string) {
 }
 
 /** The likely zones, the likeliest first: most servers run in UTC, the original service in Chicago. */
-const LIKELY_ZONES = [
-  "Etc/UTC",
-  "America/Chicago",
-  "America/New_York",
-  "America/Los_Angeles",
-  "America/Denver",
-  "America/Phoenix",
-  "America/Sao_Paulo",
-  "Europe/London",
-  "Europe/Berlin",
-  "Europe/Helsinki",
-  "Europe/Moscow",
-  "Asia/Dubai",
-  "Asia/Kolkata",
-  "Asia/Shanghai",
-  "Asia/Tokyo",
-  "Asia/Seoul",
-  "Australia/Sydney",
-  "Pacific/Auckland",
-] as const;
+const LIKELY_ZONES = (
+  "Etc/UTC America/Chicago America/New_York America/Los_Angeles America/Denver America/Phoenix America/Sao_Paulo " +
+  "Europe/London Europe/Berlin Europe/Helsinki Europe/Moscow Asia/Dubai Asia/Kolkata Asia/Shanghai Asia/Tokyo " +
+  "Asia/Seoul Australia/Sydney Pacific/Auckland"
+).split(" ");
 
 /** Every zone that a service may use, the likeliest first. */
 export function listZones(): string[] {
