@@ -17,7 +17,6 @@ export interface ObservedRecord extends Observation {
   record: NormalizedRecord;
 }
 
-/** What tells new, changed and equal records apart. */
 export interface StoredRecord {
   id: string;
   hash: string;
@@ -83,7 +82,7 @@ export function sortRecords(
   return sorted;
 }
 
-/** The counts that loading these records of a list would give. Writes nothing. */
+/** The counts that loading these records of a list would give. */
 export async function compareRecords(
   tx: TransactionSql,
   resource: Resource,
@@ -92,18 +91,12 @@ export async function compareRecords(
   const observed = records.map((record) => ({ record, askedAt: "", observedAt: "", request: null }));
   const ids = records.map(({ id }) => id);
   const sorted = sortRecords(observed, await findStored(tx, resource, ids), "list", () => true);
-  return {
-    inserted: sorted.added.length,
-    updated: sorted.changed.length,
-    unchanged: sorted.unchanged.length,
-    restored: sorted.returned.length,
-  };
+  const { added, changed, unchanged, returned } = sorted;
+  const counts = { inserted: added.length, updated: changed.length, unchanged: unchanged.length };
+  return { ...counts, restored: returned.length };
 }
 
-/**
- * Sorts the administrators of changed projects by when they were first seen, new ones last. They are a set: another
- * order is not a change. Call it before the rows are compared and replaced.
- */
+/** Sorts the administrators of changed projects as they are stored, new ones last: another order is not a change. */
 export async function keepUserOrder(tx: TransactionSql, changed: readonly ObservedRecord[]) {
   if (changed.length === 0) return [];
   const ids = changed.map(({ record }) => record.id);

@@ -13,12 +13,8 @@ const READ_ROWS = 5000;
 /** Knows which records are in the mirror, without asking Postgres for every page. */
 export type KnownKeys = ReturnType<typeof createKeys>;
 
-interface Known {
-  ids: IdSet;
-  /** Whether the ids of all rows are here. */
-  isComplete: boolean;
-  added: Set<string>;
-}
+/** `isComplete`: the ids of all rows are here. */
+type Known = { ids: IdSet; isComplete: boolean; added: Set<string> };
 
 function createKeys(
   prepare: (known: Record<Resource, Known>, references: Iterable<Reference>) => Promise<void>,
@@ -31,7 +27,7 @@ function createKeys(
   return {
     /** Prepares for records with these references. Await it before you call the other methods. */
     prepare: (references: Iterable<Reference>) => prepare(known, references),
-    /** The id to store as key for a reference, or null while the record is not here. */
+    /** The key for a reference, or null while the record is not here. */
     resolve: (reference: Reference): string | null =>
       reference.kind === "record" && has(reference.resource, reference.key) ? reference.key : null,
     /** Whether it is certain that no row has this id. Then no look-up is needed. */
@@ -70,8 +66,7 @@ export function createKnownKeys(sql: Sql): KnownKeys {
       entry.isComplete = rows.length === 0;
       return;
     }
-    // By keys: when the connection is lost, a cursor of the driver ends as if it had read all rows. Each
-    // batch is one row, because rows cost the driver more than ids.
+    // By keys: a cursor of the driver ends with its connection as if it had read all. Rows cost the driver more than ids.
     for (let after: string | null = ""; after !== null; ) {
       const [row]: { ids: string; last: string | null }[] = await composed(sql)`
         select coalesce(json_agg(id), '[]')::text as ids, max(id) as last
@@ -84,21 +79,16 @@ export function createKnownKeys(sql: Sql): KnownKeys {
     entry.isComplete = true;
   }
 
-  return createKeys((known) => {
-    prepared ??= Promise.all(RESOURCES.map((resource) => read(resource, known[resource]))).catch(
-      (error: unknown) => {
-        prepared = undefined;
-        throw error;
-      },
-    );
-    return prepared.then(() => {});
+  return createKeys(async (known) => {
+    prepared ??= Promise.all(RESOURCES.map((resource) => read(resource, known[resource])));
+    await prepared.catch((error: unknown) => {
+      prepared = undefined;
+      throw error;
+    });
   });
 }
 
-/**
- * Known keys for a run that loads only a few pages: it looks up the references of each page. Its knowledge is never
- * complete, so `isNew` is always false and every record is looked up.
- */
+/** For a run that loads only a few pages: it looks up the references of each page, and `isNew` is always false. */
 export function createLookedUpKeys(sql: Sql): KnownKeys {
   return createKeys(async (known, references) => {
     const wanted = new Map<Resource, string[]>();

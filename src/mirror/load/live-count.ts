@@ -1,7 +1,7 @@
 import type { SQL } from "drizzle-orm";
 import type { Resource } from "../../resources/resources.ts";
 import { compose, composed } from "../../store/connection/run-statement.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { builds, missingRecords, openBuilds, projects } from "../../store/schema/index.ts";
 import type { DateRange } from "../walk/bisection.ts";
 import { RECORD_TABLES } from "./tables.ts";
@@ -33,7 +33,7 @@ export function isListed(resource: Resource): SQL {
  * The number of live records that upstream's list should show: all that are here, without missing ones and vanished
  * builds. Where the list is read at its head, only the first call counts every row.
  */
-export async function countShown(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
+export async function countShown(sql: AnySql, resource: Resource): Promise<number> {
   const live = isCounted(resource) ? await countLive(sql, resource) : await countRows(sql, resource);
   const { table } = RECORD_TABLES[resource];
   const [hidden] = await composed(sql)<{ records: number }>`
@@ -64,7 +64,7 @@ function hiddenIds(resource: Resource): SQL {
     where ${resource} = 'build' and ${openBuilds.vanished_at} is not null`;
 }
 
-async function countLive(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
+async function countLive(sql: AnySql, resource: Resource): Promise<number> {
   const [known] = await sql<{ live: number }[]>`select live from sync.lists where resource = ${resource}`;
   if (known) return known.live;
   const [list] = await composed(sql)<{ live: number }>`
@@ -76,9 +76,8 @@ async function countLive(sql: Sql | TransactionSql, resource: Resource): Promise
 }
 
 /** The number of live records that a walk of the list should see. */
-export async function countRows(sql: Sql | TransactionSql, resource: Resource): Promise<number> {
-  const [row] = await composed(sql)<{
-    live: number;
-  }>`select count(*) as live from ${RECORD_TABLES[resource].table} where ${isListed(resource)}`;
+export async function countRows(sql: AnySql, resource: Resource): Promise<number> {
+  const [row] = await composed(sql)<{ live: number }>`
+    select count(*) as live from ${RECORD_TABLES[resource].table} where ${isListed(resource)}`;
   return row?.live ?? 0;
 }

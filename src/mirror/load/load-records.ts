@@ -43,18 +43,15 @@ export interface LoadFacts extends TransitionFacts {
   isJustStored?: (resource: Resource, record: NormalizedRecord) => boolean;
 }
 
-/** `moving`: builds that are open or whose state may be new. Pass them to `recordTransitions`. */
 export interface Loaded {
   counts: LoadCounts;
+  /** Builds that are open or whose state may be new, for `recordTransitions`. */
   moving: BuildSighting[];
   /** Changed records that were skipped because something newer is known already. They count as unchanged. */
   stale: number;
 }
 
-/**
- * Loads records of one resource within the caller's transaction: new ones are added, changed ones replaced and their
- * change recorded, equal ones not touched. Each id must come once. The caller records the transitions of builds.
- */
+/** Loads records of one resource within the caller's transaction. Each id must come once. */
 export async function loadRecords(
   tx: TransactionSql,
   resource: Resource,
@@ -130,7 +127,10 @@ export async function loadRecords(
 
 /** Skips builds of which something newer is known: the later of two sightings wins, in any order of arrival. */
 async function leaveOutStale(tx: TransactionSql, sorted: SortedRecords, runId: number) {
-  const open = sorted.unchanged.filter(({ record: { columns } }) => isOpenState(columns.state));
+  // A build without a state is not open, because nothing shows that it will ever finish.
+  const isOpen = ({ record: { columns } }: ObservedRecord) =>
+    columns.state !== null && columns.state !== "finished";
+  const open = sorted.unchanged.filter(isOpen);
   const stale = await findStale(tx, runId, [...sorted.changed, ...open].map(toSighting));
   const isFresh = ({ record }: ObservedRecord) => !stale.has(record.id);
   const late = sorted.changed.filter((one) => !isFresh(one));
@@ -138,15 +138,7 @@ async function leaveOutStale(tx: TransactionSql, sorted: SortedRecords, runId: n
   sorted.changed = sorted.changed.filter(isFresh);
   sorted.returned = sorted.returned.filter(isFresh);
   const known = [...sorted.changed, ...open.filter(isFresh)];
-  return {
-    moving: [...sorted.added.map(toFirstSighting), ...known.map(toSighting)],
-    stale: late.length,
-  };
-}
-
-/** A build without a state is not open, because nothing shows that it will ever finish. */
-function isOpenState(state: unknown): boolean {
-  return state !== null && state !== "finished";
+  return { moving: [...sorted.added.map(toFirstSighting), ...known.map(toSighting)], stale: late.length };
 }
 
 function toSighting({ record, askedAt, observedAt, request }: ObservedRecord): ShownState {
@@ -159,10 +151,7 @@ function toFirstSighting(one: ObservedRecord): BuildSighting {
   return { ...toSighting(one), added: { state: textOrNull(state), date: textOrNull(date) } };
 }
 
-/**
- * Replaces rows whose hash differs, and returns their changes. `equal`: rows without a changed field, such as a
- * listed project that was embedded before. They keep their `changed_at`.
- */
+/** Replaces rows whose hash differs. `equal` ones have no changed field, as a listed project that was embedded before. */
 async function replaceChanged(
   tx: TransactionSql,
   resource: Resource,
@@ -221,22 +210,19 @@ async function loadDependentRows(
   tx: TransactionSql,
   resource: Resource,
   sorted: SortedRecords,
-  facts: LoadFacts,
+  { keys, method }: LoadFacts,
 ) {
-  if (resource === "build") await addRows(tx, BUILD_LOGS, sorted.added.map(toLog), facts.method);
+  if (resource === "build") await addRows(tx, BUILD_LOGS, sorted.added.map(toLog), method);
   if (resource === "project") {
-    const users = [...sorted.added, ...sorted.changed].flatMap(({ record }) =>
-      record.references.map(({ position, uri, target }) => ({
-        project_id: record.id,
-        position,
-        user_uri: uri,
-        user_id: facts.keys.resolve(target),
-      })),
+    const users = [...sorted.added, ...sorted.changed].flatMap(({ record: { id, references } }) =>
+      references.map(({ position, uri, target }) => {
+        return { project_id: id, position, user_uri: uri, user_id: keys.resolve(target) };
+      }),
     );
-    await addRows(tx, PROJECT_USERS, users, facts.method);
+    await addRows(tx, PROJECT_USERS, users, method);
   }
-  const unresolved = sorted.added.flatMap(({ record }) => unresolvedRows(resource, record, facts.keys));
-  await addRows(tx, UNRESOLVED_REFERENCES, unresolved, facts.method);
+  const unresolved = sorted.added.flatMap(({ record }) => unresolvedRows(resource, record, keys));
+  await addRows(tx, UNRESOLVED_REFERENCES, unresolved, method);
 }
 
 /** Marks projects as listed when the list first shows them, also when they equal the embedded copy. */

@@ -16,7 +16,7 @@ import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import type { Client } from "../api/client.ts";
-import { type FieldDrift, type NormalizedPage, normalizePage } from "../normalize/page.ts";
+import { type FieldDrift, normalizePage } from "../normalize/page.ts";
 import type { LoadCounts, ObservedRecord } from "./compare-records.ts";
 import type { KnownKeys } from "./known-keys.ts";
 import { type Loaded, type LoadFacts, loadRecords } from "./load-records.ts";
@@ -29,7 +29,7 @@ import {
   recordTransitions,
   type TransitionFacts,
 } from "./record-transitions.ts";
-import { type GoneRecord, type Retired, type RetiredCounts, retireRecords } from "./retire-records.ts";
+import { type GoneRecord, type RetiredCounts, retireRecords } from "./retire-records.ts";
 
 export type { LoadableBatch, LoadablePage } from "./prepare-batch.ts";
 
@@ -48,45 +48,24 @@ interface LoaderOptions extends TransitionFacts, RunStart {
   baseUrl: URL;
   /** How to wait for a database that is away. @default the load fails */
   patience?: Patience;
-  /**
-   * Called near the end of each transaction. Throws, which rolls it back, when this run may no longer write.
-   * @default it may
-   */
+  /** Called near the end of each transaction. Throws, which rolls it back, when this run may no longer write. */
   assertMayWrite?: (tx: TransactionSql) => Promise<void>;
   meter?: StoreMeter | undefined;
 }
 
-export interface Loader {
-  /** Normalizes a page when it arrives, before its turn to load. */
-  normalize(resource: Resource, records: readonly unknown[]): NormalizedPage;
-  /** Loads pages. `alongside` runs in the same transaction, after them. Throws `StoreError`. Safe to repeat. */
-  load(
-    batch: LoadableBatch,
-    alongside?: (tx: TransactionSql, counts: Omit<BatchCounts, "transitions">) => Promise<unknown>,
-  ): Promise<BatchCounts>;
-  /**
-   * Notes the ids of a page that was skipped unparsed. Returns the projects whose rows an embedded copy has changed
-   * since, although it was asked for earlier: they must be asked for again.
-   */
-  noteSkipped(resource: Resource, ids: readonly string[], askedAt: Date): Promise<string[]>;
-  /** Marks missing records as deleted, then runs `alongside`. Throws `StoreError`. Safe to repeat. */
-  retire(
-    gone: readonly GoneRecord[],
-    alongside?: (tx: TransactionSql, counts: RetiredCounts) => Promise<unknown>,
-  ): Promise<Retired>;
-  /** Stores that details of builds are gone. Returns the transitions. Throws `StoreError`. Safe to repeat. */
-  vanish(builds: readonly BuildSighting[]): Promise<number>;
-}
+type Alongside<Counts> = (tx: TransactionSql, counts: Counts) => Promise<unknown>;
 
-export function createLoader(options: LoaderOptions): Loader {
+export type Loader = ReturnType<typeof createLoader>;
+
+/** What is called here throws `StoreError`, and is safe to repeat. `alongside` runs in the same transaction, after it. */
+export function createLoader(options: LoaderOptions) {
   const { sql, keys, runId, sourceTimezone, clockAhead, patience = withStoreErrors } = options;
   const turns = new PQueue({ concurrency: 1 });
   /** Most embedded copies of a project equal the newest one, and need no normalizing and no look-up. */
   const sightings = createProjectSightings(options);
   /**
    * The hashes of each list's newest batch. Pages overlap, so the next batch begins with records of it, which need no
-   * look-up. Projects do, because two kinds of copies are told apart; so do open builds, because each sighting
-   * counts.
+   * look-up. Projects do: two kinds of copies are told apart. So do open builds: each sighting counts.
    */
   const newest = new Map<Resource, Map<string, string>>();
 
@@ -114,12 +93,16 @@ export function createLoader(options: LoaderOptions): Loader {
       ),
     );
 
-  const normalize: Loader["normalize"] = (resource, records) =>
+  const normalize = (resource: Resource, records: readonly unknown[]) =>
     normalizePage(resource, records, options.baseUrl, sightings.isCurrent);
 
   return {
+    /** For a page that has arrived, before its turn to load. */
     normalize,
-    async load(batch, alongside) {
+    async load(
+      batch: LoadableBatch,
+      alongside?: Alongside<Omit<BatchCounts, "transitions">>,
+    ): Promise<BatchCounts> {
       const { resource, source } = batch;
       const facts: LoadFacts = {
         ...{ runId, sourceTimezone, clockAhead, keys, sightings },
@@ -167,9 +150,8 @@ export function createLoader(options: LoaderOptions): Loader {
 
       let stored: PreparedBatch["records"] = [];
       const counts = await turns.add(
-        // A commit whose answer was lost may have succeeded. Then COPY finds its own rows and fails with a
-        // data fault, and loading record by record finds them equal: no second change, transition or
-        // quarantine row. Only the counts show those records as unchanged.
+        // A commit whose answer was lost may have succeeded. Then COPY finds its own rows and fails with a data fault, and
+        // loading record by record finds them equal. Only the counts show those records as unchanged.
         async () => {
           const from = performance.now();
           // Not before its turn: which copies of projects are current changes with each load.
@@ -191,17 +173,22 @@ export function createLoader(options: LoaderOptions): Loader {
         newest.set(resource, new Map(stored.map(({ record }) => [record.id, record.hash])));
       return counts;
     },
-    noteSkipped: (resource, ids, askedAt) =>
-      resource === "project" ? turns.add(() => sightings.noteSkipped(ids, askedAt)) : Promise.resolve([]),
-    // A record that is deleted here already is neither counted nor recorded again.
-    retire: (gone, alongside) =>
+    /**
+     * Notes the ids of a page that was skipped unparsed. Returns the projects whose rows an embedded copy has changed
+     * since, although it was asked for earlier: they must be asked for again.
+     */
+    noteSkipped: async (resource: Resource, ids: readonly string[], askedAt: Date): Promise<string[]> =>
+      resource === "project" ? turns.add(() => sightings.noteSkipped(ids, askedAt)) : [],
+    /** Marks missing records as deleted. */
+    retire: (gone: readonly GoneRecord[], alongside?: Alongside<RetiredCounts>) =>
       inTurn("mark records as deleted", async (tx) => {
         newest.clear();
         const retired = await retireRecords(tx, options, gone);
         await alongside?.(tx, retired.counts);
         return retired;
       }),
-    vanish: (builds) =>
+    /** Stores that details of builds are gone. Returns the number of transitions. */
+    vanish: (builds: readonly BuildSighting[]) =>
       inTurn("record which builds are gone", async (tx) => {
         const stale = await findStale(tx, runId, builds);
         const fresh = builds.filter(({ id }) => !stale.has(id));
@@ -213,12 +200,7 @@ export function createLoader(options: LoaderOptions): Loader {
 type EarlierCounts = Record<"inserted" | "restored" | "transitions", number>;
 
 /** Records the transitions of one set of earlier states, before the later states of the same builds. */
-async function addEarlier(
-  tx: TransactionSql,
-  facts: LoadFacts,
-  before: EarlierCounts,
-  loaded: Loaded,
-): Promise<void> {
+async function addEarlier(tx: TransactionSql, facts: LoadFacts, before: EarlierCounts, loaded: Loaded) {
   before.inserted += loaded.counts.inserted;
   before.restored += loaded.counts.restored;
   before.transitions += await recordTransitions(tx, facts, loaded.moving);
@@ -251,12 +233,11 @@ async function loadOneByOne(
     } catch (error) {
       if (!isDataFault(error)) throw error;
       facts.keys.drop(of, id);
+      const { askedAt, observedAt, request } = one;
       // So that each further page with this copy need not try it again.
-      if (of === "project") facts.sightings?.note({ ...one.record, askedAt: one.askedAt }, from);
-      const { observedAt, request } = one;
-      const reason = refusalOf(error, of, id);
-      const about = { resource: of, recordId: id, reason, payload: findSent(of, one) };
-      refused.push({ ...about, request: request ?? "", observedAt });
+      if (of === "project") facts.sightings?.note({ ...one.record, askedAt }, from);
+      const about = { resource: of, recordId: id, reason: refusalOf(error, of, id) };
+      refused.push({ ...about, payload: findSent(of, one), request: request ?? "", observedAt });
       return null;
     }
   };

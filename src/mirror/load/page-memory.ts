@@ -15,10 +15,7 @@ const WINDOW = 32;
 
 export type PageMemory = ReturnType<typeof createPageMemory>;
 
-/**
- * Reads remembered pages from a place on, in their order. The hash of a page that was read in another way is empty,
- * so that it is read again.
- */
+/** The hash of a page that was read in another way is empty, so that it is read again. */
 async function readRemembered(sql: Sql, resource: Resource, from: number, count: number): Promise<Section[]> {
   const pages = await sql<RememberedPage[]>`
     select seq, request, meta, ids, loaded_at::text as "loadedAt", run_id as "runId",
@@ -31,10 +28,7 @@ async function readRemembered(sql: Sql, resource: Resource, from: number, count:
   });
 }
 
-/**
- * Remembers the pages of the newest full walk of a resource. A page with the same records is neither parsed nor
- * compared, and an interrupted walk finds here what it has seen.
- */
+/** The pages of the newest full walk: the same ones are neither parsed nor compared, and an interrupted walk resumes. */
 export function createPageMemory(sql: Sql, resource: Resource) {
   return {
     /**
@@ -45,8 +39,7 @@ export function createPageMemory(sql: Sql, resource: Resource) {
       const page = alias(pagesTable, "page");
       const record = recordsAs(resource, "record");
       await withTransaction(sql, async (tx) => {
-        // All ids of all pages are a side of this join. To look them up one by one takes twice as long, and it is what a
-        // planner without statistics does.
+        // All ids of all pages are joined. A planner without statistics looks them up one by one, which takes twice as long.
         await tx`set local enable_nestloop = off`;
         await composed(tx)`
           delete from ${pagesTable} as ${page}

@@ -9,10 +9,10 @@ import type { RefusedRecord } from "./quarantine.ts";
 export interface LoadablePage {
   records: readonly unknown[];
   request: string;
-  /** When the request for the records was sent. @default observedAt */
+  /** @default observedAt */
   askedAt?: Date;
   observedAt: Date;
-  /** The result of `Loader.normalize`. `load` normalizes the records itself when this is missing. */
+  /** The result of `Loader.normalize`. @default `load` does it */
   normalized?: NormalizedPage;
 }
 
@@ -41,9 +41,9 @@ export function prepareBatch(
   );
   const copies = replies.flatMap(({ page, from }): EmbeddedCopy[] => [
     ...page.embeddedProjects.map((one) => ({ ...one, ...from, record: () => ({ record: one, ...from }) })),
-    ...page.repeatedProjects.map((one) => ({
-      ...{ ...one, ...from, record: () => ({ record: one.normalize(), ...from }) },
-    })),
+    ...page.repeatedProjects.map(({ normalize, ...one }) => {
+      return { ...one, ...from, record: () => ({ record: normalize(), ...from }) };
+    }),
   ]);
   const latest = onePerId(copies, ({ id }) => id, isLaterCopy);
   const current = new Set(latest.filter(({ id, hash }) => isCurrent(id, hash)));
@@ -72,9 +72,7 @@ export function prepareBatch(
   };
 }
 
-interface EmbeddedCopy extends SeenCopy {
-  record(): ObservedRecord;
-}
+type EmbeddedCopy = SeenCopy & { record(): ObservedRecord };
 
 /** One copy of each id: the last one that `replaces` the copy before it. They come in the order of their first. */
 function onePerId<Copy>(

@@ -13,10 +13,7 @@ import type { ProjectSource } from "../../store/schema/records.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
 import type { ObservedRecord, SortedRecords, StoredProject } from "./compare-records.ts";
 
-/**
- * The most projects in memory. Of older ones only the stored time of their last change is known, which is right
- * unless a copy that is asked for earlier comes more than this many projects later.
- */
+/** Of older projects only the stored time of their last change is known, which is nearly always right. */
 const MAX_PROJECTS = 200_000;
 
 interface Sighting {
@@ -33,10 +30,7 @@ interface Sighting {
 }
 
 /** A copy before it is normalized. */
-export interface SeenCopy extends Pick<ObservedRecord, "askedAt"> {
-  id: string;
-  hash: string;
-}
+export type SeenCopy = Pick<ObservedRecord, "askedAt"> & { id: string; hash: string };
 
 export type ProjectSightings = ReturnType<typeof createProjectSightings>;
 
@@ -84,7 +78,7 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
   }
 
   return {
-    /** Whether the newest copy that was loaded has this hash. Then this one need not be normalized or compared. */
+    /** Whether the newest copy that was loaded has this hash. */
     isCurrent(id: string, hash: string): boolean {
       const seen = find(id);
       return seen !== undefined && (seen.hash === hash || seen.embeddedHash === hash);
@@ -130,14 +124,10 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
         const seen = committed.get(id);
         if (seen && !isAfter(page, seen)) continue;
         if (seen?.hasReplaced) replaced.push(id);
-        else
-          committed.set(id, {
-            ...page,
-            ownAskedAt: page.askedAt,
-            hash: seen?.hash ?? null,
-            embeddedHash: seen?.embeddedHash ?? null,
-            hasReplaced: false,
-          });
+        else {
+          const hashes = { hash: seen?.hash ?? null, embeddedHash: seen?.embeddedHash ?? null };
+          committed.set(id, { ...page, ...hashes, ownAskedAt: page.askedAt, hasReplaced: false });
+        }
       }
       return replaced;
     },
@@ -162,11 +152,7 @@ function isOtherForm(record: NormalizedRecord, source: ProjectSource, stored: St
 }
 
 function hasDateOf({ columns }: NormalizedRecord, { modifiedDate }: StoredProject): boolean {
-  return padFraction(columns.modified_date) === (modifiedDate ?? "");
-}
-
-/** Makes local times equally long, so that they can be compared as texts. */
-function padFraction(date: unknown): string {
-  if (typeof date !== "string") return "";
-  return date.includes(".") ? date : `${date}.000000`;
+  const date = columns.modified_date;
+  if (typeof date !== "string") return modifiedDate === null || modifiedDate === "";
+  return (date.includes(".") ? date : `${date}.000000`) === modifiedDate;
 }

@@ -64,7 +64,7 @@ function toJson(payload: unknown): string {
   }
 }
 
-/** A payload that is nested too deep or too long for JSON is stored as one text, cut when it is too long. */
+/** One text, cut when it is too long, for what is nested too deep or too long for JSON. */
 function toText(payload: unknown, maxLength: number): string {
   return JSON.stringify(jsonText(payload, maxLength).toWellFormed());
 }
@@ -142,11 +142,8 @@ export interface QuarantineRow {
   payload: string | null;
 }
 
-export interface QuarantineFilter {
-  resource: Resource | null;
-  /** Resolved ones too. */
-  all: boolean;
-}
+/** `all`: resolved ones too. */
+export type QuarantineFilter = { resource: Resource | null; all: boolean };
 
 /** The quarantine, newest first. It reads one row at a time, because a payload may be as long as a reply. */
 export async function* listQuarantine(
@@ -174,7 +171,6 @@ export async function countQuarantine(sql: Sql, { resource, all }: QuarantineFil
 
 const page = alias(pages, "page");
 const bad = alias(quarantine, "bad");
-/** The quarantined records that are looked at, by the names that they have in the statement. */
 const unresolved = alias(quarantine, "unresolved");
 
 /** Whether the row of a record was written, or marked as deleted, after its bad copy was seen. */

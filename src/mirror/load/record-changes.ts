@@ -24,10 +24,7 @@ export interface Change {
   after?: Record<string, unknown>;
 }
 
-/**
- * Compares new rows with the stored ones, and returns the fields that differ, as Postgres prints them. Call it before
- * the rows are replaced. Records without a difference from upstream come back with empty fields.
- */
+/** The fields in which new rows differ from the stored ones, as Postgres prints them; empty for rows without a difference. */
 export async function findChanges(
   tx: TransactionSql,
   resource: Resource,
@@ -93,9 +90,8 @@ async function addArchivedLogChanges(
   changes: Map<string, Change>,
 ): Promise<void> {
   const ids = compose.param(logs.map(({ build_id }) => build_id));
-  const known = await composed(tx)<{
-    build_id: string;
-  }>`select build_id from ${archivedLogs} where build_id = any (${ids}::text[])`;
+  const known = await composed(tx)<{ build_id: string }>`
+    select build_id from ${archivedLogs} where build_id = any (${ids}::text[])`;
   if (known.length === 0) return;
   const away = new Set<unknown>(known.map(({ build_id }) => build_id));
   const incoming = logs.filter(({ build_id }) => away.has(build_id));
@@ -128,8 +124,8 @@ async function addUserChanges(
   for (const { record } of observed) {
     const before = usersById.get(record.id) ?? [];
     const after = record.references.filter(({ field }) => field === "users").map(({ uri }) => uri);
-    if (JSON.stringify(before) !== JSON.stringify(after))
-      addField(changes, record.id, "users", before, after);
+    const isSame = JSON.stringify(before) === JSON.stringify(after);
+    if (!isSame) addField(changes, record.id, "users", before, after);
   }
 }
 

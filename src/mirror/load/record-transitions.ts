@@ -20,7 +20,7 @@ export interface TransitionFacts {
   clockAhead?: (() => { minMs: number; maxMs: number } | null) | undefined;
 }
 
-/** A reply that showed a build, or showed that it is gone. */
+/** A reply that showed a build, or that it is gone. */
 export interface BuildSighting extends Observation {
   id: string;
   /** For a build that was added in this transaction: its columns. Nothing else need be looked up for it. */
@@ -66,10 +66,7 @@ function clockOf({ clockAhead }: TransitionFacts) {
   return { minMs, maxMs, mostAhead, leastAhead, surelyAhead: leastAhead > 0 ? mostAhead : 0 };
 }
 
-/**
- * Stores the first transitions of builds that were just added. Nothing is recorded of them, so this has none of the
- * look-ups of the general statement, which take three quarters of its time on a first night.
- */
+/** For builds that were just added: without the look-ups of the general statement, three quarters of its time. */
 async function recordFirstTransitions(
   tx: TransactionSql,
   facts: TransitionFacts,
@@ -236,17 +233,12 @@ async function updateOpenBuilds(tx: TransactionSql, runId: number, seen: string,
       vanished_at = excluded.vanished_at`;
 }
 
-/** A sighting with its state. Without a state the build was gone. */
-export interface ShownState extends BuildSighting {
-  state?: unknown;
-}
+/** Without a state the build was gone. */
+export type ShownState = BuildSighting & { state?: unknown };
 
 /**
- * Finds the builds that were already seen later than in these sightings, by a later run or later in this one. Runs
- * never overlap, so their order is right even when a clock was set back between them.
- *
- * When two requests ran at the same time, or a reply came from a cache, it is unknown which one shows the later
- * state. Neither may move a build backward: the one that would is stale.
+ * Finds the builds that were already seen later than in these sightings, by a later run or later in this one. Where two
+ * replies overlap in time, it is unknown which one shows the later state: the one that would move a build backward is stale.
  */
 export async function findStale(tx: TransactionSql, runId: number, sightings: readonly ShownState[]) {
   if (sightings.length === 0) return new Set();

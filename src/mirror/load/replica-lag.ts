@@ -15,7 +15,7 @@ import type { RunParts } from "./loader.ts";
 import type { LoadablePage } from "./prepare-batch.ts";
 import { RECORD_TABLES, recordsAs } from "./tables.ts";
 
-export interface LagFacts {
+interface LagFacts {
   resource: Resource;
   runId: number;
   /** How far a replica may be behind, in milliseconds. 0: the service has none. */
@@ -25,10 +25,7 @@ export interface LagFacts {
 /** A record of which the service answered that it is gone, and the reply that said so. */
 type GoneSighting = Observation & { id: string };
 
-/**
- * Loads the records of a resource that answered. Returns those that are gone, and the ids of others that answered so but
- * wait, because they were sighted within the lag.
- */
+/** Loads the records that answered. Returns those that are gone, and the ids of gone ones that were sighted within the lag. */
 export async function loadAnswers(
   { sql, loader, patience, runId }: RunParts,
   { resource, replicaLagMs }: Omit<LagFacts, "runId">,
@@ -50,9 +47,8 @@ export async function loadAnswers(
 }
 
 /**
- * The ids of those records whose absence proves nothing yet, because they were sighted within the lag. A sighting of
- * an earlier run that is later than the reply was dated by a clock that was put back since: then the lag counts from
- * when a walk first missed the record.
+ * The ids of records that were sighted within the lag. A sighting of an earlier run that is later than the reply was dated
+ * by a clock that was put back since: then the lag counts from when a walk first missed the record.
  */
 async function findSightedWithin(
   sql: Sql,

@@ -17,22 +17,12 @@ export interface GoneRecord extends Observation {
 
 export type RetiredCounts = Partial<Record<Resource, number>>;
 
-export interface Retired {
-  counts: RetiredCounts;
-  /** The number of transitions of builds that were open. */
-  transitions: number;
-}
-
 /**
  * Marks records as deleted, records the change, and removes them from `sync.missing_records`, within the caller's
  * transaction. An open build enters `vanished`. A record that a walk has met since, or that is deleted already, is
  * not changed, so this is safe to repeat.
  */
-export async function retireRecords(
-  tx: TransactionSql,
-  facts: TransitionFacts,
-  gone: readonly GoneRecord[],
-): Promise<Retired> {
+export async function retireRecords(tx: TransactionSql, facts: TransitionFacts, gone: readonly GoneRecord[]) {
   const counts: RetiredCounts = {};
   let transitions = 0;
   for (const resource of new Set(gone.map((record) => record.resource))) {
@@ -54,23 +44,15 @@ export async function retireRecords(
     if (retired.length === 0) continue;
     counts[resource] = retired.length;
     await addLive(tx, resource, -retired.length);
-    if (resource === "build") transitions = await retireOpenBuilds(tx, facts, gone, retired);
+    if (resource === "build") {
+      const ids = retired.map(({ id }) => id);
+      const sightings = gone.filter((one) => one.resource === "build" && ids.includes(one.id));
+      transitions = await recordTransitions(tx, facts, sightings, true);
+      // A deleted build is not polled any more.
+      await tx`delete from sync.open_builds where build_id = any (${ids}::text[])`;
+    }
     const changes = retired.map(({ id, at }) => ({ recordId: id, kind: "deleted" as const, observedAt: at }));
     await recordChanges(tx, { resource, runId: facts.runId }, changes);
   }
   return { counts, transitions };
-}
-
-/** A deleted build is not polled any more. If it was open, its last transition is stored here. */
-async function retireOpenBuilds(
-  tx: TransactionSql,
-  facts: TransitionFacts,
-  gone: readonly GoneRecord[],
-  retired: readonly { id: string }[],
-): Promise<number> {
-  const ids = new Set(retired.map(({ id }) => id));
-  const sightings = gone.filter(({ resource, id }) => resource === "build" && ids.has(id));
-  const transitions = await recordTransitions(tx, facts, sightings, true);
-  await tx`delete from sync.open_builds where build_id = any (${[...ids]}::text[])`;
-  return transitions;
 }

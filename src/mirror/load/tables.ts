@@ -4,29 +4,14 @@ import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/reso
 import type { bookkeeping } from "../../store/schema/columns.ts";
 import * as schema from "../../store/schema/index.ts";
 
-const CELL_TYPES = [
-  "text",
-  "boolean",
-  "timestamp",
-  "timestamptz",
-  "jsonb",
-  "bytea",
-  "integer",
-  "bigint",
-] as const;
+const TYPES = ["text", "boolean", "timestamp", "timestamptz", "jsonb", "bytea", "integer", "bigint"] as const;
 
-export type CellType = (typeof CELL_TYPES)[number];
+export type CellType = (typeof TYPES)[number];
 
-export interface ColumnSpec {
-  name: string;
-  type: CellType;
-}
+export type ColumnSpec = { name: string; type: CellType };
 
 /** A table as the loader writes it. It comes from the drizzle description, so that no column is listed twice. */
-export interface TableSpec {
-  table: PgTable;
-  columns: ColumnSpec[];
-}
+export type TableSpec = { table: PgTable; columns: ColumnSpec[] };
 
 /** A table of a resource. Its columns are those that all of them have. */
 export type RecordTable = PgTable & Record<"id" | keyof ReturnType<typeof bookkeeping>, AnyPgColumn>;
@@ -43,7 +28,7 @@ function cellType(sqlType: string): CellType {
   if (sqlType.startsWith("text")) return "text";
   if (sqlType.endsWith("with time zone")) return "timestamptz";
   if (sqlType.startsWith("timestamp")) return "timestamp";
-  const type = CELL_TYPES.find((one) => one === sqlType);
+  const type = TYPES.find((one) => one === sqlType);
   if (type === undefined) throw new Error(`no way to load a column of type ${sqlType}`);
   return type;
 }
