@@ -1,3 +1,4 @@
+import type { Clock } from "../../base/clock.ts";
 import { UnexpectedShapeError, UpstreamError } from "../../base/errors.ts";
 import { recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
@@ -36,6 +37,27 @@ export async function fetchDetail(
     },
   });
   return { record: reply.value.record, request, askedAt: reply.sentAt, observedAt: reply.receivedAt };
+}
+
+/** A time limit, so that a slow service cannot make a night endless. */
+const MAX_MS = 30 * 60_000;
+
+/** Asks batch by batch, until the time is up or the host is lost. Returns how many had their turn. */
+export async function askInBatches<T>(
+  { client, clock, signal }: { client: Client; clock: Clock; signal: AbortSignal },
+  due: readonly T[],
+  size: number,
+  ask: (batch: readonly T[]) => Promise<unknown>,
+): Promise<number> {
+  const endsAt = clock.now().getTime() + MAX_MS;
+  let asked = 0;
+  while (asked < due.length && !client.lost.aborted && clock.now().getTime() < endsAt) {
+    signal.throwIfAborted();
+    const batch = due.slice(asked, asked + size);
+    asked += batch.length;
+    await ask(batch);
+  }
+  return asked;
 }
 
 /** The answer of the detail endpoint about one record. */

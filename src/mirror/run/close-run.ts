@@ -17,9 +17,8 @@ import type { RunKind } from "../../store/schema/runs.ts";
 import { isPartial, type RunSummary } from "../lists/summary.ts";
 import type { RunParts } from "../load/loader.ts";
 
-/** How long the end of a run waits for a database that is away. */
+/** How long the end of a run waits for a database that is away; after a stop or a lost one, it has waited already. */
 const CLOSE_WITHIN_MS = 60_000;
-/** A short wait after a stop or a lost database, because the run has waited already. */
 const CLOSE_BROKEN_WITHIN_MS = 1000;
 
 export interface RunEnding {
@@ -32,11 +31,8 @@ export interface RunEnding {
   isPartial: boolean;
 }
 
-/** How a run ended. `error` ended it early, or is null. */
-export interface RunResult {
-  summary: RunSummary;
-  error: unknown;
-}
+/** `error` ended the run early, or is null. */
+export type RunResult = { summary: RunSummary; error: unknown };
 
 interface ClosingRun extends Pick<RunParts, "sql" | "clock" | "log" | "runId" | "startedAt"> {
   lock: RunLock;
@@ -61,7 +57,7 @@ export async function closeRun(run: ClosingRun): Promise<RunResult> {
   const isQuiet = kind === "watch" && status === "succeeded" && isNothingSeen(run);
   const end = { status, finishedAt: finishedAt.toISOString(), error: message, warnings, isQuiet };
   await storeEnd(run, end).catch((reason: unknown) => {
-    // The run is left open, and the next one will close it as interrupted.
+    // The next run will close it as interrupted.
     meters?.runs.ended(kind, "interrupted");
     throw reason;
   });

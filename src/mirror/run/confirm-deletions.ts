@@ -3,7 +3,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { addDeleted } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
-import { askDetail, type DetailAnswer } from "../api/fetch-detail.ts";
+import { askDetail, askInBatches, type DetailAnswer } from "../api/fetch-detail.ts";
 import { isRefusal } from "../api/retry.ts";
 import {
   type AskedRecord,
@@ -19,15 +19,13 @@ import type { GoneRecord } from "../load/retire-records.ts";
 /** The most details requested in one run. The next run requests the rest. */
 const MAX_DETAILS = 2000;
 const BATCH = 50;
-/** A time limit, so that a slow service cannot make a night endless. */
-const MAX_MS = 30 * 60_000;
 
 export interface ConfirmOptions {
   /** The lists that were read whole or joined at the head. Nothing of the others is deleted today. */
   resources: readonly Resource[];
   replicaLagMs: number;
   onDeleted(resource: Resource, count: number): void;
-  /** The most details requested, for all resources together. @default 2000 */
+  /** @default 2000 */
   maxDetails?: number;
   /** Asks only for those that were never asked for, and counts these and its own. @default false */
   onlyNew?: boolean;
@@ -38,27 +36,22 @@ type Asked = MissingRecord & { answer: DetailAnswer };
 /**
  * Requests the details of missing records. One whose detail answers 404 or 410 is deleted, unless it was sighted
  * within the lag of a replica. One that is returned is loaded: its list hides it. Any other answer decides nothing,
- * and after three runs the record is kept. Stops when the host is lost, or after half an hour. Returns how many are
- * undecided, and how many wait for the lag. Safe to interrupt: each batch is committed by itself.
+ * and after three runs the record is kept. Returns how many are undecided, and how many wait for the lag. Safe to
+ * interrupt: each batch is committed by itself.
  */
 export async function confirmDeletions(
   run: RunParts,
   options: ConfirmOptions,
 ): Promise<Pick<Unfinished, "deletions" | "waiting">> {
-  const { sql, client, clock, log, signal, patience, runId } = run;
+  const { sql, clock, log, patience, runId } = run;
   const { resources, maxDetails: limit = MAX_DETAILS, onlyNew = false } = options;
-  const now = clock.now();
+  const now = clock.now().toISOString();
   const missing = await patience("find missing records", () =>
-    findMissing(sql, resources, { limit, onlyNew, now: now.toISOString() }),
+    findMissing(sql, resources, { limit, onlyNew, now }),
   );
-  const endsAt = now.getTime() + MAX_MS;
-  let asked = 0;
-  while (asked < missing.length && !client.lost.aborted && clock.now().getTime() < endsAt) {
-    signal.throwIfAborted();
-    const batch = missing.slice(asked, asked + BATCH);
-    asked += batch.length;
-    await settle(run, options, await Promise.all(batch.map((record) => ask(run, record))));
-  }
+  const asked = await askInBatches(run, missing, BATCH, async (batch) =>
+    settle(run, options, await Promise.all(batch.map((record) => ask(run, record)))),
+  );
   const left = await patience("count missing records", () => countUnsettled(sql, onlyNew ? runId : null));
   if (asked > 0) log.info({ asked, ...left }, "requested the details of missing records");
   return left;
@@ -83,12 +76,12 @@ async function settle(run: RunParts, options: ConfirmOptions, batch: readonly As
   const { resources, replicaLagMs } = options;
   const at = clock.now().toISOString();
   const gone: GoneRecord[] = [];
-  const waiting = new Set<Asked>();
+  const waiting: Asked[] = [];
   for (const resource of resources) {
     const own = batch.filter((record) => record.resource === resource);
     const answered = await loadAnswers(run, { resource, replicaLagMs }, own);
     gone.push(...answered.gone.map((record) => ({ resource, ...record })));
-    for (const record of own) if (answered.waiting.has(record.id)) waiting.add(record);
+    waiting.push(...own.filter(({ id }) => answered.waiting.has(id)));
   }
   // A service that answers, though not for these records, is up: then the fault lies in the records.
   const isSomeLost = batch.some(({ answer }) => answer.kind === "unclear" && isLost(answer.error));
@@ -96,7 +89,7 @@ async function settle(run: RunParts, options: ConfirmOptions, batch: readonly As
   const outcomeOf = (one: Asked): AskedRecord["outcome"] => {
     const { answer } = one;
     if (answer.kind === "found") return "found";
-    if (waiting.has(one)) return "waiting";
+    if (waiting.includes(one)) return "waiting";
     if (client.lost.aborted) return "silent";
     if (answer.kind !== "unclear") return "undecided";
     return isRefusal(answer.error) || (isLost(answer.error) && !isUp) ? "silent" : "undecided";

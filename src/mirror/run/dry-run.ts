@@ -6,7 +6,6 @@ import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { hasUnsettledDeficit } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
-import { linkSignals } from "../api/link-signals.ts";
 import { findSizing, firstPageSize } from "../lists/page-sizes.ts";
 import { estimateFullWalks, planRun, type WalkPlan } from "../lists/plan.ts";
 import { createHeadJoin } from "../lists/read-head.ts";
@@ -41,8 +40,8 @@ import { createRunClient } from "./with-run.ts";
  */
 export async function runDrySync(options: SyncOptions & { hasSchema: boolean }): Promise<RunSummary> {
   const { settings, clock } = options;
-  // Every request and every place in the queue listens to this signal.
-  const { signal, release } = linkSignals([options.signal]);
+  const { signal } = options;
+  // Every request and every place in the queue listens to it.
   setMaxListeners(0, signal);
   const startedAt = clock.now();
   const sql = options.hasSchema
@@ -63,9 +62,8 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
       fullEveryDays: settings.fullEveryDays,
       now: startedAt,
     });
-    for (const resource of plan.absent) {
+    for (const resource of plan.absent)
       resources[resource] = skippedWalk(`the root listing has no ${resource}`);
-    }
     const room = createLookAheadRoom();
     await Promise.all(
       plan.walks.map(async (walk) => {
@@ -86,7 +84,6 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
       ...(warned.length > 0 && { warnings: warned }),
     };
   } finally {
-    release();
     await client.close();
     await sql?.end({ timeout: 5 });
   }
@@ -97,14 +94,13 @@ async function countWalk(
   plan: WalkPlan,
   parts: { client: Client; sql: Sql | null; room: LookAheadRoom; signal: AbortSignal },
 ): Promise<WalkSummary> {
-  const { client, sql, room, signal } = parts;
+  const { client, sql, signal } = parts;
   const { resource, listPath } = plan;
   const size = await findSizing(sql, settings.pageSize, resource);
   const pageSize = firstPageSize(settings.pageSize);
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
   const course = createCourse({ resource, listPath, pageSize, isListPath });
-  const lookAhead = lookAheadOf(settings.concurrency);
-  const source = createPageSource({ client, resource, lookAhead, room, signal });
+  const source = createPageSource({ ...parts, resource, lookAhead: lookAheadOf(settings.concurrency) });
   const walk = createWalk({ resource, course, source, size: plan.kind === "full" ? size : null, signal });
   const counts = emptyCounts();
   const counted = createIdSet();

@@ -22,13 +22,8 @@ const RECORDS = 1000;
 
 export type PruneCounts = Record<"changes" | "runs", number>;
 
-interface PruneOptions {
-  sql: Sql;
-  /** Older changes and runs may be removed. An ISO time. */
-  horizon: string;
-  prunedAt: string;
-  signal: AbortSignal;
-}
+/** Changes and runs before `horizon` may be removed. An ISO time. */
+type PruneOptions = { sql: Sql; horizon: string; prunedAt: string; signal: AbortSignal };
 
 /**
  * Removes old changes and runs, batch by batch. Each batch is committed by itself, also when a later one fails or the
@@ -64,8 +59,13 @@ export async function prune(options: PruneOptions): Promise<PruneCounts> {
       // A full batch may leave more changes of the same records.
       after = count < BATCH ? last : from;
     }
-    let count = BATCH;
-    while (count === BATCH) count = await removeBatch("runs", (tx) => deleteRuns(tx, horizon));
+    const deleteRuns = async (tx: TransactionSql) => {
+      const { count } = await composed(tx)`
+        delete from ${runs}
+        where ${runs.id} in (select id from (${prunableRuns(horizon)}) as run order by id limit ${BATCH})`;
+      return count;
+    };
+    for (let count = BATCH; count === BATCH; ) count = await removeBatch("runs", deleteRuns);
     return removed;
   });
 }
@@ -76,10 +76,7 @@ export async function findHistoryBegin(sql: Sql): Promise<string | null> {
   return row && row.at !== "-infinity" ? row.at : null;
 }
 
-interface RecordKey {
-  resource: Resource | "";
-  recordId: string;
-}
+type RecordKey = { resource: Resource | ""; recordId: string };
 
 /** Prunes the changes of the next records. `last` is the last of them; null when no records are left. */
 async function deleteChanges(tx: TransactionSql, horizon: string, after: RecordKey) {
@@ -101,13 +98,6 @@ async function deleteChanges(tx: TransactionSql, horizon: string, after: RecordK
   return row ?? { deleted: 0, last: null };
 }
 
-async function deleteRuns(tx: TransactionSql, horizon: string): Promise<number> {
-  const { count } = await composed(tx)`
-    delete from ${runs}
-    where ${runs.id} in (select id from (${prunableRuns(horizon)}) as run order by id limit ${BATCH})`;
-  return count;
-}
-
 /** Stores what was removed so far, in one row for each pruning. A pruning that removes nothing has no row. */
 async function recordPruning(
   tx: TransactionSql,
@@ -127,11 +117,7 @@ const run = alias(runs, "run");
 const walk = alias(walks, "walk");
 const good = alias(walks, "good");
 
-/**
- * Selects the ids of the changes to prune among rows of `changes` in `source`. A change is old when it and all
- * earlier ones of its record were observed before the horizon, so one that was stored late counts from those before
- * it.
- */
+/** A change in `source` is old when it and all earlier ones of its record were observed before the horizon. */
 const prunableChanges = (source: SQL, horizon: string): SQL => compose`
   select id from (
     select id, kind, is_old,
@@ -148,9 +134,8 @@ const prunableChanges = (source: SQL, horizon: string): SQL => compose`
   where is_old and id < newest and (kind = 'updated' or id < newest_turn)`;
 
 /**
- * Selects the ids of the runs to prune. Later runs need the newest whole walk of each list, the newest one that was
- * whole or joined at the head, and all walks since, which may have left a gap or a checkpoint. The newest run of each
- * kind and status shows how fresh the mirror is.
+ * Later runs need the newest whole walk of each list, the newest one that was whole or joined at the head, and all walks
+ * since, which may have left a gap or a checkpoint. The newest run of each kind and status shows how fresh the mirror is.
  */
 const prunableRuns = (horizon: string): SQL => compose`
   select ${run.id} from ${runs} as ${run}

@@ -7,7 +7,7 @@ import { compose, composed, nameOf, runStatement } from "../../store/connection/
 import type { Sql } from "../../store/connection/sql.ts";
 import { projects, projectUsers, unresolvedReferences } from "../../store/schema/index.ts";
 import { aboutList } from "../api/client.ts";
-import { fetchDetail } from "../api/fetch-detail.ts";
+import { askInBatches, fetchDetail } from "../api/fetch-detail.ts";
 import { isGone } from "../api/retry.ts";
 import type { RunParts } from "../load/loader.ts";
 import { columnOf, RECORD_TABLES, recordsAs } from "../load/tables.ts";
@@ -15,15 +15,10 @@ import { columnOf, RECORD_TABLES, recordsAs } from "../load/tables.ts";
 /** The most details requested in one run. The next run requests the rest. */
 const MAX_DETAILS = 2000;
 const BATCH = 100;
-/** A time limit, so that a slow service cannot make a night endless. */
-const MAX_MS = 30 * 60_000;
 /** A gone record is not requested again for a week. */
 const GONE_FOR_MS = 7 * 86_400_000;
 
-interface DanglingTarget {
-  resource: Resource;
-  key: string;
-}
+type DanglingTarget = { resource: Resource; key: string };
 
 /**
  * Turns URI references into keys: sets those whose records are here, requests the details of the others, loads what
@@ -33,7 +28,7 @@ interface DanglingTarget {
 export async function repairReferences(
   run: Omit<RunParts, "runId" | "startedAt">,
 ): Promise<{ resolved: number; unresolved: number; unsettled: number }> {
-  const { sql, client, clock, log, signal, patience } = run;
+  const { sql, clock, log, patience } = run;
   const resolve = () => patience("resolve references", () => resolveReferences(sql));
   let resolved = await resolve();
   const now = clock.now();
@@ -66,12 +61,7 @@ export async function repairReferences(
         target_resource, target_key
       limit ${MAX_DETAILS}`,
   );
-  const endsAt = now.getTime() + MAX_MS;
-  let asked = 0;
-  while (asked < targets.length && !client.lost.aborted && clock.now().getTime() < endsAt) {
-    signal.throwIfAborted();
-    const batch = targets.slice(asked, asked + BATCH);
-    asked += batch.length;
+  const asked = await askInBatches(run, targets, BATCH, async (batch) => {
     await Promise.all(batch.map((target) => fetchTarget(run, target)));
     const at = clock.now().toISOString();
     // With any result, so that they come after those that were not requested.
@@ -82,7 +72,7 @@ export async function repairReferences(
         from jsonb_to_recordset(${JSON.stringify(batch)}::text::jsonb) as asked (resource text, key text)
         where reference.target_resource = asked.resource and reference.target_key = asked.key`,
     );
-  }
+  });
   if (asked > 0) resolved += await resolve();
   const at = clock.now();
   const [left = { unresolved: 0, unsettled: 0 }] = await patience(
@@ -112,9 +102,8 @@ async function fetchTarget(
     await loader.load({ resource, pages, source: "detail" });
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    // A list is final: services answer so when a version is requested by the slug of a project. So is another
-    // record. A reply that could not be read at all (it has a cause) is the error page of a proxy, which is
-    // temporary.
+    // A list is final, and so is another record. A reply that could not be read at all (it has a cause) is the error
+    // page of a proxy, which is temporary.
     const isNoRecord = error instanceof UnexpectedShapeError && error.cause === undefined;
     if (isGone(error) || isNoRecord) {
       const checkedAt = (isGone(error) ? error.askedAt : undefined) ?? run.clock.now();
@@ -164,10 +153,7 @@ function fillKey(resource: Resource, key: string): SQL {
 const FILL_USERS = compose`update ${projectUsers} set ${nameOf(projectUsers.user_id)} = resolved.id
   from resolved where ${projectUsers.project_id} = resolved.record_id and ${projectUsers.position} = resolved.position`;
 
-/**
- * A key is read as a slug only when it is not a number: /project/42/ is id 42, even if another project has the slug
- * 42. When several projects have the slug, one that still exists is used.
- */
+/** A number is an id, even if another project has it as its slug. Of several projects one that still exists is used. */
 const bySlug = (resource: Resource, field: string, fill: SQL) => compose`
   with named as (
     select distinct on (${projects.slug}) ${projects.slug}, ${projects.id} from ${projects}

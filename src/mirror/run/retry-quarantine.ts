@@ -19,7 +19,7 @@ import { type RunOptions, withRun } from "./with-run.ts";
 /** `superseded`: the mirror holds the same or something newer, so the old payload is not loaded. */
 type RetryOutcome = "stored" | "superseded" | "refused";
 
-/** The results for the records in quarantine. `holes` are not retried here: the next sync requests them. */
+/** `holes` are not retried here: the next sync requests them. */
 export type RetryCounts = Record<RetryOutcome | "holes", number>;
 
 interface QuarantinedRecord {
@@ -39,7 +39,7 @@ interface QuarantinedRecord {
 interface RetryFacts {
   keys: KnownKeys;
   settings: Pick<RunOptions["settings"], "baseUrl" | "sourceTimezone">;
-  /** The moment to store as `resolved_at`. */
+  /** To store as `resolved_at`. */
   at: string;
   retryRunId: number;
 }
@@ -47,9 +47,8 @@ interface RetryFacts {
 const LONGEST_REQUEST_MS = 86_400_000;
 
 /**
- * Retries every record in quarantine (`resource`: null for all), oldest first, one at a time because a payload may be
- * as long as a reply. It is a run like any other, but sends no requests. Throws `StoreError`, and `LockedError` when
- * another run has the lock, or took it since.
+ * Retries the records in quarantine, oldest first, one at a time because a payload may be as long as a reply. It is a run
+ * without requests. Throws `StoreError`, and `LockedError` when another run has the lock, or took it since.
  */
 export async function retryQuarantine(
   options: RunOptions & { resource: Resource | null },
@@ -103,9 +102,8 @@ async function retryRecord(sql: Sql, row: QuarantinedRecord, facts: RetryFacts):
   const page = normalizePage(row.resource, [sent], facts.settings.baseUrl);
   const [record] = page.records;
   if (!record) return refuse(sql, row, page.rejected[0]?.reason ?? "the record cannot be read");
-  if (row.recordId === null && CLEANED_ID.test(record.id)) {
+  if (row.recordId === null && CLEANED_ID.test(record.id))
     return refuse(sql, row, "the record has no id that can be stored");
-  }
   try {
     const outcome = await withTransaction(sql, async (tx) => {
       const loaded = await load(tx, row, record, page.embeddedProjects, facts);

@@ -35,10 +35,7 @@ export interface SyncOptions extends RunOptions {
   resources?: readonly Resource[] | null;
   /** Deletes gone records even when `maxDeleteRatio` would hold them back. @default false */
   allowMassDelete?: boolean;
-  /**
-   * Called before the pages of the files are fetched (`with-content.ts`). They end when the signal is aborted,
-   * because the next sync is due. @default they end with `signal` alone
-   */
+  /** Called before pages are fetched (`with-content.ts`): they end with its signal too, because the next sync is due. */
   giveWay?(): AbortSignal;
   /** `runId` is null in a dry run. */
   onProgress?(resource: Resource, counts: WalkCounts, totalCount: number | null, runId: number | null): void;
@@ -133,7 +130,6 @@ async function findStartingPoint(sql: Sql, settings: SyncSettings, startedAt: Da
   };
 }
 
-/** Stores which service this is, and warns about resources that docmirror does not know. */
 async function storeRoot(run: OpenRun, root: ServiceRoot): Promise<void> {
   const { sql, patience, runId, startedAt, warn } = run;
   const resources = [...Object.keys(root.resources), ...root.unknown];

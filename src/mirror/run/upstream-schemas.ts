@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { UpstreamError } from "../../base/errors.ts";
 import { fieldsOf, type Resource, type RootEndpoints } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/sql.ts";
@@ -8,7 +8,7 @@ import type { RunParts } from "../load/loader.ts";
 import { isDataFault } from "../load/quarantine.ts";
 import { cleanJson } from "../normalize/clean-text.ts";
 
-/** More fields and longer names than any real schema has. The rest of a hostile reply is ignored. */
+/** More than any real schema has. The rest of a hostile reply is ignored. */
 const MAX_FIELDS = 1000;
 const MAX_NAME_LENGTH = 200;
 
@@ -28,7 +28,6 @@ export async function recordUpstreamSchemas(
       try {
         const reply = await client.fetchJson(schema, { parse: (value) => value });
         const body = cleanJson(reply.value, { nul: 0 });
-        // Safe to repeat: a schema that is stored already adds nothing.
         await run.patience(`store the schema of ${resource}s`, () =>
           storeSchema(run.sql, resource, body, facts),
         );
@@ -49,17 +48,15 @@ async function storeSchema(
   facts: { runId: number; observedAt: string },
 ): Promise<void> {
   const fields = readFields(body);
-  const hash = createHash("sha256")
-    .update(JSON.stringify([...fields].sort()))
-    .digest("hex");
+  const bodyHash = hash("sha256", JSON.stringify([...fields].sort()), "hex");
   await withTransaction(sql, async (tx) => {
     const [previous] = await tx<{ body: unknown; same: boolean }[]>`
-      select body, body_hash = decode(${hash}, 'hex') as same from sync.upstream_schemas
+      select body, body_hash = decode(${bodyHash}, 'hex') as same from sync.upstream_schemas
       where resource = ${resource} order by run_id desc limit 1`;
     if (previous?.same) return;
     await tx`
       insert into sync.upstream_schemas (resource, body_hash, body, first_seen_at, run_id)
-      values (${resource}, decode(${hash}, 'hex'), ${JSON.stringify(body)}::text::jsonb, ${facts.observedAt}, ${facts.runId})
+      values (${resource}, decode(${bodyHash}, 'hex'), ${JSON.stringify(body)}::text::jsonb, ${facts.observedAt}, ${facts.runId})
       on conflict (resource, body_hash) do update set first_seen_at = excluded.first_seen_at, run_id = excluded.run_id`;
     if (!previous) return;
     for (const drift of compareFields(readFields(previous.body), fields)) {

@@ -19,7 +19,6 @@ export function createWarnings(log: Logger) {
   };
 }
 
-/** The most records that the warning of a run names. The log names all. */
 const MAX_NAMED = 5;
 
 /** The records of a run whose bytes did not fit the charset of their reply. They are stored with U+FFFD. */
@@ -33,10 +32,8 @@ export function createDamaged(log: Logger) {
         if (known.has(name)) continue;
         if (known.size < 10_000) known.add(name);
         count += 1;
-        log.warn(
-          { resource, id },
-          "a record came with bytes that do not fit its charset; they were replaced",
-        );
+        const message = "a record came with bytes that do not fit its charset; they were replaced";
+        log.warn({ resource, id }, message);
       }
     },
     /** Records that came on two pages count once, unless there are more than 10,000. */

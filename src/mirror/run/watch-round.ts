@@ -12,7 +12,7 @@ import type { RunResult } from "./close-run.ts";
 import { confirmDeletions } from "./confirm-deletions.ts";
 import { type OpenRun, type RunOptions, withRun } from "./with-run.ts";
 
-/** The page size of the head. Most rounds read only one page, and each build comes with its whole output. */
+/** Most rounds read only one page, and each build comes with its whole output. */
 const HEAD_PAGE_SIZE = 20;
 /** After a longer time without a round, pages are as large as in a sync: there may be much to read. */
 const SMALL_PAGES_WITHIN_MS = 3_600_000;
@@ -39,7 +39,6 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     ended: await findLastEndedWalk(sql, "build"),
   }));
   if (joined === null) {
-    // The head can only join stored builds, so a sync must read the whole list first.
     const reason = "no builds are mirrored yet: the watch starts after a sync has read them";
     ending.resources.build = skippedWalk(reason);
     return;
@@ -49,8 +48,8 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const pageSize =
     settings.pageSize === "auto" ? HEAD_PAGE_SIZE : Math.min(HEAD_PAGE_SIZE, settings.pageSize);
   const reading = isRecent ? { ...settings, pageSize, concurrency: 0 } : settings;
-  const room =
-    settings.ratePerSecond === 0 ? MAX_DETAILS : Math.ceil(settings.ratePerSecond * DETAIL_SECONDS);
+  const { ratePerSecond, stuckAfterMs, replicaLagMs } = settings;
+  const room = ratePerSecond === 0 ? MAX_DETAILS : Math.ceil(ratePerSecond * DETAIL_SECONDS);
   const most = Math.ceil(room * SEARCH_SHARE);
   // A difference that one search has not settled waits for the next sync, which has more time.
   const search = { most, isRepeated: false, pageSize: settings.pageSize };
@@ -64,7 +63,6 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     ...{ settings: reading, allowMassDelete: false, resumable: [], onProgress: undefined },
     ...{ resources: ending.resources, unfinished: totals.unfinished },
   });
-  const { stuckAfterMs, replicaLagMs } = settings;
   const { build } = ending.resources;
   if (build?.walk === "head") {
     const left = await confirmDeletions(run, {

@@ -50,15 +50,8 @@ async function fetchContent(options: SyncOptions, sharedPace: HostPace, runId: n
   const isSameHost = docsUrl.origin === settings.baseUrl.origin;
   const warnings = createWarnings(log);
   const client = createPageClient({
-    ...{
-      ...settings,
-      docsUrl,
-      clock,
-      log,
-      signal,
-      onWarning: warnings.warn,
-      meter: options.meters?.requests,
-    },
+    ...{ ...settings, docsUrl, clock, log, signal },
+    ...{ onWarning: warnings.warn, meter: options.meters?.requests },
     isPage: (url) => pageUrl(url.href, docsUrl)?.pathname === url.pathname,
     pace: isSameHost ? sharedPace : createHostPace({ ratePerSecond: settings.ratePerSecond, clock }),
   });

@@ -34,20 +34,12 @@ import { createDamaged, createWarnings } from "./warnings.ts";
 
 export interface RunOptions {
   settings: SyncSettings;
-  /**
-   * The pace that all runs of the process share, created with the same `settings.ratePerSecond`.
-   * @default the run's own
-   */
+  /** The pace that all runs of the process share, with the same `settings.ratePerSecond`. @default the run's own */
   pace?: HostPace;
-  /**
-   * Called in the transaction that opens the run. Throws `LockedError` when this process may not run any more,
-   * because another one leads by now.
-   * @default any process may run
-   */
+  /** Called in the transaction that opens the run. Throws `LockedError` when another process leads by now. */
   assertMayRun?(tx: TransactionSql): Promise<void>;
   clock: Clock;
   log: Logger;
-  /** Count what the run does. @default nothing does */
   meters?: Meters;
   signal: AbortSignal;
 }
@@ -199,11 +191,11 @@ export function createRunClient(
   return createClient({ ...settings, ...(pace && { pace }), clock, meter: meters?.requests, ...own });
 }
 
-interface Counters extends Pick<OpenRun, "totals" | "meters"> {
-  /** The records outside the walks that went to quarantine. */
+/** `details`: the records outside the walks that went to quarantine. */
+type Counters = Pick<OpenRun, "totals" | "meters"> & {
   details: { refused: number };
   damaged: ReturnType<typeof createDamaged>;
-}
+};
 
 /** The loader, with its counts added to the totals of the run. The pages of a walk are counted by the walk. */
 function countTotals(loader: Loader, { totals, meters, details, damaged }: Counters): Loader {
@@ -243,7 +235,7 @@ export function startHeart(
   runId: number,
   lock: RunLock,
   onLost: (reason: LockedError | SharedSessionError) => void,
-): { stop(): void } {
+) {
   let isBeating = false;
   const beat = async () => {
     if (isBeating) return;
