@@ -1,21 +1,14 @@
-/**
- * The most levels of lists and objects that a value may have. Deeper values go to quarantine as text, because
- * they could exhaust the stack of JSON.stringify or Postgres. Real records have five levels at most.
- */
+/** Deeper values could exhaust the stack of JSON.stringify or Postgres. Real records have five levels at most. */
 const MAX_DEPTH = 500;
 
 export function assertDepth(depth: number): void {
   if (depth > MAX_DEPTH) throw new RangeError(`it is nested more than ${MAX_DEPTH} levels deep`);
 }
 
-export interface Replacements {
-  nul: number;
-}
+/** The number of texts in which a U+0000 was replaced. */
+export type Replacements = { nul: number };
 
-/**
- * A text that Postgres can hold: U+0000 and lone surrogates become U+FFFD. Only texts with U+0000 are
- * counted.
- */
+/** A text that Postgres can hold: U+0000 and lone surrogates become U+FFFD. */
 export function cleanText(text: string, replacements: Replacements): string {
   if (text.includes("\u0000")) {
     replacements.nul += 1;
@@ -25,10 +18,8 @@ export function cleanText(text: string, replacements: Replacements): string {
 }
 
 /**
- * Cleans every text and key within a JSON value. A number beyond the range of a double becomes the text
- * "Infinity" or "-Infinity": JSON.parse makes it infinite, and JSON cannot hold that. The objects returned
- * have no prototype, so no key is special. Throws a RangeError for a value that is nested too deep
- * (`MAX_DEPTH`).
+ * Cleans every text and key within a JSON value. A number that JSON.parse made infinite becomes "Infinity" or "-Infinity".
+ * The objects returned have no prototype, so no key is special. Throws a RangeError for what is nested deeper than 500.
  */
 export function cleanJson(value: unknown, replacements: Replacements, depth = 0): unknown {
   assertDepth(depth);
@@ -37,12 +28,8 @@ export function cleanJson(value: unknown, replacements: Replacements, depth = 0)
   if (Array.isArray(value)) return value.map((element) => cleanJson(element, replacements, depth + 1));
   if (typeof value !== "object" || value === null) return value;
   const cleaned: Record<string, unknown> = Object.create(null);
-  for (const key of Object.keys(value)) {
-    cleaned[cleanText(key, replacements)] = cleanJson(
-      (value as Record<string, unknown>)[key],
-      replacements,
-      depth + 1,
-    );
-  }
+  const given = value as Record<string, unknown>;
+  for (const key of Object.keys(given))
+    cleaned[cleanText(key, replacements)] = cleanJson(given[key], replacements, depth + 1);
   return cleaned;
 }

@@ -8,26 +8,7 @@ import { PLANS } from "./record-plan.ts";
 /** Whether the newest loaded copy of an embedded project has this hash. Then it is not normalized again. */
 type IsAlreadyLoaded = (id: string, hash: string) => boolean;
 
-export interface NormalizedPage {
-  resource: Resource;
-  records: NormalizedRecord[];
-  /** Every distinct new copy, in the order of arrival. */
-  embeddedProjects: NormalizedRecord[];
-  /** Embedded projects that are not in `embeddedProjects`, because they equal the newest loaded copies. */
-  repeatedProjects: RepeatedProject[];
-  rejected: RejectedRecord[];
-  /** The ids of records with characters in the place of bytes that did not fit; "" for a record without an id. */
-  damaged: string[];
-  /** Texts in which a U+0000 was replaced. */
-  replacedNul: number;
-}
-
-/** A copy of a project that equals the newest loaded one. It is normalized only if another one came meanwhile. */
-export interface RepeatedProject {
-  id: string;
-  hash: string;
-  normalize(): NormalizedRecord;
-}
+export type NormalizedPage = ReturnType<typeof normalizePage>;
 
 /** A record that cannot become a row. Its payload is kept for inspection. */
 export interface RejectedRecord {
@@ -36,16 +17,13 @@ export interface RejectedRecord {
   payload: unknown;
 }
 
-/**
- * Turns the records of one reply into rows. A bad record is returned as rejected; the others are not
- * affected.
- */
+/** Turns the records of one reply into rows. A bad record is returned as rejected; the others are not affected. */
 export function normalizePage(
   resource: Resource,
   records: readonly unknown[],
   baseUrl: URL,
   isAlreadyLoaded?: IsAlreadyLoaded,
-): NormalizedPage {
+) {
   const context: NormalizeContext = { baseUrl, replacements: { nul: 0 } };
   const projects = createEmbeddedProjects(context, isAlreadyLoaded);
   const read: NormalizedRecord[] = [];
@@ -69,9 +47,12 @@ export function normalizePage(
   return {
     resource,
     records: read,
+    /** Every distinct new copy, in the order of arrival. */
     embeddedProjects: projects.news,
+    /** Copies that equal the newest loaded ones, to be normalized only if another one came meanwhile. */
     repeatedProjects: projects.repeated,
     rejected,
+    /** The ids of records with characters in the place of bytes that did not fit; "" for a record without an id. */
     damaged,
     replacedNul: context.replacements.nul,
   };
@@ -85,14 +66,11 @@ function faultOf(record: unknown, id: string | null, resource: Resource, baseUrl
   return other === null ? null : `its resource_uri names a ${other.slice(0, 40)}, not a ${resource}`;
 }
 
-/**
- * Collects the embedded projects of one page. Many records of a page hold the same project, so equal copies
- * are hashed and normalized once. A copy that an earlier page has already brought is not normalized again.
- */
+/** Many records of a page hold the same project, so equal copies are hashed and normalized once. */
 function createEmbeddedProjects(context: NormalizeContext, isAlreadyLoaded?: IsAlreadyLoaded) {
   const copies = new Map<string, { record: Record<string, unknown>; hash: string }[]>();
   const news: NormalizedRecord[] = [];
-  const repeated: RepeatedProject[] = [];
+  const repeated: { id: string; hash: string; normalize(): NormalizedRecord }[] = [];
   return {
     news,
     repeated,
@@ -138,7 +116,7 @@ export interface FieldDrift {
 /** The most differences reported for one page: a hostile server may send any number of fields. */
 const MAX_DRIFT = 100;
 
-/** Finds how the records of a page differ from the documented fields. Each difference is reported once. */
+/** How the records of a page differ from the documented fields, each difference once. */
 export function findDrift(resource: Resource, records: readonly NormalizedRecord[]): FieldDrift[] {
   const { isDocumented } = PLANS[resource];
   const found = new Map<string, FieldDrift>();

@@ -26,11 +26,9 @@ export function hashRecord(
     else text += encode(key === list ? inOrder(record[key]) : record[key]);
   }
   const keys = Object.keys(record);
-  if (keys.length > known) {
-    for (const key of keys.filter((name) => !isDocumented.has(name)).sort()) {
+  if (keys.length > known)
+    for (const key of keys.filter((name) => !isDocumented.has(name)).sort())
       text += `k${key.length}:${key}${encode(record[key])}`;
-    }
-  }
   return hash("sha256", text, "hex").slice(0, 32);
 }
 

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { columnName, type Declaration, type FieldKind } from "../../resources/declare.ts";
+import { columnName, type Declaration } from "../../resources/declare.ts";
 import { DECLARATIONS, RESOURCES, type Resource, targetOf } from "../../resources/resources.ts";
 
 /** Raise this when the normalizer reads a value in another way. A new field needs no other number: see `readingOf`. */
@@ -15,9 +15,8 @@ const DECLARED_IN_VERSION_3: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * A number for the way in which records become rows: by the version, by their declared fields, and by those of the
- * records within them (`inside`). The hashes of records and the remembered pages include it. After an upgrade that
- * changes it, the next full walk reads all of them again, once.
+ * A number for the way in which records, and those within them (`inside`), become rows. The hashes of records and the
+ * remembered pages include it. After an upgrade that changes it, the next full walk reads all of them again, once.
  */
 export function readingOf(declaration: Declaration, inside?: Declaration): number {
   const fields = [declaration, ...(inside ? [inside] : [])].map((one) =>
@@ -30,53 +29,34 @@ export function readingOf(declaration: Declaration, inside?: Declaration): numbe
 }
 
 /** What normalizing needs of a declaration, worked out once. */
-export interface RecordPlan {
-  /** How its records become rows. */
-  reading: number;
-  /** How a page of them becomes rows, with the projects within it. */
-  pageReading: number;
-  fields: readonly PlannedField[];
-  /** The keys of a whole record in the order of its hash. */
-  hashed: readonly string[];
-  isDocumented: ReadonlySet<string>;
-  /** The field with a list of references: a set, that services send in any order. */
-  list: string | undefined;
-  /** The field with a whole project. */
-  embedded: string | undefined;
-  /** The fields that go to `build_logs`. */
-  long: readonly string[];
-}
-
-export interface PlannedField {
-  name: string;
-  kind: FieldKind;
-  column: string | null;
-  target: Resource | undefined;
-}
+export type RecordPlan = ReturnType<typeof planOf>;
+export type PlannedField = RecordPlan["fields"][number];
 
 export const PLANS = Object.fromEntries(
   RESOURCES.map((resource) => [resource, planOf(resource)]),
 ) as Readonly<Record<Resource, RecordPlan>>;
 
-function planOf(resource: Resource): RecordPlan {
+function planOf(resource: Resource) {
   const declaration = DECLARATIONS[resource];
   const entries = Object.entries(declaration.fields);
-  const fields = entries.map(([name, field]) => ({
-    name,
-    kind: field.kind,
-    column: columnName(name, field),
-    target: targetOf(field),
-  }));
-  const hashed = ["id", ...fields.map(({ name }) => name)];
+  const fields = entries.map(([name, field]) => {
+    return { name, kind: field.kind, column: columnName(name, field), target: targetOf(field) };
+  });
+  const hashed: readonly string[] = ["id", ...fields.map(({ name }) => name)];
   const embedded = entries.find(([, { kind }]) => kind === "embedded");
   return {
     reading: readingOf(declaration),
+    /** How a page of them becomes rows, with the projects within it. */
     pageReading: readingOf(declaration, embedded?.[1].to),
     fields,
+    /** The keys of a whole record in the order of its hash. */
     hashed,
-    isDocumented: new Set(hashed),
+    isDocumented: new Set(hashed) as ReadonlySet<string>,
+    /** The field with a list of references: a set, that services send in any order. */
     list: fields.find(({ kind }) => kind === "uris")?.name,
+    /** The field with a whole project. */
     embedded: embedded?.[0],
+    /** The fields that go to `build_logs`. */
     long: entries.filter(([, field]) => field.long).map(([name]) => name),
   };
 }

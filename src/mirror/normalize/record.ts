@@ -7,12 +7,7 @@ import { hashRecord } from "./record-hash.ts";
 import { PLANS, type PlannedField } from "./record-plan.ts";
 
 /** A URI reference of a record, read but not yet looked up. */
-export interface FieldReference {
-  field: string;
-  position: number;
-  uri: string;
-  target: Reference;
-}
+type FieldReference = { field: string; position: number; uri: string; target: Reference };
 
 /** Column values by column name, in the form that `load` writes: texts, booleans, and null. */
 type Columns = Record<string, string | boolean | null>;
@@ -32,15 +27,12 @@ export interface NormalizedRecord {
 }
 
 /** The same for all records of a page. */
-export interface NormalizeContext {
-  baseUrl: URL;
-  replacements: Replacements;
-}
+export type NormalizeContext = { baseUrl: URL; replacements: Replacements };
 
 /**
- * Sorts the fields of one record into columns, references and `extra`, as its declaration says. Nothing is lost: together
- * they give the record as it was sent, except for U+0000 and lone surrogates. `add` takes the embedded project, and gives its id, or null for none.
- * Throws for a record that cannot be stored.
+ * Sorts the fields of one record into columns, references and `extra`, as its declaration says. Nothing is lost but U+0000
+ * and lone surrogates. `add` takes the embedded project, and gives its id, or null for none. Throws for a record that
+ * cannot be stored.
  */
 export function normalizeRecord(
   resource: Resource,
@@ -105,7 +97,10 @@ export function normalizeRecord(
   let projectId: string | null = null;
   if (embedded !== null) {
     const value = record[embedded.name];
-    projectId = addEmbedded(value, add, baseUrl);
+    const other = otherResource(value, "project", baseUrl);
+    if (other !== null)
+      throw new Error(`the resource_uri of its project names a ${other.slice(0, 40)}, not a project`);
+    projectId = add?.(value) ?? null;
     if (projectId === null && value !== null) {
       keep(embedded.name, value);
       if (typeof value === "string")
@@ -119,10 +114,7 @@ export function normalizeRecord(
     extra: extraOf(values, missing),
     references,
     projectId,
-    logs:
-      plan.long.length === 0
-        ? null
-        : Object.fromEntries(plan.long.map((name) => [name, columns[name] ?? null])),
+    logs: plan.long.length > 0 ? Object.fromEntries(plan.long.map((at) => [at, columns[at] ?? null])) : null,
   };
 }
 
@@ -136,17 +128,6 @@ function readReference(
   const target = parseResourceUri(uri, baseUrl);
   const fits = target.kind !== "record" || target.resource === expected;
   return { field, position, uri, target: fits ? target : { kind: "malformed" } };
-}
-
-function addEmbedded(
-  value: unknown,
-  add: ((project: unknown) => string | null) | undefined,
-  baseUrl: URL,
-): string | null {
-  const other = otherResource(value, "project", baseUrl);
-  if (other !== null)
-    throw new Error(`the resource_uri of its project names a ${other.slice(0, 40)}, not a project`);
-  return add?.(value) ?? null;
 }
 
 function extraOf(values: Record<string, unknown> | null, missing: string[] | null): Extra | null {
@@ -165,10 +146,7 @@ export interface RestorableRecord {
   project?: Readonly<Record<string, unknown>> | null;
 }
 
-/**
- * The record as it was sent, from its columns, its `extra` and the rows that belong to it. Documented fields
- * come first, in the documented order. Only U+0000 and lone surrogates differ from what was sent.
- */
+/** The record as it was sent, but for U+0000 and lone surrogates. Documented fields come first, in the documented order. */
 export function restoreRecord(
   resource: Resource,
   { id, extra, columns, users = [], project = null }: RestorableRecord,
