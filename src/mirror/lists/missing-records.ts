@@ -1,7 +1,6 @@
 /**
- * Missing records: live records that the newest whole walk of their list, or a search for differences, did not show.
- * They are stored at once, so a later run can ask for their details. They stay missing until a walk shows them again
- * or their details answer that they are gone.
+ * Missing records: live records that the newest whole walk of their list, or a search for differences, did not show. They
+ * stay missing until a walk shows them again, or their details answer that they are gone.
  */
 import type { Clock } from "../../base/clock.ts";
 import type { Resource } from "../../resources/resources.ts";
@@ -35,9 +34,8 @@ export interface MissingFacts {
 }
 
 /**
- * Stores which live records a whole walk did not see, in the transaction that ends it. Only records from before the
- * walk count, and only projects that the list has shown. When those that no earlier walk missed are too many, none is
- * stored, and `held` says why. Throws when the walk saw nothing although records are known.
+ * Stores which live records a whole walk did not see, in the transaction that ends it. When those that no earlier walk
+ * missed are too many, none is stored, and `held` says why. Throws when the walk saw nothing although records are known.
  *
  * Counts the live records of the list (`live`) and those of them that the walk saw (`met`), and of those that were
  * stored before it began (`known`) the ones that it did not see (`missing`).
@@ -135,27 +133,23 @@ export async function forgetSeen(sql: Sql | TransactionSql, resource: Resource, 
   }
 }
 
-/** Removes records from the missing ones, because upstream still has them. */
+/** Upstream still has these records. */
 export async function forgetMissing(sql: Sql | TransactionSql, resource: Resource, ids: readonly string[]) {
   await sql`
     delete from sync.missing_records where resource = ${resource} and record_id = any (${ids as string[]}::text[])`;
 }
 
-export interface MissingRecord {
-  resource: Resource;
-  id: string;
-}
+export type MissingRecord = { resource: Resource; id: string };
 
 /**
- * The missing records to request, in turn from each resource: those that were never requested, then the longest ago;
- * last those that nothing settles. A request after `now` comes from a wrong clock. `onlyNew`: those that were never
- * requested.
+ * The missing records to request, in turn from each resource: those that were never requested (`onlyNew`: no others), then
+ * the longest ago; last those that nothing settles. A request after `now` comes from a wrong clock.
  */
 export async function findMissing(
   sql: Sql,
   resources: readonly Resource[],
   { limit, now, onlyNew = false }: { limit: number; now: string; onlyNew?: boolean },
-): Promise<MissingRecord[]> {
+) {
   return sql<MissingRecord[]>`
     select resource, record_id as id
     from (
@@ -176,10 +170,7 @@ export interface AskedRecord extends MissingRecord {
   outcome: "found" | "waiting" | "undecided" | "silent";
 }
 
-/**
- * Stores that records were requested, with any result, so that they come after those that were not. A record that
- * answered once and no longer does is undecided again. Safe to repeat with the same moment.
- */
+/** With any result, so that they come after those that were not requested. Safe to repeat with the same moment. */
 export async function recordAsked(tx: TransactionSql, asked: readonly AskedRecord[], at: string) {
   if (asked.length === 0) return;
   await tx`
@@ -199,10 +190,7 @@ export async function recordAsked(tx: TransactionSql, asked: readonly AskedRecor
  * The missing records that are not settled: `deletions` without a usable answer in less than three runs, and those
  * that are gone and wait for the lag. With `runId` only those that this run noted, or that nobody asked for.
  */
-export async function countUnsettled(
-  sql: Sql,
-  runId: number | null = null,
-): Promise<Pick<Unfinished, "deletions" | "waiting">> {
+export async function countUnsettled(sql: Sql, runId: number | null = null) {
   const [row] = await sql<Pick<Unfinished, "deletions" | "waiting">[]>`
     select count(*) filter (where found_at is null and gone_at is null and undecided_runs < ${RUNS_TO_DECIDE}) as deletions,
       count(*) filter (where gone_at is not null) as waiting
@@ -230,10 +218,12 @@ export async function findUndecided(sql: AnySql, limit: number) {
   return { count: row?.count ?? 0, first: [...first] };
 }
 
-/** Builds that are here, and that replies do not show in a range of dates that they show whole. */
 export type UnshownBuilds = ReturnType<typeof collectUnshown>;
 
-/** Collects the missing builds of a run. When they are too many, none of them is stored, as after a whole walk. */
+/**
+ * Collects the builds that replies do not show in a range of dates that they show whole. When they are too many, none of
+ * them is stored, as after a whole walk.
+ */
 export function collectUnshown(
   { sql, clock, patience, runId }: { sql: Sql; clock: Clock; patience: Patience; runId: number },
   limits: Pick<MissingFacts, "maxDeleteRatio" | "allowMassDelete">,
@@ -244,10 +234,7 @@ export function collectUnshown(
   // By the key of the served list, which has an index. A build without a date has no place in the order.
   const key = compose`coalesce(${builds.date}, 'infinity')`;
   return {
-    /**
-     * Stores which builds of a range are missing, of those that were stored before this run. `shown`: the ids of all
-     * that replies showed there. Safe to repeat.
-     */
+    /** `shown`: the ids of all that replies showed in the range. Safe to repeat. */
     async note({ newerThan, olderThan }: OpenRange, shown: readonly string[]): Promise<void> {
       if (held !== null) return;
       const noticedAt = clock.now().toISOString();
@@ -274,7 +261,6 @@ export function collectUnshown(
     get noted() {
       return noted;
     },
-    /** Why none of them is missing: there are too many. Else null. */
     get held() {
       return held;
     },

@@ -1,15 +1,12 @@
 import type { NormalizedPage } from "../normalize/page.ts";
 import type { Page } from "../walk/page.ts";
 
-/** The number of pages that are remembered: more than are ever asked for ahead. */
+/** More pages than are ever asked for ahead, more records than ever move from one page to a later one meanwhile. */
 const REMEMBERED_PAGES = 160;
-/** The number of records, of the latest pages: more than ever move from one page to a later one meanwhile. */
 const REMEMBERED_RECORDS = 4096;
 
-/** A page, and the time from which its records are known to be as it shows them. */
-export interface OrderedPage extends ReadPage {
-  loadedAt: Date;
-}
+/** `loadedAt`: from then on its records are known to be as it shows them. */
+export type OrderedPage = ReadPage & { loadedAt: Date };
 
 /**
  * A page that was asked for ahead may be older than the page in front of it, and the two share some records. Of two
@@ -20,17 +17,15 @@ export function createPageOrder(): (page: ReadPage) => OrderedPage {
   const recent: { at: number; observedAt: number; hashes: Map<string, string> }[] = [];
   let remembered = 0;
 
-  function hasLaterCopy(id: string, hash: string, at: number): boolean {
-    return recent.some((page) => page.at > at && (page.hashes.get(id) ?? hash) !== hash);
-  }
-
   return (page) => {
     const { normalized } = page;
     const at = page.askedAt.getTime();
     const isOvertaken = recent.some((one) => one.at > at);
     const latest = Math.max(page.observedAt.getTime(), ...recent.map(({ observedAt }) => observedAt));
     const all = normalized?.records ?? [];
-    const records = isOvertaken ? all.filter(({ id, hash }) => !hasLaterCopy(id, hash, at)) : all;
+    const hasLaterCopy = ({ id, hash }: { id: string; hash: string }) =>
+      recent.some((one) => one.at > at && (one.hashes.get(id) ?? hash) !== hash);
+    const records = isOvertaken ? all.filter((record) => !hasLaterCopy(record)) : all;
     const hashes = new Map(records.map(({ id, hash }) => [id, hash]));
     recent.push({ at, observedAt: page.observedAt.getTime(), hashes });
     remembered += hashes.size;

@@ -6,9 +6,7 @@ import type { SyncSettings } from "./plan.ts";
 type Setting = SyncSettings["pageSize"];
 
 /** The records in the first request for a list of which nothing is known, and in those that are narrowed. */
-export function firstPageSize(setting: Setting): number {
-  return setting === "auto" ? BASE_SIZE : setting;
-}
+export const firstPageSize = (setting: Setting) => (setting === "auto" ? BASE_SIZE : setting);
 
 /** The records in one request for a list: the setting, and for `auto` what was found for this list, or 100. */
 export async function findPageSize(sql: Sql, setting: Setting, resource: Resource): Promise<number> {

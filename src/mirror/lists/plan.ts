@@ -47,13 +47,8 @@ export interface WalkPlan {
   shareDays: number | null;
 }
 
-interface SearchPlan {
-  most: number;
-  /** Whether it searches for a difference that an earlier search has not settled. */
-  isRepeated: boolean;
-  /** @default that of the head */
-  pageSize?: SyncSettings["pageSize"];
-}
+/** `isRepeated`: it searches for a difference that an earlier search has not settled. */
+type SearchPlan = { most: number; isRepeated: boolean; pageSize?: SyncSettings["pageSize"] };
 
 const ANY_SEARCH: SearchPlan = { most: Number.POSITIVE_INFINITY, isRepeated: true };
 

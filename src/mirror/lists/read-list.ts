@@ -69,7 +69,6 @@ export async function readList(run: RunParts, options: WalkOptions, counts: Walk
   };
 }
 
-/** The highest number that is an id of the records stored before a run; null without one. */
 async function findHighestId(sql: Sql, resource: Resource, runId: number): Promise<number | null> {
   const { table } = RECORD_TABLES[resource];
   const [row] = await composed(sql)<{ highest: number | null }>`

@@ -11,7 +11,6 @@ import { type ParsedPage, parseListPage } from "../walk/page.ts";
 const MAX_UNKNOWN = 20;
 const MAX_NAME_LENGTH = 100;
 
-/** The resources of the service, from its root listing. */
 export interface ServiceRoot {
   resources: RootEndpoints;
   /** Names of resources that docmirror does not know, shortened and cleaned. */
@@ -64,10 +63,7 @@ function readEndpoints(value: unknown): { list_endpoint: string; schema?: string
   return { list_endpoint, schema };
 }
 
-/**
- * Asks for the first build of the list, and says how its fields differ from the documented ones. `id` is null when there is
- * none, or when it cannot be stored: then `rejected` says why. Throws `UpstreamError`.
- */
+/** Asks for the first build. `id` is null when there is none, or when it is `rejected`. Throws `UpstreamError`. */
 export async function probeBuilds(client: Client, listPath: string) {
   const reply = await client.fetchJson<ParsedPage>(requestText(firstRequest(listPath, 1)), {
     parse: (value, url) => parseListPage(value, "build", url, client.baseUrl),

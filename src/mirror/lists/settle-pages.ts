@@ -26,7 +26,7 @@ import type { Walk } from "../walk/walk.ts";
 import { createBatches, createPageOrder, type OrderedPage } from "./page-batches.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 
-/** The most pages of a batch. Waiting pages are loaded together: a statement costs more than its rows. */
+/** Waiting pages are loaded together: a statement costs more than its rows. */
 const MAX_BATCH_PAGES = 16;
 /** The time between checkpoints while all pages are skipped unparsed, and nothing else is committed. */
 const IDLE_CHECKPOINT_MS = 2000;
@@ -145,10 +145,9 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
   }
 
   async function storeHoles(tx: TransactionSql, pages: readonly OrderedPage[]): Promise<void> {
-    for (const { holes, observedAt } of pages) {
+    for (const { holes, observedAt } of pages)
       for (const hole of holes)
         await quarantineHole(tx, { ...hole, resource, runId, observedAt: observedAt.toISOString() });
-    }
   }
 
   return {
@@ -182,10 +181,7 @@ function movedPage({ known, seq, request, meta }: OrderedPage): RememberedPage[]
   return isSame ? [] : [{ seq, request, meta, bodyHash, ids, loadedAt, runId }];
 }
 
-/**
- * The counts plus the pages read and what was loaded of them. Holes count as quarantined. Pages overlap and a list may
- * be read twice, so unchanged records are counted as the rest.
- */
+/** Holes count as quarantined. Pages overlap and a list may be read twice, so unchanged records are counted as the rest. */
 function addCounts(
   counts: WalkCounts,
   pages: readonly OrderedPage[],
@@ -222,9 +218,8 @@ export interface Reading {
   brokenBy: UpstreamError | null;
   seen: IdSet;
   counts: WalkCounts;
-  /** The number of pages remembered for the next walk. */
+  /** The number of pages remembered for the next walk, and what stores their size for it. */
   memorized: number;
-  /** Stores the page size for the next walk. */
   keepSize?(tx: TransactionSql): Promise<void>;
   checkpoint: Checkpoint | null;
   /** See `sync.walks`. */

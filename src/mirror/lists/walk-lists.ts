@@ -1,7 +1,3 @@
-/**
- * The planned lists of a run, walked into the tables. `plan.ts` says which are read, and whether whole or from the
- * head; `closeWalk` says what a walk proved. The run around them is in `mirror/run`.
- */
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
@@ -78,9 +74,8 @@ async function walkResource(run: RunParts, options: WalkOptions): ReturnType<typ
   if (plan.kind === "full") return closeWalk(run, options, await readList(run, options, emptyCounts()), true);
   const head = await readHead(run, options);
   const { outcome, deficit, explained } = head;
-  if (outcome.walk !== "head" || deficit === explained || !plan.mayWalkInFull) {
+  if (outcome.walk !== "head" || deficit === explained || !plan.mayWalkInFull)
     return closeWalk(run, options, head, false);
-  }
   run.log.info({ deficit, explained }, "the count of the head does not agree; reading the list in full");
   return closeWalk(run, options, await readList(run, options, head.counts), true);
 }
