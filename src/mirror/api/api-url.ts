@@ -2,9 +2,8 @@ import type { RequestLabel } from "../../base/metrics/labels.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 
 /**
- * The absolute URL of an API path below the base URL, with `format=json`. The prefix of the base URL is added
- * when the path lacks it: a proxy may strip it from the links that the service sends. Null for another origin
- * or a path outside `/api/`, so that upstream can never lead a request there.
+ * The absolute URL of an API path, with `format=json`. The prefix of the base URL is added when the path lacks it: a proxy
+ * may strip it. Null for another origin or a path outside `/api/`, so that upstream can never lead a request there.
  */
 export function apiUrl(path: string, baseUrl: URL): URL | null {
   const prefix = baseUrl.pathname.replace(/\/$/, "");

@@ -68,10 +68,7 @@ function decodeCharset(body: Buffer, charset: string, fatal = false): string {
   return decoder.decode(body, { stream: true }) + decoder.decode();
 }
 
-/**
- * The charset of a reply, as the Encoding Standard names it, such as "windows-1252" for ISO-8859-1. JSON without one
- * is UTF-8. `unknown` is a declared charset that nobody knows; UTF-8 takes its place.
- */
+/** By its name in the Encoding Standard. JSON without one is UTF-8, which also replaces an `unknown` one. */
 export function charsetOf(contentType: string | undefined): { name: string; unknown: string | null } {
   const label = charsetIn(contentType ?? "");
   if (label === undefined || /^utf-?8$/i.test(label)) return { name: "utf-8", unknown: null };
@@ -94,10 +91,7 @@ export function decodeReply(body: Buffer, charset: string): { text: string; dama
   return { text, damaged: withoutEscapes(withoutMark(copy.toString("utf8"))) };
 }
 
-/**
- * All bytes fit it, so a wrong declaration would never be seen. It is a default of servers, while JSON is UTF-8
- * (RFC 8259). Accented text in it is hardly ever UTF-8 by accident.
- */
+/** All bytes fit it, so a wrong declaration would never be seen. It is a default of servers, while JSON is UTF-8 (RFC 8259). */
 const NEVER_FAILING = "windows-1252";
 
 const REPLACEMENT = Buffer.from("\uFFFD");

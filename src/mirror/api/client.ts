@@ -37,10 +37,7 @@ export interface FetchOptions<T>
 export interface JsonReply<T> extends Pick<HostReply, "sentAt" | "receivedAt" | "serverDate" | "reply"> {
   url: string;
   value: T;
-  /**
-   * SHA-256, hex: where bodies are recalled, of the `objects` of a page that `splitReply` can split; else of the body.
-   * What was hashed is in front: `objects:`, or the charset and a colon.
-   */
+  /** SHA-256, hex, of the kind and of the body; where bodies are recalled, of the `objects` that `splitReply` splits off. */
   hash: string;
   bytes: number;
 }

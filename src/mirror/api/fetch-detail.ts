@@ -11,10 +11,7 @@ const leadsOut = (key: string) => key.split(/[/\\]/).some((part) => part === "."
 /** The closing slash saves a redirect. */
 const detailPath = (resource: Resource, key: string) => `/api/v1/${resource}/${encodeURIComponent(key)}/`;
 
-/**
- * Asks for one record by id, or a project by its slug. Throws `UnexpectedShapeError` for a list, which services send for a
- * version by the slug of a project, and without a request for a key that no path can hold.
- */
+/** By id, or a project by its slug. Throws `UnexpectedShapeError` for a list, and for a key that no path can hold. */
 export async function fetchDetail(
   client: Client,
   resource: Resource,

@@ -10,10 +10,7 @@ const MAX_SLOWNESS = 16;
 /** After about 70 answers, a pace that was halved is nearly back at the old one. */
 const EASE = 0.99;
 
-/**
- * The limits for all requests to one host: an even pace, slower after refusals, and the hold that the host asked for. A
- * process creates one for all its runs.
- */
+/** For all requests of a process to one host: an even pace, slower after refusals, and the hold that it asked for. */
 export function createHostPace({ ratePerSecond, clock }: { ratePerSecond: number; clock: Clock }) {
   const nowMs = () => clock.now().getTime();
   const turns = ratePerSecond === 0 ? null : createTurns(ratePerSecond);

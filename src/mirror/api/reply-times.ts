@@ -15,10 +15,7 @@ export function parseHttpDate(header: string | undefined): Date | null {
   return Number.isNaN(ms) ? null : new Date(ms);
 }
 
-/**
- * The wait that a `Retry-After` header asks for, in milliseconds from `now`: seconds or an HTTP date (RFC 9110, 10.2.3). 0
- * for a past one. Undefined when the header is missing or cannot be read.
- */
+/** In milliseconds: seconds, or an HTTP date (RFC 9110, 10.2.3); 0 for a past one. Undefined when it cannot be read. */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim();
   if (!text) return undefined;

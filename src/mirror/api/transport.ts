@@ -64,10 +64,7 @@ export function transportOf(fetch: Fetch): Transport {
 /** Loads what the first request needs. For programs that send it long after their start: an upgrade may replace their files. */
 export const loadConnections = () => import("./dispatcher.ts");
 
-/**
- * The connections to one service, opened with the first request: undici, which they need, is a third of the
- * program, and commands start faster without it. `close` may be called twice.
- */
+/** Opened with the first request: undici is a third of the program, and commands start faster without it. */
 export function createConnections(options: DispatcherOptions) {
   const open = async () => {
     const { createDispatcher, request } = await loadConnections();

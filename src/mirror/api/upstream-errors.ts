@@ -67,10 +67,7 @@ export function answerOf(error: unknown): Answer {
   return error instanceof UnexpectedShapeError ? "shape" : "network";
 }
 
-/**
- * The error for a request that brought no whole reply. `timeoutMs` is set when our own time limit ended it; then it is
- * not known whether the proxy or the service failed.
- */
+/** `timeoutMs`: our own limit ended the request, so it is not known whether the proxy or the service failed. Else null. */
 export function toUpstreamError(
   error: unknown,
   url: URL,

@@ -152,10 +152,7 @@ function spanBetween(from: Bounds, to: Bounds): BoundedSpan {
   };
 }
 
-/**
- * The trigger is between the build's own date, which set the first lower bound, and the first sighting in any state. The
- * date is not an upper bound, because the clock that dates builds may be behind.
- */
+/** The trigger is between the build's date and the first sighting: the clock that dates builds may be behind. */
 function durationOf(state: string | null, transitions: readonly TransitionRow[]): BoundedSpan | null {
   const first = transitions[0];
   const finish = transitions.findLast(({ to_state }) => to_state === "finished");

@@ -49,10 +49,7 @@ export async function countDueBuilds(sql: Sql, facts: WaitFacts): Promise<number
   return row?.due ?? 0;
 }
 
-/**
- * The states in which stuck builds are due, with the number of these and of all open builds. `listedAt`: when the list
- * of the state was last requested, if it showed any of them.
- */
+/** The states of stuck builds that are due, and when the list of the state was last requested, if it showed any of them. */
 export async function findDueStates(sql: Sql, facts: WaitFacts) {
   return sql<{ state: string; due: number; open: number; listedAt: string | null }[]>`
     with due as (${dueBuilds(sql, facts)})

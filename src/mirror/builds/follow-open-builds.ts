@@ -78,10 +78,7 @@ async function ask({ client, log }: RunParts, id: string) {
   return { id, answer };
 }
 
-/**
- * Polls stuck builds by the list of all builds in their state, when so many are due that their details would take
- * hours: ten thousand hung builds are a hundred pages once a day. A build that the list does not show stays due.
- */
+/** By the list of their state, where details would take hours. A build that the list does not show stays due. */
 async function sweepStuckBuilds(run: RunParts, { stuckAfterMs, pageSize }: FollowOptions): Promise<void> {
   const { sql, client, clock, log, startedAt, patience } = run;
   const facts = { now: clock.now(), notSeenSince: startedAt, stuckAfterMs };

@@ -2,10 +2,7 @@
 import type { ExplainedSighting } from "./explain-build.ts";
 import { formatTime } from "./format-span.ts";
 
-/**
- * A plain string is our own text; all other texts may contain anything that users typed, and are not cut. A value is a
- * field's as JSON, a moment is in UTC, a run is the one that received a reply, and a request is its path and query.
- */
+/** A plain string is our own text; all others may contain anything that users typed, and are not cut. */
 export type Piece =
   | string
   | { kind: "foreign" | "uri" | "value" | "moment" | "run" | "request"; text: string };

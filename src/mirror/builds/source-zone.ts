@@ -155,10 +155,7 @@ export async function findOffsetSpans(sql: Sql, since: string): Promise<OffsetSp
 /** A date that is less far in the future may be due to a wrong clock. */
 const FUTURE_FROM_MINUTES = 10;
 
-/**
- * Of the builds that were seen within a day of their date as read in a zone: how many have a date in the future, and by
- * how many minutes, as a median. Many prove that the zone is farther east.
- */
+/** Of the builds seen within a day of their date: those with a future one, and its minutes. Many prove a zone farther east. */
 export async function findFutureDates(sql: Sql, zone: string, since: string) {
   const [row] = await sql<{ builds: number; future: number; medianMinutes: number | null }[]>`
     select

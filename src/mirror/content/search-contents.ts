@@ -47,10 +47,7 @@ export interface SearchScope {
   version?: string | undefined;
 }
 
-/**
- * Finds files by the words of their pages, 20 a page. Pages count from 1, and one behind the last has no hits.
- * `text` is a snippet of HTML: the words in spans of class `highlighted`, all else escaped. Throws `StoreError`.
- */
+/** Finds files by the words of their pages, 20 a page from 1 on. `text` is a snippet of HTML. Throws `StoreError`. */
 export async function findFiles(
   sql: Sql,
   { q, page = 1, ...scope }: SearchScope & { q: string; page?: number },

@@ -1,7 +1,4 @@
-/**
- * The words of a text as the index and the searches see them, so that `os.path.join()` is three words on every server,
- * whatever its locale. Scripts that are written without blanks between words are split into characters.
- */
+/** So that `os.path.join()` is three words on every server. Scripts without blanks between words are split into characters. */
 export function foldWords(text: string): string {
   return text.normalize("NFC").toLowerCase().replace(UNSPACED, " $& ").replace(SEPARATORS, " ").trim();
 }
@@ -46,10 +43,7 @@ export const EM: Mark = { open: "<em>", close: "</em>" };
 const LENGTH = 100;
 const BEFORE = 40;
 
-/**
- * About 100 characters of a text from before its first match, as HTML: the matched words are marked, and all
- * else is escaped. `words` are folded (`foldWords`). Without a match it is the beginning of the text.
- */
+/** About 100 characters from before the first match, else from the start, as escaped HTML. `words` are folded (`foldWords`). */
 export function snippet(text: string, words: readonly string[], mark: Mark): string {
   const matches = findMatches(text, words);
   const first = matches[0]?.start ?? 0;

@@ -98,10 +98,7 @@ type StoreOptions = { sql: Sql; runId: number; docsUrl: string };
 const MAX_INDEXED_BYTES = 400_000;
 const MAX_REASON_LENGTH = 300;
 
-/**
- * Stores a batch of pages in one transaction. Where Postgres refuses a page, the others are stored and that
- * one gets its reason. Returns how many pages changed the index. Safe to repeat.
- */
+/** A page that Postgres refuses gets its reason, the others are stored. Returns how many changed the index. Safe to repeat. */
 export async function storeContents(options: StoreOptions, pages: readonly AskedPage[]): Promise<number> {
   try {
     return await withTransaction(options.sql, (tx) => storeBatch(tx, options, pages));

@@ -89,10 +89,7 @@ function describeHeld(resource: Resource, missing: number, known: number, ratio:
   );
 }
 
-/**
- * The live records of the list, in windows of one row each, because rows cost the driver more than ids. `older`:
- * stored before the walk began, as the run ids say, because a clock may be wrong.
- */
+/** In windows of one row, because rows cost the driver more than ids. `older`: by run ids, because a clock may be wrong. */
 async function* liveIds(
   tx: TransactionSql,
   resource: Resource,
@@ -141,10 +138,7 @@ export async function forgetMissing(sql: Sql | TransactionSql, resource: Resourc
 
 export type MissingRecord = { resource: Resource; id: string };
 
-/**
- * The missing records to request, in turn from each resource: those that were never requested (`onlyNew`: no others), then
- * the longest ago; last those that nothing settles. A request after `now` comes from a wrong clock.
- */
+/** In turn from each resource: never requested (`onlyNew`: no others), the longest ago, last what nothing settles. */
 export async function findMissing(
   sql: Sql,
   resources: readonly Resource[],
@@ -163,10 +157,7 @@ export async function findMissing(
 }
 
 export interface AskedRecord extends MissingRecord {
-  /**
-   * `found`: its detail came; `waiting`: it is gone, within the lag of its last sighting; `undecided`: the answer
-   * decided nothing; `silent`: there was none.
-   */
+  /** `waiting`: gone within the lag of its last sighting; `undecided`: it decided nothing; `silent`: no answer. */
   outcome: "found" | "waiting" | "undecided" | "silent";
 }
 
@@ -220,10 +211,7 @@ export async function findUndecided(sql: AnySql, limit: number) {
 
 export type UnshownBuilds = ReturnType<typeof collectUnshown>;
 
-/**
- * Collects the builds that replies do not show in a range of dates that they show whole. When they are too many, none of
- * them is stored, as after a whole walk.
- */
+/** The builds that replies do not show in a range that they show whole. When they are too many, none is stored. */
 export function collectUnshown(
   { sql, clock, patience, runId }: { sql: Sql; clock: Clock; patience: Patience; runId: number },
   limits: Pick<MissingFacts, "maxDeleteRatio" | "allowMassDelete">,

@@ -8,10 +8,7 @@ const REMEMBERED_RECORDS = 4096;
 /** `loadedAt`: from then on its records are known to be as it shows them. */
 export type OrderedPage = ReadPage & { loadedAt: Date };
 
-/**
- * A page that was asked for ahead may be older than the page in front of it, and the two share some records. Of two
- * copies that differ, the one that was asked for earlier is left out, so that no build moves backward.
- */
+/** Of two copies that differ, the one that was asked for earlier is left out, so that no build moves backward. */
 export function createPageOrder(): (page: ReadPage) => OrderedPage {
   /** `at`: when it was asked for; a reply from a cache is as old as its `Age` says. `hashes`: those of its records by id. */
   const recent: { at: number; observedAt: number; hashes: Map<string, string> }[] = [];

@@ -89,10 +89,7 @@ function isFullDue({ hasUnsettledDeficit, buildsReadSince, now }: PlanInput, day
   return ageMs(buildsReadSince, now) >= most * DAY_MS - SLACK_MS;
 }
 
-/**
- * Estimates the seconds of full walks at the rate that is set, from the newest count of each list and its page size,
- * which the service may have lowered. 0 without a rate, and for a list that was never walked.
- */
+/** By the newest count of each list and its page size, which the service may have lowered. 0 without a rate or a walk. */
 export async function estimateFullWalks(
   sql: Sql,
   { pageSize, ratePerSecond }: Pick<SyncSettings, "pageSize" | "ratePerSecond">,

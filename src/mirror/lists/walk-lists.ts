@@ -29,10 +29,7 @@ interface WalkListsOptions extends Pick<WalkOptions, "allowMassDelete"> {
   onProgress: ((resource: Resource, ...counts: Parameters<WalkOptions["onProgress"]>) => void) | undefined;
 }
 
-/**
- * Runs the walks of a run at the same time. When upstream fails one list, the others continue. Returns the first such
- * failure, or null. Throws the error of a walk after all have ended.
- */
+/** Runs the walks at the same time, and returns the first failure of upstream. Throws any other after all have ended. */
 export async function walkLists(run: WalkingParts, options: WalkListsOptions): Promise<UpstreamError | null> {
   const { walks, settings, allowMassDelete, resumable, resources, unfinished, onProgress } = options;
   const room = createLookAheadRoom();
@@ -65,10 +62,7 @@ export async function walkLists(run: WalkingParts, options: WalkListsOptions): P
   return failure;
 }
 
-/**
- * Walks one list as planned. When the count of a head does not agree, a full walk follows if the plan allows it. When
- * upstream fails, the walk ends as `not_whole` and keeps its checkpoint; any other failure is thrown.
- */
+/** When upstream fails, the walk ends as `not_whole` and keeps its checkpoint; any other failure is thrown. */
 async function walkResource(run: RunParts, options: WalkOptions): ReturnType<typeof closeWalk> {
   const { plan } = options;
   if (plan.kind === "full") return closeWalk(run, options, await readList(run, options, emptyCounts()), true);

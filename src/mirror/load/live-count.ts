@@ -29,10 +29,7 @@ export function isListed(resource: Resource): SQL {
   return resource === "project" ? compose`${isLive} and ${projects.listed}` : isLive;
 }
 
-/**
- * The number of live records that upstream's list should show: all that are here, without missing ones and vanished
- * builds. Where the list is read at its head, only the first call counts every row.
- */
+/** The live records that upstream's list should show. Where it is read at its head, only the first call counts every row. */
 export async function countShown(sql: AnySql, resource: Resource): Promise<number> {
   const live = isCounted(resource) ? await countLive(sql, resource) : await countRows(sql, resource);
   const { table } = RECORD_TABLES[resource];

@@ -173,10 +173,7 @@ export function createLoader(options: LoaderOptions) {
         newest.set(resource, new Map(stored.map(({ record }) => [record.id, record.hash])));
       return counts;
     },
-    /**
-     * Notes the ids of a page that was skipped unparsed. Returns the projects whose rows an embedded copy has changed
-     * since, although it was asked for earlier: they must be asked for again.
-     */
+    /** For a page that was skipped unparsed. Returns the projects that must be asked for again. */
     noteSkipped: async (resource: Resource, ids: readonly string[], askedAt: Date): Promise<string[]> =>
       resource === "project" ? turns.add(() => sightings.noteSkipped(ids, askedAt)) : [],
     /** Marks missing records as deleted. */

@@ -31,10 +31,7 @@ async function readRemembered(sql: Sql, resource: Resource, from: number, count:
 /** The pages of the newest full walk: the same ones are neither parsed nor compared, and an interrupted walk resumes. */
 export function createPageMemory(sql: Sql, resource: Resource) {
   return {
-    /**
-     * Drops pages with a record that was written since (by a watch, a repair or a later page), or that is deleted or
-     * vanished: only a page whose records did not change may be skipped. Call it before a walk recalls pages.
-     */
+    /** Drops pages with a record that was written, deleted or vanished since: they must be read. Call it before `recall`. */
     async forgetStale(from: number): Promise<void> {
       const page = alias(pagesTable, "page");
       const record = recordsAs(resource, "record");
@@ -87,10 +84,7 @@ export function createPageMemory(sql: Sql, resource: Resource) {
 /** A walk that went on further than this without one of them goes on without what it left behind. */
 const MOST_HELD = 4 * WINDOW;
 
-/**
- * The pages of the walk before, around the place that this walk has reached. This walk stores its own pages in their
- * places, so each is read before that. @param from the place of this walk's first page
- */
+/** The pages of the walk before, around the place of this one, each read before this walk stores its own there. */
 export function createEarlierPages(sql: Sql, resource: Resource, from: number) {
   let held: Section[] = [];
   let next: number | null = from;

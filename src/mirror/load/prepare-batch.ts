@@ -96,10 +96,7 @@ function isLaterCopy(copy: EmbeddedCopy, earlier: EmbeddedCopy): boolean {
     : copy.askedAt > earlier.askedAt;
 }
 
-/**
- * For builds that came in several states, the first copy of each state: a list of first states, a list of second
- * states, and so on, without the last state of each build.
- */
+/** Of builds that came in several states: a list of their first states, of their second ones, without the last. */
 function earlierStates(observed: readonly ObservedRecord[]): ObservedRecord[][] {
   const latest = new Map<string, { copy: ObservedRecord; turn: number }>();
   const turns: ObservedRecord[][] = [];

@@ -113,10 +113,7 @@ export function createProjectSightings({ runId, startedAt = new Date(0) }: RunSt
       }
       for (const one of changed) note(copyOf(one), source, true);
     },
-    /**
-     * Notes that a page of the list shows these projects as they were before this run, because it was skipped
-     * unparsed. Returns those that now hold an embedded copy that was asked for earlier than the page.
-     */
+    /** For a page that was skipped unparsed. Returns the projects that now hold an embedded copy that was asked for earlier. */
     noteSkipped(ids: readonly string[], askedAt: Date): string[] {
       const page = { askedAt: askedAt.getTime(), isEmbedded: false };
       const replaced: string[] = [];

@@ -188,10 +188,7 @@ function isLater(runId: AnyPgColumn, at: AnyPgColumn): SQL {
   return compose`(${runId}, ${at}) > (${unresolved.run_id}, ${unresolved.created_at})`;
 }
 
-/**
- * Resolves quarantined records that came in good form later: their row was written after the bad copy was seen, or a
- * later page without a bad record lists them. Returns how many. Cheap when the quarantine is empty. Safe to repeat.
- */
+/** Resolves records whose row was written since, or that a later page without a bad record lists. Safe to repeat. */
 export async function resolveSuperseded(sql: Sql, at: string, resource: Resource | null = null) {
   const result = await composed(sql)`
     with ${unresolved} as materialized (

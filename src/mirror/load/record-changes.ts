@@ -60,10 +60,7 @@ export async function findChanges(
   return [...changes.values()];
 }
 
-/**
- * Texts of a build are compared and stored as hashes, so `changes` stays small; `build_logs` has the text. A log that
- * was removed is known by one hash, so it changes as a whole.
- */
+/** Texts are stored as hashes, so that `changes` stays small. A log that was removed has one hash, and changes as a whole. */
 async function addLogChanges(
   tx: TransactionSql,
   observed: readonly ObservedRecord[],

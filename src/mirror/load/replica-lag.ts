@@ -77,10 +77,7 @@ async function findSightedWithin(
 /** The newest builds that are looked at. Those that upstream dated in the future stay on top. */
 const NEWEST = 50;
 
-/**
- * Returns a build that shows that the first page of the list comes from a replica that is behind: it was first
- * sighted within the lag, by an earlier run, and is newer than all builds of the page.
- */
+/** A build that was sighted within the lag by an earlier run, and is newer than this first page: its replica is behind. */
 export async function findNewerBuild(
   sql: Sql,
   { runId, replicaLagMs }: Omit<LagFacts, "resource">,

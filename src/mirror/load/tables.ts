@@ -51,10 +51,7 @@ export function columnOf(table: PgTable, name: string): AnyPgColumn {
   return column;
 }
 
-/**
- * The columns for the keys of records that a record names by URI. A key follows from its URI: when the named record
- * arrives, the key is set, but the record does not change.
- */
+/** The keys of records that a record names by URI. Such a key is set when the named record comes: that is no change. */
 export const URI_KEYS = Object.fromEntries(
   RESOURCES.map((resource) => {
     const fields = REFERENCE_FIELDS.filter((field) => field.resource === resource && field.kind === "uri");

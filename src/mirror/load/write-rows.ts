@@ -47,10 +47,7 @@ export async function addRows(
   copy.end();
 }
 
-/**
- * Encodes the first chunks at once, while Postgres is busy with the statement before. Later ones, of a huge page, are
- * encoded as they are sent. A failure shows when the chunks are taken.
- */
+/** Encodes the first chunks while Postgres is busy with the statement before. A failure shows when the chunks are taken. */
 function encodeAhead(chunks: Generator<Buffer>): Iterable<Buffer> {
   const first: Buffer[] = [];
   let failure: { error: unknown } | null = null;
@@ -106,10 +103,7 @@ const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
 /** The approximate size of a chunk. Postgres stores the rows of one chunk while the next one is encoded. */
 const CHUNK_BYTES = 128 * 1024;
 
-/**
- * Rows in Postgres' binary COPY format (PostgreSQL manual, COPY, "Binary Format"), in chunks that together are the
- * whole stream. Throws for a value that does not fit its column; that is a bug.
- */
+/** In Postgres' binary COPY format (manual, COPY, "Binary Format"), in chunks. Throws for a value that does not fit its column. */
 export function* encodeCopy(columns: readonly ColumnSpec[], rows: readonly TableRow[]): Generator<Buffer> {
   let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let length = SIGNATURE.copy(buffer, 0);

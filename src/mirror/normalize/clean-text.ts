@@ -19,7 +19,7 @@ export function cleanText(text: string, replacements: Replacements): string {
 
 /**
  * Cleans every text and key within a JSON value. A number that JSON.parse made infinite becomes "Infinity" or "-Infinity".
- * The objects returned have no prototype, so no key is special. Throws a RangeError for what is nested deeper than 500.
+ * The objects returned have no prototype, so no key is special. Throws a RangeError for what is nested too deep.
  */
 export function cleanJson(value: unknown, replacements: Replacements, depth = 0): unknown {
   assertDepth(depth);

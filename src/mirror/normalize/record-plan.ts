@@ -5,10 +5,7 @@ import { DECLARATIONS, RESOURCES, type Resource, targetOf } from "../../resource
 /** Raise this when the normalizer reads a value in another way. A new field needs no other number: see `readingOf`. */
 const NORMALIZER_VERSION = 3;
 
-/**
- * The declarations that mirrors hold as version 3 alone: user, project, version, file and build, then a version and a file
- * with the project inside. Any other declaration or version has a number that is not here.
- */
+/** Those that mirrors hold as version 3 alone: of each resource, and of a version and a file with the project inside. */
 const DECLARED_IN_VERSION_3: ReadonlySet<number> = new Set([
   ...[142199409, 1018160368, 942157695, 1258716289, 1738105438],
   ...[237194115, 1648298037],

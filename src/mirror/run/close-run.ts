@@ -43,10 +43,7 @@ interface ClosingRun extends Pick<RunParts, "sql" | "clock" | "log" | "runId" | 
   damaged: number;
 }
 
-/**
- * Stores how a run ended. If that fails after the run itself has failed, the run stays open and the next one closes
- * it. If the run was good until then, throws `StoreError`, or `LockedError` when another run has closed it.
- */
+/** Where that fails, the next run closes it. Throws `StoreError`, or `LockedError`, if the run was good until then. */
 export async function closeRun(run: ClosingRun): Promise<RunResult> {
   const { sql, log, meters, runId, startedAt, totals, ending, warnings, damaged } = run;
   const { kind, resources, error } = ending;

@@ -25,10 +25,7 @@ export type PruneCounts = Record<"changes" | "runs", number>;
 /** Changes and runs before `horizon` may be removed. An ISO time. */
 type PruneOptions = { sql: Sql; horizon: string; prunedAt: string; signal: AbortSignal };
 
-/**
- * Removes old changes and runs, batch by batch. Each batch is committed by itself, also when a later one fails or the
- * signal is aborted. Safe to repeat. Throws `StoreError`, or the signal's reason.
- */
+/** Each batch is committed by itself. Safe to repeat. Throws `StoreError`, or the signal's reason. */
 export async function prune(options: PruneOptions): Promise<PruneCounts> {
   const { sql, horizon, signal } = options;
   const removed: PruneCounts = { changes: 0, runs: 0 };

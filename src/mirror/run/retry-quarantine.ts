@@ -91,10 +91,7 @@ async function findNext(sql: Sql, resource: Resource | null, after: number) {
   return row ?? null;
 }
 
-/**
- * Loads a record as if it had been stored when it was seen, and resolves its row in the same transaction. One that
- * fails again stays, with its new reason. Throws only errors that the record did not cause.
- */
+/** Loads a record as of when it was seen, and resolves its row with it. Throws only errors that the record did not cause. */
 async function retryRecord(sql: Sql, row: QuarantinedRecord, facts: RetryFacts): Promise<RetryOutcome> {
   const sent = readPayload(row.payload);
   if (sent === CUT)

@@ -41,10 +41,7 @@ export interface SyncOptions extends RunOptions {
   onProgress?(resource: Resource, counts: WalkCounts, totalCount: number | null, runId: number | null): void;
 }
 
-/**
- * Runs one sync. Throws only errors from before the run began (`LockedError`, `StoreError`). Later errors are in the
- * result, with a summary of what was done. Safe to repeat: a second identical run changes no row.
- */
+/** Throws only errors from before the run began (`LockedError`, `StoreError`). A second identical run changes no row. */
 export function runSync(options: SyncOptions): Promise<SyncResult> {
   return withRun(options, options.kind ?? "full", (run) => sync(options, run));
 }

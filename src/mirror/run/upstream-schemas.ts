@@ -12,10 +12,7 @@ import { cleanJson } from "../normalize/clean-text.ts";
 const MAX_FIELDS = 1000;
 const MAX_NAME_LENGTH = 200;
 
-/**
- * Stores the answers of the schema endpoints, each once by its hash, and the differences from the previous one in
- * `sync.drift`. The run does not need them: a failure is logged and the run continues.
- */
+/** Stores each answer once by its hash, and what differs from the one before in `sync.drift`. A failure is only logged. */
 export async function recordUpstreamSchemas(
   run: Pick<RunParts, "sql" | "client" | "log" | "patience" | "runId" | "startedAt">,
   root: RootEndpoints,

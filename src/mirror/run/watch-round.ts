@@ -24,10 +24,7 @@ const SEARCH_SHARE = 0.25;
 /** The most stuck builds in a round: 240 an hour, at one round a minute. */
 const MAX_STUCK = 4;
 
-/**
- * Runs one round, under the run lock like a sync. Throws `LockedError` at once when another run has the lock, and
- * `StoreError` when the database cannot be used. Later errors are in the result. Safe to repeat.
- */
+/** Throws `LockedError` at once when another run has the lock, and `StoreError`. Later errors are in the result. */
 export function runWatchRound(options: RunOptions): Promise<RunResult> {
   return withRun(options, "watch", (run) => watch(options, run));
 }

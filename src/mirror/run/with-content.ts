@@ -19,10 +19,7 @@ import { createWarnings } from "./warnings.ts";
 /** Any number that no other program uses for an advisory lock: the letters of "docpages". */
 const LOCK_KEY = "7237112460529329523";
 
-/**
- * Makes a sync that also fetches pages, where the setting `content` is on and the lists were read. A failure is
- * logged and stands in the summary; the result of the sync stays as it is, and its errors are thrown.
- */
+/** A sync that also fetches pages, if `content` is on. A failure of that is logged and stands in the summary alone. */
 export function withContent<Result extends SyncResult>(
   run: (options: SyncOptions) => Promise<Result>,
 ): (options: SyncOptions) => Promise<Result> {

@@ -54,10 +54,7 @@ export interface OpenRun extends Readonly<RunParts> {
   readonly ending: RunEnding;
 }
 
-/**
- * Opens a run, does its work, and closes it. Throws only errors from before the run began (`LockedError`,
- * `StoreError`). Errors of the work are in the result, with a summary of what was done.
- */
+/** Throws only errors from before the run began (`LockedError`, `StoreError`). Errors of the work are in the result. */
 export async function withRun(
   options: RunOptions,
   kind: RunKind,
