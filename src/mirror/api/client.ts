@@ -79,9 +79,11 @@ export function createClient(options: ClientOptions) {
       const url = apiUrl(path, baseUrl);
       if (!url) {
         const shown = path.slice(0, 200);
-        const hint = "only links within the API are followed";
         const message = `'${shown}' is not a path of the API below ${showUrl(baseUrl)}`;
-        throw new UnexpectedShapeError(message, { url: shown, hint });
+        throw new UnexpectedShapeError(message, {
+          url: shown,
+          hint: "only links within the API are followed",
+        });
       }
       return ask<JsonReply<T>>(url, {
         ...request,
@@ -101,7 +103,7 @@ export function createClient(options: ClientOptions) {
             await parseTurn();
             const page = parts && readParts(parts);
             if (page) return { ...facts, hash, value: parse(page, shown) };
-            const body = readJson(Buffer.concat(pieces), charset.name, shown, { hide, nameOf });
+            const body = readJson(Buffer.concat(pieces), charset.name, shown, hide, nameOf);
             return { ...facts, hash: parts ? wholeHash() : hash, value: parse(body, shown) };
           } catch (error) {
             if (error instanceof UnexpectedShapeError)
@@ -138,20 +140,13 @@ function readParts({ meta, objects }: SplitReply): unknown {
   }
 }
 
-function readJson(
-  body: Buffer,
-  charset: string,
-  url: string,
-  { hide, nameOf }: { hide: HostReply["hide"]; nameOf: NameOf },
-): unknown {
+function readJson(body: Buffer, charset: string, url: string, hide: HostReply["hide"], nameOf: NameOf) {
   try {
     return decodeJson(body, charset, (value) => value);
   } catch (cause) {
-    throw new UnexpectedShapeError(`GET ${url} answered with no JSON${excerpt(body, hide)}`, {
-      url,
-      cause,
-      hint: `check ${nameOf("baseUrl")}: it is the part before /api/v1/`,
-    });
+    const hint = `check ${nameOf("baseUrl")}: it is the part before /api/v1/`;
+    const message = `GET ${url} answered with no JSON${excerpt(body, hide)}`;
+    throw new UnexpectedShapeError(message, { url, cause, hint });
   }
 }
 

@@ -5,9 +5,6 @@ import type { Resource } from "../../resources/resources.ts";
 import type { Client, FetchOptions } from "./client.ts";
 import { isGone } from "./retry.ts";
 
-/** Whether a key leads out of its resource: `.` and `..` are steps, also behind a slash that is decoded. */
-const leadsOut = (key: string) => key.split(/[/\\]/).some((part) => part === "." || part === "..");
-
 /** The closing slash saves a redirect. */
 const detailPath = (resource: Resource, key: string) => `/api/v1/${resource}/${encodeURIComponent(key)}/`;
 
@@ -19,7 +16,8 @@ export async function fetchDetail(
   options: Pick<FetchOptions<unknown>, "retries"> = {},
 ) {
   const request = detailPath(resource, key);
-  if (leadsOut(key)) {
+  // Steps out of the resource, also behind a slash that is decoded.
+  if (key.split(/[/\\]/).some((part) => part === "." || part === "..")) {
     const message = `a ${resource} cannot be asked for by '${key}', because that leads elsewhere`;
     throw new UnexpectedShapeError(message, { url: new URL(`/api/v1/${resource}/`, client.baseUrl).href });
   }

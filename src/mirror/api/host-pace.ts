@@ -23,8 +23,8 @@ export function createHostPace({ ratePerSecond, clock }: { ratePerSecond: number
     async turn(signal: AbortSignal): Promise<void> {
       if (turns === null) return;
       emptyTurns += slowness - 1;
-      for (; emptyTurns >= 1; emptyTurns--) turns.take(signal).catch(() => {});
-      await turns.take(signal);
+      for (; emptyTurns >= 1; emptyTurns--) turns(signal).catch(() => {});
+      await turns(signal);
     },
     slow(): void {
       slowness = Math.min(MAX_SLOWNESS, slowness * 2);
@@ -100,27 +100,23 @@ function createTurns(ratePerSecond: number) {
     lastMs = nowMs;
   }
 
-  return {
-    /** Resolves when it is the caller's turn. When aborted before, rejects with the reason and takes no turn. */
-    async take(signal: AbortSignal): Promise<void> {
-      if (waiting++ === 0) {
-        lastMs = Date.now();
-        timer = setInterval(checkClock, CLOCK_CHECK_MS);
-      }
-      try {
-        for (;;) {
-          const { queue, replaced } = current;
-          try {
-            return await withSignals([signal, replaced.signal], (either) =>
-              queue.add(async () => {}, { signal: either }),
-            );
-          } catch (error) {
-            if (signal.aborted || !replaced.signal.aborted) throw error;
-          }
+  return async (signal: AbortSignal): Promise<void> => {
+    if (waiting++ === 0) {
+      lastMs = Date.now();
+      timer = setInterval(checkClock, CLOCK_CHECK_MS);
+    }
+    try {
+      for (;;) {
+        const { queue, replaced } = current;
+        const take = (either: AbortSignal) => queue.add(async () => {}, { signal: either });
+        try {
+          return await withSignals([signal, replaced.signal], take);
+        } catch (error) {
+          if (signal.aborted || !replaced.signal.aborted) throw error;
         }
-      } finally {
-        if (--waiting === 0) clearInterval(timer);
       }
-    },
+    } finally {
+      if (--waiting === 0) clearInterval(timer);
+    }
   };
 }

@@ -103,6 +103,8 @@ export interface HostReply {
 
 export type Host = ReturnType<typeof createHost>;
 
+type Question<T> = Omit<HostRequest<T>, "read">;
+
 type Sent<T> =
   | { kind: "redirect"; target: URL; status: number }
   | { kind: "answer"; value: T; status: number; ageMs: number }
@@ -124,10 +126,9 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   const stats = { requests: 0, bytes: 0 };
   let inFlight = 0;
   // Who has a place in the queue may still wait for the rate.
-  const leaveMeter = meter?.watchQueue(() => ({
-    waiting: Math.max(0, queue.size + queue.pending - inFlight),
-    running: inFlight,
-  }));
+  const leaveMeter = meter?.watchQueue(() => {
+    return { waiting: Math.max(0, queue.size + queue.pending - inFlight), running: inFlight };
+  });
   const clockDifference = createClockDifference();
   const closing = new AbortController();
   const gate = createHostGate({
@@ -148,11 +149,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     throw new NetworkError(`GET ${shown} was answered by a cache, not by the service`, { url: shown });
   }
 
-  async function send<T>(
-    url: URL,
-    question: Omit<HostRequest<T>, "read">,
-    signal: AbortSignal,
-  ): Promise<Sent<T>> {
+  async function send<T>(url: URL, question: Question<T>, signal: AbortSignal): Promise<Sent<T>> {
     const given = { ...settings.headers, ...question.headers };
     stats.requests += 1;
     const sentAt = clock.now();
@@ -177,11 +174,10 @@ export function createHost(settings: HostSettings, place: HostPlace) {
       drop();
       return { kind: "answer", value: early, status, ageMs };
     }
-    if (Number(header("content-length")) > maxBodyBytes) {
+    const told = header("content-length");
+    if (Number(told) > maxBodyBytes) {
       drop();
-      throw new BodyTooLargeError(
-        `the body of ${header("content-length")} bytes is longer than ${maxBodyBytes} bytes`,
-      );
+      throw new BodyTooLargeError(`the body of ${told} bytes is longer than ${maxBodyBytes} bytes`);
     }
     const askedAt = new Date(sentAt.getTime() - ageMs);
     const packed = await readBody(raw.body, maxBodyBytes);
@@ -212,11 +208,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   }
 
   /** The meter has counted the request when this ends, unless it gives a reply that is still to be read. */
-  async function sendInTime<T>(
-    url: URL,
-    question: Omit<HostRequest<T>, "read">,
-    signal: AbortSignal,
-  ): Promise<Sent<T>> {
+  async function sendInTime<T>(url: URL, question: Question<T>, signal: AbortSignal): Promise<Sent<T>> {
     const deadline = new AbortController();
     const timeoutMs = question.timeoutMs ?? settings.timeoutMs;
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
@@ -238,12 +230,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     }
   }
 
-  async function attempt<T>(
-    url: URL,
-    question: HostRequest<T>,
-    attemptNumber: number,
-    signal: AbortSignal,
-  ): Promise<T> {
+  async function attempt<T>(url: URL, question: HostRequest<T>, number: number, signal: AbortSignal) {
     // Every request passes the gate, retries and redirects too. The time limit starts after the gate.
     const askOnce = (place: URL) => {
       const from = performance.now();
@@ -251,7 +238,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
         meter?.waited((performance.now() - from) / 1000);
         return sendInTime(place, question, signal);
       };
-      return gate.ask(send, attemptNumber, signal);
+      return gate.ask(send, number, signal);
     };
     let sent = await askOnce(url);
     for (let redirects = 1; sent.kind === "redirect"; redirects++) {
@@ -276,8 +263,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     async ask<T>(url: URL, question: HostRequest<T>): Promise<T> {
       return withSignals([closing.signal, settings.signal, question.signal, gate.lost], (signal) => {
         const options = { signal, priority: question.priority ?? 0 };
-        const oneTry = (attemptNumber: number) =>
-          queue.add(() => attempt(url, question, attemptNumber, signal), options);
+        const oneTry = (number: number) => queue.add(() => attempt(url, question, number, signal), options);
         return withRetries(oneTry, {
           retries: Math.min(question.retries ?? settings.retries, mostRetries),
           clock,

@@ -231,27 +231,24 @@ export function statusError(url: URL, facts: StatusFacts): HttpStatusError | Wro
 
 /** Explains a refusal for lack of rights and what to do. Null for other statuses. */
 function explainRefusal({ status, login, nameOf }: StatusFacts): [sentence: string, hint: string] | null {
-  if (status === 407) {
+  if (status === 407)
     return [
       "A proxy in front of the service requires a login (407)",
       "set user and password in the address of the proxy, as in HTTPS_PROXY=http://user:password@proxy:3128",
     ];
-  }
   if (status !== 401 && status !== 403) return null;
   const askOperator = "ask the operator of the service for the right to read";
-  if (login === "header") {
+  if (login === "header")
     return status === 401
       ? ["The login in the header authorization is refused (401)", "correct it"]
       : ["The login in the header authorization gives no right to read this (403)", askOperator];
-  }
-  if (login === "baseUrl") {
-    return status === 401
-      ? [
-          `The user or the password in ${nameOf("baseUrl")} is refused (401)`,
-          "correct them; @ is written %40, : is %3A, / is %2F",
-        ]
-      : [`The user in ${nameOf("baseUrl")} may not read this (403)`, askOperator];
-  }
+  if (login === "baseUrl" && status === 403)
+    return [`The user in ${nameOf("baseUrl")} may not read this (403)`, askOperator];
+  if (login === "baseUrl")
+    return [
+      `The user or the password in ${nameOf("baseUrl")} is refused (401)`,
+      "correct them; @ is written %40, : is %3A, / is %2F",
+    ];
   return [
     `The service ${status === 401 ? "requires a login" : "refuses to answer"} (${status}); docmirror reads public interfaces only`,
     `if a proxy in front of the service asks for the login, set user and password in ${nameOf("baseUrl")}`,

@@ -44,10 +44,9 @@ function parseRoot(value: unknown, url: string, client: Client): ServiceRoot {
     resources[resource] = { list_endpoint, schema };
   }
   if (Object.keys(resources).length === 0) {
-    throw new UnexpectedShapeError(
-      `GET ${url} should list the resources ${RESOURCES.join(", ")} with their endpoints, but has none of them`,
-      { url, hint: "check DOCMIRROR_BASE_URL: it is the part before /api/v1/" },
-    );
+    const should = `GET ${url} should list the resources ${RESOURCES.join(", ")} with their endpoints`;
+    const hint = "check DOCMIRROR_BASE_URL: it is the part before /api/v1/";
+    throw new UnexpectedShapeError(`${should}, but has none of them`, { url, hint });
   }
   const unknown = Object.entries(root)
     .filter(([name, endpoints]) => !isResource(name) && readEndpoints(endpoints) !== null)

@@ -118,10 +118,8 @@ async function runLocked(
   const warnings = createWarnings(log);
   if (found.movedAfter) {
     const { runId: last, at } = found.movedAfter;
-    warnings.warn(
-      `since run ${last} of ${at} this database was restored, copied or moved, or a standby took over; ` +
-        "if runs came after that one, what they stored is not here",
-    );
+    const since = `since run ${last} of ${at} this database was restored, copied or moved, or a standby took over`;
+    warnings.warn(`${since}; if runs came after that one, what they stored is not here`);
   }
   const client = createRunClient(options, { log, signal: abort.signal, onWarning: warnings.warn });
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
@@ -129,14 +127,11 @@ async function runLocked(
   const details = { refused: 0 };
   const loader = countTotals(
     createLoader({
-      sql,
+      ...{ sql, runId, startedAt, patience },
       keys: kind === "watch" ? createLookedUpKeys(sql) : createKnownKeys(sql),
       baseUrl: settings.baseUrl,
-      runId,
-      startedAt,
       sourceTimezone: settings.sourceTimezone,
       clockAhead: client.clockAhead,
-      patience,
       assertMayWrite: (tx) => assertRunOpen(tx, runId),
       meter: meters?.store,
     }),

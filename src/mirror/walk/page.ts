@@ -85,26 +85,19 @@ export function parseKnownMeta(
 
 function parseEnvelope(value: unknown, resource: Resource, url: string): Envelope {
   const envelope = readEnvelope(value);
-  if ("fault" in envelope) {
-    throw new UnexpectedShapeError(
-      `${resource} list: GET ${url} should answer with a page ({"meta": …, "objects": […]}), but ${envelope.fault}`,
-      {
-        url,
-        hint: "nothing from this reply was stored; if this stays so, the service no longer has this interface",
-      },
-    );
-  }
-  return envelope;
+  if (!("fault" in envelope)) return envelope;
+  const hint =
+    "nothing from this reply was stored; if this stays so, the service no longer has this interface";
+  const should = `GET ${url} should answer with a page ({"meta": …, "objects": […]})`;
+  throw new UnexpectedShapeError(`${resource} list: ${should}, but ${envelope.fault}`, { url, hint });
 }
 
-function readMeta(meta: Envelope["meta"]) {
-  const totalCount = count(meta.total_count);
+function readMeta({ limit, offset, next, total_count: total }: Envelope["meta"]) {
+  const totalCount = count(total);
+  const badTotal = total === undefined ? "missing" : jsonText(total, 60).toWellFormed();
   return {
-    limit: count(meta.limit),
-    offset: count(meta.offset),
-    next: meta.next,
-    totalCount,
-    ...(totalCount === null && { badTotal: describe(meta.total_count) }),
+    ...{ limit: count(limit), offset: count(offset), next, totalCount },
+    ...(totalCount === null && { badTotal }),
   };
 }
 
@@ -117,10 +110,6 @@ function placeId(record: unknown, resource: Resource, baseUrl: URL): string | nu
 
 function count(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
-}
-
-function describe(value: unknown): string {
-  return value === undefined ? "missing" : jsonText(value, 60).toWellFormed();
 }
 
 function dateOf(record: unknown) {
