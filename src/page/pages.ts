@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
-import { findArchivedLog } from "../mirror/builds/archived-log.ts";
+import { findArchivedLog } from "../mirror/builds/explain-build.ts";
 import { isStorableId } from "../resources/record-id.ts";
 import type { MirrorReader } from "../store/connection/mirror-reader.ts";
 import { buildPage } from "./build/build-page.ts";

@@ -5,7 +5,6 @@
 import type { AnySql } from "../../store/connection/sql.ts";
 import type { BoundRule } from "../../store/schema/history.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
-import { type ArchivedLog, findArchivedLog } from "./archived-log.ts";
 import type { BoundedSpan } from "./format-span.ts";
 
 /** A reply that showed the build. `kind` and `started_at` are null when the run was pruned since. */
@@ -71,6 +70,16 @@ export interface QuarantinedBuild {
   request: string | null;
   created_at: string;
   resolved_at: string | null;
+}
+
+/** Where the log of a build is that was removed here. */
+export interface ArchivedLog {
+  /** An export of logs, as an absolute path of the machine that removed the log. */
+  folder: string;
+  path: string;
+  removed_at: string;
+  /** The line that said why the build failed. */
+  error_line: string | null;
 }
 
 export interface ExplainedBuild {
@@ -197,6 +206,15 @@ async function findOpen(sql: AnySql, id: string): Promise<ExplainedBuild["open"]
     from sync.open_builds as open
     left join sync.runs as run on run.id = run_id
     where build_id = ${id}`;
+  return row ?? null;
+}
+
+/** Null where the log was never removed. */
+export async function findArchivedLog(sql: AnySql, buildId: string): Promise<ArchivedLog | null> {
+  const [row] = await sql<ArchivedLog[]>`
+    select folder, path, removed_at, error_line
+    from mirror.archived_logs join mirror.log_files on log_files.id = file_id
+    where build_id = ${buildId}`;
   return row ?? null;
 }
 

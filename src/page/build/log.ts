@@ -1,5 +1,5 @@
 import { counted, grouped } from "../../base/text.ts";
-import type { ArchivedLog } from "../../mirror/builds/archived-log.ts";
+import type { ArchivedLog } from "../../mirror/builds/explain-build.ts";
 import { literal } from "../../report/export/parquet.ts";
 import { momentTag } from "../parts/age.ts";
 import { block, renderNoRows } from "../parts/block.ts";
