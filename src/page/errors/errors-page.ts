@@ -3,15 +3,24 @@ import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, type Question, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age, momentTag } from "../parts/age.ts";
-import { askEach, type BlockPage, block, drawBlocks, filesOf, type Row } from "../parts/block.ts";
+import {
+  askEach,
+  type BlockPage,
+  block,
+  countIn,
+  drawBlocks,
+  type Empty,
+  filesOf,
+  type Row,
+} from "../parts/block.ts";
 import { nearestChoices, readPageNumber, readText } from "../parts/choices.ts";
 import type { Address, Draft, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import { askForKinds, assertKindKnown, KINDS, kindLabel, kindMeaning, renderMask } from "../parts/kinds.ts";
-import { buildHref, buildLink, type Link, withQuery } from "../parts/links.ts";
+import { buildHref, buildLink, meantLinks, withQuery } from "../parts/links.ts";
 import { icon } from "../parts/marks.ts";
 import { renderKindRows } from "../parts/mini-bars.ts";
-import { drawNoMatch, renderEmpty } from "../parts/notice.ts";
+import { drawNoMatch, noDayMatches } from "../parts/notice.ts";
 import { kindsOf } from "../parts/outcomes.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import {
@@ -85,31 +94,34 @@ group by ${broken.error_class}`,
   draw({ rows, classes, projects, failing }, { period, href, now }) {
     const kinds = kindsOf(rows, period);
     const hit = (of: readonly Row[], name: string) =>
-      grouped(Number(of.find(({ error_class }) => error_class === name)?.projects ?? 0));
+      grouped(
+        countIn(
+          of.find(({ error_class }) => error_class === name),
+          "projects",
+        ),
+      );
     return {
       title: "Why builds fail",
       ...(isAllTime(period) && {
         note: "The projects are those of all time: they ignore the dates, because the period is long.",
       }),
-      body:
-        kinds.length === 0
-          ? renderEmpty({
-              kind: "unknown",
-              strong: "Not known.",
-              say: "No build of these days is known to have failed.",
-            })
-          : renderKindRows({
-              kinds,
-              period,
-              href: (name) => href({ kind: name, line: undefined, print: undefined }),
-              small: (name) => renderMeaning(name, classes, now),
-              isPlain: true,
-              more: {
-                head: "Projects",
-                cell: (name) => html`${hit(projects, name)}<small>${hit(failing, name)} fail now</small>`,
-              },
-              now,
-            }),
+      empty: kinds.length === 0 && [
+        "unknown",
+        "Not known.",
+        "No build of these days is known to have failed.",
+      ],
+      body: renderKindRows({
+        kinds,
+        period,
+        href: (name) => href({ kind: name, line: undefined, print: undefined }),
+        small: (name) => renderMeaning(name, classes, now),
+        isPlain: true,
+        more: {
+          head: "Projects",
+          cell: (name) => html`${hit(projects, name)}<small>${hit(failing, name)} fail now</small>`,
+        },
+        now,
+      }),
     };
   },
 });
@@ -175,15 +187,16 @@ async function draw(tx: TransactionSql, choice: ErrorsChoice, moment: PageMoment
     return drawUnknownKind(choice.kind, kinds, choice);
   const period = resolvePeriod(choice, String(firstDay), moment);
   if (period === null)
-    return drawNothing("No build of these days is known.", [
-      { href: withQuery(ERRORS_PATH, { kind: choice.kind }), words: "The last 14 days" },
-    ]);
+    return drawNothing(
+      "No build of these days is known.",
+      noDayMatches(withQuery(ERRORS_PATH, { kind: choice.kind })),
+    );
   const scope = scopeOf(choice, period, moment);
   const drawn = await drawBlocks(tx, ERRORS, errorsVerdict, scope);
   const { verdict } = drawn.verdict;
   const kept = { ...keptQuery(choice), until: undefined };
   const main = html`${renderVerdict(verdict)}
-<div class="bar controls">${renderPeriodChips({ path: ERRORS_PATH, period, choice, kept })}
+<div class="bar controls">${renderPeriodChips(ERRORS_PATH, period, choice, kept)}
 ${renderSorts(choice, period, scope.href)}</div>
 ${drawn.draw()}
 <p class="more quiet">Why a build fails is told from its error line by the rules in
@@ -203,35 +216,24 @@ function renderMeaning(name: string, classes: readonly Row[], now: Date): Markup
     ${age(row.last_triggered_at, now)} ago`;
 }
 
-function drawNothing(sentence: string, ways?: readonly Link[]): Draft {
-  return drawNoMatch({
-    tab: ERRORS_PATH,
-    name: "Errors",
+const drawNothing = (sentence: string, empty?: Empty): Draft =>
+  drawNoMatch(
+    ERRORS_PATH,
+    "Errors",
     sentence,
-    evidence: "So this says neither that builds fail nor that they do not.",
-    ...(ways !== undefined && {
-      empty: { strong: "No day matches.", say: "The mirror knows no build of these days.", ways },
-    }),
-  });
-}
+    "So this says neither that builds fail nor that they do not.",
+    empty,
+  );
 
 /** A kind that no rule names says nothing about builds; the nearest ones are offered. */
 function drawUnknownKind(wrong: string, kinds: readonly string[], { since, until }: PeriodChoice): Draft {
-  return drawNoMatch({
-    tab: ERRORS_PATH,
-    name: "Errors",
-    sentence: "There is no such kind of error.",
-    evidence: "So this says nothing about builds.",
-    empty: {
-      strong: "No kind matches.",
-      say: html`No rule and no failed build has the kind ${foreign(wrong, 40)}.`,
-      ways: [
-        ...nearestChoices(wrong, kinds, kindLabel).map((kind) => ({
-          href: withQuery(ERRORS_PATH, { since, until, kind }),
-          words: html`Did you mean ${kindLabel(kind)}?`,
-        })),
-        { href: withQuery(ERRORS_PATH, { since, until }), words: "All kinds" },
-      ],
-    },
-  });
+  const hrefOf = (kind?: string) => withQuery(ERRORS_PATH, { since, until, kind });
+  const ways = meantLinks(nearestChoices(wrong, kinds, kindLabel), hrefOf, kindLabel);
+  const sentence = "There is no such kind of error.";
+  return drawNoMatch(ERRORS_PATH, "Errors", sentence, "So this says nothing about builds.", [
+    "no-match",
+    "No kind matches.",
+    html`No rule and no failed build has the kind ${foreign(wrong, 40)}.`,
+    [...ways, { href: hrefOf(), words: "All kinds" }],
+  ]);
 }

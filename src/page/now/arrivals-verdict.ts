@@ -7,53 +7,37 @@ import type { Row } from "../parts/block.ts";
 const LOOKED_WITHIN_MS = 5 * MINUTE_MS;
 const LEAST_DAYS = 14;
 
-export interface Arrivals {
-  /** As `report.arrivals` names it: that of now, so it is unknown where the mirror has not looked lately. */
-  readonly state: string;
-  /** Why it is unknown; null where the mirror has not looked lately, too. */
-  readonly reason: string | null;
-  /** In milliseconds, as all moments and spans here. */
-  readonly lookedAt: number;
-  readonly lastBuildId: string;
-  readonly lastBuildAt: number;
-  readonly gapMs: number;
-  readonly longestGapMs: number;
-  readonly daysKnown: number;
-  /** Builds since the last one, or in a day where that is longer ago: as usual, at least, at most. */
-  readonly usual: number;
-  readonly fewest: number;
-  readonly most: number;
-  /** The same of the 24 hours. */
-  readonly lately: { readonly builds: number; readonly usual: number; readonly fewest: number };
-}
+/** How builds arrive now, as `report.arrivals` has it: moments and spans in milliseconds. */
+export type Arrivals = ReturnType<typeof readArrivals>;
 
-interface Silence {
-  readonly arrivals: Arrivals;
-  /** The minute of the reader. */
-  readonly now: Date;
-}
-
-export function readArrivals(row: Row | undefined, now: Date): Arrivals {
+export function readArrivals(row: Row | undefined, now: Date) {
   const lookedAt = momentMs(row?.looked_at);
   const isKnown = Math.abs(now.getTime() - lookedAt) <= LOOKED_WITHIN_MS;
+  const number = (column: string) => Number(row?.[column]);
   return {
+    /** That of now, so it is unknown where the mirror has not looked lately. */
     state: isKnown ? String(row?.state) : "unknown",
+    /** Why it is unknown; null where the mirror has not looked lately, too. */
     reason: isKnown && row?.reason != null ? String(row.reason) : null,
     lookedAt,
     lastBuildId: String(row?.last_build_id),
     lastBuildAt: momentMs(row?.last_build_at),
-    gapMs: Number(row?.gap_s) * 1000,
-    longestGapMs: Number(row?.longest_gap_s) * 1000,
-    daysKnown: Number(row?.days_known),
-    usual: Number(row?.usual_since),
-    fewest: Number(row?.fewest_since),
-    most: Number(row?.most_since),
-    lately: {
-      builds: Number(row?.builds_24h),
-      usual: Number(row?.usual_24h),
-      fewest: Number(row?.fewest_24h),
-    },
+    gapMs: number("gap_s") * 1000,
+    longestGapMs: number("longest_gap_s") * 1000,
+    daysKnown: number("days_known"),
+    // Builds since the last one, or in a day where that is longer ago.
+    usual: number("usual_since"),
+    fewest: number("fewest_since"),
+    most: number("most_since"),
+    /** Builds of the 24 hours. */
+    lately: { builds: number("builds_24h"), usual: number("usual_24h"), fewest: number("fewest_24h") },
   };
+}
+
+/** `now` is the minute of the reader. */
+interface Silence {
+  readonly arrivals: Arrivals;
+  readonly now: Date;
 }
 
 /** Red: none for twice the longest gap, and the mirror looks. It outranks what fails: nothing proves that it still does. */
@@ -61,8 +45,6 @@ export function judgeQuiet({ arrivals, now }: Silence) {
   if (arrivals.state !== "quiet") return null;
   const last = sinceWords(arrivals, now);
   return {
-    kind: "quiet" as const,
-    tone: "bad" as const,
     title: `! No build since ${last}`,
     sentence: `No build since ${last}. ${usuallyWords(arrivals)}`,
     evidence:
@@ -74,23 +56,18 @@ export function judgeQuiet({ arrivals, now }: Silence) {
 /** Amber: none for longer than the longest gap, or fewer in the 24 hours than on any day. */
 export function judgeFew({ arrivals, now }: Silence) {
   const { state, lately, daysKnown } = arrivals;
-  if (state === "late") {
-    const last = sinceWords(arrivals, now);
+  const last = sinceWords(arrivals, now);
+  if (state === "late")
     return {
-      kind: "few" as const,
-      tone: "warn" as const,
       title: `! No build since ${last}`,
       sentence: `No build since ${last}, the longest gap of ${daysKnown} days. ${usuallyWords(arrivals)}`,
       evidence: arrivalRange(arrivals, now),
     };
-  }
   if (state !== "few") return null;
   return {
-    kind: "few" as const,
-    tone: "warn" as const,
     title: `! ${counted(lately.builds, "build")} in 24 h`,
     sentence: `${counted(lately.builds, "build")} came in the last 24 hours, fewer than on any of ${daysKnown} days.`,
-    evidence: `Usually ${grouped(lately.usual)} come, and at least ${grouped(lately.fewest)}. The last came at ${sinceWords(arrivals, now)}.`,
+    evidence: `Usually ${grouped(lately.usual)} come, and at least ${grouped(lately.fewest)}. The last came at ${last}.`,
   };
 }
 
@@ -116,22 +93,23 @@ export function sinceWords({ lastBuildAt }: Arrivals, now: Date): string {
 }
 
 function usuallyWords({ usual, gapMs }: Arrivals): string {
-  return gapMs > DAY_MS
-    ? `Usually ${grouped(usual)} arrive in a day.`
-    : `Usually ${grouped(usual)} arrive by now.`;
+  return `Usually ${grouped(usual)} arrive ${gapMs > DAY_MS ? "in a day" : "by now"}.`;
 }
 
 function arrivalRange(
   { fewest, most, daysKnown, longestGapMs, lastBuildAt, lookedAt, gapMs }: Arrivals,
   now: Date,
 ) {
-  const range = fewest === most ? grouped(most) : `${grouped(fewest)} to ${grouped(most)}`;
   const hours =
     gapMs > DAY_MS
       ? `in the 24 hours from ${clockWords(lastBuildAt)} on`
       : `between ${clockWords(lastBuildAt)} and ${clockWords(Math.min(lookedAt, now.getTime()))}`;
-  return `${range} came ${hours} on each of ${daysKnown} days before; the longest gap was ${longSpan(longestGapMs)}.`;
+  return `${rangeWords({ low: fewest, high: most })} came ${hours} on each of ${daysKnown} days before; the longest gap was ${longSpan(longestGapMs)}.`;
 }
+
+/** `8 to 12`, or one number. */
+export const rangeWords = ({ low, high }: { readonly low: number; readonly high: number }): string =>
+  low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}`;
 
 const agoText = (ms: number) => (ms < MINUTE_MS ? "less than a minute ago" : `${span(ms)} ago`);
 

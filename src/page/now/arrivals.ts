@@ -1,12 +1,12 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, type Question, relation } from "../../report/ask.ts";
 import { agoWords, clockWords, HOUR_MS, momentMs, span } from "../parts/age.ts";
-import { askEach, block, type Row } from "../parts/block.ts";
+import { askEach, block, countIn, type Row } from "../parts/block.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
 import { drawBar, drawPlot, keyEntry, LOOKS, levelLine, renderKey } from "../parts/plot.ts";
 import { headCell, numberCell, renderFoldTable } from "../parts/tables.ts";
-import { type Arrivals, isSilent, sinceWords } from "./arrivals-verdict.ts";
+import { type Arrivals, isSilent, rangeWords, sinceWords } from "./arrivals-verdict.ts";
 import { askForOpenCounts, type NowScope } from "./now-scope.ts";
 import type { NowSaid } from "./now-verdict.ts";
 
@@ -18,20 +18,14 @@ const BASE = 119;
 
 const ofWidth = (percent: number): string => `${percent.toFixed(2)}%`;
 
-interface Hour {
-  /** In milliseconds. */
-  readonly from: number;
-  readonly builds: number;
-  /** Null where too few days are known. */
-  readonly usual: { readonly low: number; readonly high: number } | null;
-}
+type Hour = ReturnType<typeof readHour>;
 
 /** What came in each of the last 24 hours, in the band of what is usual. */
 export const arrivals = block({
   id: "arrivals",
   narrowedBy: {},
   asks: (_: NowScope) => ({}),
-  file: askForHours,
+  file: () => askForHours(),
   async next(tx, _found, _scope, { verdict }: NowSaid) {
     return isSilent(verdict) ? askEach(tx, { rows: askForHours() }) : { rows: null };
   },
@@ -54,33 +48,27 @@ ${renderKey([
   keyEntry([8, 12], html`<rect ${LOOKS.ink} width="8" height="12"/>`, "came"),
   keyEntry([12, 12], html`<circle class="zero" cx="6" cy="6" r="4"/>`, "none came"),
 ])}
-${renderFoldTable({
-  title: "The same as a table",
-  heads: [headCell("Hour"), headCell("Came", "num"), headCell("Usually", "num")],
-  rows: hours.map(
+${renderFoldTable(
+  [headCell("Hour"), headCell("Came", "num"), headCell("Usually", "num")],
+  hours.map(
     (hour) =>
       html`<tr><th scope="row">${clockWords(hour.from)}</th>${numberCell(grouped(hour.builds))}${numberCell(usualWords(hour) ?? "–")}</tr>`,
   ),
-})}`,
+)}`,
     };
   },
 });
 
-function askForHours(): Question {
-  return askFor("arrivals_hourly", { limit: 24 });
-}
+const askForHours = (): Question => askFor("arrivals_hourly", { limit: 24 });
 
-function readHour({ hour, builds, usual_low, usual_high }: Row): Hour {
-  return {
-    from: momentMs(hour),
-    builds: Number(builds),
-    usual: usual_low === null ? null : { low: Number(usual_low), high: Number(usual_high) },
-  };
-}
+/** `from` is in milliseconds; `usual` is null where too few days are known. */
+const readHour = ({ hour, builds, usual_low, usual_high }: Row) => ({
+  from: momentMs(hour),
+  builds: Number(builds),
+  usual: usual_low === null ? null : { low: Number(usual_low), high: Number(usual_high) },
+});
 
-const usualWords = ({ usual }: Hour): string | null =>
-  usual &&
-  (usual.low === usual.high ? grouped(usual.low) : `${grouped(usual.low)} to ${grouped(usual.high)}`);
+const usualWords = ({ usual }: Hour): string | null => usual && rangeWords(usual);
 
 function drawHours(hours: readonly Hour[], arrivals: Arrivals, now: Date): Markup {
   const first = hours[0]?.from ?? 0;
@@ -147,29 +135,23 @@ function drawCame(hour: Hour, place: number, wide: number, y: (count: number) =>
   return html`<g><title>${words}</title>${drawBar("ink", span, top.toFixed(1), BASE - top)}</g>`;
 }
 
-/** What stands beside the list when builds do not arrive as usual: what was looked at, and when that is an alarm. */
-
 const RULES = [
-  {
-    kind: "alarm",
-    name: "Red",
-    say: "None came for twice the longest gap of 28 days, 10 or more are usual in that time, and the mirror has looked within 5 min.",
-  },
-  {
-    kind: "warn",
-    name: "Amber",
-    say: "None came for longer than the longest gap, or fewer in 24 hours than on any of 28 days.",
-  },
-  {
-    kind: "flat",
-    name: "Plain",
-    say: "Builds come as usual; fewer than 14 days are known; fewer than 10 are usual; or none came for 28 days.",
-  },
-  {
-    kind: "idle",
-    name: "Not known",
-    say: "The mirror itself has not looked. Then the page says nothing about arrivals.",
-  },
+  [
+    "alarm",
+    "Red",
+    "None came for twice the longest gap of 28 days, 10 or more are usual in that time, and the mirror has looked within 5 min.",
+  ],
+  [
+    "warn",
+    "Amber",
+    "None came for longer than the longest gap, or fewer in 24 hours than on any of 28 days.",
+  ],
+  [
+    "flat",
+    "Plain",
+    "Builds come as usual; fewer than 14 days are known; fewer than 10 are usual; or none came for 28 days.",
+  ],
+  ["idle", "Not known", "The mirror itself has not looked. Then the page says nothing about arrivals."],
 ] as const;
 
 /** When the arrival of builds is red, amber, plain, and not known. */
@@ -182,7 +164,7 @@ export const rules = block({
           title: "When this is red",
           short: "and when amber, plain, or not known",
           body: html`<dl class="rules">${RULES.map(
-            ({ kind, name, say }) => html`<div><dt>${mark(kind, "")}${name}</dt><dd>${say}</dd></div>
+            ([kind, name, say]) => html`<div><dt>${mark(kind, "")}${name}</dt><dd>${say}</dd></div>
 `,
           )}</dl>`,
         }
@@ -199,36 +181,34 @@ export const checked = block({
   draw({ openCounts: [open], looked: [looks] }, { now }, { isQuiet, facts: { arrivals } }: NowSaid) {
     if (!isQuiet) return null;
     const last = sinceWords(arrivals, now);
-    const [all, bad] = [Number(looks?.looks ?? 0), Number(looks?.not_whole ?? 0)];
+    const [bad, stuck] = [countIn(looks, "not_whole"), countIn(open, "stuck")];
     const total = looks?.total_count ?? null;
-    const [builds, stuck] = [Number(open?.builds ?? 0), Number(open?.stuck ?? 0)];
-    const progress = `${grouped(builds)} in progress`;
-    const checks: readonly (readonly [sign: Markup, what: Markup | string, figure: string, small: string])[] =
+    const progress = `${grouped(countIn(open, "builds"))} in progress`;
+    const checks = [
       [
-        [
-          mark("good", "in order"),
-          "The mirror looks",
-          span(Math.max(0, now.getTime() - arrivals.lookedAt)),
-          `${counted(all, "look")} since ${last}, ${bad === 0 ? "none failed" : `${grouped(bad)} of them not whole`}`,
-        ],
-        [
-          mark("good", "in order"),
-          "The service answers",
-          "",
-          total === null
-            ? "it has not said how many builds it has"
-            : `its list counts ${counted(Number(total), "build")}`,
-        ],
-        [mark("bad", "not in order"), "Builds arrive", "0", `none triggered since ${last}`],
-        stuck > 0
-          ? [
-              mark("stuck", "stuck"),
-              html`<a href="/projects?state=stuck">${progress}</a>`,
-              agoWords(open?.oldest, now) ?? "",
-              `${grouped(stuck)} of them stuck`,
-            ]
-          : [mark("run", "in progress"), progress, "", "none of them is stuck"],
-      ];
+        mark("good", "in order"),
+        "The mirror looks",
+        span(Math.max(0, now.getTime() - arrivals.lookedAt)),
+        `${counted(countIn(looks, "looks"), "look")} since ${last}, ${bad === 0 ? "none failed" : `${grouped(bad)} of them not whole`}`,
+      ],
+      [
+        mark("good", "in order"),
+        "The service answers",
+        "",
+        total === null
+          ? "it has not said how many builds it has"
+          : `its list counts ${counted(Number(total), "build")}`,
+      ],
+      [mark("bad", "not in order"), "Builds arrive", "0", `none triggered since ${last}`],
+      stuck > 0
+        ? [
+            mark("stuck", "stuck"),
+            html`<a href="/projects?state=stuck">${progress}</a>`,
+            agoWords(open?.oldest, now) ?? "",
+            `${grouped(stuck)} of them stuck`,
+          ]
+        : [mark("run", "in progress"), progress, "", "none of them is stuck"],
+    ];
     return {
       title: "What was checked",
       short: "the mirror looks, and the service answers",
@@ -242,10 +222,8 @@ export const checked = block({
 });
 
 /** How often the mirror looked for builds since a moment, and how many the service counts. */
-function askForLooks(since: Date): Question {
-  return ask("walks")`
+const askForLooks = (since: Date): Question => ask("walks")`
 select count(*) as looks, count(*) filter (where not ${walk.is_good}) as not_whole,
   (array_agg(${walk.total_count} order by ${walk.run_id} desc) filter (where ${walk.total_count} is not null))[1] as total_count
 from ${walk}
 where ${walk.resource} = 'build' and ${walk.finished_at} is not null and ${walk.started_at} > ${since.toISOString()}::timestamptz`;
-}

@@ -4,13 +4,12 @@ import { ask, inline, onPage, pick, type Question, relation, where } from "../..
 import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age, agoWords, momentMs } from "../parts/age.ts";
-import { askEach, block, type Row } from "../parts/block.ts";
+import { askEach, block, countIn, type Empty, type Row, renderNoRows, sumIn } from "../parts/block.ts";
 import { nearestChoices, renderChips, renderPager, renderSelectForm } from "../parts/choices.ts";
 import { foreign, html, type Markup, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { buildLink, projectHref, projectLink, targetTag, withQuery } from "../parts/links.ts";
+import { buildLink, meantLinks, projectHref, projectLink, targetTag, withQuery } from "../parts/links.ts";
 import { mark } from "../parts/marks.ts";
-import { renderEmpty } from "../parts/notice.ts";
 import { findMaintainers } from "../parts/projects.ts";
 import { drawStrip, lastFailed, renderWhy } from "../parts/series.ts";
 import {
@@ -66,7 +65,7 @@ ${renderSelectForm({
 })}</div>`;
     const list =
       fails.length === 0
-        ? renderNoFails(choice, failing, totals[0], all.projects)
+        ? renderNoRows(...whyNone(choice, failing, totals[0], all.projects))
         : html`${renderBuckets(fails, of, now, show === undefined && !isQuiet ? sums : null)}
 ${renderPager({ path: PATH, kept: { show, why }, page, perPage: FAILING_PER_PAGE, total, noun: "project" })}`;
     return {
@@ -87,43 +86,38 @@ from ${project}${where(show !== undefined && SHOWN[show].condition, why !== unde
 order by ${project.failing_since} desc nulls last, ${pick(project, "project_slug", "project_id")}${onPage`
 limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`}`;
 
-/** The strips, the other failures and the maintainers of the listed projects. */
-async function findFailRows(tx: TransactionSql, list: readonly Row[]): Promise<FailRow[]> {
+/** Rows of `report.failing_projects`, each with its strip, its other failures and its maintainers. */
+async function findFailRows(tx: TransactionSql, list: readonly Row[]) {
   if (list.length === 0) return [];
-  const series = list as unknown as readonly SeriesKey[];
-  const shown = series.map(({ project_id, version_id, type, first_failed_build_id }) => ({
-    project_id,
-    version_id,
-    type,
-    first_failed_build_id,
-  }));
   const [{ strips, others }, maintainers] = await Promise.all([
-    askEach(tx, { strips: askForStrips(shown), others: askForOthers(shown) }),
+    askEach(tx, { strips: askForStrips(list), others: askForOthers(list) }),
     findMaintainers(
       tx,
       list.map(({ project_id }) => project_id),
     ),
   ]);
-  const outcomes = new Map(strips.map((strip) => [strip.project_id, strip.outcomes as string[] | null]));
-  return list.map((row) => ({
-    row,
-    outcomes: outcomes.get(row.project_id) ?? [],
-    others: others.filter(({ project_id }) => project_id === row.project_id),
-    maintainers: maintainers?.get(row.project_id),
-  }));
+  return list.map((row) => {
+    const ofProject = ({ project_id }: Row) => project_id === row.project_id;
+    return {
+      row,
+      /** Of the last builds of its series, the oldest first. */
+      outcomes: (strips.find(ofProject)?.outcomes ?? []) as string[],
+      /** Rows of `report.failing_now`. */
+      others: others.filter(ofProject),
+      /** Usernames; undefined where none is known, or people may not be seen. */
+      maintainers: maintainers?.get(row.project_id),
+    };
+  });
 }
 
-interface SeriesKey {
-  readonly project_id: string;
-  readonly version_id: string;
-  readonly type: string;
-  readonly first_failed_build_id: string;
-}
+type FailRow = Awaited<ReturnType<typeof findFailRows>>[number];
 
-const shown = (series: readonly SeriesKey[]): SQL =>
-  sql`json_to_recordset(${JSON.stringify(series)}::text::json) as shown (project_id text, version_id text, type text, first_failed_build_id text)`;
+const SERIES_KEY = ["project_id", "version_id", "type", "first_failed_build_id"];
 
-function askForStrips(series: readonly SeriesKey[]): Question {
+const shown = (series: readonly Row[]): SQL =>
+  sql`json_to_recordset(${JSON.stringify(series, SERIES_KEY)}::text::json) as shown (project_id text, version_id text, type text, first_failed_build_id text)`;
+
+function askForStrips(series: readonly Row[]): Question {
   const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
   const own = relation("fact_builds", "build");
   return ask("fact_builds")`
@@ -142,7 +136,7 @@ cross join lateral (
 }
 
 /** What else fails in the projects of these series, the newest break first. */
-function askForOthers(series: readonly SeriesKey[]): Question {
+function askForOthers(series: readonly Row[]): Question {
   const failing = relation("failing_now", "failing");
   return ask("failing_now")`
 select ${pick(relation("failing_now", "other"), ...columnsOf("failing_now"))}
@@ -157,9 +151,14 @@ cross join lateral (
 }
 
 function sumUp(rows: readonly Row[]) {
-  const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
-  const [projects, worked] = [sum("projects"), sum("worked")];
-  return { projects, main: sum("main"), worked, never: projects - worked, lately: sum("lately") };
+  const [projects, worked] = [sumIn(rows, "projects"), sumIn(rows, "worked")];
+  return {
+    projects,
+    main: sumIn(rows, "main"),
+    worked,
+    never: projects - worked,
+    lately: sumIn(rows, "lately"),
+  };
 }
 
 /**
@@ -177,30 +176,18 @@ function renderBuckets(
   const [first, rest] = [rows.slice(0, PHONE_ROWS), rows.slice(PHONE_ROWS)];
   const late = rest.filter(isLate).length;
   const listed = (shown: readonly FailRow[], before: readonly FailRow[]) =>
-    [
-      {
-        title: `Broke in the ${of.words}`,
-        all: sums?.lately,
-        rows: shown.filter(isLate),
-        hasBegun: before.some(isLate),
-      },
-      {
-        title: "Broke before",
-        all: sums && sums.projects - sums.lately,
-        rows: shown.filter((row) => !isLate(row)),
-        hasBegun: before.some((row) => !isLate(row)),
-      },
-    ]
-      .filter((bucket) => bucket.rows.length > 0)
-      .map(
-        (bucket) => html`${
-          bucket.hasBegun
-            ? ""
-            : html`<h3 class="bucket">${bucket.title}
-      ${" "}<span>${bucket.all == null ? "" : `${counted(bucket.all, "project")}, `}newest first</span></h3>`
-        }
-${renderFails(bucket.rows, now)}`,
-      );
+    [true, false].map((late) => {
+      const rows = shown.filter((row) => isLate(row) === late);
+      if (rows.length === 0) return "";
+      const all = sums && (late ? sums.lately : sums.projects - sums.lately);
+      const title = html`<h3 class="bucket">${late ? `Broke in the ${of.words}` : "Broke before"}
+      ${" "}<span>${all === null ? "" : `${counted(all, "project")}, `}newest first</span></h3>`;
+      return html`${before.some((row) => isLate(row) === late) ? "" : title}
+<ol class="fails">${rows.map(
+        (row) => html`${renderFail(row, now)}
+`,
+      )}</ol>`;
+    });
   if (rest.length === 0) return html`${listed(first, [])}`;
   const lateWords =
     late === 0 ? "" : `, ${late === rest.length ? "all" : grouped(late)} of them broke in 24\u00a0h`;
@@ -210,56 +197,30 @@ ${renderFails(bucket.rows, now)}`,
 }
 
 /** Why the list is empty. A filter that leaves nothing says nothing about builds. */
-function renderNoFails(
+function whyNone(
   { show, why, page }: NowChoice,
   rows: readonly Row[],
   totals: Row | undefined,
   failing: number,
-): Markup {
+): Empty {
   if (failing === 0) {
-    const finished = Number(totals?.finished ?? 0);
-    const projects = counted(Number(totals?.projects ?? 0), "project");
-    const builds = counted(finished, "finished build");
+    const finished = countIn(totals, "finished");
+    const of = `${counted(countIn(totals, "projects"), "project")} and ${counted(finished, "finished build")}`;
     return finished === 0
-      ? renderEmpty({ kind: "unknown", strong: "Not known.", say: "No build has finished yet." })
-      : renderEmpty({
-          kind: "none",
-          strong: "None found.",
-          say: `The last finished build of every version and format succeeded, of ${projects} and ${builds}.`,
-        });
+      ? ["unknown", "Not known.", "No build has finished yet."]
+      : ["none", "None found.", `The last finished build of every version and format succeeded, of ${of}.`];
   }
   const classes = rows.map((row) => String(row.error_class));
   const nearest = why === undefined || classes.includes(why) ? [] : nearestChoices(why, classes, kindLabel);
-  return renderEmpty({
-    kind: "no-match",
-    strong: page > 1 ? "No such page." : "No project matches.",
-    say: `That says nothing about builds: ${counted(failing, "project fails", "projects fail")} outside this choice.`,
-    ways: [
-      ...nearest.map((name) => ({
-        href: withQuery(PATH, { show, why: name }),
-        words: html`Did you mean ${kindLabel(name)}?`,
-      })),
-      { href: withQuery(PATH, {}), words: `All ${grouped(failing)} that fail` },
+  return [
+    "no-match",
+    page > 1 ? "No such page." : "No project matches.",
+    `That says nothing about builds: ${counted(failing, "project fails", "projects fail")} outside this choice.`,
+    [
+      ...meantLinks(nearest, (name) => withQuery(PATH, { show, why: name }), kindLabel),
+      { href: PATH, words: `All ${grouped(failing)} that fail` },
     ],
-  });
-}
-
-interface FailRow {
-  /** A row of `report.failing_projects`. */
-  readonly row: Row;
-  /** The outcomes of the last builds of its series, the oldest first. */
-  readonly outcomes: readonly string[];
-  /** Rows of `report.failing_now`: its other failures. */
-  readonly others: readonly Row[];
-  /** The usernames of those who maintain it; undefined where none is known, or people may not be seen. */
-  readonly maintainers: string | undefined;
-}
-
-function renderFails(rows: readonly FailRow[], now: Date): Markup {
-  return html`<ol class="fails">${rows.map(
-    (row) => html`${renderFail(row, now)}
-`,
-  )}</ol>`;
+  ];
 }
 
 function renderFail({ row, outcomes, others, maintainers }: FailRow, now: Date): Markup {

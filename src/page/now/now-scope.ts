@@ -1,14 +1,18 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, type Question, relation } from "../../report/ask.ts";
+import { ask, askFor, pick, type Question, relation } from "../../report/ask.ts";
 import { DAY_MS, when } from "../parts/age.ts";
+import type { Row } from "../parts/block.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
+import { askForRising } from "../parts/rising.ts";
 
 const build = relation("fact_builds");
 const failing = relation("failing_projects");
 const open = relation("open_builds");
 const streak = relation("recoveries");
 const byType = relation("success_rate_by_type");
+const daily = relation("success_rate_daily");
 const date = relation("dim_dates");
+const incident = relation("incident_hours");
 const project = relation("dim_projects");
 
 /** Which projects of `report.failing_projects` are listed. */
@@ -71,7 +75,59 @@ export function spanUntil(end: Date, endWords: string, now: Date): NowSpan {
   };
 }
 
-// What the verdict and a block both ask.
+/** What the verdict asks; blocks ask some of it too. */
+export function askForVerdict(scope: NowScope) {
+  const { now, today, ago, since } = momentsOf(scope);
+  return {
+    totals: askForTotals(),
+    failing: askForFailing(scope),
+    kinds: askForKinds(scope),
+    openCounts: askForOpenCounts(scope),
+    fixedCounts: askForFixedCounts(scope),
+    rising: askForRising(scope.at),
+    arrivals: askFor("arrivals"),
+    newest: askFor("failing_projects", { limit: 1 }),
+    broke: ask("recoveries")`
+select floor(extract(epoch from ${now} - ${streak.broke_at}) / 86400)::int as days_before,
+  count(distinct ${streak.project_id}) as broke,
+  count(distinct ${streak.project_id}) filter (where ${streak.is_open}) as still_failing
+from ${streak}
+where ${since(streak.broke_at, "29 days")}
+group by days_before
+order by days_before`,
+    rates: ask("fact_builds")`
+select ${build.triggered_at} > ${ago("24 hours")} as is_last_day,
+  count(${build.succeeded}) as finished, sum(${build.succeeded}) as succeeded
+from ${build}
+where ${build.triggered_on} >= (${ago("8 days")})::date
+  and ${since(build.triggered_at, "8 days")}
+group by is_last_day`,
+    days: ask("success_rate_daily")`
+select ${pick(daily, "day", "finished", "succeeded", "success_rate")}
+from ${daily}
+where ${daily.day} > ${today} - 31 and ${daily.day} <= ${today}
+order by ${daily.day}`,
+    hours: ask("incident_hours")`
+select count(*) as looked_at
+from (
+  select date_trunc('hour', ${build.triggered_at})
+  from ${build}
+  where ${build.succeeded} is not null and ${build.project_id} <> '-1'
+    and ${build.triggered_on} >= (${ago("4 hours")})::date
+    and ${build.triggered_at} >= date_trunc('hour', ${now}) - interval '3 hours' and ${build.triggered_at} <= ${now}
+  group by 1
+  having count(distinct ${build.project_id}) >= 8
+) as hour`,
+    incidents: ask("incident_hours")`
+select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}
+from ${incident}
+where ${incident.hour} >= date_trunc('hour', ${now}) - interval '3 hours' and ${incident.hour} <= ${now}
+order by ${incident.hour} desc
+limit 1`,
+  };
+}
+
+export type NowAnswers = Readonly<Record<keyof ReturnType<typeof askForVerdict>, readonly Row[]>>;
 
 /** What fails, by class of error. */
 export function askForFailing(scope: NowScope): Question {

@@ -1,12 +1,11 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { age, agoWords, momentMs, span } from "../parts/age.ts";
-import { block, type Row } from "../parts/block.ts";
+import { block, countIn, type Row, sumIn } from "../parts/block.ts";
 import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
 import { icon, mark, outcomeMark } from "../parts/marks.ts";
-import { renderEmpty } from "../parts/notice.ts";
 import { keyEntry, renderKey } from "../parts/plot.ts";
 import {
   askForFixedCounts,
@@ -16,7 +15,8 @@ import {
   momentsOf,
   type NowScope,
 } from "./now-scope.ts";
-import { knownDays, type NowSaid } from "./now-verdict.ts";
+import type { NowSaid } from "./now-verdict.ts";
+import { knownDays } from "./verdict.ts";
 
 const open = relation("open_builds");
 const streak = relation("recoveries");
@@ -54,12 +54,10 @@ export const why = block({
     const days = knownDays(totals[0]?.first_day, at);
     const finished = facts.finishedLately;
     const kinds = rows.filter(({ failures }) => Number(failures) > 0);
-    const total = kinds.reduce((sum, { failures }) => sum + Number(failures), 0);
+    const total = sumIn(kinds, "failures");
     const most = kinds.slice(0, MOST_NAMED);
-    const others = total - most.reduce((sum, { failures }) => sum + Number(failures), 0);
-    const named = most.map(
-      ({ error_class, failures }) => `${grouped(Number(failures))} ${kindLabel(error_class)}`,
-    );
+    const others = total - sumIn(most, "failures");
+    const named = most.map((row) => `${grouped(countIn(row, "failures"))} ${kindLabel(row.error_class)}`);
     return {
       title: `Why, ${of.short}`,
       count: grouped(total),
@@ -67,29 +65,12 @@ export const why = block({
         total === 0
           ? `${finished === 0 ? "none finished" : "none failed"}, ${of.words}`
           : `${named.join(", ")}${others === 0 ? "" : `; ${counted(others, "other")}`}`,
-      body:
-        total === 0
-          ? renderEmpty(
-              finished === 0
-                ? {
-                    kind: "unknown",
-                    strong: "None finished.",
-                    say: `No build that was triggered in the ${of.words} has finished.`,
-                  }
-                : {
-                    kind: "none",
-                    strong: "None failed.",
-                    say: `No build that was triggered in the ${of.words} has failed.`,
-                  },
-            )
-          : renderBars(
-              kinds.slice(0, MOST_BARS).map(({ error_class, failures, usual }) => ({
-                label: kindLabel(error_class),
-                href: `/errors?kind=${encodeURIComponent(String(error_class))}`,
-                count: Number(failures),
-                usual: days < 7 ? null : (Number(usual) * 28) / days,
-              })),
-            ),
+      empty:
+        total === 0 &&
+        (finished === 0
+          ? ["unknown", "None finished.", `No build that was triggered in the ${of.words} has finished.`]
+          : ["none", "None failed.", `No build that was triggered in the ${of.words} has failed.`]),
+      body: renderBars(kinds.slice(0, MOST_BARS), (usual) => (days < 7 ? null : (usual * 28) / days)),
     };
   },
 });
@@ -106,25 +87,19 @@ export const stuck = block({
   asks: (scope: NowScope) => ({ rows: askForOpen(), openCounts: askForOpenCounts(scope) }),
   draw({ rows, openCounts: [counts] }, _scope, { of, isQuiet }: NowSaid) {
     if (isQuiet) return null;
-    const [builds, stuck, lately] = ["builds", "stuck", "lately"].map((name) => Number(counts?.[name] ?? 0));
+    const stuck = countIn(counts, "stuck");
     const oldest = agoWords(counts?.oldest, of.now);
     const age = oldest === null ? "" : `, the oldest ${oldest}`;
-    const stuckWords = html`<a href="/projects?state=stuck">${counted(stuck ?? 0, "stuck build")}</a>${age}`;
+    const stuckWords = html`<a href="/projects?state=stuck">${counted(stuck, "stuck build")}</a>${age}`;
     return {
       title: "Not finished",
-      count: grouped(builds ?? 0),
+      count: grouped(countIn(counts, "builds")),
       short:
         stuck === 0
           ? "none of them is stuck"
-          : `${grouped(stuck ?? 0)} stuck, ${grouped(lately ?? 0)} since yesterday${age}`,
-      body:
-        rows.length === 0
-          ? renderEmpty({
-              kind: "none",
-              strong: "None.",
-              say: "Every build that the mirror knows has finished.",
-            })
-          : html`<ul class="rows">${rows.map((row) => renderOpenBuild(row, of.now))}</ul>
+          : `${grouped(stuck)} stuck, ${grouped(countIn(counts, "lately"))} since yesterday${age}`,
+      empty: rows.length === 0 && ["none", "None.", "Every build that the mirror knows has finished."],
+      body: html`<ul class="rows">${rows.map((row) => renderOpenBuild(row, of.now))}</ul>
 <p class="more">${stuck === 0 ? "None of them is stuck." : stuckWords}</p>`,
     };
   },
@@ -154,7 +129,7 @@ export const fixed = block({
   asks: (scope: NowScope) => ({ rows: askForFixed(scope), fixedCounts: askForFixedCounts(scope) }),
   draw({ rows, fixedCounts: [counts] }, _scope, { of, isQuiet }: NowSaid) {
     if (isQuiet) return null;
-    const projects = Number(counts?.projects ?? 0);
+    const projects = countIn(counts, "projects");
     const fixed = [...new Set(rows.map(({ project_id }) => project_id))].map((id) =>
       rows.filter(({ project_id }) => project_id === id),
     );
@@ -170,19 +145,17 @@ export const fixed = block({
         newest === undefined
           ? "none yet"
           : html`the newest ${slugWords(newest.project_slug)}, ${agoWords(newest.recovered_at, of.now) ?? "?"} ago`,
-      body:
-        rows.length === 0
-          ? renderEmpty({
-              kind: "unknown",
-              strong: "None yet.",
-              say: `Nothing that failed has succeeded again in the ${of.words}.`,
-            })
-          : html`${list(fixed.slice(0, MOST_FIXED))}${
-              rest.length === 0
-                ? ""
-                : html`<details class="fold"><summary>${grouped(projects - MOST_FIXED)} more fixed</summary>
+      empty: rows.length === 0 && [
+        "unknown",
+        "None yet.",
+        `Nothing that failed has succeeded again in the ${of.words}.`,
+      ],
+      body: html`${list(fixed.slice(0, MOST_FIXED))}${
+        rest.length === 0
+          ? ""
+          : html`<details class="fold"><summary>${grouped(projects - MOST_FIXED)} more fixed</summary>
               ${list(rest)}${unlisted > 0 ? html`<p class="more">${grouped(unlisted)} more in the file.</p>` : ""}</details>`
-            }`,
+      }`,
     };
   },
 });
@@ -197,19 +170,22 @@ function renderFixedProject([row, ...more]: readonly Row[], now: Date): Markup {
     ${more.length === 0 ? "" : ` · ${grouped(more.length)} more here`}</small></li>`;
 }
 
-/** Counts as bars, each with a line where it ends on a usual day; `usual` is null where that is not known. */
-function renderBars(
-  bars: readonly { label: string; href: string; count: number; usual: number | null }[],
-): Markup {
+/** Kinds of error as bars, each with a line where it ends on a usual day; `usualOf` says null where that is not known. */
+function renderBars(kinds: readonly Row[], usualOf: (usual: number) => number | null): Markup {
+  const bars = kinds.map((row) => ({
+    kind: row.error_class,
+    count: countIn(row, "failures"),
+    usual: usualOf(Number(row.usual)),
+  }));
   const most = Math.max(...bars.flatMap(({ count, usual }) => [count, usual ?? 0]));
   const at = (value: number) => `${((100 * value) / most).toFixed(1)}%`;
-  return html`<ul class="bars">${bars.map(({ label, href, count, usual }) => {
+  return html`<ul class="bars">${bars.map(({ kind, count, usual }) => {
     const told = `${grouped(count)} now${usual === null ? "" : `, ${grouped(Math.round(usual))} on a usual day`}`;
     const line =
       usual === null
         ? ""
         : html`<line class="base" x1="${at(usual)}" x2="${at(usual)}" y1="-1" y2="11" stroke-width="2"/>`;
-    return html`<li><a href="${href}">${label}</a><span class="n">${grouped(count)}</span>
+    return html`<li><a href="/errors?kind=${encodeURIComponent(String(kind))}">${kindLabel(kind)}</a><span class="n">${grouped(count)}</span>
       <svg role="img" width="100%" height="10" aria-label="${told}">
         <rect class="m-track" width="100%" height="6" y="2" rx="3"/>
         <rect class="m-bad" width="${at(count)}" height="6" y="2" rx="3"/>${line}</svg></li>`;

@@ -1,114 +1,127 @@
 /** What can be said about the builds in one sentence, and what speaks for it. */
 import { counted, grouped } from "../../base/text.ts";
-import { agoWords, clockWords, span, when } from "../parts/age.ts";
+import { agoWords, clockWords, DAY_MS, momentMs, span, when } from "../parts/age.ts";
+import { countIn, sumIn } from "../parts/block.ts";
 import { shorten, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import type { Tone } from "../parts/marks.ts";
-import { beforeWords, type RisingLine, risingWords, sayingOf } from "../parts/rising.ts";
-import { type Arrivals, arrivalWords, judgeFew, judgeQuiet } from "./arrivals-verdict.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
+import { beforeWords, readRising, risingWords, sayingOf } from "../parts/rising.ts";
+import type { VerdictLook } from "../parts/verdict.ts";
+import { arrivalWords, judgeFew, judgeQuiet, rangeWords, readArrivals } from "./arrivals-verdict.ts";
+import type { NowAnswers } from "./now-scope.ts";
 
-interface Break {
-  readonly slug: string;
-  /** As Postgres prints it. */
-  readonly brokeAt: string;
+const MOST_DAYS = 28;
+
+export type NowVerdictFacts = ReturnType<typeof readVerdictFacts>;
+
+/** What the verdict is judged by, from the answers to `askForVerdict`. */
+export function readVerdictFacts(answers: NowAnswers, { now, at, freshness }: PageMoment) {
+  const { asOf, isStale, trouble } = freshness;
+  const today = answers.broke.find(({ days_before }) => Number(days_before) === 0);
+  const [totals] = answers.totals;
+  const [incident] = answers.incidents;
+  const [newest] = answers.newest;
+  const broke = countIn(today, "broke");
+  return {
+    now,
+    at,
+    asOf,
+    isStale,
+    trouble,
+    /** The newest hour of the last three in which far more projects failed than usual. */
+    platformHour: incident
+      ? {
+          from: momentMs(incident.hour),
+          projects: Number(incident.projects),
+          failing: Number(incident.projects_failing),
+          expected: Number(incident.projects_expected),
+        }
+      : null,
+    /** How many of the last three hours had enough builds to show trouble. */
+    hoursLookedAt: countIn(answers.hours[0], "looked_at"),
+    /** Projects that broke in the 24 hours, those fixed since included. */
+    broke,
+    brokeAndFixed: broke - countIn(today, "still_failing"),
+    /** How many broke on each of the days before, at most 28; a day without a row had none. */
+    usualDays: Array.from({ length: knownDays(totals?.first_day, at) }, (_, place) => {
+      const day = answers.broke.find(({ days_before }) => Number(days_before) === place + 1);
+      return countIn(day, "broke");
+    }),
+    newest:
+      newest === undefined || newest.failing_since === null
+        ? null
+        : { slug: String(newest.project_slug), brokeAt: String(newest.failing_since) },
+    /** Projects that fail, for however long. */
+    failing: sumIn(answers.failing, "projects"),
+    projects: countIn(totals, "projects"),
+    /** Finished builds of all time, and of those that were triggered in the 24 hours. */
+    finished: countIn(totals, "finished"),
+    finishedLately: countIn(
+      answers.rates.find(({ is_last_day }) => is_last_day === true),
+      "finished",
+    ),
+    rising: readRising(answers.rising),
+    arrivals: readArrivals(answers.arrivals[0], now),
+    /** Failures of the 24 hours by class, the most frequent first. */
+    kinds: answers.kinds
+      .map((row) => ({ kind: String(row.error_class), failures: countIn(row, "failures") }))
+      .filter(({ failures }) => failures > 0),
+  };
 }
 
-interface PlatformHour {
-  /** The hour's start, in milliseconds. */
-  readonly from: number;
-  readonly projects: number;
-  readonly failing: number;
-  readonly expected: number;
+/** The whole days before the last 24 hours in which builds are known, at most 28. */
+export function knownDays(firstDay: unknown, at: Date): number {
+  const since = Date.parse(String(firstDay));
+  if (Number.isNaN(since)) return 0;
+  return Math.min(MOST_DAYS, Math.max(0, Math.floor((at.getTime() - since) / DAY_MS) - 1));
 }
 
-export interface NowVerdictFacts {
-  /** The minute of the reader. */
-  readonly now: Date;
-  /** The end of the 24 hours: `now`, or the moment of the data where that is old. */
-  readonly at: Date;
-  /** Null before the first walk of the builds that ended well. */
-  readonly asOf: Date | null;
-  readonly isStale: boolean;
-  /** What ended the last run, where it did not succeed. */
-  readonly trouble: string | null;
-  /** The newest hour of the last three in which far more projects failed than usual. */
-  readonly platformHour: PlatformHour | null;
-  /** How many of the last three hours had enough builds to show trouble. */
-  readonly hoursLookedAt: number;
-  /** Projects that broke in the 24 hours, those fixed since included. */
-  readonly broke: number;
-  /** Of these, those that fail no more. */
-  readonly brokeAndFixed: number;
-  /** How many broke on each of the days before, at most 28, in any order. */
-  readonly usualDays: readonly number[];
-  readonly newest: Break | null;
-  /** Projects that fail, for however long. */
-  readonly failing: number;
-  readonly projects: number;
-  /** Finished builds of all time. */
-  readonly finished: number;
-  /** Of the builds that were triggered in the 24 hours, those that have finished. */
-  readonly finishedLately: number;
-  /** The error lines that rose in the 24 hours, those of the most projects first. */
-  readonly rising: readonly RisingLine[];
-  readonly arrivals: Arrivals;
-  /** Failures of the 24 hours by class, the most frequent first. */
-  readonly kinds: readonly { readonly kind: string; readonly failures: number }[];
-}
-
-export type VerdictKind =
-  | "unknown"
-  | "stale"
-  | "quiet"
-  | "platform"
-  | "nothing"
-  | "rising"
-  | "many"
-  | "few"
-  | "some"
-  | "failing"
-  | "none";
-
-export interface NowVerdict {
-  readonly kind: VerdictKind;
-  /** Of the window's icon. */
-  readonly tone: Tone;
+/** `sentence` and `evidence` have `{newest}` where the newest break is named. */
+interface Said {
   /** For the title of the window. */
   readonly title: string;
-  /** Has `{newest}` where the newest break is named. */
   readonly sentence: string;
   readonly evidence: string;
+}
+
+type Judge = (facts: NowVerdictFacts) => Said | null;
+
+/**
+ * In this order the first that holds. What makes the rest untrue comes first: nothing was read, or not lately, or nothing is
+ * built any more. Then what is red, which is more than usual; then what is amber; then what is known and usual. The tone is
+ * that of the window's icon.
+ */
+const VERDICTS = {
+  unknown: [judgeUnread, "idle", "idle"],
+  stale: [judgeStale, "warn", "warn"],
+  quiet: [judgeQuiet, "bad", "bad"],
+  platform: [judgePlatform, "bad", "bad"],
+  nothing: [judgeEmpty, "idle", "idle"],
+  rising: [judgeRising, "some", "bad"],
+  many: [judgeMany, "bad", "bad"],
+  few: [judgeFew, "warn", "warn"],
+  some: [judgeSome, "known", "warn"],
+  failing: [judgeFailing, "flat", "warn"],
+} as const satisfies Record<string, readonly [Judge, look: VerdictLook, Tone]>;
+
+export interface NowVerdict extends Said {
+  readonly kind: keyof typeof VERDICTS | "none";
+  readonly look: VerdictLook;
+  readonly tone: Tone;
 }
 
 /** With fewer days there is no saying what is usual. */
 const FEWEST_DAYS = 7;
 
-type Judge = (facts: NowVerdictFacts) => NowVerdict | null;
-
-/**
- * In this order the first that holds. What makes the rest untrue comes first: nothing was read, or not lately, or nothing is
- * built any more. Then what is red, which is more than usual; then what is amber; then what is known and usual.
- */
-const JUDGES: readonly Judge[] = [
-  judgeUnread,
-  judgeStale,
-  judgeQuiet,
-  judgePlatform,
-  judgeEmpty,
-  ({ rising, broke, now }) => judgeRising(rising, broke, now),
-  judgeMany,
-  judgeFew,
-  judgeSome,
-  judgeFailing,
-];
-
 export function judge(facts: NowVerdictFacts): NowVerdict {
-  for (const judgeOne of JUDGES) {
-    const verdict = judgeOne(facts);
-    if (verdict !== null) return verdict;
+  for (const [kind, [judgeOne, look, tone]] of Object.entries(VERDICTS)) {
+    const said = judgeOne(facts);
+    if (said !== null) return { kind: kind as keyof typeof VERDICTS, look, tone, ...said };
   }
   return {
     kind: "none",
+    look: "good",
     tone: "good",
     title: "✓ Nothing fails",
     sentence: "Nothing fails: the last finished build of every version and format succeeded.",
@@ -119,24 +132,20 @@ export function judge(facts: NowVerdictFacts): NowVerdict {
   };
 }
 
-function judgeUnread({ asOf }: NowVerdictFacts): NowVerdict | null {
+function judgeUnread({ asOf }: NowVerdictFacts): Said | null {
   if (asOf !== null) return null;
   return {
-    kind: "unknown",
-    tone: "idle",
     title: "Nothing is known yet",
     sentence: "Nothing is known yet: no sync has read the list of builds.",
     evidence: "So this page says neither that builds succeed nor that they fail.",
   };
 }
 
-function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdictFacts): NowVerdict | null {
+function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdictFacts): Said | null {
   if (!isStale || asOf === null) return null;
   const then = Number.isNaN(asOf.getTime()) ? null : when(asOf.getTime(), now);
   const was = trouble === null ? "No sync has ended well since." : `The last run ${shorten(trouble, 160)}.`;
   return {
-    kind: "stale",
-    tone: "warn",
     title: then === null ? "Not current" : `Not current: as of ${then}`,
     sentence:
       then === null
@@ -146,12 +155,10 @@ function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdi
   };
 }
 
-function judgePlatform({ platformHour, broke }: NowVerdictFacts): NowVerdict | null {
+function judgePlatform({ platformHour, broke }: NowVerdictFacts): Said | null {
   if (platformHour === null) return null;
   const { from, projects: all, failing: hit, expected } = platformHour;
   return {
-    kind: "platform",
-    tone: "bad",
     title: "The platform is in trouble",
     sentence: `The platform is in trouble: ${hit} of ${counted(all, "project")} failed between ${clockWords(from)} and ${clockWords(from + 3_600_000)}.`,
     evidence:
@@ -160,11 +167,9 @@ function judgePlatform({ platformHour, broke }: NowVerdictFacts): NowVerdict | n
   };
 }
 
-function judgeEmpty({ finished, projects, asOf }: NowVerdictFacts): NowVerdict | null {
+function judgeEmpty({ finished, projects, asOf }: NowVerdictFacts): Said | null {
   if (finished > 0) return null;
   return {
-    kind: "nothing",
-    tone: "idle",
     title: "No finished build",
     sentence: "No build has finished yet, so none can have failed.",
     evidence: `${counted(projects, "project")}, as of ${clockWords(asOf?.getTime() ?? 0)} UTC.`,
@@ -172,15 +177,13 @@ function judgeEmpty({ finished, projects, asOf }: NowVerdictFacts): NowVerdict |
 }
 
 /** Red: more broke than on nine of ten days. */
-function judgeMany(facts: NowVerdictFacts): NowVerdict | null {
+function judgeMany(facts: NowVerdictFacts): Said | null {
   const { broke, newest, now } = facts;
   const usual = usualOf(facts.usualDays);
   if (usual === null || broke <= usual.high) return null;
   const fixed = fixedWords(facts);
   const brokeWords = `${counted(broke, "project")} broke in the last 24 hours, more than usual (${rangeWords(usual)})`;
   return {
-    kind: "many",
-    tone: "bad",
     title: `✗ ${grouped(broke)} broke in 24 h`,
     sentence: `${brokeWords}${fixed === null ? "" : `; ${fixed}`}.${newest === null ? "" : ` The newest is {newest}, ${agoWords(newest.brokeAt, now)} ago.`}`,
     evidence: sentences(kindsWords(facts.kinds), platformWords(facts.hoursLookedAt), arrivalWords(facts)),
@@ -188,7 +191,7 @@ function judgeMany(facts: NowVerdictFacts): NowVerdict | null {
 }
 
 /** Amber: some broke, and that is usual, or not known to be more. */
-function judgeSome(facts: NowVerdictFacts): NowVerdict | null {
+function judgeSome(facts: NowVerdictFacts): Said | null {
   const { broke, newest, now } = facts;
   if (broke === 0) return null;
   const clauses = [
@@ -197,8 +200,6 @@ function judgeSome(facts: NowVerdictFacts): NowVerdict | null {
     newest === null ? null : `the newest, {newest}, ${agoWords(newest.brokeAt, now)} ago`,
   ];
   return {
-    kind: "some",
-    tone: "warn",
     title: `${grouped(broke)} broke in 24 h`,
     sentence: `${clauses.filter((clause) => clause !== null).join("; ")}.`,
     evidence: sentences(
@@ -211,12 +212,10 @@ function judgeSome(facts: NowVerdictFacts): NowVerdict | null {
 }
 
 /** Plain: what fails is known, and nothing is new. */
-function judgeFailing(facts: NowVerdictFacts): NowVerdict | null {
+function judgeFailing(facts: NowVerdictFacts): Said | null {
   const { failing, newest, now } = facts;
   if (failing === 0) return null;
   return {
-    kind: "failing",
-    tone: "warn",
     title: `${grouped(failing)} failing, none newly`,
     sentence: `Nothing broke in the last 24 hours; ${counted(failing, "project fails", "projects fail")} for longer.`,
     evidence: sentences(
@@ -231,21 +230,13 @@ function judgeFailing(facts: NowVerdictFacts): NowVerdict | null {
 const sentences = (...all: readonly (string | null)[]): string =>
   all.filter((sentence) => sentence !== null).join(" ");
 
-interface Usual {
-  readonly low: number;
-  readonly high: number;
-}
-
 /** From the 10th to the 90th percentile of the days; null for fewer than seven. */
-export function usualOf(days: readonly number[]): Usual | null {
+export function usualOf(days: readonly number[]) {
   if (days.length < FEWEST_DAYS) return null;
   const sorted = days.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? 0;
   return { low: at(0.1), high: at(0.9) };
 }
-
-const rangeWords = ({ low, high }: Usual): string =>
-  low === high ? grouped(low) : `${grouped(low)} to ${grouped(high)}`;
 
 /** A day on which nothing finished is neither ordinary nor quiet: nothing can have broken. */
 function ordinaryWords({ usualDays, broke, finishedLately }: NowVerdictFacts): string | null {
@@ -283,14 +274,12 @@ function platformWords(hoursLookedAt: number): string {
 }
 
 /** That one error line rose today in many projects: the cause of most of what broke. Null where none did. */
-function judgeRising(rising: readonly RisingLine[], broke: number, now: Date) {
+function judgeRising({ rising, broke, now }: NowVerdictFacts): Said | null {
   const [first] = rising;
   if (first === undefined) return null;
   const more =
     rising.length === 1 ? "" : ` ${counted(rising.length - 1, "other line rises", "other lines rise")} too.`;
   return {
-    kind: "rising" as const,
-    tone: "bad" as const,
     title: `↑ ${sayingOf(first.line, 40)} hit ${counted(first.projects, "project")}`,
     sentence: `${risingWords(first, now)}.`.replaceAll("{newest}", ""),
     evidence: `${beforeWords(first)}${more} ${counted(broke, "project")} broke in the last 24 hours, of whatever error.`,

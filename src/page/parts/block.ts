@@ -14,6 +14,11 @@ import type { PageMoment } from "./page-moment.ts";
 /** A row of a relation, as the driver returns it. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** A number of a row; 0 where there is no row, or no number. */
+export const countIn = (row: Row | undefined, column: string): number => Number(row?.[column] ?? 0);
+export const sumIn = (rows: readonly Row[], column: string): number =>
+  rows.reduce((sum, row) => sum + countIn(row, column), 0);
+
 /** Questions by name; one that is null is not asked, and has no rows. */
 type Asked = Readonly<Record<string, Question | null>>;
 type Rows<A extends Asked> = Readonly<Record<keyof A, readonly Row[]>>;
@@ -135,10 +140,10 @@ export async function drawBlocks<Scope, A extends Asked, Said, More>(
 ) {
   type AnyPart = Part<Scope, Asked, unknown, unknown, unknown>;
   const blocks = blocksOf(layout);
-  const send = createSender(tx);
-  const ask = async (one: AnyPart): Promise<Rows<Asked>> => rowsOf(send, one.asks(scope));
+  const ask = createSender(tx);
+  const parts: AnyPart[] = [verdict as AnyPart, ...blocks];
   const asked = new Map(
-    await Promise.all([verdict as AnyPart, ...blocks].map(async (one) => [one, await ask(one)] as const)),
+    await Promise.all(parts.map(async (one) => [one, await ask(one.asks(scope))] as const)),
   );
   const find = async (one: AnyPart, said: unknown) => {
     const rows = asked.get(one) ?? {};
@@ -185,15 +190,13 @@ ${column(inner)}</div>
   return { verdict: said, facts, draw };
 }
 
-type Send = (statement: WrittenStatement) => Promise<readonly Row[]>;
-
 /**
  * Sends questions over the transaction's connection without waiting for the answers before, equal ones once. The
  * transaction must not end before all needed answers have been awaited.
  */
-function createSender(tx: TransactionSql): Send {
+function createSender(tx: TransactionSql) {
   const sent = new Map<string, Promise<readonly Row[]>>();
-  return ({ text, params }) => {
+  const send = ({ text, params }: WrittenStatement) => {
     const key = JSON.stringify([text, params]);
     const answer = sent.get(key) ?? runText<Row>(tx, text, params).then((rows): readonly Row[] => rows);
     // When one question fails, all later ones fail too, and nothing may be waiting for them.
@@ -201,25 +204,19 @@ function createSender(tx: TransactionSql): Send {
     sent.set(key, answer);
     return answer;
   };
-}
-
-async function rowsOf<Name extends string>(
-  send: Send,
-  questions: Readonly<Record<Name, WrittenStatement | null>>,
-): Promise<Record<Name, readonly Row[]>> {
-  const rows = await Promise.all(
-    Object.entries<WrittenStatement | null>(questions).map(
+  return async <Name extends string>(questions: Readonly<Record<Name, WrittenStatement | null>>) => {
+    const rows = Object.entries<WrittenStatement | null>(questions).map(
       async ([name, question]) => [name, question === null ? [] : await send(question)] as const,
-    ),
-  );
-  return Object.fromEntries(rows) as Record<Name, readonly Row[]>;
+    );
+    return Object.fromEntries(await Promise.all(rows)) as Record<Name, readonly Row[]>;
+  };
 }
 
 /** The rows of each of the questions, which are all sent at once. */
 export const askEach = <Name extends string>(
   tx: TransactionSql,
   questions: Readonly<Record<Name, WrittenStatement | null>>,
-): Promise<Record<Name, readonly Row[]>> => rowsOf(createSender(tx), questions);
+): Promise<Record<Name, readonly Row[]>> => createSender(tx)(questions);
 
 interface Offer {
   readonly question: Question;

@@ -31,17 +31,14 @@ export function differenceOf(after: Count, before: Count): Difference | null {
   return { by, low, high, isChance: low <= 0 && high >= 0 };
 }
 
+const directionOf = (step: number) => (step === 0 ? "same" : step > 0 ? "up" : "down");
+
 /** A change of a rate in points. Only what is more than chance is coloured. */
 export function renderPoints({ by, isChance }: Difference): Markup {
   const points = (Math.abs(by) * 100).toFixed(1);
-  const [sign, kind] =
-    points === "0.0"
-      ? (["same", "same"] as const)
-      : by > 0
-        ? (["up", "good"] as const)
-        : (["down", "bad"] as const);
-  const direction = kind === "same" ? "" : by > 0 ? "up " : "down ";
-  return html`<span class="delta ${isChance ? "chance" : kind}">${icon(sign)}<span class="unseen">${direction}</span>${points}\u00a0points</span>`;
+  const sign = directionOf(points === "0.0" ? 0 : by);
+  const kind = { same: "same", up: "good", down: "bad" }[sign];
+  return html`<span class="delta ${isChance ? "chance" : kind}">${icon(sign)}<span class="unseen">${sign === "same" ? "" : `${sign} `}</span>${points}\u00a0points</span>`;
 }
 
 const [LEFT, WIDTH] = [4, 64];
@@ -60,47 +57,34 @@ export function rateDot(succeeded: number, finished: number): Markup {
     <small>${grouped(succeeded)} of ${grouped(finished)}</small></span>`;
 }
 
-interface CountChange {
-  readonly now: number;
-  readonly before: number;
-  /**
-   * Whether chance alone may have made the difference: whether half lies in the 95 % interval of the share that the
-   * new ones have of both.
-   */
-  readonly isChance: boolean;
-}
-
-export function countChange(now: number, before: number): CountChange {
+/**
+ * Whether chance alone may have made the difference of two counts: whether half lies in the 95 % interval of the share that the
+ * new ones have of both.
+ */
+export function isCountChance(now: number, before: number): boolean {
   const interval = wilsonInterval(now, now + before);
-  return { now, before, isChance: interval === null || (interval.low <= 0.5 && interval.high >= 0.5) };
+  return interval === null || (interval.low <= 0.5 && interval.high >= 0.5);
 }
 
 /** A change in percent, such as `+79 %`, `new` and `gone`; coloured only where it is more than chance, and more is worse. `isPlain`: never. */
-export function renderCountChange({ now, before, isChance }: CountChange, isPlain = false): Markup {
-  const [sign, words] =
+export function renderCountChange(now: number, before: number, isPlain = false): Markup {
+  const isChance = isCountChance(now, before);
+  const percent = grouped(Math.max(1, Math.round((100 * Math.abs(now - before)) / before)));
+  const words =
     now === before
-      ? (["same", "no change"] as const)
+      ? "no change"
       : before === 0
-        ? (["up", "new"] as const)
+        ? "new"
         : now === 0
-          ? (["down", "gone"] as const)
-          : now > before
-            ? ([
-                "up",
-                `+${grouped(Math.max(1, Math.round((100 * (now - before)) / before)))}\u00a0%`,
-              ] as const)
-            : ([
-                "down",
-                `−${grouped(Math.max(1, Math.round((100 * (before - now)) / before)))}\u00a0%`,
-              ] as const);
+          ? "gone"
+          : `${now > before ? "+" : "−"}${percent}\u00a0%`;
   const kind = isPlain ? "same" : isChance || now === before ? "chance" : now > before ? "bad" : "good";
-  return html`<span class="delta ${kind}">${icon(sign)}${words}</span> <small>${isChance ? "within chance" : "more than chance"}</small>`;
+  return html`<span class="delta ${kind}">${icon(directionOf(now - before))}${words}</span> <small>${isChance ? "within chance" : "more than chance"}</small>`;
 }
 
 /** A change as a plain number, which judges nothing: `+35`. */
 export function renderCountStep(now: number, before: number): Markup {
   const step = now - before;
-  const sign = step === 0 ? "same" : step > 0 ? "up" : "down";
   const words = step === 0 ? "no change" : `${step > 0 ? "+" : "−"}${grouped(Math.abs(step))}`;
-  return html`<span class="delta same">${icon(sign)}${words}</span>`;
+  return html`<span class="delta same">${icon(directionOf(step))}${words}</span>`;
 }

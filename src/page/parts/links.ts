@@ -39,6 +39,13 @@ export function renderLinks(links: readonly Link[]): Markup {
   return html`${links.map(({ href, words }, place) => html`${place > 0 ? " · " : ""}<a href="${href}">${words}</a>`)}`;
 }
 
+/** Links to what a wrong choice may mean. */
+export const meantLinks = <Value>(
+  nearest: readonly Value[],
+  href: (value: Value) => string,
+  words: (value: Value) => Markup | string,
+): Link[] => nearest.map((value) => ({ href: href(value), words: html`Did you mean ${words(value)}?` }));
+
 /** A path with a query. Undefined values are left out. */
 export function withQuery(path: string, query: Query): string {
   const parameters = new URLSearchParams();

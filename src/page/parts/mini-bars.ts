@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../base/text.ts";
 import { at, type DayAxis, dayAxis, type Span, spanNoun, spansOf } from "./axes.ts";
-import { countChange, renderCountChange } from "./changes.ts";
+import { renderCountChange } from "./changes.ts";
 import { html, type Markup } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
 import type { Kind } from "./outcomes.ts";
@@ -108,7 +108,7 @@ export function renderKindRows({
       ${drawMiniBars({ spans, axis, counts, most, height: HEIGHT, told, look: isPlain ? "m-ink" : "m-bad", now })}
       <span class="n">${grouped(kind.now)}${isKnown ? html`<small>${before}</small>` : ""}</span>
       ${more === undefined ? "" : html`<span class="n">${more.cell(kind.name)}</span>`}
-      <span>${isKnown ? renderCountChange(countChange(kind.now, kind.before), isPlain) : ""}</span></li>
+      <span>${isKnown ? renderCountChange(kind.now, kind.before, isPlain) : ""}</span></li>
 `;
   })}</ul>`;
 }

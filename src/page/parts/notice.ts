@@ -18,24 +18,28 @@ export interface EmptyFacts {
 export const renderEmpty = ({ kind, strong, say, ways = [] }: EmptyFacts): Markup =>
   renderNoRows(kind, strong, say, ways);
 
-interface NoMatchFacts {
-  /** The path of the page in the navigation. */
-  readonly tab: "/trends" | "/errors";
-  /** The name of the page. */
-  readonly name: string;
-  readonly sentence: string;
-  /** What the sentence does not say. */
-  readonly evidence: string;
-  /** What was chosen, and where to go on. @default nothing */
-  readonly empty?: Omit<EmptyFacts, "kind">;
-}
-
-/** A page whose choice leaves nothing: that says nothing about builds. */
-export function drawNoMatch({ tab, name, sentence, evidence, empty }: NoMatchFacts): Draft {
+/**
+ * A page whose choice leaves nothing: that says nothing about builds. `name` is that of the page, `evidence` what the sentence
+ * does not say; `empty` says what was chosen, and where to go on.
+ */
+export function drawNoMatch(
+  tab: "/trends" | "/errors",
+  name: string,
+  sentence: string,
+  evidence: string,
+  empty?: Empty,
+): Draft {
   const main = html`${renderVerdict({ look: "idle", sentence, evidence })}
-${empty === undefined ? "" : renderEmpty({ kind: "no-match", ...empty })}`;
+${empty === undefined ? "" : renderNoRows(...empty)}`;
   return { status: 200, facts: { title: `${name}: nothing matches`, tab, main } };
 }
+
+export const noDayMatches = (href: string): Empty => [
+  "no-match",
+  "No day matches.",
+  "The mirror knows no build of these days.",
+  [{ href, words: "The last 14 days" }],
+];
 
 /** A page that says why the requested page is not shown, with links to go on by. */
 export function notice(title: string, words: Markup | string, ways: readonly Link[] = []): DocumentFacts {

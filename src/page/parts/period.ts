@@ -72,32 +72,20 @@ export function resolvePeriod(
   const usual = since !== null && since > usualLast ? today : usualLast;
   const last = before === null ? usual : Math.min(today, Math.ceil(Date.parse(before) / DAY_MS) - 1);
   const first = Math.max(known, since ?? last - USUAL_DAYS + 1);
-  if (first > last) return null;
+  return first > last ? null : periodOf(first, last, known, usualLast);
+}
+
+function periodOf(first: number, last: number, known: number, usualLast: number): Period {
   const days = last - first + 1;
-  const isKnownBefore = first - days >= known;
-  return {
-    first,
-    last,
-    days,
-    before: isKnownBefore ? { first: first - days, last: first - 1 } : null,
-    start: isKnownBefore ? first - days : first,
-    known,
-    usualLast,
-  };
+  const before = first - days >= known ? { first: first - days, last: first - 1 } : null;
+  return { first, last, days, before, start: before?.first ?? first, known, usualLast };
 }
 
 /** The same period, no longer than so many days: the last of them. */
-export function shortenPeriod(period: Period, most: number): Period {
-  if (period.days <= most) return period;
-  const first = period.last - most + 1;
-  return {
-    ...period,
-    first,
-    days: most,
-    before: first - most >= period.known ? { first: first - most, last: first - 1 } : null,
-    start: first - most >= period.known ? first - most : first,
-  };
-}
+export const shortenPeriod = (period: Period, most: number): Period =>
+  period.days <= most
+    ? period
+    : periodOf(period.last - most + 1, period.last, period.known, period.usualLast);
 
 const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
@@ -156,17 +144,11 @@ export async function findPeriod(
 
 const CHIP_DAYS = [7, 14, 30, 90];
 
-interface PeriodChipsFacts {
-  readonly path: string;
-  /** What is shown. */
-  readonly period: Period;
-  readonly choice: PeriodChoice;
-  /** The other filters, which are kept. */
-  readonly kept: Query;
-}
-
-/** The usual periods, up to the last day that was read whole; those longer than what is known are left out. */
-export function renderPeriodChips({ path, period, choice, kept }: PeriodChipsFacts): Markup {
+/**
+ * The usual periods, up to the last day that was read whole; those longer than what is known are left out. `kept` are the other
+ * filters.
+ */
+export function renderPeriodChips(path: string, period: Period, choice: PeriodChoice, kept: Query): Markup {
   const { known, usualLast, days, last } = period;
   const since = (length: number) => dayText(usualLast - length + 1);
   const all = usualLast - known + 1;
@@ -177,6 +159,6 @@ export function renderPeriodChips({ path, period, choice, kept }: PeriodChipsFac
     })),
     { label: "All", value: since(all) },
   ];
-  const chosen = choice.until === undefined && last === usualLast ? since(days) : undefined;
-  return renderChips({ label: "How many days", path, name: "since", chosen: chosen ?? "none", kept, chips });
+  const chosen = choice.until === undefined && last === usualLast ? since(days) : "none";
+  return renderChips({ label: "How many days", path, name: "since", chosen, kept, chips });
 }

@@ -83,15 +83,12 @@ function renderCell<R>({ cell, isName, isNumber, isWide, label }: Column<R>, row
     : html`<td role="cell"${kind}${tag}>${cell(row)}</td>`;
 }
 
-interface FoldTableFacts {
-  readonly title: string;
-  /** The cells of its head. */
-  readonly heads: readonly Markup[];
-  readonly rows: Markup | readonly Markup[];
-}
-
-/** The figures of a chart as a table, folded below it. */
-export function renderFoldTable({ title, heads, rows }: FoldTableFacts): Markup {
+/** The figures of a chart as a table, folded below it; `heads` are the cells of its head. */
+export function renderFoldTable(
+  heads: readonly Markup[],
+  rows: Markup | readonly Markup[],
+  title = "The same as a table",
+): Markup {
   return html`<details class="fold">
     <summary>${title}</summary>
     <div class="scroll" tabindex="0" role="region" aria-label="${title}">

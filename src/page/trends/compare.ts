@@ -4,7 +4,6 @@ import { ask, type Question } from "../../report/ask.ts";
 import { block, type Row } from "../parts/block.ts";
 import {
   type Count,
-  countChange,
   differenceOf,
   renderCountChange,
   renderCountStep,
@@ -133,7 +132,7 @@ function measuresOf(
       ...broke,
       change: isNew
         ? html`${broke.change} <small class="quiet">the mirror was new before</small>`
-        : renderCountChange(countChange(of(whole, "broke"), of(before, "broke"))),
+        : renderCountChange(of(whole, "broke"), of(before, "broke")),
     },
     steps("Versions and formats that were fixed", "fixed"),
     rate("Fixed within a day of breaking", "of_these_fixed_within_a_day", "broke_a_day_before_the_end"),

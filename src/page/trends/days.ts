@@ -51,20 +51,19 @@ ${drawVolumeChart(spans, axis, cut, now)}
 <h3 class="sub">${broken}, upwards, and that were fixed, downwards${noun === "day" ? "" : ", a day"}</h3>
 ${drawTurnsChart(spans, counts, axis, cut, now)}</div>
 ${renderDaysKey(noun === "28 days" ? "span" : noun, floor)}
-${renderFoldTable({
-  title: "The same as a table",
-  heads: [
+${renderFoldTable(
+  [
     headCell(noun === "day" ? "Day" : "Days"),
     ...["Succeeded", "Failed", "Not finished", "Rate", "95 % interval", "Broke", "Fixed"].map((head) =>
       headCell(head, "num"),
     ),
   ],
-  rows: html`
+  html`
 ${rows.reverse().map(
   (row) => html`${renderRow(row, now)}
 `,
 )}`,
-})}`,
+)}`,
     };
   },
 });

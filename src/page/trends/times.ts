@@ -97,14 +97,14 @@ function renderTimesByDay(rows: readonly Row[], now: Date): Markup {
   return html`<h3 class="sub">How long half of them took</h3>
 <div class="charts${days.length < 8 ? " few" : ""}">${drawDurationChart(days, now)}</div>
 ${KEY}
-${renderFoldTable({
-  title: "The times as a table",
-  heads: [headCell("Day"), headCell("Half took"), headCell("Nine of ten took"), headCell("Builds", "num")],
-  rows: days.toReversed().map(
+${renderFoldTable(
+  [headCell("Day"), headCell("Half took"), headCell("Nine of ten took"), headCell("Builds", "num")],
+  days.toReversed().map(
     (day) => html`<tr><th scope="row">${daysName(day, now)}</th>
       <td>${durationWords(day)}</td><td>${durationWords(day.p90)}</td>${numberCell(day.known)}</tr>`,
   ),
-})}`;
+  "The times as a table",
+)}`;
 }
 
 const [DURATION_TOP, DURATION_BASE, DURATION_HEIGHT] = [8, 150, 176];

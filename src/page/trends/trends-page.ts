@@ -2,12 +2,12 @@ import { nearestNames } from "../../base/config/nearest-names.ts";
 import { ask, relation } from "../../report/ask.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, type BlockPage, drawBlocks, filesOf } from "../parts/block.ts";
+import { askEach, type BlockPage, drawBlocks, type Empty, filesOf } from "../parts/block.ts";
 import { readText } from "../parts/choices.ts";
 import type { Address, Draft, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
-import { type Link, withQuery } from "../parts/links.ts";
-import { drawNoMatch } from "../parts/notice.ts";
+import { meantLinks, withQuery } from "../parts/links.ts";
+import { drawNoMatch, noDayMatches } from "../parts/notice.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import {
   dayText,
@@ -89,16 +89,13 @@ async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment
   const { type } = choice;
   if (type !== undefined && !types.includes(type)) return drawUnknownType(type, types, choice);
   const chosen = resolvePeriod(choice, String(firstDay), moment);
-  if (chosen === null) {
-    return drawNothing("No build of these days is known.", [
-      { href: withQuery(PATH, { type }), words: "The last 14 days" },
-    ]);
-  }
+  if (chosen === null)
+    return drawNothing("No build of these days is known.", noDayMatches(withQuery(PATH, { type })));
   const scope = scopeOf(choice, chosen, moment);
   const { period } = scope;
   const { verdict, draw: drawAll } = await drawBlocks(tx, TRENDS, trendsVerdict, scope);
   const main = html`${renderVerdict(verdict)}
-<div class="bar controls">${renderPeriodChips({ path: PATH, period, choice, kept: { type } })}
+<div class="bar controls">${renderPeriodChips(PATH, period, choice, { type })}
 ${renderTrendsForm(period, type, types)}</div>
 ${period === chosen ? "" : SHORTENED}
 ${drawAll()}`;
@@ -106,37 +103,31 @@ ${drawAll()}`;
   return { status: 200, facts: { title: verdict.title, tone, tab: PATH, main } };
 }
 
-function drawNothing(sentence: string, ways?: readonly Link[]): Draft {
-  return drawNoMatch({
-    tab: PATH,
-    name: "Trends",
+const drawNothing = (sentence: string, empty?: Empty): Draft =>
+  drawNoMatch(
+    PATH,
+    "Trends",
     sentence,
-    evidence: "So there is nothing to compare, and this says neither that builds succeed nor that they fail.",
-    ...(ways !== undefined && {
-      empty: { strong: "No day matches.", say: "The mirror knows no build of these days.", ways },
-    }),
-  });
-}
+    "So there is nothing to compare, and this says neither that builds succeed nor that they fail.",
+    empty,
+  );
 
 /** A format that no build has says nothing about builds; the nearest ones are offered. */
 function drawUnknownType(type: string, types: readonly string[], { since, until }: TrendsChoice): Draft {
-  return drawNoMatch({
-    tab: PATH,
-    name: "Trends",
-    sentence: "No build has this format.",
-    evidence: "So this says nothing about how builds do.",
-    empty: {
-      strong: "No format matches.",
-      say: html`The mirror has no build of the format ${foreign(type, 40)}.`,
-      ways: [
-        ...nearestNames(type, types).map((name) => ({
-          href: withQuery(PATH, { since, until, type: name }),
-          words: html`Did you mean ${foreign(name, 24)}?`,
-        })),
-        { href: withQuery(PATH, { since, until }), words: "All formats" },
-      ],
-    },
-  });
+  const sentence = "No build has this format.";
+  return drawNoMatch(PATH, "Trends", sentence, "So this says nothing about how builds do.", [
+    "no-match",
+    "No format matches.",
+    html`The mirror has no build of the format ${foreign(type, 40)}.`,
+    [
+      ...meantLinks(
+        nearestNames(type, types),
+        (name) => withQuery(PATH, { since, until, type: name }),
+        (name) => foreign(name, 24),
+      ),
+      { href: withQuery(PATH, { since, until }), words: "All formats" },
+    ],
+  ]);
 }
 
 function renderTrendsForm(period: Period, type: string | undefined, types: readonly string[]): Markup {

@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../base/text.ts";
 import { part } from "../parts/block.ts";
-import { countChange, differenceOf } from "../parts/changes.ts";
+import { differenceOf, isCountChance } from "../parts/changes.ts";
 import { percent, shorten } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import {
@@ -104,7 +104,7 @@ function judgeTrend(facts: TrendsVerdictFacts): Verdict {
 
 function changeWords(kinds: readonly Kind[], isChance: boolean): string {
   const changed = kinds
-    .filter((kind) => !countChange(kind.now, kind.before).isChance)
+    .filter((kind) => !isCountChance(kind.now, kind.before))
     .toSorted((a, b) => b.now - b.before - (a.now - a.before));
   if (changed.length === 0) return "No kind of error changed by more than chance.";
   const words = changed
