@@ -8,71 +8,53 @@ import { html, shorten } from "./parts/html.ts";
 import { mark } from "./parts/marks.ts";
 import { faultNotice } from "./parts/notice.ts";
 
-interface ExplainedFailure {
-  readonly status: 400 | 500 | 503;
-  readonly title: string;
-  readonly words: string;
-  /** Whether it is a bug of docmirror, not a fault of the request or the database. */
-  readonly isOurs: boolean;
-  /** Whether the database could not be reached. @default false */
-  readonly isAway?: boolean;
-}
-
 const QUERY_CANCELED = "57014";
 
 /**
- * How a page explains an error. For the database it only says that it does not answer: its address must not
- * be shown.
+ * How a page explains an error. `isOurs` is a bug of docmirror; `isAway` says that the database could not be reached. Of
+ * that it only says that it does not answer: its address must not be shown.
  */
-export function explainPageFailure(error: unknown): ExplainedFailure {
+export function explainPageFailure(error: unknown) {
+  const said = (status: 400 | 500 | 503, title: string, words: string) => ({
+    status,
+    title,
+    words,
+    isOurs: status === 500,
+    isAway: false,
+  });
   if (error instanceof ConfigError) {
-    return {
-      status: 400,
-      title: "This request cannot be answered",
-      words: shorten(`${error.message}${error.hint ? `: ${error.hint}` : ""}`, 500),
-      isOurs: false,
-    };
+    const words = shorten(`${error.message}${error.hint ? `: ${error.hint}` : ""}`, 500);
+    return said(400, "This request cannot be answered", words);
   }
-  if (error instanceof BusyError) {
-    return {
-      status: 503,
-      title: "Too many ask at the moment",
-      words: "Other readers were here first. Try again in a few seconds.",
-      isOurs: false,
-    };
-  }
-  if (sqlstateOf(error) === QUERY_CANCELED) {
-    return {
-      status: 503,
-      title: "The answer took too long",
-      words: "The database did not answer in time. Ask for fewer days, or try again in a minute.",
-      isOurs: false,
-    };
-  }
-  if (isRecoveryConflict(error)) {
-    return {
-      status: 503,
-      title: "The database is catching up",
-      words: "This replica had to replay changes of its primary first. Try again.",
-      isOurs: false,
-    };
-  }
+  if (error instanceof BusyError)
+    return said(
+      503,
+      "Too many ask at the moment",
+      "Other readers were here first. Try again in a few seconds.",
+    );
+  if (sqlstateOf(error) === QUERY_CANCELED)
+    return said(
+      503,
+      "The answer took too long",
+      "The database did not answer in time. Ask for fewer days, or try again in a minute.",
+    );
+  if (isRecoveryConflict(error))
+    return said(
+      503,
+      "The database is catching up",
+      "This replica had to replay changes of its primary first. Try again.",
+    );
   if (error instanceof StoreError) {
-    return {
-      status: 503,
-      title: "The database does not answer, so nothing can be said about the builds now.",
-      words:
-        "docmirror keeps trying to reach it. This page asks again every ten seconds, and works again as soon as it answers.",
-      isOurs: false,
-      isAway: true,
-    };
+    const words =
+      "docmirror keeps trying to reach it. This page asks again every ten seconds, and works again as soon as it answers.";
+    const title = "The database does not answer, so nothing can be said about the builds now.";
+    return { ...said(503, title, words), isAway: true };
   }
-  return {
-    status: 500,
-    title: "docmirror has a fault",
-    words: "The page could not be made. The log of docmirror has the details.",
-    isOurs: true,
-  };
+  return said(
+    500,
+    "docmirror has a fault",
+    "The page could not be made. The log of docmirror has the details.",
+  );
 }
 
 const DOCTOR = html`<pre tabindex="0" role="region" aria-label="Command: docmirror doctor">docmirror doctor</pre>`;

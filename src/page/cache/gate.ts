@@ -20,15 +20,7 @@ export interface GateBounds {
   readonly patienceMs: number;
 }
 
-interface Gate {
-  /**
-   * Runs `fn` when there is room, first come, first served. Throws BusyError when too many wait or it takes
-   * too long, and the signal's reason when it is aborted before.
-   */
-  pass<T>(fn: () => Promise<T>, signal: AbortSignal): Promise<T>;
-}
-
-export function createGate({ atOnce, waiting, patienceMs }: GateBounds): Gate {
+export function createGate({ atOnce, waiting, patienceMs }: GateBounds) {
   let inside = 0;
   /** A set keeps the order in which they came. */
   const queue = new Set<() => void>();
@@ -66,7 +58,11 @@ export function createGate({ atOnce, waiting, patienceMs }: GateBounds): Gate {
   }
 
   return {
-    async pass(fn, signal) {
+    /**
+     * Runs `fn` when there is room, first come, first served. Throws BusyError when too many wait or it takes
+     * too long, and the signal's reason when it is aborted before.
+     */
+    async pass<T>(fn: () => Promise<T>, signal: AbortSignal): Promise<T> {
       await enter(signal);
       try {
         return await fn();

@@ -14,29 +14,25 @@ import { createSingleFlight, whileRead } from "./single-flight.ts";
 type Found = Awaited<ReturnType<typeof findFreshness>>;
 
 /** How pages read the mirror: few at once, and no longer than somebody waits for them. */
-export interface KeptPages {
-  /**
-   * The page of a key, which holds everything that the page depends on, except the figures and the minute
-   * that `now` is in. It is kept until these change, and made once for all who ask meanwhile.
-   */
-  find(
-    c: Context,
-    key: unknown,
-    now: Date,
-    make: (tx: TransactionSql, freshness: Found["freshness"]) => Promise<MadeText>,
-  ): Promise<MadePage>;
-  /** Reads a snapshot for a page that is not kept. */
-  read<T>(c: Context, fn: (tx: TransactionSql) => Promise<T>): Promise<T>;
-}
+export type KeptPages = ReturnType<typeof createKeptPages>;
 
-export function createKeptPages(mirror: MirrorReader): KeptPages {
+export function createKeptPages(mirror: MirrorReader) {
   const gate = createGate(PAGES_AT_ONCE);
   const cache = createPageCache();
   // Few short questions, so they need no gate: a kept page does not wait for expensive ones.
   const revisions = createSingleFlight<Found>();
 
   return {
-    async find(c, key, now, make) {
+    /**
+     * The page of a key, which holds everything that the page depends on, except the figures and the minute
+     * that `now` is in. It is kept until these change, and made once for all who ask meanwhile.
+     */
+    async find(
+      c: Context,
+      key: unknown,
+      now: Date,
+      make: (tx: TransactionSql, freshness: Found["freshness"]) => Promise<MadeText>,
+    ): Promise<MadePage> {
       const reader = whileRead(c.req.raw);
       const findNow = (tx: TransactionSql) => findFreshness(tx, now);
       const { revision } = await revisions.join(
@@ -50,7 +46,8 @@ export function createKeptPages(mirror: MirrorReader): KeptPages {
       };
       return cache.find(JSON.stringify(key), revision, makeBounded, reader);
     },
-    read(c, fn) {
+    /** Reads a snapshot for a page that is not kept. */
+    read<T>(c: Context, fn: (tx: TransactionSql) => Promise<T>): Promise<T> {
       const reader = whileRead(c.req.raw);
       return gate.pass(() => mirror.snapshot(fn, reader), reader);
     },
@@ -79,31 +76,14 @@ interface MadePage {
 
 type MadeText = Pick<MadePage, "status" | "body"> & Partial<Pick<MadePage, "renewSeconds">>;
 
-/** Makes a page. The signal is aborted when nobody waits for it any more. */
-type MakePage = (signal: AbortSignal) => Promise<MadeText>;
-
-interface PageCache {
-  /**
-   * The page of a key for a revision: the stored page, a page that is being made for another reader, or the
-   * result of `make`. A page takes the place of its older revision. A page that fails is not stored. `reader`
-   * is aborted when the reader leaves.
-   */
-  find(key: string, revision: string, make: MakePage, reader?: AbortSignal): Promise<MadePage>;
-}
-
-interface Kept {
-  readonly revision: string;
-  readonly page: MadePage;
-}
-
 const NEVER = new AbortController().signal;
 
 /**
  * Keeps one revision of each page, of at most `most` pages with up to `maxLength` characters together. The
  * least recently used page goes first. @default 200 pages, 16 Mi
  */
-export function createPageCache(maxLength = 16 * 1024 * 1024, most = 200): PageCache {
-  const kept = new LRUCache<string, Kept>({
+export function createPageCache(maxLength = 16 * 1024 * 1024, most = 200) {
+  const kept = new LRUCache<string, { readonly revision: string; readonly page: MadePage }>({
     max: most,
     maxSize: maxLength,
     sizeCalculation: ({ page }, key) => key.length + page.body.length,
@@ -111,7 +91,17 @@ export function createPageCache(maxLength = 16 * 1024 * 1024, most = 200): PageC
   const flights = createSingleFlight<MadePage>();
 
   return {
-    async find(key, revision, make, reader = NEVER) {
+    /**
+     * The page of a key for a revision: the stored page, a page that is being made for another reader, or the
+     * result of `make`, whose signal is aborted when nobody waits any more. A page takes the place of its older
+     * revision. A page that fails is not stored. `reader` is aborted when the reader leaves.
+     */
+    async find(
+      key: string,
+      revision: string,
+      make: (signal: AbortSignal) => Promise<MadeText>,
+      reader = NEVER,
+    ): Promise<MadePage> {
       const stored = kept.get(key);
       if (stored?.revision === revision) return stored.page;
       const makeAndKeep = async (signal: AbortSignal) => {

@@ -1,25 +1,17 @@
 import { MirrorError } from "../../base/errors.ts";
 
-interface SingleFlight<T> {
-  /**
-   * The result for a key. Readers who ask while it is being made share it. `make` gets a signal that is
-   * aborted when the last of them has left.
-   */
-  join(key: string, make: (signal: AbortSignal) => Promise<T>, reader: AbortSignal): Promise<T>;
-}
-
 interface Flight<T> {
   readonly result: Promise<T>;
   readonly stop: AbortController;
   readers: number;
 }
 
-export function createSingleFlight<T>(): SingleFlight<T> {
+export function createSingleFlight<T>() {
   const flights = new Map<string, Flight<T>>();
 
   function start(key: string, make: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const stop = new AbortController();
-    const flight: Flight<T> = { result: make(stop.signal), stop, readers: 0 };
+    const flight = { result: make(stop.signal), stop, readers: 0 };
     const land = () => forget(key, flight);
     flight.result.then(land, land);
     flights.set(key, flight);
@@ -31,7 +23,11 @@ export function createSingleFlight<T>(): SingleFlight<T> {
   }
 
   return {
-    async join(key, make, reader) {
+    /**
+     * The result for a key. Readers who ask while it is being made share it. `make` gets a signal that is
+     * aborted when the last of them has left.
+     */
+    async join(key: string, make: (signal: AbortSignal) => Promise<T>, reader: AbortSignal): Promise<T> {
       reader.throwIfAborted();
       const flight = flights.get(key) ?? start(key, make);
       flight.readers++;

@@ -1,11 +1,10 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask, relation } from "../../report/ask.ts";
-import { part, type Row } from "../parts/block.ts";
+import { countIn, part, type Row } from "../parts/block.ts";
 import { foreign, html, percent, wholePercent } from "../parts/html.ts";
 import { askForKinds, kindLabel } from "../parts/kinds.ts";
 import { buildHref } from "../parts/links.ts";
 import { type Kind, kindsOf } from "../parts/outcomes.ts";
-import type { PageMoment } from "../parts/page-moment.ts";
 import { lengthWords, type Period, within } from "../parts/period.ts";
 import {
   askForRising,
@@ -39,8 +38,8 @@ select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day,
     const failed = kinds.reduce((sum, one) => sum + one.now, 0);
     const risen = found.lines.filter((line) => isRising(line, period));
     const verdict =
-      judgeRising(readRising(found.rising), failed, period, scope) ??
-      judgeErrors(kinds, risen, Number(found.finished[0]?.finished ?? 0), period);
+      judgeRising(readRising(found.rising), failed, scope) ??
+      judgeErrors(kinds, failed, risen, countIn(found.finished[0], "finished"), period);
     return { verdict, failed };
   },
 });
@@ -49,8 +48,7 @@ select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day,
 function judgeRising(
   rising: readonly RisingLine[],
   failed: number,
-  { days }: Period,
-  { now, at }: Pick<PageMoment, "now" | "at">,
+  { period: { days }, now, at }: ErrorsScope,
 ): Verdict | null {
   const [first, second] = rising;
   if (first === undefined) return null;
@@ -75,14 +73,13 @@ function judgeRising(
  * `finished` counts the builds with a known result.
  */
 function judgeErrors(
-  kinds: readonly Kind[],
+  [most]: readonly Kind[],
+  failed: number,
   rising: readonly Row[],
   finished: number,
   period: Period,
 ): Verdict {
-  const failed = kinds.reduce((sum, { now }) => sum + now, 0);
   const length = lengthWords(period.days);
-  const [most] = kinds;
   if (failed === 0 || most === undefined) {
     const isKnown = finished > 0;
     return {
@@ -97,14 +94,12 @@ function judgeErrors(
   }
   const isRising = rising.length > 0;
   const share =
-    most.now === failed
-      ? `all of them say: ${kindLabel(most.name)}`
-      : `${grouped(most.now)} of them (${wholePercent(most.now / failed)}) say: ${kindLabel(most.name)}`;
+    most.now === failed ? "all of them" : `${grouped(most.now)} of them (${wholePercent(most.now / failed)})`;
   return {
     look: isRising ? "some" : "idle",
     mark: isRising ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
     title: `Errors: ${grouped(failed)} failed in ${length}`,
-    sentence: `${counted(failed, "build")} failed in ${length}; ${share}.`,
+    sentence: `${counted(failed, "build")} failed in ${length}; ${share} say: ${kindLabel(most.name)}.`,
     evidence: `${riseWords(rising, period)}${finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`}`,
   };
 }

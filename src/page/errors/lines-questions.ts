@@ -164,10 +164,8 @@ where kind_place > ${from} and kind_place <= ${from} + ${inline(PRINTS_PER_PAGE)
 order by kind_place, place`;
 }
 
-const toJson = (texts: readonly string[]): string => JSON.stringify(texts);
-
 const isOneOf = (column: SQL, ids: readonly string[]): SQL =>
-  sql`${column} in (select shown.id from json_array_elements_text(${toJson(ids)}::text::json) as shown (id))`;
+  sql`${column} in (select shown.id from json_array_elements_text(${JSON.stringify(ids)}::text::json) as shown (id))`;
 
 /** How often each of the kinds failed by day. */
 export function askForPrintDays({ start, last }: Period, prints: readonly string[]): Question {
@@ -181,19 +179,17 @@ group by ${group}`;
 }
 
 /** How often each of the lines failed by day. */
-export function askForLineDays(
+export const askForLineDays = (
   { start, last }: Period,
   prints: readonly string[],
   ids: readonly string[],
-): Question {
-  return ask("fact_builds")`
+): Question => ask("fact_builds")`
 select ${build.error_line_id}, ${build.triggered_on} as day, count(*) as failures
 from ${build}
 where ${build.failed} = 1 and ${within(build.triggered_on, start, last)}
   and ${isOneOf(build.error_fingerprint, prints)}
   and ${isOneOf(build.error_line_id, ids)}
 group by ${pick(build, "error_line_id", "triggered_on")}`;
-}
 
 /** How many projects the lines of each kind hit that are not shown. */
 export function askForRestProjects(
@@ -213,12 +209,11 @@ group by ${build.error_fingerprint}`;
 }
 
 /** The projects that each of the lines hit in the period, the latest first. */
-export function askForLineProjects(
+export const askForLineProjects = (
   { first, last }: Period,
   choice: ErrorsChoice,
   ids: readonly string[],
-): Question {
-  return ask("fact_builds")`
+): Question => ask("fact_builds")`
 select error_line_id, project_slug, version_slug, type, failures, build_id, triggered_at
 from (
   select error_line_id, project_slug, version_slug, type, build_id, triggered_at,
@@ -239,4 +234,3 @@ from (
 ) as placed
 where place_in_project = 1 and place <= ${inline(projectsOf(choice))}
 order by error_line_id, place`;
-}

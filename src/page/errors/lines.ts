@@ -1,15 +1,15 @@
 import { counted, grouped } from "../../base/text.ts";
 import { age, DAY_MS, momentMs, momentTag } from "../parts/age.ts";
-import { dayAxis, spanNoun, spansOf } from "../parts/axes.ts";
-import { askEach, block, type Row } from "../parts/block.ts";
+import { spanNoun, spansOf } from "../parts/axes.ts";
+import { askEach, block, countIn, type Empty, type Row, renderNoRows, sumIn } from "../parts/block.ts";
 import { renderPager } from "../parts/choices.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { hidesCause, kindLabel, renderMask } from "../parts/kinds.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
 import { icon } from "../parts/marks.ts";
 import { countsBySpan, drawMiniBars, mostADay } from "../parts/mini-bars.ts";
-import { renderEmpty } from "../parts/notice.ts";
-import { dayNumber, daysName, lengthWords, type Period } from "../parts/period.ts";
+import { byDay } from "../parts/outcomes.ts";
+import { daysName, lengthWords, type Period } from "../parts/period.ts";
 import {
   askForLineDays,
   askForLineProjects,
@@ -54,9 +54,9 @@ export const lines = block({
   draw(found, scope, { failed }: { readonly failed: number }) {
     const { choice, period, now } = scope;
     const facts: LinesFacts = { ...scope, ...found, failed };
-    const total = Number(found.rows[0]?.kinds ?? 0);
+    const total = countIn(found.rows[0], "kinds");
     const isAll = isAllTime(period);
-    const isWhole = choice.kind === undefined && choice.line === undefined && choice.print === undefined;
+    const isWhole = choice.kind === undefined && isUnfocused(choice);
     return {
       title: "Errors by kind",
       ...(total > 0 && {
@@ -68,7 +68,7 @@ export const lines = block({
       body: html`${isWhole ? "" : renderChoice(facts)}
 ${
   found.rows.length === 0
-    ? renderNoLines(facts)
+    ? renderNoRows(...whyNone(facts))
     : html`${KEY}
 <div class="kind-head" aria-hidden="true"><span>Kind, and below it its lines with most builds</span>
   <span>A day, ${daysName({ first: period.start, last: period.last }, now)}</span><span>Builds</span><span>Projects</span></div>
@@ -80,23 +80,20 @@ ${renderPager({ path: ERRORS_PATH, kept: keptQuery(choice), page: choice.page, p
   },
 });
 
-interface LinesFacts extends ErrorsScope {
-  /** How often each kind, and each line, failed by day. */
-  readonly printDays: readonly Row[];
-  readonly lineDays: readonly Row[];
-  /** The projects that each line hit. */
-  readonly projects: readonly Row[];
-  /** How many projects the lines of each kind hit that are not shown. */
-  readonly restProjects: readonly Row[];
-  /** Failed builds of the period, of all classes. */
-  readonly failed: number;
-}
+/** What the lines are drawn from: beside the answers `failed`, the failed builds of the period, of all classes. */
+type LinesFacts = ErrorsScope &
+  Readonly<Record<"printDays" | "lineDays" | "projects" | "restProjects", readonly Row[]>> & {
+    readonly failed: number;
+  };
 
 function renderChoice({ choice, href }: LinesFacts): Markup {
   const { kind, line, print } = choice;
   const only = line !== undefined ? "one line" : print !== undefined ? "one kind" : `“${kindLabel(kind)}”`;
   return html`<p class="note">Only ${only}. <a href="${href(WHOLE)}">All errors</a></p>`;
 }
+
+/** Whether neither one line nor one kind of line is chosen. */
+const isUnfocused = ({ line, print }: ErrorsChoice): boolean => line === undefined && print === undefined;
 
 const WHOLE = { kind: undefined, line: undefined, print: undefined };
 
@@ -130,36 +127,21 @@ function renderLegend({ before, days }: Period): Markup {
 }
 
 /** Why the list is empty. A choice that leaves nothing says nothing about builds. */
-function renderNoLines({ choice, period, failed, href }: LinesFacts): Markup {
-  const { kind, page, line, print } = choice;
+function whyNone({ choice, period, failed, href }: LinesFacts): Empty {
+  const { kind, page } = choice;
   const of = lengthWords(period.days);
   if (page > 1)
-    return renderEmpty({
-      kind: "no-match",
-      strong: "No such page.",
-      say: "The list is shorter.",
-      ways: [{ href: href({}), words: "Its first page" }],
-    });
+    return [
+      "no-match",
+      "No such page.",
+      "The list is shorter.",
+      [{ href: href({}), words: "Its first page" }],
+    ];
   const ways = [{ href: href(WHOLE), words: `All ${grouped(failed)} failed builds of these days` }];
-  if (line !== undefined || print !== undefined)
-    return renderEmpty({
-      kind: "no-match",
-      strong: "No such line.",
-      say: `No build of ${of} failed with it.`,
-      ways,
-    });
+  if (!isUnfocused(choice)) return ["no-match", "No such line.", `No build of ${of} failed with it.`, ways];
   return kind === undefined
-    ? renderEmpty({
-        kind: "unknown",
-        strong: "No error line.",
-        say: `No build of ${of} is known to have failed.`,
-      })
-    : renderEmpty({
-        kind: "no-match",
-        strong: "No line of this kind.",
-        say: `No build of ${of} failed with “${kindLabel(kind)}”.`,
-        ways,
-      });
+    ? ["unknown", "No error line.", `No build of ${of} is known to have failed.`]
+    : ["no-match", "No line of this kind.", `No build of ${of} failed with “${kindLabel(kind)}”.`, ways];
 }
 
 const [KIND_HEIGHT, LINE_HEIGHT] = [28, 22];
@@ -173,8 +155,8 @@ function groupByPrint(lines: readonly Row[]): (readonly [Row, ...Row[]])[] {
   const groups = new Map<unknown, [Row, ...Row[]]>();
   for (const line of lines) {
     const group = groups.get(line.error_fingerprint);
-    if (group === undefined) groups.set(line.error_fingerprint, [line]);
-    else group.push(line);
+    if (group) group.push(line);
+    else groups.set(line.error_fingerprint, [line]);
   }
   return [...groups.values()];
 }
@@ -190,8 +172,7 @@ function renderKind(ofKind: readonly [Row, ...Row[]], facts: LinesFacts): Markup
   // Lines of one build each say no more than that there are many.
   const isSpread =
     !isSame &&
-    choice.line === undefined &&
-    choice.print === undefined &&
+    isUnfocused(choice) &&
     ofKind.every(({ failures, most_of_rest }) => Number(failures) <= 1 && Number(most_of_rest) <= 1);
   const listed = isSpread ? [] : ofKind;
   const rises = !isShown && isRising(first, period);
@@ -218,14 +199,10 @@ function differenceWords({ kind_failures: failures, kind_lines: lines, mask }: R
   return `one line in ${Number(failures) === 1 ? "one build" : `all ${grouped(Number(failures))}`}`;
 }
 
-function riseWords({ failures, failures_before }: Row): string {
-  return `rises: ${grouped(Number(failures))} against ${grouped(Number(failures_before))}`;
-}
-
 function renderBadge(line: Row, period: Period): Markup | string {
   const isFirst = isNew(line, period);
   if (isRising(line, period))
-    return html`<span class="rise">${icon("up")}${isFirst ? "new" : riseWords(line)}</span>`;
+    return html`<span class="rise">${icon("up")}${isFirst ? "new" : `rises: ${grouped(Number(line.failures))} against ${grouped(Number(line.failures_before))}`}</span>`;
   return isFirst ? html`<span class="tag">new</span> ` : "";
 }
 
@@ -248,7 +225,7 @@ function renderRest(
 ): Markup | string {
   const left = Number(first.kind_lines) - shown.length;
   if (left <= 0) return "";
-  const builds = Number(first.kind_failures) - shown.reduce((sum, { failures }) => sum + Number(failures), 0);
+  const builds = Number(first.kind_failures) - sumIn(shown, "failures");
   const hit =
     shown.length === 0
       ? first.kind_projects
@@ -284,24 +261,12 @@ function drawDays(
   { period, now }: LinesFacts,
 ): Markup {
   const spans = spansOf(period);
-  const counts = countsBySpan(
-    spans,
-    new Map(days.map(({ day, failures }) => [dayNumber(day), Number(failures)])),
-  );
+  const counts = countsBySpan(spans, byDay(days, "failures"));
   const of = (isBefore: boolean) =>
     counts.reduce((sum, count, place) => (spans[place]?.isBefore === isBefore ? sum + count : sum), 0);
   const before = period.before === null ? "" : `, ${grouped(of(true))} before`;
   const told = `${kindLabel(row.error_class)} by ${spanNoun(spans)}: ${counted(of(false), "build")} on ${daysName(period, now)}${before}`;
-  return drawMiniBars({
-    spans,
-    axis: dayAxis(spans),
-    counts,
-    most: mostADay(spans, counts),
-    height,
-    told,
-    look,
-    now,
-  });
+  return drawMiniBars({ spans, counts, most: mostADay(spans, counts), height, told, look, now });
 }
 
 /** Whether the line was first seen in the period, where the mirror knows enough of the time before. */

@@ -20,8 +20,7 @@ export interface Span extends Days {
  * end, so that no span belongs to both; its first one may be shorter.
  */
 export function spansOf({ before, first, last, start }: Period): Span[] {
-  const most = MOST_MARKS;
-  const length = LENGTHS.find((days) => (last - start + 1) / days <= most) ?? 364;
+  const length = LENGTHS.find((days) => (last - start + 1) / days <= MOST_MARKS) ?? 364;
   return [...(before === null ? [] : cut(before, length, true)), ...cut({ first, last }, length, false)];
 }
 
@@ -42,34 +41,28 @@ export function spanNoun(spans: readonly Span[]): string {
 
 const MOST_TICKS = 8;
 
-/** The horizontal place of days in a chart: percentages, so that a chart is as wide as its block. */
-export interface DayAxis {
-  /** Where a day begins. */
-  begin(day: number): number;
-  /** The middle of a span. */
-  middle(span: Pick<Span, "first" | "last">): number;
-  /** The place and width of a bar, with some air on both sides. */
-  bar(span: Pick<Span, "first" | "last">): { x: string; width: string };
-}
-
 /** As an attribute: `12.34%`. */
 export const at = (share: number): string => `${Number(share.toFixed(3))}%`;
 
-/** The axis from the first to the last of the spans. */
-export function dayAxis(spans: readonly Pick<Span, "first" | "last">[]): DayAxis {
+/** The axis from the first to the last of the spans: places in percent, so that a chart is as wide as its block. */
+export function dayAxis(spans: readonly Days[]) {
   const start = spans[0]?.first ?? 0;
   const days = (spans.at(-1)?.last ?? start) - start + 1;
   const begin = (day: number) => (100 * (day - start)) / days;
   const air = spans.length > 120 ? 0 : 0.16;
   return {
+    /** Where a day begins. */
     begin,
-    middle: ({ first, last }) => (begin(first) + begin(last + 1)) / 2,
-    bar({ first, last }) {
+    middle: ({ first, last }: Days) => (begin(first) + begin(last + 1)) / 2,
+    /** The place and width of a bar, with some air on both sides. */
+    bar({ first, last }: Days) {
       const width = begin(last + 1) - begin(first);
       return { x: at(begin(first) + width * air), width: at(width * (1 - 2 * air)) };
     },
   };
 }
+
+export type DayAxis = ReturnType<typeof dayAxis>;
 
 /** The dates below a chart, at height `y`; a phone has every second one. */
 export function drawDates(spans: readonly Span[], axis: DayAxis, y: number, now: Date): Markup {
@@ -103,24 +96,18 @@ const MARGIN = 3;
 /** The scale may give more ticks than it was given as a number, where round moments are dense. */
 const MOST_TIMES = 9;
 
-interface TimeAxis {
-  /** A moment in milliseconds as a place from 0 to 100; what lies outside is at the end. */
-  at(ms: number): number;
-  /** The same as an attribute. */
-  x(ms: number): string;
-  /** Lines and words of round moments, over `height` pixels, the words below. */
-  draw(height: number): Markup;
-}
-
 /** An axis from one moment to another, both in milliseconds. Times are in UTC. */
-export function timeAxis(from: number, to: number, now: Date): TimeAxis {
+export function timeAxis(from: number, to: number, now: Date) {
   const scale = scaleUtc().domain([from, to]).range([0, 100]).clamp(true);
   const at = (ms: number): number => scale(ms);
   const x = (ms: number): string => `${at(ms).toFixed(2)}%`;
   return {
+    /** A moment as a place from 0 to 100; what lies outside is at the end. */
     at,
+    /** The same as an attribute. */
     x,
-    draw(height) {
+    /** Lines and words of round moments, over `height` pixels, the words below. */
+    draw(height: number): Markup {
       const all = scale.ticks(8).map(Number);
       const ticks = all.filter((_, place) => place % Math.ceil(all.length / MOST_TIMES) === 0);
       const step = (ticks[1] ?? to) - (ticks[0] ?? from);

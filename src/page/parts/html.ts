@@ -47,22 +47,19 @@ export function shorten(text: string, maxLength = TEXT_LENGTH): string {
 /** A smaller distance to 0 or 1 comes from the arithmetic of floats. */
 const DUST = 1e-9;
 
+const rounded = (share: number, whole: number): number => {
+  const parts = Math.round(share * whole);
+  return parts === whole && share < 1 - DUST ? whole - 1 : parts === 0 && share > DUST ? 1 : parts;
+};
+
 /**
  * A share of 0 to 1 as a percentage with one decimal. A share that is not quite 0 or 1 is never shown as 0.0
  * or 100.0.
  */
-export function percent(share: number): string {
-  const tenths = Math.round(share * 1000);
-  const honest = tenths === 1000 && share < 1 - DUST ? 999 : tenths === 0 && share > DUST ? 1 : tenths;
-  return `${(honest / 10).toFixed(1)}\u00a0%`;
-}
+export const percent = (share: number): string => `${(rounded(share, 1000) / 10).toFixed(1)}\u00a0%`;
 
-/** The same without decimals, for lists: `60 %`. What is not all, or not nothing, never looks so. */
-export function wholePercent(share: number): string {
-  const whole = Math.round(share * 100);
-  const honest = whole === 100 && share < 1 - DUST ? 99 : whole === 0 && share > DUST ? 1 : whole;
-  return `${honest}\u00a0%`;
-}
+/** The same without decimals, for lists: `60 %`. */
+export const wholePercent = (share: number): string => `${rounded(share, 100)}\u00a0%`;
 
 const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
 

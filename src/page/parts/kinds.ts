@@ -8,10 +8,7 @@ import { foreign, html, type Markup, shorten } from "./html.ts";
 import { type Period, within } from "./period.ts";
 
 const ERROR_KINDS: Readonly<Record<string, { label: string; meaning: string }>> = {
-  dependency: {
-    label: "Missing dependency",
-    meaning: "something the build needs is missing, or clashes",
-  },
+  dependency: { label: "Missing dependency", meaning: "something the build needs is missing, or clashes" },
   docs_source: { label: "Docs warning", meaning: "the documents themselves have a fault" },
   latex_pdf: { label: "LaTeX error", meaning: "only the PDF could not be made" },
   vcs: { label: "Source not reachable", meaning: "the source could not be fetched" },
@@ -23,20 +20,17 @@ const ERROR_KINDS: Readonly<Record<string, { label: string; meaning: string }>> 
   unclassified: { label: "Other error", meaning: "no rule names its error line" },
 };
 
-/** The name of an error class for people. A class that docmirror does not know is shown as it is. */
-export function kindLabel(errorClass: unknown): string {
-  return kindOf(errorClass)?.label ?? shorten(String(errorClass ?? "unclassified"), 40);
-}
-
-/** What an error class means, in part of a sentence; null for a class that docmirror does not know. */
-export function kindMeaning(errorClass: unknown): string | null {
-  return kindOf(errorClass)?.meaning ?? null;
-}
-
 function kindOf(errorClass: unknown) {
   const name = String(errorClass ?? "unclassified");
   return Object.hasOwn(ERROR_KINDS, name) ? ERROR_KINDS[name] : undefined;
 }
+
+/** The name of an error class for people. A class that docmirror does not know is shown as it is. */
+export const kindLabel = (errorClass: unknown): string =>
+  kindOf(errorClass)?.label ?? shorten(String(errorClass), 40);
+
+/** What an error class means, in part of a sentence; null for a class that docmirror does not know. */
+export const kindMeaning = (errorClass: unknown): string | null => kindOf(errorClass)?.meaning ?? null;
 
 /** What may be the cause is framed; what is only a place is not. */
 const FRAMED = ["‹name›", "‹address›"];
@@ -71,9 +65,8 @@ export async function assertKindKnown(tx: TransactionSql, wrong: string | undefi
   const kinds = await runText<{ kind: string }>(tx, KINDS.text);
   const names = kinds.map(({ kind }) => kind);
   if (names.includes(wrong)) return;
-  throw new ConfigError(
-    `there is no kind of error ${wrong}${didYouMean(nearestChoices(wrong, names, kindLabel))}`,
-  );
+  const nearest = didYouMean(nearestChoices(wrong, names, kindLabel));
+  throw new ConfigError(`there is no kind of error ${wrong}${nearest}`);
 }
 
 /** The failures of each day by class, of the period and of the one before it. */

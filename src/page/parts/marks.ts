@@ -5,7 +5,7 @@ import { html, type Markup } from "./html.ts";
  * The states: `bad` main docs fail, `bad2` another version or format fails, `rises` an error line that does, `alarm` stopped,
  * `good`, `stuck`, `run` in progress, `warn` look here, `idle` not known, `flat` neither good nor bad.
  */
-const ICONS = {
+export const ICONS = {
   bad: "x",
   bad2: "x",
   alarm: "bang",
@@ -37,8 +37,7 @@ const OUTCOMES: Readonly<Record<string, { kind: MarkKind; word: string }>> = {
 
 /** How an outcome is shown. One that is not known has a question mark and "state not known". */
 export function outcomeMark(outcome: unknown): { kind: MarkKind; word: string } {
-  const name = String(outcome);
-  const known = Object.hasOwn(OUTCOMES, name) ? OUTCOMES[name] : undefined;
+  const known = Object.hasOwn(OUTCOMES, String(outcome)) ? OUTCOMES[String(outcome)] : undefined;
   return known ?? { kind: "idle", word: "state not known" };
 }
 

@@ -1,5 +1,5 @@
 import { counted, grouped } from "../../base/text.ts";
-import { at, type DayAxis, dayAxis, type Span, spanNoun, spansOf } from "./axes.ts";
+import { at, dayAxis, type Span, spanNoun, spansOf } from "./axes.ts";
 import { renderCountChange } from "./changes.ts";
 import { html, type Markup } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
@@ -8,7 +8,6 @@ import { daysName, type Period } from "./period.ts";
 
 interface MiniBarsFacts {
   readonly spans: readonly Span[];
-  readonly axis: DayAxis;
   /** The count of each span. */
   readonly counts: readonly number[];
   /** The largest count a day: as high as the chart. */
@@ -17,22 +16,15 @@ interface MiniBarsFacts {
   readonly height: number;
   /** What is shown, for those who do not see it. */
   readonly told: string;
-  /** Of the period itself. @default m-bad */
-  readonly look?: "m-bad" | "m-ink";
+  /** Of the period itself. */
+  readonly look: "m-bad" | "m-ink";
   readonly now: Date;
 }
 
 /** Counts as small bars, by their counts a day; the grey half is the period before. */
-export function drawMiniBars({
-  spans,
-  axis,
-  counts,
-  most,
-  height,
-  told,
-  look = "m-bad",
-  now,
-}: MiniBarsFacts): Markup {
+export function drawMiniBars(facts: MiniBarsFacts): Markup {
+  const { spans, counts, most, height, told, look, now } = facts;
+  const axis = dayAxis(spans);
   const room = height - 3;
   return html`<svg class="mini" height="${height}" role="img" aria-label="${told}">${spans.map(
     (span, place) => {
@@ -49,11 +41,9 @@ export function drawMiniBars({
 
 /** The counts of each span, from counts by day. */
 export function countsBySpan(spans: readonly Span[], byDay: ReadonlyMap<number, number>): number[] {
-  return spans.map(({ first, last }) => {
-    let sum = 0;
-    for (let day = first; day <= last; day++) sum += byDay.get(day) ?? 0;
-    return sum;
-  });
+  return spans.map(({ first, last }) =>
+    [...byDay].reduce((sum, [day, count]) => (first <= day && day <= last ? sum + count : sum), 0),
+  );
 }
 
 /** The largest count a day of some spans. */
@@ -78,17 +68,9 @@ interface KindRowsFacts {
 }
 
 /** Kinds of error with their failures by day on one scale, and against the period before. */
-export function renderKindRows({
-  kinds,
-  period,
-  href,
-  small,
-  more,
-  isPlain = false,
-  now,
-}: KindRowsFacts): Markup {
+export function renderKindRows(facts: KindRowsFacts): Markup {
+  const { kinds, period, href, small, more, isPlain = false, now } = facts;
   const spans = spansOf(period);
-  const axis = dayAxis(spans);
   const rows = kinds.map((kind) => ({ kind, counts: countsBySpan(spans, kind.byDay) }));
   const most = Math.max(0, ...rows.map(({ counts }) => mostADay(spans, counts)));
   const noun = spanNoun(spans);
@@ -105,7 +87,7 @@ export function renderKindRows({
     const told = `${kindLabel(kind.name)}: ${builds}${isKnown ? `, ${before}` : ""}`;
     return html`<li><span><a href="${href(kind.name)}">${kindLabel(kind.name)}</a>
       ${small === undefined ? "" : html`<small>${small(kind.name)}</small>`}</span>
-      ${drawMiniBars({ spans, axis, counts, most, height: HEIGHT, told, look: isPlain ? "m-ink" : "m-bad", now })}
+      ${drawMiniBars({ spans, counts, most, height: HEIGHT, told, look: isPlain ? "m-ink" : "m-bad", now })}
       <span class="n">${grouped(kind.now)}${isKnown ? html`<small>${before}</small>` : ""}</span>
       ${more === undefined ? "" : html`<span class="n">${more.cell(kind.name)}</span>`}
       <span>${isKnown ? renderCountChange(kind.now, kind.before, isPlain) : ""}</span></li>

@@ -7,31 +7,23 @@ import { shorten } from "./html.ts";
 import { withQuery } from "./links.ts";
 import { dayNumber, dayText } from "./period.ts";
 
-/** An error line that came more often in the last 24 hours than chance explains, in many projects. */
-export interface RisingLine {
-  readonly id: string;
-  readonly line: string;
-  /** In the 24 hours. */
-  readonly projects: number;
-  readonly failures: number;
-  /** In the 28 days before. */
-  readonly before: number;
-  /** Since when: the first build of the 24 hours. In milliseconds. */
-  readonly since: number;
-  readonly firstBuild: string;
-}
-
 /** The lines that rise, from the answer of `askForRising`. */
-export const readRising = (rows: readonly Row[]): RisingLine[] =>
+export const readRising = (rows: readonly Row[]) =>
   rows.map((row) => ({
     id: String(row.error_line_id),
     line: String(row.error_line),
+    /** In the 24 hours. */
     projects: Number(row.projects),
     failures: Number(row.failures),
+    /** In the 28 days before. */
     before: Number(row.failures_before),
+    /** Since when, in milliseconds: the first build of the 24 hours. */
     since: momentMs(row.since),
     firstBuild: String(row.first_build_id),
   }));
+
+/** An error line that came more often in the last 24 hours than chance explains, in many projects. */
+export type RisingLine = ReturnType<typeof readRising>[number];
 
 /** What a line says, without the name of its class, which says less: `No module named 'foo'`. */
 export function sayingOf(line: string, most = 90): string {
@@ -52,18 +44,13 @@ export function risingWords(one: RisingLine, now: Date): string {
 }
 
 /** How often it came before. */
-export function beforeWords({ failures, before }: RisingLine): string {
-  if (before === 0)
-    return `The same line in ${counted(failures, "build")}, and in none of the 28 days before.`;
-  return `The same line in ${counted(failures, "build")} of 24 hours, against ${grouped(before)} in the 28 days before.`;
-}
+export const beforeWords = ({ failures, before }: RisingLine): string =>
+  before === 0
+    ? `The same line in ${counted(failures, "build")}, and in none of the 28 days before.`
+    : `The same line in ${counted(failures, "build")} of 24 hours, against ${grouped(before)} in the 28 days before.`;
 
 /** The page of one error line, or of one kind, in the days up to `at`, its day included. */
-export function linesHref(
-  of: { readonly line: string } | { readonly print: string },
-  at: Date,
-  days = 14,
-): string {
+export function linesHref(of: { line: string } | { print: string }, at: Date, days = 14): string {
   const today = dayNumber(at.toISOString());
   return `${withQuery("/errors", { since: dayText(today - days + 1), until: dayText(today), ...of })}#lines`;
 }

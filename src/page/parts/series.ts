@@ -4,7 +4,7 @@ import type { Row } from "./block.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
 import { buildHref, buildLink } from "./links.ts";
-import { icon, outcomeMark } from "./marks.ts";
+import { ICONS, icon, outcomeMark } from "./marks.ts";
 
 const STEP = 5;
 
@@ -55,18 +55,8 @@ export function linkStrip(builds: readonly StripBuild[], current?: string): Mark
   return html`<ol class="strip${few}">${builds.map(({ id, outcome, words }) => {
     const { kind, word } = outcomeMark(outcome);
     const text = shorten(`${id} ${word}, ${words}`, 200);
-    const sign =
-      kind === "good"
-        ? "check"
-        : kind === "bad"
-          ? "x"
-          : kind === "stuck"
-            ? "stuck"
-            : kind === "run"
-              ? "run"
-              : "q";
     return html`<li><a class="${kind}" href="${buildHref(id)}"
-      title="${text}"${id === current ? html` aria-current="true"` : ""}>${icon(sign)}
+      title="${text}"${id === current ? html` aria-current="true"` : ""}>${icon(ICONS[kind])}
       <span class="unseen">${text}</span></a></li>`;
   })}</ol>`;
 }
