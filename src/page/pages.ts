@@ -104,13 +104,12 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     return sendPage(c, made, HTML);
   }
 
-  const showBuild = (c: Context, id: string) => showPage(c, pageOfBuild, id);
-
   async function showLog(c: Context): Promise<Response> {
     const id = c.req.param("id") ?? "";
-    const log = isStorableId(id) ? await readLog(mirror, id) : null;
+    const isId = isStorableId(id);
+    const log = isId ? await readLog(mirror, id) : null;
     if (log !== null) return log;
-    const archived = isStorableId(id) ? await mirror.read((sql) => findArchivedLog(sql, id)) : null;
+    const archived = isId ? await mirror.read((sql) => findArchivedLog(sql, id)) : null;
     if (archived === null)
       return show(c, notice("No log", "The mirror has no log of a build with this id."), 404);
     const { folder, path } = archived;
@@ -136,14 +135,10 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     return c.redirect(isBuild ? buildHref(searched) : projectHref(searched), 303);
   }
 
-  /** Calls `fn` with the path after `prefix`, if that is one segment. */
-  function bySegment(
-    c: Context,
-    prefix: string,
-    fn: (c: Context, segment: string) => Response | Promise<Response>,
-  ): Response | Promise<Response> {
+  /** Shows the page of the path after `prefix`, if that is one segment. */
+  function showSegment(c: Context, prefix: string, page: PageFunction): Promise<Response> {
     const segment = segmentAfter(prefix, c.req.url);
-    return segment === null ? showAbsence(c) : fn(c, segment);
+    return segment === null ? showAbsence(c) : showPage(c, page, segment);
   }
 
   app.use(async (c, next) => {
@@ -158,28 +153,14 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
 
   // Before the pages: `/project/SLUG/feed.atom` is no page of a project.
   const answerReply = createAnswerReply(mirror);
-  const blocks = Object.fromEntries(
-    Object.entries({ ...PAGES, project: projectPage, build: pageOfBuild }).map(([page, draw]) => [
-      page,
-      (query: URLSearchParams, now: Date) =>
-        draw({
-          path: pathOf(page),
-          name: query.get("slug") ?? query.get("id") ?? "",
-          query,
-          now,
-          renews: false,
-          origin: "",
-        }),
-    ]),
-  );
-  app.route("/", createDataRoutes({ pages: kept, answerReply, blocks, clock, showAbsence }));
+  const pages = { ...PAGES, project: projectPage, build: pageOfBuild };
+  app.route("/", createDataRoutes({ kept, answerReply, pages, clock, showAbsence }));
   for (const [name, page] of Object.entries(PAGES)) app.get(pathOf(name), (c) => showPage(c, page));
-  const showProject = (c: Context, slug: string) => showPage(c, projectPage, slug);
-  app.get("/project", (c) => showProject(c, c.req.query("slug") ?? ""));
-  app.get("/project/*", (c) => bySegment(c, "/project/", showProject));
-  app.get("/build", (c) => showBuild(c, c.req.query("id") ?? ""));
+  app.get("/project", (c) => showPage(c, projectPage, c.req.query("slug")));
+  app.get("/project/*", (c) => showSegment(c, "/project/", projectPage));
+  app.get("/build", (c) => showPage(c, pageOfBuild, c.req.query("id")));
   app.get("/build/:id/log.txt", showLog);
-  app.get("/build/*", (c) => bySegment(c, "/build/", showBuild));
+  app.get("/build/*", (c) => showSegment(c, "/build/", pageOfBuild));
   app.get("/find", (c) => find(c, (c.req.query("q") ?? "").trim()));
 
   // What is no page.

@@ -47,17 +47,17 @@ export type FindQuestion = (
   tx: TransactionSql,
 ) => Promise<{ readonly name: string; readonly statement: WrittenStatement }>;
 
-export type AnswerReply = (find: FindQuestion, format: FormatName, reader: AbortSignal) => Promise<Response>;
+export type AnswerReply = ReturnType<typeof createAnswerReply>;
 
 /**
  * Streams an answer as CSV or JSON: all rows of one snapshot, in constant memory. Rejects before the first
  * byte when there is no such answer. Breaks the connection off when it fails later, so half a reply never
  * looks complete.
  */
-export function createAnswerReply(mirror: MirrorReader): AnswerReply {
+export function createAnswerReply(mirror: MirrorReader) {
   const gate = createGate(STREAMS_AT_ONCE);
 
-  return async (find, formatName, reader) => {
+  return async (find: FindQuestion, formatName: FormatName, reader: AbortSignal): Promise<Response> => {
     const format = ANSWER_FORMATS[formatName];
     const stop = new AbortController();
     const signal = AbortSignal.any([reader, stop.signal]);

@@ -4,8 +4,8 @@ import { html, percent, xmlText } from "../parts/html.ts";
 
 interface BadgeFacts {
   /** Whether the last finished build of the main docs succeeded; null when there is none. */
-  readonly isPassing: boolean | null;
-  /** Finished builds of the last 90 days, of all versions and types. */
+  readonly is_passing: boolean | null;
+  /** Builds of the last 90 days, of all versions and types. */
   readonly finished: number;
   readonly succeeded: number;
 }
@@ -17,7 +17,7 @@ interface BadgeFacts {
 export async function findBadgeFacts(tx: TransactionSql, slug: string): Promise<BadgeFacts | undefined> {
   // No text of Postgres has this character.
   if (slug.includes("\0")) return undefined;
-  const [row] = await tx<{ is_passing: boolean | null; finished: number; succeeded: number }[]>`
+  const [row] = await tx<BadgeFacts[]>`
     select main.is_passing, coalesce(days.finished, 0)::float8 as finished, coalesce(days.succeeded, 0)::float8 as succeeded
     from report.dim_projects as project
     left join lateral (
@@ -38,7 +38,7 @@ export async function findBadgeFacts(tx: TransactionSql, slug: string): Promise<
     where project.project_slug = ${slug} and not project.is_deleted
     order by length(project.project_id) desc, project.project_id desc
     limit 1`;
-  return row && { isPassing: row.is_passing, finished: row.finished, succeeded: row.succeeded };
+  return row;
 }
 
 const LABEL = "docs";
@@ -52,18 +52,14 @@ const CHARACTER_WIDTH = 6.3;
 /** A picture with a project's state and rate, for pages elsewhere. Undefined facts say that there is no such project. */
 export async function renderBadge(slug: string, facts: BadgeFacts | undefined): Promise<string> {
   const state = stateOf(facts);
-  const rate = facts && facts.finished > 0 ? percent(facts.succeeded / facts.finished) : undefined;
-  const value = rate === undefined ? state.words : `${state.words} · ${rate}`;
-  const rateWords =
-    facts === undefined || rate === undefined
-      ? ""
-      : ` ${rate} of ${grouped(facts.finished)} builds of the last 90 days succeeded.`;
-  const title =
-    facts === undefined
-      ? `There is no project ${xmlText(slug)}.`
-      : `Documentation of ${xmlText(slug)}: ${state.words}.${rateWords}`;
-  const left = widthOf(LABEL);
-  const right = widthOf(value);
+  let [value, title] = [state.words, `There is no project ${xmlText(slug)}.`];
+  if (facts) title = `Documentation of ${xmlText(slug)}: ${state.words}.`;
+  if (facts && facts.finished > 0) {
+    const rate = percent(facts.succeeded / facts.finished);
+    value += ` · ${rate}`;
+    title += ` ${rate} of ${grouped(facts.finished)} builds of the last 90 days succeeded.`;
+  }
+  const [left, right] = [widthOf(LABEL), widthOf(value)];
   const badge = await html`<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="${HEIGHT}"
     viewBox="0 0 ${left + right} ${HEIGHT}" role="img" aria-label="${title}">
 <title>${title}</title>
@@ -80,10 +76,9 @@ ${renderText(value, left)}
 
 function stateOf(facts: BadgeFacts | undefined): { words: string; colour: string } {
   if (facts === undefined) return { words: "no such project", colour: COLOURS.unknown };
-  if (facts.isPassing === null) return { words: "not known", colour: COLOURS.unknown };
-  return facts.isPassing
-    ? { words: "passing", colour: COLOURS.passing }
-    : { words: "failing", colour: COLOURS.failing };
+  if (facts.is_passing === null) return { words: "not known", colour: COLOURS.unknown };
+  const words = facts.is_passing ? "passing" : "failing";
+  return { words, colour: COLOURS[words] };
 }
 
 const textWidth = (text: string) => Math.round(text.length * CHARACTER_WIDTH);

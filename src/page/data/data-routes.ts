@@ -10,7 +10,7 @@ import { assertNamesKnown, parseRelation } from "../../report/known-names.ts";
 import { type KeptPages, sendPage } from "../cache/kept-pages.ts";
 import { whileRead } from "../cache/single-flight.ts";
 import { readQuery } from "../parts/choices.ts";
-import type { Drawing } from "../parts/document.ts";
+import type { PageFunction } from "../parts/document.ts";
 import { findFreshness } from "../parts/freshness.ts";
 import { originOf, segmentAfter } from "../parts/links.ts";
 import { minuteOf, pageMoment } from "../parts/page-moment.ts";
@@ -20,10 +20,10 @@ import { findFeedEvents, findRefreshed, hasProject, renderFeed } from "./feed.ts
 import { assertNarrows, readFilters } from "./file-filters.ts";
 
 export interface DataRoutesDeps {
-  pages: KeptPages;
+  kept: KeptPages;
   answerReply: AnswerReply;
   /** The pages that have files of their blocks, by their names in these addresses. */
-  blocks: Readonly<Record<string, (query: URLSearchParams, now: Date) => Drawing>>;
+  pages: Readonly<Record<string, PageFunction>>;
   clock: Clock;
   /** The reply for a path that is not there. */
   showAbsence(c: Context): Response | Promise<Response>;
@@ -38,15 +38,11 @@ const BADGE = {
 };
 
 /** What programs read: answers as CSV and JSON, feeds, and badges. */
-export function createDataRoutes({ pages, answerReply, blocks, clock, showAbsence }: DataRoutesDeps): Hono {
+export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence }: DataRoutesDeps): Hono {
   const app = new Hono();
 
   /** Rows as CSV or JSON, of a file below `prefix`. A HEAD request reads nothing. */
-  function showRows(
-    c: Context,
-    prefix: string,
-    questionOf: (name: string) => FindQuestion,
-  ): Response | Promise<Response> {
+  function showRows(c: Context, prefix: string, questionOf: (name: string) => FindQuestion) {
     const [, name, ending] = /^([^/]+)\.(csv|json)$/.exec(segmentAfter(prefix, c.req.url) ?? "") ?? [];
     if (name === undefined) return showAbsence(c);
     const format = ending as FormatName;
@@ -70,12 +66,13 @@ export function createDataRoutes({ pages, answerReply, blocks, clock, showAbsenc
   /** Every row of a block of a page, as the page asks for it. */
   function showBlock(c: Context): Response | Promise<Response> {
     const page = c.req.param("page") ?? "";
-    const address = Object.hasOwn(blocks, page) ? blocks[page] : undefined;
-    if (address === undefined) return showAbsence(c);
+    const drawing = Object.hasOwn(pages, page) ? pages[page] : undefined;
+    if (drawing === undefined) return showAbsence(c);
     return showRows(c, `/files/${page}/`, (block) => {
       const now = minuteOf(clock.now());
       const query = readQuery(c.req.url, now);
-      const { files } = address(query, now);
+      const name = query.get("slug") ?? query.get("id") ?? "";
+      const { files } = drawing({ path: "", name, query, now, renews: false, origin: "" });
       assertNarrows(page, block, query, files);
       return async (tx) => {
         const { freshness } = await findFreshness(tx, now);
@@ -90,11 +87,10 @@ export function createDataRoutes({ pages, answerReply, blocks, clock, showAbsenc
   /** Without a project the feed of all. */
   async function showFeed(c: Context, project?: string): Promise<Response> {
     const origin = originOf(c);
-    const feed = await pages.find(c, ["feed", project, origin], clock.now(), async (tx) => {
+    const feed = await kept.find(c, ["feed", project, origin], clock.now(), async (tx) => {
       if (project !== undefined && !(await hasProject(tx, project))) return { status: 404, body: "" };
       const events = await findFeedEvents(tx, project);
-      const facts = { origin, events, refreshedAt: await findRefreshed(tx) };
-      return { status: 200, body: await renderFeed(project === undefined ? facts : { ...facts, project }) };
+      return { status: 200, body: await renderFeed(origin, project, events, await findRefreshed(tx)) };
     });
     return feed.status === 404 ? showAbsence(c) : sendPage(c, feed, ATOM);
   }
@@ -102,7 +98,7 @@ export function createDataRoutes({ pages, answerReply, blocks, clock, showAbsenc
   async function showBadge(c: Context): Promise<Response> {
     const slug = segmentAfter("/badge/", c.req.url)?.match(/^(.*)\.svg$/s)?.[1];
     if (slug === undefined) return showAbsence(c);
-    const badge = await pages.find(c, ["badge", slug], clock.now(), async (tx) => {
+    const badge = await kept.find(c, ["badge", slug], clock.now(), async (tx) => {
       const facts = await findBadgeFacts(tx, slug);
       return { status: facts === undefined ? 404 : 200, body: await renderBadge(slug, facts) };
     });

@@ -65,22 +65,17 @@ export async function findRefreshed(tx: TransactionSql): Promise<string | null> 
   return row?.at ?? null;
 }
 
-interface FeedFacts {
-  /** The scheme, host and port under which the reader asked. */
-  readonly origin: string;
-  /** Undefined for the feed of all projects. */
-  readonly project?: string;
-  readonly events: readonly FeedEvent[];
-  /** The moment of a feed without events. */
-  readonly refreshedAt: string | null;
-}
-
 /** Ids stay the same under every host, so that readers do not see an entry twice (RFC 4151). */
 const ID = "tag:docmirror,2026:";
 const NEVER = "1970-01-01 00:00:00+00";
 
-/** Breaks and fixes as an Atom feed (RFC 4287). */
-export async function renderFeed({ origin, project, events, refreshedAt }: FeedFacts): Promise<string> {
+/** Breaks and fixes of a project, or of all, as an Atom feed (RFC 4287). `refreshedAt` is the moment of one without events. */
+export async function renderFeed(
+  origin: string,
+  project: string | undefined,
+  events: readonly FeedEvent[],
+  refreshedAt: string | null,
+): Promise<string> {
   const name = project === undefined ? "all projects" : xmlText(project);
   const page = project === undefined ? "/" : projectHref(project);
   const id = project === undefined ? "feed" : `project/${segment(project)}/feed`;
@@ -111,11 +106,8 @@ function renderEntry(event: FeedEvent, origin: string): Markup {
 `;
 }
 
-function breakWords({ error_line: line }: FeedEvent): string {
-  return line === null
-    ? "The build failed without an error line."
-    : `The build failed: ${xmlText(line, 400)}`;
-}
+const breakWords = ({ error_line: line }: FeedEvent): string =>
+  line === null ? "The build failed without an error line." : `The build failed: ${xmlText(line, 400)}`;
 
 function fixWords({ failures, broke_at: since }: FeedEvent): string {
   const times = failures === 1 ? "once" : `${failures} times in a row`;

@@ -6,7 +6,12 @@ const CHUNK = 1_000_000;
 
 /** The log of a build as plain text, each part below its name; null where the mirror has none. */
 export async function readLog(mirror: MirrorReader, id: string): Promise<Response | null> {
-  const parts = await findParts(mirror, id);
+  const [row] = await mirror.read(
+    (sql) => sql<Record<(typeof PARTS)[number], boolean>[]>`
+      select setup <> '' as setup, setup_error <> '' as setup_error, output <> '' as output, error <> '' as error
+      from mirror.build_logs where build_id = ${id}`,
+  );
+  const parts = PARTS.filter((part) => row?.[part] === true);
   if (parts.length === 0) return null;
   const body = ReadableStream.from(streamLog(mirror, id, parts));
   return new Response(body.pipeThrough(new TextEncoderStream()), {
@@ -19,20 +24,7 @@ export async function readLog(mirror: MirrorReader, id: string): Promise<Respons
   });
 }
 
-async function findParts(mirror: MirrorReader, id: string): Promise<(typeof PARTS)[number][]> {
-  const [row] = await mirror.read(
-    (sql) => sql<Record<string, boolean>[]>`
-      select setup <> '' as setup, setup_error <> '' as setup_error, output <> '' as output, error <> '' as error
-      from mirror.build_logs where build_id = ${id}`,
-  );
-  return PARTS.filter((part) => row?.[part] === true);
-}
-
-async function* streamLog(
-  mirror: MirrorReader,
-  id: string,
-  parts: readonly (typeof PARTS)[number][],
-): AsyncGenerator<string> {
+async function* streamLog(mirror: MirrorReader, id: string, parts: readonly string[]) {
   for (const part of parts) {
     yield `== ${part} ==\n`;
     for (let from = 1; ; from += CHUNK) {

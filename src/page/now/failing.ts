@@ -5,8 +5,8 @@ import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { age, agoWords, momentMs } from "../parts/age.ts";
 import { askEach, block, countIn, type Empty, type Row, renderNoRows, sumIn } from "../parts/block.ts";
-import { nearestChoices, renderChips, renderPager, renderSelectForm } from "../parts/choices.ts";
-import { foreign, html, type Markup, slugWords, targetWords } from "../parts/html.ts";
+import { keptFields, nearestChoices, renderChips, renderPager } from "../parts/choices.ts";
+import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildLink, meantLinks, projectHref, projectLink, targetTag, withQuery } from "../parts/links.ts";
 import { mark } from "../parts/marks.ts";
@@ -54,15 +54,7 @@ export const failing = block({
       ...Object.entries(SHOWN).map(([value, { label }]) => ({ label, value, count: sums[value as Shown] })),
     ];
     const bar = html`<div class="bar">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept: { why }, chips })}
-${renderSelectForm({
-  path: PATH,
-  name: "why",
-  label: "Why",
-  all: "any error",
-  chosen: why,
-  choices: failing.map(({ error_class }) => ({ value: String(error_class), label: kindLabel(error_class) })),
-  kept: { show },
-})}</div>`;
+${renderWhyForm(choice, failing)}</div>`;
     const list =
       fails.length === 0
         ? renderNoRows(...whyNone(choice, failing, totals[0], all.projects))
@@ -194,6 +186,18 @@ function renderBuckets(
   return html`${listed(first, [])}
 <a class="show-rest" href="#rest">${grouped(rest.length)} more${lateWords}</a>
 <div class="rest-rows" id="rest">${listed(rest, first)}</div>`;
+}
+
+/** The kinds of error as a list to choose from. */
+function renderWhyForm({ show, why }: NowChoice, failing: readonly Row[]): Markup {
+  const kinds = failing.map(({ error_class }) => [String(error_class), kindLabel(error_class)] as const);
+  const isKnown = why === undefined || kinds.some(([kind]) => kind === why);
+  const shown = isKnown ? kinds : [[why, shorten(why, 40)] as const, ...kinds];
+  return html`<form action="${PATH}">${keptFields({ show })}<label for="why-one">Why</label>
+    <select id="why-one" name="why"><option value="">any error</option>${shown.map(
+      ([kind, label]) =>
+        html`<option value="${kind}"${kind === why ? html` selected` : ""}>${label}</option>`,
+    )}</select><button>Show</button></form>`;
 }
 
 /** Why the list is empty. A filter that leaves nothing says nothing about builds. */

@@ -52,49 +52,18 @@ export function renderChips({ label, path, name, chosen, kept, chips }: ChipsFac
 }
 
 /** Hidden fields for what a form keeps. Undefined values are left out. */
-function keptFields(kept: Query): Markup {
+export function keptFields(kept: Query): Markup {
   return html`${Object.entries(kept)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
 }
 
-interface SelectFacts {
-  readonly path: string;
-  readonly name: string;
-  readonly label: string;
-  /** The words for no filter, such as "any error". */
-  readonly all: string;
-  readonly chosen: string | undefined;
-  readonly choices: readonly { readonly value: string; readonly label: string }[];
-  readonly kept: Query;
-}
-
-/** One filter as a list to choose from. The other filters are kept. */
-export function renderSelectForm(facts: SelectFacts): Markup {
-  const { path, name, label, all, chosen, choices, kept } = facts;
-  const isKnown = chosen === undefined || choices.some(({ value }) => value === chosen);
-  const shown = isKnown ? choices : [{ value: chosen, label: shorten(chosen, 40) }, ...choices];
-  return html`<form action="${path}">${keptFields(kept)}<label for="${name}-one">${label}</label>
-    <select id="${name}-one" name="${name}"><option value="">${all}</option>${shown.map(
-      (choice) =>
-        html`<option value="${choice.value}"${choice.value === chosen ? html` selected` : ""}>${choice.label}</option>`,
-    )}</select><button>Show</button></form>`;
-}
-
-interface SearchFacts {
-  readonly path: string;
-  readonly label: string;
-  readonly placeholder: string;
-  readonly searched: string | undefined;
-  readonly kept: Query;
-}
-
 /** A search by text, as the parameter `q`. The other filters are kept. */
-export function renderSearchForm({ path, label, placeholder, searched, kept }: SearchFacts): Markup {
+export function renderSearchForm(path: string, searched: string | undefined, kept: Query): Markup {
   return html`<form action="${path}" role="search" aria-label="This list">${keptFields(kept)}
-    <label class="unseen" for="find">${label}</label>
+    <label class="unseen" for="find">A part of the name, or a build number</label>
     <input id="find" name="q" type="search" value="${shorten(searched ?? "", 200)}"
-    placeholder="${placeholder}" autocomplete="off" spellcheck="false"><button>Find</button></form>`;
+    placeholder="Name or build number" autocomplete="off" spellcheck="false"><button>Find</button></form>`;
 }
 
 /** The number of the page that a query asks for, from 1. What is no such number is page 1. */
@@ -106,40 +75,32 @@ export function readPageNumber(query: URLSearchParams): number {
 interface PagerFacts {
   readonly path: string;
   readonly kept: Query;
-  /** The page that is shown, from 1. */
+  /** From 1. */
   readonly page: number;
   readonly perPage: number;
-  /** All rows. */
   readonly total: number;
   /** What a row is, such as "project". */
   readonly noun: string;
 }
 
-/** How many pages a list has; an empty one has one. */
-export function pageCount({ perPage, total }: Pick<PagerFacts, "perPage" | "total">): number {
-  return Math.max(1, Math.ceil(total / perPage));
-}
-
 /** Which rows are shown, and links to the other pages. Nothing where all rows are shown. */
 export function renderPager({ path, kept, page, perPage, total, noun }: PagerFacts): Markup | string {
   if (total <= perPage) return "";
-  const last = pageCount({ perPage, total });
+  const last = Math.ceil(total / perPage);
   const first = (page - 1) * perPage + 1;
   const href = (to: number) => withQuery(path, { ...kept, page: to === 1 ? undefined : to });
   const step = (to: number, rel: "prev" | "next", words: string) =>
     to < 1 || to > last
       ? html`<span class="off">${icon(rel)}<span class="unseen">No ${words}</span></span>`
       : html`<a href="${href(to)}" rel="${rel}">${icon(rel)}<span class="unseen">${words}</span></a>`;
+  const numbers = shownPages(page, last).map((to) =>
+    to === null
+      ? html`<span aria-hidden="true">…</span>`
+      : html`<a href="${href(to)}"${to === page ? html` aria-current="page"` : ""}><span class="unseen">Page </span>${grouped(to)}</a>`,
+  );
   return html`<nav class="pager" aria-label="Pages of the list">
     <span class="pager-n">${grouped(first)}–${grouped(Math.min(total, page * perPage))} of
-    ${counted(total, noun)}</span><span class="pager-p">${step(page - 1, "prev", "page before")}${shownPages(
-      page,
-      last,
-    ).map((to) =>
-      to === null
-        ? html`<span aria-hidden="true">…</span>`
-        : html`<a href="${href(to)}"${to === page ? html` aria-current="page"` : ""}><span class="unseen">Page </span>${grouped(to)}</a>`,
-    )}${step(page + 1, "next", "page after")}</span></nav>`;
+    ${counted(total, noun)}</span><span class="pager-p">${step(page - 1, "prev", "page before")}${numbers}${step(page + 1, "next", "page after")}</span></nav>`;
 }
 
 /** The first, the last, and those around the shown one; null stands for those left out. */

@@ -23,7 +23,7 @@ export interface Address {
 export interface Draft {
   readonly status: 200 | 404;
   readonly facts: DocumentFacts;
-  /** After how many seconds the browser asks for it again, by itself. @default never */
+  /** After how many seconds the browser asks again, by itself. @default never */
   readonly renewSeconds?: number;
 }
 

@@ -22,6 +22,7 @@ function readFreshness(
   const builds = lists.find(({ resource }) => resource === "build");
   const isLate = ({ current_through: at, lag_s }: Row) =>
     at !== null && (lag_s === null || now.getTime() - momentMs(at) > STALE_AFTER_MS);
+  const textOf = (value: unknown) => (value == null ? null : String(value));
   const refreshedAt = textOf(lists[0]?.refreshed_at);
   const finishedAt = textOf(lastRun?.finished_at);
   const isFollowing = finishedAt !== null && now.getTime() - momentMs(finishedAt) < FOLLOWS_WITHIN_MS;
@@ -30,7 +31,7 @@ function readFreshness(
     last_good_at !== null &&
     Number(refreshed_run_id ?? 0) > 0 &&
     (resource !== "build" || covered_through !== null);
-  const uncounted = lists.filter((list) => !isCounted(list)).map(({ resource }) => String(resource));
+  const namesOf = (shown: readonly Row[]) => shown.map(({ resource }) => String(resource));
   const replicaLag = lists[0]?.replica_lag_s ?? null;
   const asOf =
     builds?.current_through == null
@@ -39,9 +40,9 @@ function readFreshness(
   return {
     asOf,
     isStale: builds !== undefined && isLate(builds),
-    unread: lists.filter(({ last_good_at }) => last_good_at === null).map(({ resource }) => String(resource)),
-    uncounted,
-    overdue: lists.filter(isLate).map(({ resource }) => String(resource)),
+    unread: namesOf(lists.filter(({ last_good_at }) => last_good_at === null)),
+    uncounted: namesOf(lists.filter((list) => !isCounted(list))),
+    overdue: namesOf(lists.filter(isLate)),
     refreshedAt,
     // Both are texts of Postgres in UTC, so they sort by time.
     isBehind: !isFollowing && finishedAt !== null && (refreshedAt === null || refreshedAt < finishedAt),
@@ -81,8 +82,4 @@ export async function findFreshness(
   const minute = now.toISOString().slice(0, 16);
   const revision = [minute, still, newest?.run_id, newest?.status, isStale, isBehind, replicaLagS, progress];
   return { freshness, revision: JSON.stringify(revision) };
-}
-
-function textOf(value: unknown): string | null {
-  return value === null || value === undefined ? null : String(value);
 }

@@ -1,51 +1,16 @@
 import { counted, grouped } from "../../base/text.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import {
-  askEach,
-  type BlockPage,
-  block,
-  drawBlocks,
-  filesOf,
-  part,
-  type Row,
-  renderHead,
-  renderNoRows,
-} from "../parts/block.ts";
-import {
-  nearestChoices,
-  readPageNumber,
-  readText,
-  renderChips,
-  renderPager,
-  renderSearchForm,
-} from "../parts/choices.ts";
+import { askEach, type BlockPage, block, drawBlocks, filesOf, part, type Row, renderHead, renderNoRows } from "../parts/block.ts";
+import { nearestChoices, readPageNumber, readText, renderChips, renderPager, renderSearchForm } from "../parts/choices.ts";
 import type { Address, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { type Link, type Query, withQuery } from "../parts/links.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { findNearestProjects } from "../parts/projects.ts";
 import { renderListTable } from "../parts/tables.ts";
-import {
-  findBuildHit,
-  findProjectRows,
-  type ProjectListRow,
-  projectColumns,
-  renderBuildHit,
-  renderListKey,
-} from "./project-rows.ts";
-import {
-  askForCountedProjects,
-  askForProjects,
-  askForSlugs,
-  isState,
-  PROJECT_SORTS,
-  PROJECTS_PER_PAGE,
-  type ProjectSort,
-  type ProjectsChoice,
-  STATES,
-  type State,
-} from "./projects-questions.ts";
+import { findBuildHit, findProjectRows, type ProjectListRow, projectColumns, renderBuildHit, renderListKey } from "./project-rows.ts";
+import { askForCountedProjects, askForProjects, askForSlugs, isState, PROJECT_SORTS, PROJECTS_PER_PAGE, type ProjectSort, type ProjectsChoice, STATES, type State } from "./projects-questions.ts";
 import { findSearched } from "./searched.ts";
 
 const PATH = "/projects";
@@ -182,13 +147,7 @@ function renderBar(choice: ProjectsChoice, count: Counts): Markup {
     ...STATE_NAMES.map((value) => ({ label: STATES[value].label, value, count: count("found", value) })),
   ];
   return html`<div class="bar">${renderChips({ label: "State", path: PATH, name: "state", chosen: state, kept: { q, ...kept }, chips })}
-${renderSearchForm({
-  path: PATH,
-  label: "A part of the name, or a build number",
-  placeholder: "Name or build number",
-  searched: q,
-  kept: { state, ...kept },
-})}</div>`;
+${renderSearchForm(PATH, q, { state, ...kept })}</div>`;
 }
 
 function renderList(
