@@ -64,6 +64,11 @@ async function serveSeeded(): Promise<string> {
   return pages.url;
 }
 
+const open = (path: string, width: number, colorScheme: Look["colorScheme"] = "light") =>
+  visit(browser, url + path, lookOf({ width, colorScheme }));
+const openWithoutScript = (path: string, width: number) =>
+  visit(browser, url + path, { ...lookOf({ width, colorScheme: "light" }), javaScriptEnabled: false });
+
 describe.skipIf(CHROMIUM === null)(
   "the report page in Chromium (CHROMIUM_PATH, where it is not found)",
   () => {
@@ -79,7 +84,7 @@ describe.skipIf(CHROMIUM === null)(
     it.each(LOOKS)("is whole, quiet and free of barriers at $width px, $colorScheme", {
       tags: ["long"],
     }, async (look) => {
-      await using visited = await visit(browser, url, lookOf(look));
+      await using visited = await open("", look.width, look.colorScheme);
       const { page, faults } = visited;
       for (const path of PATHS) {
         await page.goto(url + path);
@@ -93,7 +98,7 @@ describe.skipIf(CHROMIUM === null)(
     it("is not too wide, and has no control on another, outside the window or too small for a finger, from 320 to 768 px", {
       tags: ["long"],
     }, async () => {
-      await using visited = await visit(browser, url, lookOf({ width: 768, colorScheme: "light" }));
+      await using visited = await open("", 768);
       const { page } = visited;
       const faults = new Set<string>();
       for (const path of PATHS) {
@@ -114,7 +119,7 @@ describe.skipIf(CHROMIUM === null)(
     it.each(
       WIDTHS,
     )("shows the verdict in the first 400 px and what broke soon below, at %d px", async (width) => {
-      await using visited = await visit(browser, url, lookOf({ width, colorScheme: "light" }));
+      await using visited = await open("", width);
       const { page, faults } = visited;
       expect(await bottomOf(page, "h1")).toBeLessThan(400);
       // A phone has lines about why, what has not finished and what was fixed above the list.
@@ -125,16 +130,13 @@ describe.skipIf(CHROMIUM === null)(
     });
 
     it("has what has not finished as a line above the list on a phone, which opens without JavaScript", async () => {
-      await using visited = await visit(browser, url, {
-        ...lookOf({ width: 390, colorScheme: "light" }),
-        javaScriptEnabled: false,
-      });
+      await using visited = await openWithoutScript("", 390);
       const { page } = visited;
       const glance = page.getByRole("region", { name: "At a glance" });
-      const open = glance.locator("summary", { hasText: "Not finished" });
+      const line = glance.locator("summary", { hasText: "Not finished" });
       expect(await bottomOf(page, ".glance summary:has-text('Not finished')")).toBeLessThan(900);
       expect(await glance.locator(".rows").isVisible()).toBe(false);
-      await open.press("Enter");
+      await line.press("Enter");
       await expect.poll(() => glance.locator(".rows").isVisible()).toBe(true);
       expect(await page.getByRole("complementary").isVisible()).toBe(false);
       await page.setViewportSize({ width: 1280, height: 900 });
@@ -145,10 +147,7 @@ describe.skipIf(CHROMIUM === null)(
     it("opens the SQL of a block, and filters, by keyboard and without JavaScript", {
       tags: ["long"],
     }, async () => {
-      await using visited = await visit(browser, url, {
-        ...lookOf({ width: 1440, colorScheme: "light" }),
-        javaScriptEnabled: false,
-      });
+      await using visited = await openWithoutScript("", 1440);
       const { page } = visited;
       const sql = page.locator("#sql-failing");
       expect(await sql.isVisible()).toBe(false);
@@ -165,10 +164,7 @@ describe.skipIf(CHROMIUM === null)(
     });
 
     it("sorts, filters, searches and turns pages by keyboard and without JavaScript", async () => {
-      await using visited = await visit(browser, `${url}/projects`, {
-        ...lookOf({ width: 1440, colorScheme: "dark" }),
-        javaScriptEnabled: false,
-      });
+      await using visited = await openWithoutScript("/projects", 1440);
       const { page, faults } = visited;
       const list = page.getByRole("table");
       const names = () => list.getByRole("rowheader").allTextContents();
@@ -191,10 +187,7 @@ describe.skipIf(CHROMIUM === null)(
     });
 
     it("leads along the builds of a project by keyboard", { tags: ["long"] }, async () => {
-      await using visited = await visit(browser, `${url}/project/pip`, {
-        ...lookOf({ width: 360, colorScheme: "light" }),
-        javaScriptEnabled: false,
-      });
+      await using visited = await openWithoutScript("/project/pip", 360);
       const { page, faults } = visited;
       expect(await bottomOf(page, "h1")).toBeLessThan(400);
       expect(await bottomOf(page, ".strip > li > a")).toBeLessThan(900);
@@ -208,10 +201,7 @@ describe.skipIf(CHROMIUM === null)(
     it("chooses days and a format of the trends, and sorts the lines of errors, by keyboard and without JavaScript", {
       tags: ["long"],
     }, async () => {
-      await using visited = await visit(browser, `${url}/trends`, {
-        ...lookOf({ width: 1440, colorScheme: "light" }),
-        javaScriptEnabled: false,
-      });
+      await using visited = await openWithoutScript("/trends", 1440);
       const { page, faults } = visited;
       await page.getByRole("link", { name: "7 days" }).press("Enter");
       await page.waitForURL(/since=/);
@@ -230,11 +220,7 @@ describe.skipIf(CHROMIUM === null)(
     });
 
     it("opens the fold of a line of the log, and highlights the line", { tags: ["long"] }, async () => {
-      await using visited = await visit(
-        browser,
-        `${url}/build/1004`,
-        lookOf({ width: 360, colorScheme: "light" }),
-      );
+      await using visited = await open("/build/1004", 360);
       const { page, faults } = visited;
       const line = page.locator("#error-1");
       expect(await line.isVisible()).toBe(false);
@@ -256,7 +242,7 @@ describe.skipIf(CHROMIUM === null)(
     });
 
     it("leads from the search to a project, however it is called", { tags: ["long"] }, async () => {
-      await using visited = await visit(browser, url, lookOf({ width: 1440, colorScheme: "dark" }));
+      await using visited = await open("", 1440, "dark");
       const { page, faults } = visited;
       await page.getByPlaceholder("Project or build number").fill("script>alert");
       await page.keyboard.press("Enter");

@@ -1,6 +1,7 @@
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
 import { type ServedPages, servePages } from "./served-pages.ts";
+import { afterAll, beforeAll } from "vitest";
 
 /** The pages over a mirror of their own, which goes when they close. */
 export interface MirrorPages extends ServedPages {
@@ -30,4 +31,14 @@ export async function openMirrorPages(
     await database.dispose();
     throw error;
   }
+}
+
+/** The same for the tests of a file or of a `describe`: opened before them, closed after the last. */
+export function usePages(fill?: (databaseUrl: string) => Promise<void>): MirrorPages {
+  let pages: MirrorPages;
+  beforeAll(async () => {
+    pages = await openMirrorPages(fill);
+  });
+  afterAll(() => pages?.[Symbol.asyncDispose]());
+  return new Proxy({} as MirrorPages, { get: (_target, name) => Reflect.get(pages, name) });
 }

@@ -1,3 +1,4 @@
+import { expect } from "vitest";
 import { textOf } from "./page-text.ts";
 
 const MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)";
@@ -40,11 +41,12 @@ function wordsOf(page: string): string {
     .join("\n");
 }
 
-/** The words of some pages, each below its address, without the lines that one before it has too. */
-export async function goldenOf(
+/** Compares the words of some pages with a golden file: each below its address, without the lines that one before it has too. */
+export async function expectGolden(
   pages: { get(path: string): Promise<Response> },
+  file: string,
   paths: readonly string[],
-): Promise<string> {
+): Promise<void> {
   const told: string[] = [];
   const before = new Set<string>();
   for (const path of paths) {
@@ -56,5 +58,5 @@ export async function goldenOf(
     for (const line of lines) before.add(line);
     told.push([`==== ${shown} ${reply.status}`, ...new Set(lines), ""].join("\n"));
   }
-  return told.join("\n");
+  await expect(told.join("\n")).toMatchFileSnapshot(file);
 }

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { describeBuild } from "../../../src/mirror/builds/describe-build.ts";
 import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
 import type { Line } from "../../../src/mirror/builds/piece.ts";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { offeredRows } from "../../support/block-offers.ts";
 import { cpuMsOf } from "../../support/cpu-time.ts";
-import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { usePages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, textOf } from "../../support/page-text.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 import { refreshPages, seedPages, servePages } from "../../support/served-pages.ts";
@@ -82,12 +82,7 @@ const ALIKE = `
 `;
 
 describe("the same error", () => {
-  let pages: MirrorPages;
-
-  beforeAll(async () => {
-    pages = await openMirrorPages((url) => seedPages(url, ALIKE));
-  });
-  afterAll(() => pages?.[Symbol.asyncDispose]());
+  const pages = usePages((url) => seedPages(url, ALIKE));
 
   it.each([
     ["is the same line in 28 days; the same kind has a count of its own", "5201", ["p202"], 2],
@@ -104,12 +99,7 @@ describe("the same error", () => {
 });
 
 describe("the page of a build", () => {
-  let pages: MirrorPages;
-
-  beforeAll(async () => {
-    pages = await openMirrorPages((url) => seedPages(url, MORE));
-  });
-  afterAll(() => pages?.[Symbol.asyncDispose]());
+  const pages = usePages((url) => seedPages(url, MORE));
 
   const headingOf = (page: string) => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
   const saysOf = (page: string) => textOf(/<p class="say">(.*?)<\/p>/s.exec(page)?.[1] ?? "");

@@ -1,17 +1,13 @@
 import { request } from "node:http";
 import { createGunzip } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { askFor } from "../../../src/report/ask.ts";
-import { readAnswer, withSnapshot } from "../../../src/report/read-answer.ts";
-import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { toCsv } from "../../../src/report/csv.ts";
+import { type AnswerRow, readAnswer, withSnapshot } from "../../../src/report/read-answer.ts";
+import { usePages } from "../../support/mirror-pages.ts";
 import { seedPages } from "../../support/served-pages.ts";
 
-let pages: MirrorPages;
-
-beforeAll(async () => {
-  pages = await openMirrorPages(seedPages);
-});
-afterAll(() => pages?.[Symbol.asyncDispose]());
+const pages = usePages(seedPages);
 
 /** 20 MB of random digits, which no buffer between the two takes whole, not packed either. */
 const WIDE = `
@@ -44,54 +40,59 @@ function readRaw(path: string, encoding: string, onFirst: () => Promise<unknown>
   });
 }
 
-describe("an answer as JSON", () => {
+describe("an answer", () => {
   it.each([
     ["success_rate_daily", { since: "2026-01-01" }],
     ["fact_builds", { project: "pip", type: "html" }],
     ["fact_builds", {}],
+    ["success_rate_by_project", {}],
     ["freshness", {}],
-  ] as const)("of %s with %j is an array of the rows of the question", async (relation, filters) => {
-    const reply = await pages.get(`/report/${relation}.json?${new URLSearchParams(filters)}`);
-    expect(reply.headers.get("content-type")).toBe("application/json");
-    expect(reply.headers.get("content-disposition")).toBe(`attachment; filename="${relation}.json"`);
+  ] as const)("of %s with %j has the rows of the question, as CSV and as JSON", async (relation, filters) => {
     const { columns, ...question } = askFor(relation, filters);
-    const rows: unknown[] = [];
+    const rows: AnswerRow[] = [];
     await pages.asOwner((sql) =>
       withSnapshot(sql, async (tx) => {
-        for await (const batch of readAnswer(tx, question)) {
-          rows.push(
-            ...batch.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]]))),
-          );
-        }
+        for await (const batch of readAnswer(tx, question)) rows.push(...batch);
       }),
     );
     expect(rows.length).toBeGreaterThan(0);
-    // The lag grows between the two questions.
-    const still = (all: unknown) => JSON.stringify(all).replace(/"(?:replica_)?lag_s":[\d.]+/g, "");
-    expect(still(await reply.json())).toBe(still(rows));
+    const objects = rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])));
+    for (const [format, type, text] of [
+      ["csv", "text/csv; charset=utf-8; header=present", toCsv([[...columns], ...rows])],
+      ["json", "application/json", objects],
+    ] as const) {
+      const reply = await pages.get(`/report/${relation}.${format}?${new URLSearchParams(filters)}`);
+      expect(reply.headers.get("content-type")).toBe(type);
+      expect(reply.headers.get("content-disposition")).toBe(`attachment; filename="${relation}.${format}"`);
+      // The lag grows between the two questions.
+      if (format === "json") expect(still(await reply.json())).toBe(still(text));
+      else if (relation !== "freshness") expect(await reply.text()).toBe(text);
+    }
   });
+  const still = (all: unknown) => JSON.stringify(all).replace(/"(?:replica_)?lag_s":[\d.]+/g, "");
 
   it("of no rows is an empty array", async () => {
     const reply = await pages.get("/report/fact_builds.json?until=2001-01-01");
     expect(await reply.text()).toBe("[]\n");
   });
 
-  it("is refused as CSV is", async () => {
-    for (const [path, status, words] of [
-      ["/report/failing_nw.json", 400, "did you mean failing_now"],
-      ["/report/fact_builds.json?project=pipp", 400, "did you mean pip"],
-      ["/report/fact_builds.json?since=yesterday", 400, "since yesterday: give a day"],
-      ["/report/runs.json?project=pip", 400, "cannot be narrowed by project"],
-      ["/report/runs.xml", 404, "no page at this address"],
-      ["/report/.json", 404, "no page at this address"],
-    ] as const) {
-      const reply = await pages.get(path);
-      expect([path, reply.status, await reply.text()]).toEqual([
-        path,
-        status,
-        expect.stringContaining(words),
-      ]);
-    }
+  it.each([
+    ["/report/failing_nw.json", 400, "did you mean failing_now"],
+    ["/report/failing_nw.csv", 400, "did you mean failing_now"],
+    ["/report/fact_builds.json?project=pipp", 400, "did you mean pip"],
+    ["/report/fact_builds.csv?since=yesterday", 400, "since yesterday: give a day"],
+    ["/report/runs.json?project=pip", 400, "cannot be narrowed by project"],
+    ["/report/runs.xml", 404, "no page at this address"],
+    ["/report/.json", 404, "no page at this address"],
+    ["/report/runs", 404, "no page at this address"],
+    ["/project/%ff", 404, "no page at this address"],
+    ["/build/a/b", 404, "no page at this address"],
+  ])("is refused with a reason: %s", async (path, status, words) => {
+    const reply = await pages.get(path);
+    expect([reply.status, await reply.text()]).toEqual([status, expect.stringContaining(words)]);
+  });
+
+  it("has its type for a HEAD, which reads nothing", async () => {
     const head = await pages.get("/report/runs.json", { method: "HEAD" });
     expect([head.status, head.headers.get("content-type")]).toEqual([200, "application/json"]);
   });

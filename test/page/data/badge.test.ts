@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { badgeHref } from "../../../src/page/parts/links.ts";
-import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { usePages } from "../../support/mirror-pages.ts";
 import { HOSTILE_SLUGS, refreshPages, seedPages } from "../../support/served-pages.ts";
 
-let pages: MirrorPages;
-
-beforeAll(async () => {
-  pages = await openMirrorPages((url) =>
-    seedPages(url, "update mirror.projects set default_version = 'latest' where id = '1'"),
-  );
-});
-afterAll(() => pages?.[Symbol.asyncDispose]());
+const pages = usePages((url) =>
+  seedPages(url, "update mirror.projects set default_version = 'latest' where id = '1'"),
+);
 
 /** Changes the mirror as a run does. */
 async function change(statement: string): Promise<void> {

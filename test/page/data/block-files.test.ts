@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { buildHref, projectHref } from "../../../src/page/parts/links.ts";
 import { type BlockRow, offeredRows } from "../../support/block-offers.ts";
-import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { usePages } from "../../support/mirror-pages.ts";
 import { blockOf, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
 import { seedPages } from "../../support/served-pages.ts";
-
-let pages: MirrorPages;
 
 /**
  * More of all than a page shows: 60 projects that fail, of three kinds and 30 lines; 12 builds that are open; and `big`, with 40 builds of each
@@ -44,10 +42,7 @@ const ROWS = `
   insert into sync.open_builds (build_id, since, seen_at, run_id) select id, now(), now(), 2 from mirror.builds where id like '60__';
 `;
 
-beforeAll(async () => {
-  pages = await openMirrorPages((url) => seedPages(url, ROWS));
-});
-afterAll(() => pages?.[Symbol.asyncDispose]());
+const pages = usePages((url) => seedPages(url, ROWS));
 
 /** The addresses in a block that follow a pattern, in their order; the first of each in a row of others. */
 const linksOf = (page: string, block: string, pattern: RegExp): string[] =>

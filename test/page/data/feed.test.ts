@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { feedHref } from "../../../src/page/parts/links.ts";
-import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { openMirrorPages, usePages } from "../../support/mirror-pages.ts";
 import { HOSTILE_SLUGS, seedPages } from "../../support/served-pages.ts";
 
-let pages: MirrorPages;
-
-beforeAll(async () => {
-  pages = await openMirrorPages(seedPages);
-});
-afterAll(() => pages?.[Symbol.asyncDispose]());
+const pages = usePages(seedPages);
 
 /** What the watch finds when every project is gone. */
 const ALL_DELETED = `

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { DICTIONARY } from "../../../src/report/dictionary.ts";
 import { offeredRows } from "../../support/block-offers.ts";
-import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { usePages } from "../../support/mirror-pages.ts";
 import { blockOf, textOf } from "../../support/page-text.ts";
 
-let pages: MirrorPages;
-beforeAll(async () => {
-  pages = await openMirrorPages();
-});
-afterAll(() => pages?.[Symbol.asyncDispose]());
+const pages = usePages();
 
 describe("the page of the dictionary", () => {
   it("says what each column of each relation means, before the first sync too; the foot of every page leads there", async () => {

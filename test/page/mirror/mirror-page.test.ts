@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { offeredRows } from "../../support/block-offers.ts";
-import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { openMirrorPages, usePages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
-import { goldenOf } from "../../support/page-words.ts";
+import { expectGolden } from "../../support/page-words.ts";
 import { seedPages } from "../../support/served-pages.ts";
 
 const headingOf = (page: string) => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
@@ -16,14 +16,10 @@ async function pageAfter(statement: string): Promise<string> {
 }
 
 describe("the page of the mirror", () => {
-  let pages: MirrorPages;
-  beforeAll(async () => {
-    pages = await openMirrorPages(seedPages);
-  });
-  afterAll(() => pages?.[Symbol.asyncDispose]());
+  const pages = usePages(seedPages);
 
   it("has the words of its golden file: whether the lists are current, and what was looked for", async () => {
-    await expect(await goldenOf(pages, ["/mirror"])).toMatchFileSnapshot("mirror.golden.txt");
+    await expectGolden(pages, "mirror.golden.txt", ["/mirror"]);
     const page = await pages.page("/mirror");
     expect(headingOf(page)).toMatch(/ (?:59 min|1 h) ago\.$/);
     expectHarmless(page, "mirror");

@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { describe, expect, it } from "vitest";
+import { openMirrorPages, usePages } from "../../support/mirror-pages.ts";
 import { blockOf, mainOf, textOf } from "../../support/page-text.ts";
 import { SILENCE, seedPages } from "../../support/served-pages.ts";
 
-let pages: MirrorPages;
-
-beforeAll(async () => {
-  pages = await openMirrorPages((url) => seedPages(url, SILENCE));
-});
-afterAll(() => pages?.[Symbol.asyncDispose]());
+const pages = usePages((url) => seedPages(url, SILENCE));
 
 describe("the page of now, when nothing is built any more", () => {
   it("says so first, since when and what is usual, and claims nothing of now", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pageCount, readPageNumber, renderPager, shownPages } from "../../../src/page/parts/choices.ts";
+import { readPageNumber, renderPager, shownPages } from "../../../src/page/parts/choices.ts";
 import { textOf } from "../../support/page-text.ts";
 
 const FACTS = { path: "/projects", kept: { q: "a&b" }, perPage: 25, noun: "project" };
@@ -33,9 +33,9 @@ describe("the pages that are linked", () => {
 });
 
 describe("the pager", () => {
-  it("is left out where all rows are shown; an empty list has one page", () => {
+  it("is left out where all rows are shown", async () => {
     expect(renderPager({ ...FACTS, page: 1, total: 25 })).toBe("");
-    expect([0, 25, 26].map((total) => pageCount({ perPage: 25, total }))).toEqual([1, 1, 2]);
+    expect(String(await renderPager({ ...FACTS, page: 1, total: 26 }))).toMatch(/page=2" rel="next"/);
   });
 
   it("says which rows are shown and keeps the filters; the first page has no number", async () => {
