@@ -28,10 +28,8 @@ export interface Bound {
 export function ticksAround(bounds: readonly Bound[]): typeof TICKS {
   const least = Math.min(...bounds.map(({ least, most }) => (least >= 1 ? least : Math.max(1, most))));
   const most = Math.max(...bounds.map(({ most }) => most));
-  const from = Math.max(
-    0,
-    TICKS.findLastIndex(({ s }) => s < least),
-  );
+  const below = TICKS.findLastIndex(({ s }) => s < least);
+  const from = Math.max(0, below);
   const to = TICKS.findIndex(({ s }) => s >= most);
   return TICKS.slice(from, Math.max(from + 2, to === -1 ? TICKS.length : to + 1));
 }
@@ -77,14 +75,9 @@ function kindOf(place: number, count: number, at: number): string {
 
 /** What the two parts of such bars mean. */
 export function renderBoundKey(surely: string, perhaps: string): Markup {
-  return renderKey([
-    keyEntry([20, 10], html`<rect class="m-ink" width="20" height="8" y="1"/>`, surely),
-    keyEntry(
-      [20, 10],
-      html`<rect fill="url(#hatch)" class="m-edge" x="0.5" y="1.5" width="19" height="7"/>`,
-      perhaps,
-    ),
-  ]);
+  const open = html`<rect fill="url(#hatch)" class="m-edge" x="0.5" y="1.5" width="19" height="7"/>`;
+  const sure = html`<rect class="m-ink" width="20" height="8" y="1"/>`;
+  return renderKey([keyEntry([20, 10], sure, surely), keyEntry([20, 10], open, perhaps)]);
 }
 
 /**

@@ -83,14 +83,8 @@ export function buildLink(id: unknown): Markup {
 }
 
 /** What was built, beside the name of its project. */
-export function targetTag({
-  version_slug,
-  type,
-}: {
-  readonly version_slug?: unknown;
-  readonly type?: unknown;
-}): Markup {
-  return html`<span class="target">${targetWords(version_slug, type)}</span>`;
+export function targetTag(row: { readonly version_slug?: unknown; readonly type?: unknown }): Markup {
+  return html`<span class="target">${targetWords(row.version_slug, row.type)}</span>`;
 }
 
 /**

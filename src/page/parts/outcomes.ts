@@ -1,17 +1,12 @@
 import { type Span, spansOf } from "./axes.ts";
-import type { Row } from "./block.ts";
+import { type Row, sumIn } from "./block.ts";
 import { type Count, differenceOf } from "./changes.ts";
 import { type Days, dayNumber, type Period } from "./period.ts";
 
-/** What became of the builds of some days. */
-export interface Outcomes extends Count {
-  readonly builds: number;
-  readonly failed: number;
-  readonly unfinished: number;
-  readonly stuck: number;
-  /** Whether all of its days are over, and none of their builds is open. */
-  readonly isComplete: boolean;
-}
+const COUNTS = ["builds", "finished", "succeeded", "failed", "unfinished", "stuck"] as const;
+
+/** What became of the builds of some days; complete when all of the days are over, and none of their builds is open. */
+export type Outcomes = Readonly<Record<(typeof COUNTS)[number], number>> & { readonly isComplete: boolean };
 
 /** The builds of a span of days; null where no sync has covered any of them. */
 export interface SpanOutcomes extends Span {
@@ -26,16 +21,6 @@ export interface Kind {
   readonly before: number;
 }
 
-export const NO_BUILDS: Outcomes = {
-  builds: 0,
-  finished: 0,
-  succeeded: 0,
-  failed: 0,
-  unfinished: 0,
-  stuck: 0,
-  isComplete: true,
-};
-
 /** The outcomes of each span, from rows by day. */
 export function outcomesBySpan(rows: readonly Row[], period: Period): SpanOutcomes[] {
   return spansOf(period).map((span) => ({ ...span, outcomes: outcomesOf(rows, span) }));
@@ -48,37 +33,33 @@ export function outcomesOf(rows: readonly Row[], days: Days | null): Outcomes | 
     const number = dayNumber(day);
     return finished !== null && number >= days.first && number <= days.last;
   });
-  if (known.length === 0) return null;
-  const sum = (name: string) => known.reduce((total, row) => total + Number(row[name] ?? 0), 0);
-  return {
-    builds: sum("builds"),
-    finished: sum("finished"),
-    succeeded: sum("succeeded"),
-    failed: sum("failed"),
-    unfinished: sum("unfinished"),
-    stuck: sum("stuck"),
-    isComplete: known.every((row) => row.is_complete === true),
-  };
+  return known.length === 0 ? null : sumUp(known);
 }
+
+function sumUp(rows: readonly Row[]): Outcomes {
+  const sums = Object.fromEntries(COUNTS.map((name) => [name, sumIn(rows, name)])) as Omit<
+    Outcomes,
+    "isComplete"
+  >;
+  return { ...sums, isComplete: rows.every((row) => row.is_complete === true) };
+}
+
+export const NO_BUILDS = sumUp([]);
 
 /** The failures by class, the most frequent of the period first; rows have a day, a class and a count. */
 export function kindsOf(rows: readonly Row[], { first, last }: Days): Kind[] {
-  const byKind = new Map<string, Map<number, number>>();
-  for (const { day, error_class, failures } of rows) {
-    const name = String(error_class);
-    const byDay = byKind.get(name) ?? new Map<number, number>();
-    byDay.set(dayNumber(day), Number(failures));
-    byKind.set(name, byDay);
-  }
-  const sum = (byDay: Map<number, number>, isIn: (day: number) => boolean) =>
-    [...byDay].reduce((total, [day, count]) => (isIn(day) ? total + count : total), 0);
-  return [...byKind]
-    .map(([name, byDay]) => ({
-      name,
-      byDay,
-      now: sum(byDay, (day) => day >= first && day <= last),
-      before: sum(byDay, (day) => day < first),
-    }))
+  const names = new Set(rows.map(({ error_class }) => String(error_class)));
+  return [...names]
+    .map((name) => {
+      const days = byDay(
+        rows.filter(({ error_class }) => String(error_class) === name),
+        "failures",
+      );
+      const sum = (isIn: (day: number) => boolean) =>
+        [...days].reduce((total, [day, count]) => (isIn(day) ? total + count : total), 0);
+      const now = sum((day) => day >= first && day <= last);
+      return { name, byDay: days, now, before: sum((day) => day < first) };
+    })
     .sort((a, b) => b.now - a.now || b.before - a.before || (a.name < b.name ? -1 : 1));
 }
 

@@ -18,11 +18,9 @@ export function drawStrip(outcomes: readonly string[], of: string, places = 20):
   const start = width - shown.length * STEP + 2;
   const path = (draw: string, isOne: (outcome: string) => boolean) =>
     shown.flatMap((outcome, place) => (isOne(outcome) ? [`M${start + place * STEP} ${draw}`] : [])).join("");
-  const [up, down, mid] = [
-    path("10V4", (outcome) => outcome === "succeeded"),
-    path("12v8", (outcome) => outcome === "failed"),
-    path("9.5v3", (outcome) => outcome !== "succeeded" && outcome !== "failed"),
-  ];
+  const up = path("10V4", (outcome) => outcome === "succeeded");
+  const down = path("12v8", (outcome) => outcome === "failed");
+  const mid = path("9.5v3", (outcome) => outcome !== "succeeded" && outcome !== "failed");
   const words = stripWords(shown, of);
   return html`<svg class="wl" role="img" aria-label="${words}" width="${width}" height="22"
     viewBox="0 0 ${width} 22" preserveAspectRatio="xMaxYMid slice"><title>${words}</title>

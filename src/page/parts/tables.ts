@@ -73,10 +73,8 @@ function renderSorts<R>(columns: readonly Column<R>[], sort: SortFacts): Markup 
 const sortHref = ({ path, kept }: SortFacts, by: string): string => withQuery(path, { ...kept, sort: by });
 
 function renderCell<R>({ cell, isName, isNumber, isWide, label }: Column<R>, row: R): Markup {
-  const classes = [isName && "pname", isNumber && "num", isWide ? "wide" : !isName && "right"].filter(
-    Boolean,
-  );
-  const kind = classes.length === 0 ? "" : html` class="${classes.join(" ")}"`;
+  const classes = [isName && "pname", isNumber && "num", isWide ? "wide" : !isName && "right"];
+  const kind = html` class="${classes.filter(Boolean).join(" ")}"`;
   const tag = label === undefined ? "" : html` data-l="${label}"`;
   return isName
     ? html`<th role="rowheader" scope="row"${kind}>${cell(row)}</th>`

@@ -1,10 +1,8 @@
 import { html, type Markup } from "./html.ts";
 import { type MarkKind, mark } from "./marks.ts";
 
-/** How a verdict looks: `bad` is tinted, `some` is not; the same for `warn` and `known`. `flat` is plain. */
-export type VerdictLook = "bad" | "some" | "good" | "warn" | "known" | "flat" | "idle";
-
-const MARKS: Record<VerdictLook, { kind: MarkKind; word: string }> = {
+/** The mark of each look: `bad` is tinted, `some` is not; the same for `warn` and `known`. `flat` is plain. */
+const MARKS = {
   bad: { kind: "bad", word: "Something is broken" },
   some: { kind: "bad", word: "Something is broken" },
   good: { kind: "good", word: "Good" },
@@ -12,7 +10,9 @@ const MARKS: Record<VerdictLook, { kind: MarkKind; word: string }> = {
   known: { kind: "warn", word: "Something broke, as on other days" },
   flat: { kind: "flat", word: "Nothing new" },
   idle: { kind: "idle", word: "Not known" },
-};
+} as const satisfies Record<string, { kind: MarkKind; word: string }>;
+
+export type VerdictLook = keyof typeof MARKS;
 
 interface VerdictBarFacts {
   readonly look: VerdictLook;
