@@ -40,3 +40,7 @@ export function expectHarmless(page: string, name: string): void {
     name,
   ).toEqual([]);
 }
+
+/** The verdict of a page, and what speaks for it. */
+export const headingOf = (page: string): string => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
+export const saysOf = (page: string): string => textOf(/<p class="say">(.*?)<\/p>/s.exec(page)?.[1] ?? "");

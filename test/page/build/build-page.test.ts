@@ -7,7 +7,7 @@ import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.t
 import { offeredRows } from "../../support/block-offers.ts";
 import { cpuMsOf } from "../../support/cpu-time.ts";
 import { usePages } from "../../support/mirror-pages.ts";
-import { blockOf, expectHarmless, mainOf, textOf } from "../../support/page-text.ts";
+import { blockOf, expectHarmless, headingOf, mainOf, saysOf, textOf } from "../../support/page-text.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 import { refreshPages, seedPages, servePages } from "../../support/served-pages.ts";
 import { createToldBuild, withTold } from "../../support/told-build.ts";
@@ -100,9 +100,6 @@ describe("the same error", () => {
 
 describe("the page of a build", () => {
   const pages = usePages((url) => seedPages(url, MORE));
-
-  const headingOf = (page: string) => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
-  const saysOf = (page: string) => textOf(/<p class="say">(.*?)<\/p>/s.exec(page)?.[1] ?? "");
 
   it("begins with the line that went wrong; the title and the icon say it too", async () => {
     const page = await pages.page("/build/3000");

@@ -1,20 +1,14 @@
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
-import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
-import { blockOf, expectHarmless, rowsOf, textOf } from "../../support/page-text.ts";
+import { openMirrorPages, usePages } from "../../support/mirror-pages.ts";
+import { blockOf, expectHarmless, headingOf, rowsOf, textOf } from "../../support/page-text.ts";
 import { refreshPages, seedPages } from "../../support/served-pages.ts";
 
-let pages: MirrorPages;
-
-beforeAll(async () => {
-  pages = await openMirrorPages();
-  return () => pages[Symbol.asyncDispose]();
-});
+const pages = usePages();
 afterEach(() =>
   run("truncate sync.runs, sync.walks, mirror.projects restart identity cascade; delete from rollup.state"),
 );
 
-const headingOf = (page: string) => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
 const run = (text: string) => pages.asOwner((sql) => sql.unsafe(text));
 
 /** A sync that began 100 s ago, or as long ago as is said, with a page of each list a second ago. */

@@ -2,12 +2,17 @@ import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { offeredRows } from "../../support/block-offers.ts";
 import { openMirrorPages, usePages } from "../../support/mirror-pages.ts";
-import { blockOf, expectHarmless, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
+import {
+  blockOf,
+  expectHarmless,
+  headingOf,
+  mainOf,
+  rowsOf,
+  saysOf,
+  textOf,
+} from "../../support/page-text.ts";
 import { expectGolden } from "../../support/page-words.ts";
 import { seedPages } from "../../support/served-pages.ts";
-
-const headingOf = (page: string) => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
-const saysOf = (page: string) => textOf(/<p class="say">(.*?)<\/p>/s.exec(page)?.[1] ?? "");
 
 /** The page over a seeded mirror that a statement changed. */
 async function pageAfter(statement: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
-import { type MirrorPages, openMirrorPages } from "../../support/mirror-pages.ts";
+import { usePages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, textOf } from "../../support/page-text.ts";
 import { type ServedPages, seedPages, servePages } from "../../support/served-pages.ts";
 
@@ -24,7 +24,9 @@ const ROWS = `
   from unnest(array['700', '701']) as project;
 `;
 
-let pages: MirrorPages;
+const pages = usePages((url) => seedPages(url, ROWS));
+afterAll(() => pages.asOwner((sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`)));
+
 const grant = (withPeople: boolean) =>
   pages.asOwner(async (sql) =>
     grantReader(sql, await planReaderGrant(sql, role, { withPeople, withInterface: true })),
@@ -36,14 +38,6 @@ async function asReader(fn: (served: ServedPages) => Promise<void>): Promise<voi
   await using served = await servePages(url.href);
   await fn(served);
 }
-
-beforeAll(async () => {
-  pages = await openMirrorPages((url) => seedPages(url, ROWS));
-});
-afterAll(async () => {
-  await pages?.asOwner((sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`));
-  await pages?.[Symbol.asyncDispose]();
-});
 
 describe("who maintains a project", () => {
   it("is in report_people.failing_projects, beside all that report.failing_projects says", async () => {
