@@ -2,29 +2,8 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 /** In the order of the sheet: what narrows the window, and paper, come last. */
-const SUBJECTS = [
-  "base",
-  "shell",
-  "marks",
-  "verdict",
-  "blocks",
-  "filters",
-  "fails",
-  "strips",
-  "tables",
-  "rows",
-  "charts",
-  "trends",
-  "arrivals",
-  "builds",
-  "errors",
-  "empty",
-  "glance",
-  "fingers",
-  "progress",
-  "narrow",
-  "media",
-];
+const SUBJECTS = `base shell marks verdict blocks filters fails strips tables rows charts trends arrivals
+  builds errors empty glance fingers progress narrow media`.split(/\s+/);
 
 export interface StyleSheet {
   readonly text: string;

@@ -183,8 +183,6 @@ describe("every reply", () => {
       expect(headers.get("referrer-policy"), path).toBe("no-referrer");
     }
     expect((await pages.get(style)).headers.get("cache-control")).toContain("immutable");
-    const links = [...page.matchAll(/\s(?:href|src|action)="([^"]*)"/g)].map(([, link = ""]) => link);
-    expect(links.filter((link) => !/^(?:[/#]|data:image\/svg\+xml,)/.test(link))).toEqual([]);
   });
 
   it("is to a GET or HEAD; other methods and unknown paths get a page that says so", async () => {
@@ -200,22 +198,9 @@ describe("every reply", () => {
     expect(await absent.text()).toContain("There is no page at this address");
     expect((await pages.get("/report/fact_builds.csv", { method: "HEAD" })).status).toBe(200);
   });
-
-  it("names no host that the client made up", async () => {
-    const reply = await pages.get("/", { headers: { "x-forwarded-host": "evil.example.net" } });
-    expect(await reply.text()).not.toContain("evil.example.net");
-  });
 });
 
 describe("without data or database", () => {
-  it("an empty mirror has words of its own", async () => {
-    await using served = await openMirrorPages();
-    const page = textOf(await served.page("/"));
-    expect(page).toContain("Nothing is known yet: no sync has read the list of builds.");
-    expect(page).toContain("No data yet never synced");
-    expect(await (await served.get("/report/fact_builds.csv")).text()).toMatch(/^build_id,[^\n]*\r\n$/);
-  });
-
   it.each([
     [
       "old data are called so",

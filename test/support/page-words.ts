@@ -21,8 +21,11 @@ function wordsOf(page: string): string {
       (text, [moving, name]) => text.replace(moving, name),
       textOf(html).replace(/\s+/g, " ").trim(),
     );
+  /** A link stands behind its words. */
+  const withLinks = (html: string) =>
+    html.replace(/<a [^>]*?href="([^"]*)"[^>]*>(.*?)<\/a>/gs, (_, href, words) => `${words} [${href}]`);
   const all = (html: string, pattern: RegExp) =>
-    [...html.matchAll(pattern)].map(([, found = ""]) => still(found));
+    [...html.matchAll(pattern)].map(([, found = ""]) => still(withLinks(found)));
   const main = page.split("<main")[1] ?? "";
   const verdict = main.split('<section class="verdict')[1]?.split("</section>")[0] ?? main;
   const blocks = main.split(/<section class="block[^"]*" id=/).slice(1);

@@ -71,10 +71,10 @@ interface Block<
 
 export const block = <Scope, A extends Asked, Body extends BlockBody, More = unknown, Said = unknown>(
   one: Block<Scope, A, Body, More, Said>,
-): Block<Scope, A, Body, More, Said> => one;
+) => one;
 export const part = <Scope, A extends Asked, Drawn, More = unknown, Said = unknown>(
   one: Part<Scope, A, Drawn, More, Said>,
-): Part<Scope, A, Drawn, More, Said> => one;
+) => one;
 
 type Column<Scope> = readonly Block<Scope>[];
 

@@ -299,11 +299,4 @@ describe("the page of a build", () => {
       await pages.asOwner((owner) => owner.unsafe(`drop owned by ${role}; drop role ${role}`));
     }
   });
-
-  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
-    const page = await pages.page("/build/3000");
-    const rows = await offeredRows(pages, page);
-    expect(Object.keys(rows).toSorted()).toEqual(["facts", "same", "series", "states", "why"]);
-    expect(rows.facts?.map(({ build_id }) => build_id)).toEqual(["3000"]);
-  });
 });

@@ -71,9 +71,11 @@ describe("an answer", () => {
   });
   const still = (all: unknown) => JSON.stringify(all).replace(/"(?:replica_)?lag_s":[\d.]+/g, "");
 
-  it("of no rows is an empty array", async () => {
-    const reply = await pages.get("/report/fact_builds.json?until=2001-01-01");
-    expect(await reply.text()).toBe("[]\n");
+  it("of no rows is an empty array, or the names of the columns", async () => {
+    const text = async (format: string) =>
+      (await pages.get(`/report/fact_builds.${format}?until=2001-01-01`)).text();
+    expect(await text("json")).toBe("[]\n");
+    expect(await text("csv")).toMatch(/^build_id,[^\n]*\r\n$/);
   });
 
   it.each([

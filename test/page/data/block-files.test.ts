@@ -164,6 +164,7 @@ describe("every block of every page", () => {
     "/dictionary",
     "/project/p07",
     "/project?slug=..",
+    "/project/big?version=v7&type=html&versions=all",
     "/build/2000",
     "/build/6003",
     "/build/h11",

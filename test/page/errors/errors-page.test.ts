@@ -183,12 +183,6 @@ describe("the page of errors", () => {
     expect(block).not.toContain("kiln1");
   });
 
-  it("never calls a choice that leaves nothing good, and names the nearest kind", async () => {
-    const page = await pages.page("/errors?kind=timeot");
-    expect(page).toContain('href="/errors?kind=timeout">Did you mean Timed out?');
-    expect((await pages.get("/errors?since=soon")).status).toBe(400);
-  });
-
   it("says of a long period that the counts of lines are those of all time", async () => {
     await using served = await openMirrorPages((url) =>
       seedDays(

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { offeredRows } from "../../support/block-offers.ts";
 import { openMirrorPages, usePages } from "../../support/mirror-pages.ts";
 import { blockOf, mainOf, textOf } from "../../support/page-text.ts";
 import { expectGolden } from "../../support/page-words.ts";
@@ -55,13 +54,6 @@ describe("the page of now", () => {
     expect(rowsOf(await pages.page("/?show=never"))).toHaveLength(HOSTILE);
   });
 
-  it("never calls a choice that leaves nothing good, and names the nearest kind", async () => {
-    const page = await pages.page("/?why=dependncy");
-    const block = textOf(blockOf(page, "failing"));
-    expect(blockOf(page, "failing")).toMatch(/href="\/\?why=dependency">Did you mean Missing dependency\?/);
-    expect(block).not.toMatch(/none found|nothing fails/i);
-  });
-
   it("says why builds failed, what has not finished and what was fixed", async () => {
     const page = await pages.page("/");
     expect(textOf(blockOf(page, "why"))).toMatch(/Why, last 24 h 1\D[\s\S]*Missing dependency1/);
@@ -69,13 +61,6 @@ describe("the page of now", () => {
       /2000\D*pip[\s\S]*still “building” when last seen[\s\S]*1 stuck build/,
     );
     expect(textOf(blockOf(page, "fixed"))).toContain("None yet.");
-  });
-
-  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
-    const page = await pages.page("/");
-    // What fails, why, what is open, and what was fixed.
-    const rows = Object.entries(await offeredRows(pages, page)).map(([id, { length }]) => [id, length]);
-    expect(Object.fromEntries(rows)).toEqual({ failing: 1 + HOSTILE, why: 1, stuck: 1, fixed: 0 });
   });
 });
 
@@ -132,5 +117,6 @@ describe("a mirror that knows nothing yet", () => {
       expect(text, path).toContain("Nothing is known yet");
       expect(text, path).toContain("docmirror sync");
     }
+    expect(textOf(await served.page("/"))).toContain("No data yet never synced");
   });
 });

@@ -109,11 +109,6 @@ describe("the builds of a project", () => {
       "5003 bad",
     ]);
   });
-
-  it("are never called good where the choice leaves none: the nearest version is named", async () => {
-    const block = blockOf(await pages.page("/project/alpha?version=stabel&type=html"), "builds");
-    expect(block).toContain('href="/project/alpha?version=stable&amp;type=html">Did you mean');
-  });
 });
 
 describe("what fails of a project", () => {
@@ -130,6 +125,7 @@ describe("what fails of a project", () => {
     const page = await pages.page("/project/lost");
     expect(failsOf(page)).toHaveLength(1);
     expect(failsOf(page)[0]).toContain("named /api/v1/version/901/");
+    expect(Object.keys(await offeredRows(pages, page))).toHaveLength(8);
     const rows = rowsOf(page, "versions");
     expect(rows.map(([name]) => name)).toEqual([
       "version not known · htmlnamed /api/v1/version/901/",
@@ -209,18 +205,5 @@ describe("two projects of one slug", () => {
     expect(stripOf(other)).toEqual(["8001 bad"]);
     expect(blockOf(other, "builds")).toContain('href="/project/twin?id=108#builds"');
     expect(stripOf(await pages.page("/project/twin?id=105"))).toEqual(["9001 good"]);
-  });
-});
-
-describe("the page of a project", () => {
-  it("offers every block as files, and its SQL, which runs as it is shown", async () => {
-    for (const path of [
-      "/project/alpha",
-      "/project/alpha?version=latest&type=html&versions=all",
-      "/project/lost",
-    ]) {
-      const page = await pages.page(path);
-      expect(Object.keys(await offeredRows(pages, page))).toHaveLength(8);
-    }
   });
 });
