@@ -28,11 +28,10 @@ function wordsOf(page: string): string {
     [...html.matchAll(pattern)].map(([, found = ""]) => still(withLinks(found)));
   const main = page.split("<main")[1] ?? "";
   const verdict = main.split('<section class="verdict')[1]?.split("</section>")[0] ?? main;
-  const blocks = main.split(/<section class="block[^"]*" id=/).slice(1);
-  const told = blocks.flatMap((block) => {
-    const [title = ""] = all(block, /<h2[^>]*>(.*?)<\/h2>/gs);
-    const says = all(block, /<(?:p class="(?:note|more|took)"|div class="empty")>(.*?)<\/(?:p|div)>/gs);
-    return [`## ${title}`, ...says];
+  const told = main.split(/<section class="block[^"]*" id=/).flatMap((block, place) => {
+    const title = place === 0 ? [] : [`## ${all(block, /<h2[^>]*>(.*?)<\/h2>/gs)[0] ?? ""}`];
+    const says = /<(?:p class="(?:note|more|took|acts-inline)"|div class="empty")>(.*?)<\/(?:p|div)>/gs;
+    return [...title, ...all(block, says)];
   });
   return [
     ...all(page.split("<body")[0] ?? "", /<title>(.*?)<\/title>/g).map((title) => `# ${title}`),
