@@ -1,7 +1,7 @@
+import { afterAll, beforeAll } from "vitest";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
 import { type ServedPages, servePages } from "./served-pages.ts";
-import { afterAll, beforeAll } from "vitest";
 
 /** The pages over a mirror of their own, which goes when they close. */
 export interface MirrorPages extends ServedPages {

@@ -1,16 +1,51 @@
 import { counted, grouped } from "../../base/text.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, type BlockPage, block, drawBlocks, filesOf, part, type Row, renderHead, renderNoRows } from "../parts/block.ts";
-import { nearestChoices, readPageNumber, readText, renderChips, renderPager, renderSearchForm } from "../parts/choices.ts";
+import {
+  askEach,
+  type BlockPage,
+  block,
+  drawBlocks,
+  filesOf,
+  part,
+  type Row,
+  renderHead,
+  renderNoRows,
+} from "../parts/block.ts";
+import {
+  nearestChoices,
+  readPageNumber,
+  readText,
+  renderChips,
+  renderPager,
+  renderSearchForm,
+} from "../parts/choices.ts";
 import type { Address, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { type Link, type Query, withQuery } from "../parts/links.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { findNearestProjects } from "../parts/projects.ts";
 import { renderListTable } from "../parts/tables.ts";
-import { findBuildHit, findProjectRows, type ProjectListRow, projectColumns, renderBuildHit, renderListKey } from "./project-rows.ts";
-import { askForCountedProjects, askForProjects, askForSlugs, isState, PROJECT_SORTS, PROJECTS_PER_PAGE, type ProjectSort, type ProjectsChoice, STATES, type State } from "./projects-questions.ts";
+import {
+  findBuildHit,
+  findProjectRows,
+  type ProjectListRow,
+  projectColumns,
+  renderBuildHit,
+  renderListKey,
+} from "./project-rows.ts";
+import {
+  askForCountedProjects,
+  askForProjects,
+  askForSlugs,
+  isState,
+  PROJECT_SORTS,
+  PROJECTS_PER_PAGE,
+  type ProjectSort,
+  type ProjectsChoice,
+  STATES,
+  type State,
+} from "./projects-questions.ts";
 import { findSearched } from "./searched.ts";
 
 const PATH = "/projects";
