@@ -161,12 +161,7 @@ function readDotEnv(cwd: string, faults: string[]): Environment {
   }
 }
 
-function readSecret(
-  name: string,
-  path: string,
-  cut: (text: string) => string,
-  faults: string[],
-): Given | undefined {
+function readSecret(name: string, path: string, cut: (text: string) => string, faults: string[]) {
   try {
     const text = cut(readFileSync(path, "utf8"));
     if (text !== "") return { text, source: `file ${path}`, label: `${name} ${path}` };

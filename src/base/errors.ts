@@ -122,12 +122,7 @@ export class HttpStatusError extends UpstreamError {
 
   constructor(
     message: string,
-    facts: UpstreamFacts & {
-      status: number;
-      retryAfterMs?: number | undefined;
-      askedAt?: Date | undefined;
-      observedAt?: Date | undefined;
-    },
+    facts: UpstreamFacts & Partial<Omit<HttpStatusError, keyof UpstreamError>> & { status: number },
   ) {
     super(message, facts);
     this.status = facts.status;

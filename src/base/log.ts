@@ -53,9 +53,8 @@ const SHOWN = new Set(["level", "time", "msg", "run_id", "resource"]);
  * facts behind it, and each longer one on a line of its own, as it is, so that a command can be copied.
  */
 export function prettyMessage(line: Record<string, unknown>): string {
-  const run = line.run_id === undefined ? [] : [`run ${line.run_id}`];
-  const list = line.resource === undefined ? [] : [String(line.resource)];
-  const about = [...run, ...list].join(" ");
+  const run = line.run_id === undefined ? undefined : `run ${line.run_id}`;
+  const about = [run, line.resource].filter((part) => part !== undefined).join(" ");
   const short: string[] = [];
   const long: string[] = [];
   for (const [name, value] of Object.entries(line)) {

@@ -31,8 +31,7 @@ export interface NotifyOptions {
 /** One round: notes what is news, then sends what is due. Throws `StoreError`, and the signal's reason. */
 export async function notify(options: NotifyOptions): Promise<Delivered> {
   const { databaseUrl, webhook, clock, log, signal } = options;
-  const { url, key, format } = webhook;
-  const receiver = createReceiver({ url, key, format, proxies: options.proxies, clock });
+  const receiver = createReceiver({ ...webhook, proxies: options.proxies, clock });
   try {
     return await withSql(databaseUrl, { applicationName: "docmirror notify", max: 1 }, async (sql) => {
       try {
@@ -94,12 +93,7 @@ export async function collectNotices(
   return collected;
 }
 
-async function look(
-  tx: TransactionSql,
-  source: NoticeSource,
-  settings: LookSettings,
-  wanted: Wanted,
-): Promise<number | "begun"> {
+async function look(tx: TransactionSql, source: NoticeSource, settings: LookSettings, wanted: Wanted) {
   await tx`select set_config('statement_timeout', ${LOOK_WITHIN}, true), set_config('jit', 'off', true)`;
   const { name } = source;
   const [mark] = await tx<{ position: string; is_old: boolean; is_due: boolean }[]>`

@@ -32,11 +32,8 @@ const KEPT_WAITING = "7 days";
 const KEPT = "30 days";
 const MOST_FORGOTTEN = 1000;
 
-interface ClaimedNotice extends Message {
-  noticeId: number;
-  /** This one included. */
-  tries: number;
-}
+/** `tries` are with the one under way. */
+type ClaimedNotice = Message & { noticeId: number; tries: number };
 
 /** Claims the oldest notice that is due, for 60 s. Null when none is. */
 async function claimNotice(sql: Sql): Promise<ClaimedNotice | null> {
@@ -51,13 +48,6 @@ async function claimNotice(sql: Sql): Promise<ClaimedNotice | null> {
     returning id as "noticeId", message_id as id, type, data, tries,
       to_char(noted_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as timestamp`;
   return notice ?? null;
-}
-
-/** Notes that the receiver has confirmed a notice, whatever became of its claim. */
-async function markDelivered(sql: Sql, { noticeId }: ClaimedNotice): Promise<void> {
-  await sql`
-    update sync.notices set delivered_at = now(), given_up_at = null, error = null
-    where id = ${noticeId} and delivered_at is null`;
 }
 
 /**
@@ -175,19 +165,14 @@ export interface Delivered {
  * start. A failed one is repeated later, and one whose result could not be stored too, with the same id. Throws `StoreError`,
  * and the signal's reason.
  */
-export async function deliverNotices({
-  sql,
-  receiver,
-  beginWithinMs,
-  log,
-  signal,
-}: {
+export async function deliverNotices(options: {
   sql: Sql;
   receiver: Receiver;
   beginWithinMs: number;
   log: Logger;
   signal: AbortSignal;
 }): Promise<Delivered> {
+  const { sql, receiver, beginWithinMs, log, signal } = options;
   const until = performance.now() + beginWithinMs;
   const counts = { delivered: 0, failed: 0 };
   return withStoreErrors("deliver notices", async () => {
@@ -202,7 +187,10 @@ export async function deliverNotices({
       const facts = { notice_id: noticeId, message_id: id, type, tries };
       const { error } = answer;
       if (error === null) {
-        await markDelivered(sql, notice);
+        // Whatever became of its claim.
+        await sql`
+          update sync.notices set delivered_at = now(), given_up_at = null, error = null
+          where id = ${noticeId} and delivered_at is null`;
         counts.delivered++;
         log.info(facts, "notice delivered");
         continue;

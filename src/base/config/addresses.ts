@@ -19,9 +19,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Hides the secrets in a URL: the password, the user name of an HTTP URL without a password (it may be a
- * token), and query parameters with names such as `token`. Works on text, so that a URL that cannot be parsed
- * is masked too.
+ * Hides the secrets in a URL: the password, the user name of an HTTP URL without a password (it may be a token), and query
+ * parameters with names such as `token`. Works on text, so that a URL that cannot be parsed is masked too.
  */
 export function maskUrl(text: string): string {
   return text

@@ -25,25 +25,32 @@ const EXAMPLE = 'it needs five fields, minute to weekday, such as "17 2 * * *"';
 /** Five fields, or six with seconds first, or a nickname such as @daily. */
 export const cron: Parse<string> = (text) => {
   const faults = findCronFaults(text);
-  if (faults.length > 0) return { fault: `is not a cron line: ${faults.join(", ")}` };
-  return { value: normalizeCron(text) };
+  return faults.length > 0
+    ? { fault: `is not a cron line: ${faults.join(", ")}` }
+    : { value: normalizeCron(text) };
 };
 
 /**
- * Says why a text is not a cron line: a sentence for each wrong field, with its text and its range. Empty for
- * a valid line. A line has five fields, or six with seconds first. Numbers and steps are checked here,
- * because node-cron accepts a step that is longer than its field, and expands a range before it checks its
- * ends.
+ * Says why a text is not a cron line: a sentence for each wrong field, with its text and its range. Empty for a valid line. A
+ * line has five fields, or six with seconds first. Numbers and steps are checked here, because node-cron accepts a step that is
+ * longer than its field, and expands a range before it checks its ends.
  */
 export function findCronFaults(line: string): string[] {
   const text = line.trim();
-  if (text.startsWith("@")) return isCron(text) ? [] : [`there is no ${text}; write ${NICKNAMES}`];
+  if (text.startsWith("@"))
+    return validateDetailed(text).valid ? [] : [`there is no ${text}; write ${NICKNAMES}`];
   const odd = /[^a-z0-9\-*/,#?\s]/iu.exec(text)?.[0];
   if (odd !== undefined) return [`${odd} is not allowed in it; ${EXAMPLE}`];
   const texts = text.split(/\s+/);
-  if (texts.length !== 5 && texts.length !== 6) return [`it has ${count(texts)}; ${EXAMPLE}`];
+  if (texts.length !== 5 && texts.length !== 6) {
+    const count = texts.length === 1 ? "one field" : `${texts.length} fields`;
+    return [`it has ${count}; ${EXAMPLE}`];
+  }
   const fields = FIELDS.slice(FIELDS.length - texts.length);
-  const faults = fields.flatMap((field, index) => findFieldFault(field, texts[index] ?? "") ?? []);
+  const faults = fields.flatMap((field, index) => {
+    const found = (texts[index] ?? "").split(",").map((token) => findTokenFault(field, token));
+    return found.find((fault) => fault !== undefined) ?? [];
+  });
   if (faults.length > 0) return faults;
   const judged = validateDetailed(texts.join(" "));
   return judged.valid
@@ -54,22 +61,6 @@ export function findCronFaults(line: string): string[] {
 /** The line as node-cron reads it: with one blank between its fields. */
 export function normalizeCron(line: string): string {
   return line.trim().split(/\s+/).join(" ");
-}
-
-function isCron(text: string): boolean {
-  return validateDetailed(text).valid;
-}
-
-function count(texts: readonly string[]): string {
-  return texts.length === 1 ? "one field" : `${texts.length} fields`;
-}
-
-function findFieldFault(field: CronField, text: string): string | undefined {
-  for (const token of text.split(",")) {
-    const fault = findTokenFault(field, token);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
 }
 
 function findTokenFault({ name, min, max }: CronField, token: string): string | undefined {

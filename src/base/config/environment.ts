@@ -20,16 +20,13 @@ export function canRedraw(stream: { isTty: boolean }, env: Environment = process
   return stream.isTty && env.TERM !== "dumb" && (env.CI ?? "") === "";
 }
 
-/** What systemd asks of a process with `WatchdogSec`. */
-export interface Watchdog {
-  /** The time without a message after which systemd ends the process. */
-  withinMs: number;
-  /** The environment of the program that sends the messages. */
-  env: Record<string, string>;
-}
+export type Watchdog = NonNullable<ReturnType<typeof findWatchdog>>;
 
-/** Null where no supervisor waits for messages of this process: see sd_watchdog_enabled(3). */
-export function findWatchdog(env: Environment = process.env, pid = process.pid): Watchdog | null {
+/**
+ * What systemd asks of this process with `WatchdogSec`: the time without a message after which it ends the process, and the
+ * environment of the program that sends the messages. Null where nobody waits for messages: see sd_watchdog_enabled(3).
+ */
+export function findWatchdog(env: Environment = process.env, pid = process.pid) {
   const { NOTIFY_SOCKET = "", WATCHDOG_USEC = "", WATCHDOG_PID = String(pid), PATH = "" } = env;
   const withinMs = Number(WATCHDOG_USEC) / 1000;
   if (NOTIFY_SOCKET === "" || !(withinMs > 0) || WATCHDOG_PID !== String(pid)) return null;

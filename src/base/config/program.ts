@@ -10,9 +10,8 @@ const SCRIPT = join(ROOT, "bin", "docmirror.js");
 let name: string | undefined;
 
 /**
- * What to type to run this very program from this folder: `docmirror` where that name leads to it, else
- * `npx docmirror` in a checkout or a project, else the path. Elsewhere npx would ask the registry, where the
- * name may be a stranger's.
+ * What to type to run this very program from this folder: `docmirror` where that name leads to it, else `npx docmirror` in a
+ * checkout or a project, else the path. Elsewhere npx would ask the registry, where the name may be a stranger's.
  */
 export function programName(): string {
   name ??= isOnPath() ? "docmirror" : isNpxOurs() ? "npx docmirror" : scriptPath();

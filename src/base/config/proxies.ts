@@ -82,9 +82,8 @@ export function showProxy(proxy: URL): string {
 }
 
 /**
- * The entry of NO_PROXY that matches this host: `*`, a name, an address, or a network such as 10.0.0.0/8. A
- * name also matches all names below it, with or without a leading dot or `*.`. An entry with a port matches
- * only that port.
+ * The entry of NO_PROXY that matches this host: `*`, a name, an address, or a network such as 10.0.0.0/8. A name also matches
+ * all names below it, with or without a leading dot or `*.`. An entry with a port matches only that port.
  */
 function findExemption(target: URL, hosts: string): string | undefined {
   const host = bare(target.hostname);

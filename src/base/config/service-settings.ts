@@ -4,9 +4,8 @@ import * as values from "./setting.ts";
 /** The service, and how it is asked. They stand apart from the other settings because `docmirror/client` needs no more. */
 export const SERVICE_SETTINGS = {
   /**
-   * Without query and fragment. The path prefix is kept without a closing slash ("/" when there is none), so
-   * join with `baseUrl.pathname.replace(/\/$/, "") + "/api/v1/"`. May contain credentials: print it only
-   * through `maskUrl`.
+   * Without query and fragment. The path prefix is kept without a closing slash ("/" when there is none), so join with
+   * `baseUrl.pathname.replace(/\/$/, "") + "/api/v1/"`. May contain credentials: print it only through `maskUrl`.
    */
   baseUrl: {
     name: "DOCMIRROR_BASE_URL",

@@ -2,9 +2,8 @@ import { resolve } from "node:path";
 import { readHostName } from "./addresses.ts";
 
 /**
- * A setting, defined once. The flags, `.env.example`, `docmirror config`, the help, the check for unknown
- * names and the type of the value all come from here. Code uses a setting's key in SETTINGS, which names the
- * unit where there is one.
+ * A setting, defined once. The flags, `.env.example`, `docmirror config`, the help, the check for unknown names and the type of
+ * the value all come from here. Code uses a setting's key in SETTINGS, which names the unit where there is one.
  */
 export interface Setting<T = unknown> {
   /** The name in the environment and in `.env`. `NAME_FILE` names a file that holds the value. Its flag is `flagOf`. */
@@ -85,13 +84,15 @@ export interface Surroundings {
   readonly isTty: boolean;
 }
 
-export function whole(min: number, max: number): Parse<number> {
-  return (text) => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= min && value <= max) return { value };
-    return { fault: `is not a whole number from ${min} to ${max}` };
+const numeric = (form: RegExp, what: string) => (min: number, max: number) => {
+  return (text: string): Parsed<number> => {
+    const value = form.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max ? { value } : { fault: `is not a ${what} from ${min} to ${max}` };
   };
-}
+};
+
+export const whole = numeric(/^\d{1,15}$/, "whole number");
+export const decimal = numeric(/^(?:\d+\.?\d*|\.\d+)$/, "number");
 
 /** Reads as `parse` does, and gives what `map` makes of the value. */
 function mapped<T, U>(parse: Parse<T>, map: (value: T) => U): Parse<U> {
@@ -118,14 +119,6 @@ export function wordOr<const W extends string, T>(word: W, parse: Parse<T>): Par
   };
 }
 
-export function decimal(min: number, max: number): Parse<number> {
-  return (text) => {
-    const value = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= min && value <= max) return { value };
-    return { fault: `is not a number from ${min} to ${max}` };
-  };
-}
-
 /** One of these words, in any case. The words are its `choices`, for the completion. */
 export function oneOf<const T extends string>(...choices: T[]): Parse<T> & { choices: readonly T[] } {
   const parse: Parse<T> = (text) => {
@@ -137,12 +130,6 @@ export function oneOf<const T extends string>(...choices: T[]): Parse<T> & { cho
 
 export const onOff = mapped(oneOf("on", "off"), (word) => word === "on");
 
-export const duration: Parse<number> = (text) => {
-  const value = parseDuration(text);
-  if (value === undefined) return { fault: "is not a time with its unit, such as 90s, 2h or 1h30m" };
-  return value === 0 ? { fault: "is not longer than zero" } : { value };
-};
-
 /** A time that may be zero, and has an end: a moment minus a longer one may be no date. */
 export const durationUpTo =
   (mostMs: number): Parse<number> =>
@@ -151,6 +138,11 @@ export const durationUpTo =
     if (value === undefined) return { fault: "is not a time with its unit, such as 90s, 2h or 1h30m" };
     return value > mostMs ? { fault: `is longer than ${mostMs / 86_400_000}d` } : { value };
   };
+
+export const duration: Parse<number> = (text) => {
+  const parsed = durationUpTo(Number.POSITIVE_INFINITY)(text);
+  return "value" in parsed && parsed.value === 0 ? { fault: "is not longer than zero" } : parsed;
+};
 
 export const zone: Parse<string> = (text) => {
   const fault = "is not the IANA name of a time zone, such as Europe/Berlin";
@@ -247,25 +239,26 @@ export const projectPatterns: Parse<readonly string[]> = (text) => {
     : { fault: "is not a list of slugs, such as docs-*,pip" };
 };
 
+const anyWebUrl: Parse<URL> = (text) =>
+  URL.canParse(text) && /^https?:\/\//i.test(text)
+    ? { value: new URL(text) }
+    : { fault: "is not a URL that begins with http:// or https://" };
+
 /** Taken as it is, with a query if it has one: receivers give such URLs out whole. */
 export const webhookUrl: Parse<URL> = (text) => {
-  if (!URL.canParse(text) || !/^https?:\/\//i.test(text)) {
-    return { fault: "is not a URL that begins with http:// or https://" };
-  }
-  if (text.includes("#")) return { fault: "has a fragment; give the URL without what follows #" };
-  return { value: new URL(text) };
+  const parsed = anyWebUrl(text);
+  if ("fault" in parsed || !text.includes("#")) return parsed;
+  return { fault: "has a fragment; give the URL without what follows #" };
 };
 
 /** Keeps the path prefix without trailing slashes (the URL class keeps the one of an empty path). */
 export const webUrl: Parse<URL> = (text) => {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:\/\//i.test(text)) {
-    return { fault: "is not a URL that begins with http:// or https://" };
-  }
+  const parsed = anyWebUrl(text);
+  if ("fault" in parsed) return parsed;
   if (/[?#]/.test(text))
     return { fault: "has a query or a fragment; give the URL without what follows ? or #" };
-  url.pathname = url.pathname.replace(/\/+$/, "");
-  return { value: url };
+  parsed.value.pathname = parsed.value.pathname.replace(/\/+$/, "");
+  return parsed;
 };
 
 /** Like `webUrl`, but refuses `/api/v1` at the end, because every path of the interface begins with it. */

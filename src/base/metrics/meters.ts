@@ -28,7 +28,9 @@ export function createMeters() {
     schedule: createScheduleMeter(registry),
     registry,
   };
-  addProcessMetrics(registry);
+  // Of any Node process: memory, heap, event loop, garbage collection, open files.
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
   return meters;
 }
 
@@ -73,17 +75,8 @@ export function createBuildInfoRegistry(): Registry {
   return registry;
 }
 
-/** The metrics of any Node process: memory, heap, event loop, garbage collection, open files. */
-function addProcessMetrics(registry: Registry): void {
-  collectDefaultMetrics({ register: registry });
-  for (const name of MISNAMED) registry.removeSingleMetric(name);
-}
-
 /** Requests that wait for their turn, and requests that were sent and have no whole reply yet. */
-interface QueueDepth {
-  waiting: number;
-  running: number;
-}
+type QueueDepth = Record<"waiting" | "running", number>;
 
 export type RequestMeter = ReturnType<typeof createRequestMeter>;
 
@@ -125,11 +118,13 @@ function createRequestMeter(registry: Registry) {
     labelNames: ["state"],
     registers,
     collect() {
-      for (const state of ["waiting", "running"] as const)
+      for (const state of ["waiting", "running"] as const) {
+        const depths = [...queues].map((depth) => depth()[state]);
         this.set(
           { state },
-          [...queues].reduce((sum, depth) => sum + depth()[state], 0),
+          depths.reduce((sum, depth) => sum + depth, 0),
         );
+      }
     },
   });
   for (const resource of REQUEST_LABELS) {
@@ -175,14 +170,12 @@ function createRunMeter(registry: Registry) {
   for (const kind of RUN_KINDS) for (const status of RUN_STATUSES) runs.inc({ kind, status }, 0);
   for (const resource of RESOURCES) for (const outcome of OUTCOMES) records.inc({ resource, outcome }, 0);
 
-  /** Records were stored, or found unchanged. */
-  function settled(resource: Resource, counts: OutcomeCounts): void {
-    for (const outcome of OUTCOMES) records.inc({ resource, outcome }, counts[outcome] ?? 0);
-  }
-
   return {
     ended: (kind: RunKindLabel, status: RunStatusLabel) => runs.inc({ kind, status }),
-    settled,
+    /** Records were stored, or found unchanged. */
+    settled(resource: Resource, counts: OutcomeCounts): void {
+      for (const outcome of OUTCOMES) records.inc({ resource, outcome }, counts[outcome] ?? 0);
+    },
     /**
      * Counts a walk by its running totals: each call adds what came since the last one. `before` are the totals at its
      * start, which an earlier run may have counted. `isOver` says that the totals are the last ones: until then it is

@@ -8,10 +8,6 @@ import { isBackup } from "./read-backup.ts";
 /** A draft grows all the time. One that did not for so long is nobody's. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
-export interface DraftedFacts {
-  bytes: number;
-}
-
 /**
  * Has a file written under a name of its own beside `file`. It takes its place when `write` has ended and the disk has
  * it; when that fails it is removed, and what was there stays. Its rows are about people, so others may not read it.
@@ -20,7 +16,7 @@ export interface DraftedFacts {
 export async function withBackupFile<T extends object>(
   file: string,
   write: (handle: FileHandle, draft: string) => Promise<T>,
-): Promise<T & DraftedFacts> {
+): Promise<T & { bytes: number }> {
   if (file === "") throw new ConfigError("the file has no name");
   const path = resolve(file);
   // A link stays, and what it points to is replaced.

@@ -28,13 +28,6 @@ export interface BackedUpTable {
   columns: string[];
 }
 
-/** The last number that the identity column of a table gave. */
-interface GivenNumber {
-  table: string;
-  column: string;
-  last: number;
-}
-
 export interface BackupHeader {
   /** The version of docmirror that wrote it. */
   version: string;
@@ -44,7 +37,8 @@ export interface BackupHeader {
   migrations: { tag: string; hash: string }[];
   /** Each after those that it refers to. */
   tables: BackedUpTable[];
-  numbers: GivenNumber[];
+  /** The last number that the identity column of each table gave. */
+  numbers: { table: string; column: string; last: number }[];
 }
 
 export function frame(kind: FrameKind, content: Buffer): Buffer {

@@ -29,13 +29,12 @@ export interface RestoreOptions {
 }
 
 /**
- * Restores a backup into a place without records and runs, all or nothing: one transaction makes the schema that the
- * backup had, fills it, brings it up to date, and is committed when the file was read to its end and was whole. Throws
- * ConfigError for the file and for a mirror that is not empty, SchemaVersionError, LockedError, StoreError, or the
- * signal's reason.
+ * Restores a backup into a place without records and runs, all or nothing: one transaction makes the schema that the backup
+ * had, fills it, brings it up to date, and is committed when the file was read to its end and was whole. Throws ConfigError for
+ * the file and for a mirror that is not empty, SchemaVersionError, LockedError, StoreError, or the signal's reason.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<void> {
-  const { sql, definitions, file, place, signal, onRows } = options;
+  const { sql, definitions, file, place, signal } = options;
   await withStoreErrors("restore the backup", async () => {
     await assertServerUsable(sql);
     await withTransaction(
@@ -49,7 +48,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
           const under = countMigrations(header, file);
           const fill = async () => {
             await assertEmpty(tx, place);
-            await fillTables(tx, parts, { header, file, signal, onRows });
+            await fillTables(tx, parts, header, options);
           };
           await migrateAround(tx, definitions, { under, fill, signal });
           await settle(tx);
@@ -99,17 +98,11 @@ async function assertEmpty(tx: TransactionSql, place: string): Promise<void> {
   }
 }
 
-interface Filling {
-  header: BackupHeader;
-  file: string;
-  signal: AbortSignal;
-  onRows: RestoreOptions["onRows"];
-}
-
 async function fillTables(
   tx: TransactionSql,
   parts: AsyncGenerator<BackupPart>,
-  { header, file, signal, onRows }: Filling,
+  header: BackupHeader,
+  { file, signal, onRows }: RestoreOptions,
 ): Promise<void> {
   const tables = matchTables(header, await findTables(tx), file);
   // What triggers note was noted before, and came with the backup. Foreign keys are checked as ever.
@@ -159,10 +152,8 @@ async function assertRows(
   { table, rows }: { table: BackedUpTable; rows: number },
   file: string,
 ): Promise<void> {
-  const [stored] = await runText<{ rows: number }>(
-    tx,
-    `select count(*)::float8 as rows from ${quoteTable(table.name)}`,
-  );
+  const text = `select count(*)::float8 as rows from ${quoteTable(table.name)}`;
+  const [stored] = await runText<{ rows: number }>(tx, text);
   if (stored?.rows !== rows) throw unusable(file, `${table.name} took ${stored?.rows} of ${rows} rows`);
 }
 

@@ -42,9 +42,7 @@ export interface BackupOptions {
   onProgress?: (phase: "write" | "check", rows: number, total: number | null) => void;
 }
 
-export interface WrittenBackup extends BackupFacts {
-  bytes: number;
-}
+export type WrittenBackup = BackupFacts & { bytes: number };
 
 /**
  * Writes a backup of all tables as they are at one moment, while runs go on, and reads it back before it takes its

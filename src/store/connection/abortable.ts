@@ -5,15 +5,18 @@ export interface Statement<T> extends PromiseLike<T> {
   readonly canceller: (statement: Statement<T>) => Promise<void>;
 }
 
+/** Of the statements that were sent over a connection, the server runs the active one. */
+type Sent = Statement<unknown> & { readonly active: boolean };
+
 /** A server that does not answer a request to cancel is not waited for any longer. */
 const CANCEL_WITHIN_MS = 5000;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 500;
 
 /**
- * Asks the server to cancel the running statement until there is none: a request that arrives between two
- * messages of a statement is lost. Resolves when no request is under way any more. One that arrived later
- * would hit the next statement of the same connection, which may be another reader's. Never rejects.
+ * Asks the server to cancel the running statement until there is none: a request that arrives between two messages of a
+ * statement is lost. Resolves when no request is under way any more: one that arrived later would hit the next statement of
+ * the same connection, which may be another reader's. Never rejects.
  */
 export async function cancelUntilEnded(running: () => Statement<unknown> | undefined): Promise<void> {
   // A statement that was begun in this turn is sent at its end.
@@ -31,10 +34,7 @@ export async function cancelUntilEnded(running: () => Statement<unknown> | undef
   }
 }
 
-/**
- * Waits for a statement. When `signal` is aborted, the server cancels the statement, and the signal's reason
- * is thrown.
- */
+/** Waits for a statement. When `signal` is aborted, the server cancels the statement, and the signal's reason is thrown. */
 export async function abortable<T>(statement: PromiseLike<T>, signal: AbortSignal | undefined): Promise<T> {
   signal?.throwIfAborted();
   let isRunning = true;
@@ -52,4 +52,35 @@ export async function abortable<T>(statement: PromiseLike<T>, signal: AbortSigna
     signal?.removeEventListener("abort", cancel);
     await cancelled;
   }
+}
+
+/**
+ * Follows the statements of one transaction. When `signal` is aborted, the server cancels the running one; those behind it
+ * then fail by themselves.
+ */
+export function cancelRunning(signal: AbortSignal) {
+  const statements = new Set<Sent>();
+  let cancelled: Promise<void> | undefined;
+  const abort = () => {
+    cancelled = cancelUntilEnded(() => [...statements].find(({ active }) => active));
+  };
+  signal.addEventListener("abort", abort, { once: true });
+
+  return {
+    /** Takes what the driver returned, and returns it. Anything but a statement is only returned. */
+    follow<T>(returned: T): T {
+      if (!(returned instanceof Promise) || !("canceller" in returned)) return returned;
+      const statement = returned as unknown as Sent;
+      const end = () => statements.delete(statement);
+      statements.add(statement);
+      // The `then` of a statement would send it.
+      Promise.prototype.then.call(statement, end, end);
+      return returned;
+    },
+    /** Stops listening. Resolves when no request to cancel is under way any more. */
+    async release(): Promise<void> {
+      signal.removeEventListener("abort", abort);
+      await cancelled;
+    },
+  };
 }

@@ -15,16 +15,17 @@
  * | --- | --- |
  * | reopens a lost connection with old state: a write never made, an error for the wrong statement | `connect.ts` retires the pool |
  * | lets go of a closed socket under a statement that is about to be written, which then throws where nothing catches it | `driver/driver-socket.ts` |
- * | waits for more behind the error with which a server ends a session, and says only that it was closed | `driver/last-words.ts` |
- * | loses a connection for good when opening it throws, hides why no host of several answers, takes a standby for one that writes | `driver/socket-opener.ts` |
+ * | waits for more behind the error with which a server ends a session, and says only that it was closed | `driver/driver-socket.ts` |
+ * | loses a connection for good when opening it throws, hides why no host of several answers, takes a standby for one that writes | `driver/open-socket.ts` |
  * | tries for ever when a server hangs up without a word, and never sets TCP_NODELAY, so each COPY waits 40 ms | `driver/open-socket.ts` |
  * | sends settings with the login, which poolers refuse, and has no first statement of a session | `driver/session-start.ts` |
  * | pauses while the reader of a COPY lags, and for good where that COPY ends meanwhile | `driver/driver-socket.ts` |
  * | goes on with the body of a transaction whose connection is lost, and writes its statements to a closed socket | `transaction.ts` |
- * | asks once to cancel a statement, which is lost between two messages, or hits the next statement | `abortable.ts`, `driver/cancel-running.ts` |
+ * | asks once to cancel a statement, which is lost between two messages, or hits the next statement | `abortable.ts` |
  * | reads times as dates, in milliseconds, and asks the server for its types of arrays | `driver/value-types.ts` |
  * | passes no name to TLS for a host that is an address | `database-url.ts` |
  */
+import { once } from "node:events";
 import postgres from "postgres";
 import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
 import type { DriverSocket } from "./driver/driver-socket.ts";
@@ -48,9 +49,7 @@ export interface ConnectOptions {
   onNotice?: (notice: postgres.Notice) => void;
   /** How long to wait for a new connection, in seconds. A `connect_timeout` in the URL wins. @default 10 */
   connectTimeoutSeconds?: number;
-  /**
-   * Settings of each session, such as `{ statement_timeout: "30s" }`. They win over the settings in the URL.
-   */
+  /** Settings of each session, such as `{ statement_timeout: "30s" }`. They win over the settings in the URL. */
   session?: Record<string, string>;
 }
 
@@ -66,9 +65,8 @@ interface Generation {
 const pools = new Map<Sql, { instance: string | undefined; renew(): void }>();
 
 /**
- * Drops every connection of a pool, as if all were lost: running statements are rejected with a passing
- * error, and the next statement opens new connections. Needed when a server still answers but takes no writes
- * any more, because another server has taken its place.
+ * Drops every connection of a pool, as if all were lost. Needed when a server still answers but takes no writes any more,
+ * because another server has taken its place.
  */
 export function renewConnections(sql: Sql): void {
   pools.get(sql)?.renew();
@@ -80,20 +78,13 @@ export function renewConnections(sql: Sql): void {
  */
 export function renewOtherConnections(sql: Sql): void {
   const instance = pools.get(sql)?.instance;
-  if (instance === undefined) return;
   for (const [other, pool] of pools) if (other !== sql && pool.instance === instance) pool.renew();
 }
 
 /**
- * Creates a pool. The first query opens the first connection.
- *
- * Values are read like this: int8 as a number while it is exact, else as text; json and jsonb parsed; arrays
- * of texts, times and integers as arrays; dates and times as text, with a zone in UTC. Timestamps are written
- * as text too.
- *
- * The statements of a lost connection are rejected, and the next query opens a new connection. Close the pool
- * with `sql.end({ timeout: 5 })` or use `withSql`: `end` without a timeout waits for every running statement.
- * Throws ConfigError for a URL that cannot be read.
+ * Creates a pool. Values are read like this: int8 as a number while it is exact, else as text; json and jsonb parsed; arrays of
+ * texts, times and integers as arrays; dates and times as text, with a zone in UTC. Close it with `sql.end({ timeout: 5 })` or use
+ * `withSql`: `end` without a timeout waits for every running statement. Throws ConfigError for a URL that cannot be read.
  */
 export function connect(url: string, options: ConnectOptions): Sql {
   const address = parseDatabaseUrl(url);
@@ -101,9 +92,8 @@ export function connect(url: string, options: ConnectOptions): Sql {
   let current = createGeneration(address, options);
   let retired: Generation[] = [];
 
-  // postgres.js reopens a lost connection with old state: a write that was scheduled but never made, or an
-  // error that the next statement gets. So no connection is opened twice. A pool that lost one is retired,
-  // and a new pool takes over. Its other connections are closed, each when its statement or transaction is over.
+  // No connection is opened twice. A pool that lost one is retired, and a new pool takes over. Its other connections are closed,
+  // each when its statement or transaction is over.
   const generation = (): Sql => {
     if (current.isRetired && !isEnded) {
       retired = retired.filter(({ sockets }) => sockets.size > 0);
@@ -122,7 +112,7 @@ export function connect(url: string, options: ConnectOptions): Sql {
     }, timeout * 1000);
     await Promise.all([
       current.sql.end(current.isRetired ? { timeout } : endOptions),
-      ...retired.flatMap(({ sockets }) => [...sockets].map(closed)),
+      ...retired.flatMap(({ sockets }) => [...sockets].map((socket) => once(socket, "close"))),
     ]);
     clearTimeout(timer);
     pools.delete(pool);
@@ -141,9 +131,6 @@ export function connect(url: string, options: ConnectOptions): Sql {
   return pool;
 }
 
-const closed = (socket: DriverSocket): Promise<void> =>
-  new Promise((resolve) => socket.once("close", () => resolve()));
-
 function createGeneration(address: DatabaseAddress, options: ConnectOptions): Generation {
   const timeoutSeconds = address.connectTimeoutSeconds ?? options.connectTimeoutSeconds ?? 10;
   const { application_name: givenName } = address.session;
@@ -154,21 +141,19 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
     options.session ?? {},
   );
   const access: Record<string, unknown> = {
-    ...(address.user === undefined ? {} : { user: address.user }),
-    ...(address.password === undefined ? {} : { password: address.password }),
-    ...(address.database === undefined ? {} : { database: address.database }),
+    user: address.user,
+    password: address.password,
+    database: address.database,
     // For the driver's own messages: it neither resolves nor chooses a host.
     host: address.hosts[0]?.host,
     port: address.hosts[0]?.port,
     connect_timeout: timeoutSeconds,
     // A connection stays open until the pool is ended or the connection is lost.
     max_lifetime: null,
-    // The driver would ask the server for its types after it connects. If the connection is lost then,
-    // nothing can catch the error.
+    // If the connection is lost while the driver asks the server for its types, nothing can catch the error.
     fetch_types: false,
     onnotice: options.onNotice ?? (() => {}),
-    // Only the name: a pooler refuses other settings while a session starts. `DriverSocket` makes the
-    // settings.
+    // Only the name: a pooler refuses other settings while a session starts. `DriverSocket` makes the settings.
     connection: {
       ...(address.startupOptions === undefined ? {} : { options: address.startupOptions }),
       application_name: nameApplication(options.applicationName, address.instance),
@@ -193,8 +178,8 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
       }
     },
   });
-  const sql = openPool({ max: options.max ?? 4, socket, types: VALUE_TYPES });
-  const generation: Generation = { sql: sql as unknown as Sql, isRetired: false, sockets };
+  const sql = openPool({ max: options.max ?? 4, socket, types: VALUE_TYPES }) as unknown as Sql;
+  const generation: Generation = { sql, isRetired: false, sockets };
   return generation;
 }
 
@@ -205,10 +190,7 @@ function nameApplication(name: string, instance: string | undefined): string {
   return name.slice(0, MAX_NAME_LENGTH - tag.length) + tag;
 }
 
-/**
- * Runs `fn` with a new pool and always closes the pool. Running queries get 5 s to end, or 1 s when `fn`
- * failed.
- */
+/** Runs `fn` with a new pool and always closes the pool. Running queries get 5 s to end, or 1 s when `fn` failed. */
 export async function withSql<T>(
   url: string,
   options: ConnectOptions,

@@ -76,23 +76,13 @@ export async function copyOut(
   if (failure !== undefined) throw failure.reason;
 }
 
-/** The data of a `copy … from stdin`, on its way to the server. */
-export interface CopyIn {
-  /** Resolves when the chunk is on its way, so a slow server slows the writer. */
-  write(chunk: Buffer): Promise<void>;
-  /** Ends the data, without waiting for the result: the next statement fails where this one did. */
-  end(): void;
-  /** Ends it where the data ran out: none of the rows stay. */
-  cancel(error: unknown): void;
-  /** What the server said, where it refused the data; surely there once the next statement has failed. */
-  failure(): Error | null;
-}
+export type CopyIn = ReturnType<typeof copyIn>;
 
 /**
- * Wraps the driver's stream of a statement. postgres.js does not report a failure to the stream. Instead the next
- * statement fails, and with it the transaction. But the driver accepts no statement before the data is sent.
+ * The data of a `copy … from stdin`, on its way to the server. postgres.js does not report a failure to its stream. Instead the
+ * next statement fails, and with it the transaction. But the driver accepts no statement before the data is sent.
  */
-export function copyIn(stream: Writable, statement: object): CopyIn {
+export function copyIn(stream: Writable, statement: object) {
   const cancel = stream.destroy.bind(stream);
   let failure: Error | null = null;
   // Node destroys a finished stream, and the driver then sends CopyFail, perhaps into the next COPY.
@@ -108,12 +98,16 @@ export function copyIn(stream: Writable, statement: object): CopyIn {
     },
   });
   return {
-    write: (chunk) =>
+    /** Resolves when the chunk is on its way, so a slow server slows the writer. */
+    write: (chunk: Buffer) =>
       new Promise<void>((resolve, reject) => {
         stream.write(chunk, (error) => (error ? reject(error) : resolve()));
       }),
+    /** Ends the data, without waiting for the result: the next statement fails where this one did. */
     end: () => void stream.end(),
-    cancel: (error) => void cancel(error instanceof Error ? error : new Error(String(error))),
+    /** Ends it where the data ran out: none of the rows stay. */
+    cancel: (error: unknown) => void cancel(error instanceof Error ? error : new Error(String(error))),
+    /** What the server said, where it refused the data; surely there once the next statement has failed. */
     failure: () => failure,
   };
 }

@@ -10,17 +10,11 @@ export interface DatabaseAddress {
   database: string | undefined;
   /** In the order in which they are tried. A host that starts with a slash is the folder of a unix socket. */
   hosts: { host: string; port: number }[];
-  /**
-   * False means no TLS. "prefer" and "require" do not check the certificate. An object holds options of
-   * Node's `tls.connect`.
-   */
+  /** False: no TLS. "prefer" and "require" do not check the certificate. An object has options of Node's `tls.connect`. */
   tls: false | "prefer" | "require" | Record<string, unknown>;
   targetSessionAttrs: string | undefined;
   connectTimeoutSeconds: number | undefined;
-  /**
-   * The other parameters of the query, and the settings in `options`. They are set after a connection has
-   * started.
-   */
+  /** The other parameters of the query, and the settings in `options`. They are set after a connection has started. */
   session: Record<string, string>;
   /** The parts of `options` that are not settings. They are sent unchanged. */
   startupOptions: string | undefined;
@@ -34,19 +28,9 @@ const INSTANCE = "docmirror_instance";
 
 /** Parameters that libpq reads itself. The server would reject each as an unknown setting. */
 const CLIENT_ONLY = new Set([
-  "channel_binding",
-  "client_encoding",
-  "fallback_application_name",
-  "gssencmode",
-  "keepalives",
-  "keepalives_count",
-  "keepalives_idle",
-  "keepalives_interval",
-  "pgbouncer",
-  "sslcompression",
-  "sslnegotiation",
-  "sslsni",
-  "tcp_user_timeout",
+  ...["channel_binding", "client_encoding", "fallback_application_name", "gssencmode", "pgbouncer"],
+  ...["keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval", "tcp_user_timeout"],
+  ...["sslcompression", "sslnegotiation", "sslsni"],
 ]);
 
 /** Scheme, credentials, hosts, path, query. */
@@ -90,18 +74,14 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
   const user = credentials === undefined ? "" : decode(colon < 0 ? credentials : credentials.slice(0, colon));
   const password = credentials === undefined || colon < 0 ? "" : decode(credentials.slice(colon + 1));
   const hosts = parseHosts(authority, take("host"), take("port"));
-  const tls = parseTls(
-    take("sslmode"),
-    { root: take("sslrootcert"), cert: take("sslcert"), key: take("sslkey") },
-    hosts.map(({ host }) => host),
-  );
+  const files = { root: take("sslrootcert"), cert: take("sslcert"), key: take("sslkey") };
   const { session, rest } = parseStartupOptions(take("options") ?? "");
   const address: DatabaseAddress = {
     user: take("user") ?? (user || undefined),
     password: take("password") || password || undefined,
     database: take("dbname") ?? (decode(path.slice(1)) || undefined),
     hosts,
-    tls,
+    tls: parseTls(take("sslmode"), files, hosts),
     targetSessionAttrs: sessionAttrs(take("target_session_attrs")),
     connectTimeoutSeconds: positive(take("connect_timeout")),
     session,
@@ -175,23 +155,24 @@ function toPort(text: string): number | undefined {
 /** The meanings of libpq's sslmode. `require` alone encrypts without a check of the server's identity. */
 function parseTls(
   mode: string | undefined,
-  files: { root: string | undefined; cert: string | undefined; key: string | undefined },
-  hosts: string[],
+  { root, cert, key }: Record<"root" | "cert" | "key", string | undefined>,
+  places: DatabaseAddress["hosts"],
 ): DatabaseAddress["tls"] {
+  const hosts = places.map(({ host }) => host);
   // As in libpq: a unix socket has no TLS, even if it is asked for.
   if (hosts.every((host) => host.startsWith("/"))) return false;
-  if (mode === "disable" || (mode === undefined && files.root === undefined)) return false;
-  const material: Record<string, unknown> = {};
-  if (files.root !== undefined && files.root !== "system")
-    material.ca = readTlsFile("sslrootcert", files.root);
-  if (files.cert !== undefined) material.cert = readTlsFile("sslcert", files.cert);
-  if (files.key !== undefined) material.key = readTlsFile("sslkey", files.key);
+  if (mode === "disable" || (mode === undefined && root === undefined)) return false;
+  const material = {
+    ...(root !== undefined && root !== "system" && { ca: readTlsFile("sslrootcert", root) }),
+    ...(cert !== undefined && { cert: readTlsFile("sslcert", cert) }),
+    ...(key !== undefined && { key: readTlsFile("sslkey", key) }),
+  };
   switch (mode ?? "verify-full") {
     case "allow":
     case "prefer":
       return "prefer";
     case "require":
-      if (files.root !== undefined) return { ...material, checkServerIdentity: () => undefined };
+      if (root !== undefined) return { ...material, checkServerIdentity: () => undefined };
       return Object.keys(material).length === 0 ? "require" : { ...material, rejectUnauthorized: false };
     case "verify-ca":
       return { ...material, checkServerIdentity: () => undefined };
@@ -204,9 +185,7 @@ function parseTls(
   }
 }
 
-/**
- * For a host that is an IP address postgres.js passes no name to TLS, and Node then checks for "localhost".
- */
+/** For a host that is an IP address postgres.js passes no name to TLS, and Node then checks for "localhost". */
 function checkName(hosts: string[]) {
   return (name: string, certificate: PeerCertificate): Error | undefined => {
     const candidates = hosts.includes(name) ? [name] : hosts.filter((host) => isIP(host) !== 0);

@@ -7,10 +7,7 @@ const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
 const PATIENCE_MS = 60_000;
 
-/**
- * While a container restarts, its name or its socket is missing. If the server answered before, the setting
- * is not wrong.
- */
+/** While a container restarts, its name or its socket is missing. If the server answered before, the setting is not wrong. */
 const GONE_FOR_NOW: readonly (string | undefined)[] = ["ENOTFOUND", "ENOENT"];
 
 export interface PatienceOptions {
@@ -27,8 +24,7 @@ export interface PatienceOptions {
    */
   regain(): Promise<void>;
   /**
-   * Called when the server takes no writes any more. Makes the next try use new connections, which may lead
-   * to another server.
+   * Called when the server takes no writes any more. Makes the next try use new connections, which may lead to another server.
    */
   renew(): void;
   /** Whether this server has taken writes before. @default false, until the first call that succeeded */
@@ -60,7 +56,8 @@ export function createPatience(options: PatienceOptions): Patience {
         return result;
       } catch (error) {
         const isDemoted = hasWritten && sqlstateOf(error) === READ_ONLY;
-        if (!isDemoted && !isAway(error)) throw toStoreError(error, doing);
+        const isAway = isPassing(error) || GONE_FOR_NOW.includes(sqlstateOf(error));
+        if (!isDemoted && !isAway) throw toStoreError(error, doing);
         if (isDemoted) renew();
         failures += 1;
         failedAt ??= clock.now().getTime();
@@ -78,8 +75,4 @@ export function createPatience(options: PatienceOptions): Patience {
       }
     }
   };
-}
-
-function isAway(error: unknown): boolean {
-  return isPassing(error) || GONE_FOR_NOW.includes(sqlstateOf(error));
 }

@@ -14,12 +14,6 @@ export { compose };
 /** The bare name of a column, as `set` and the list of `insert into` take it. */
 export const nameOf = (column: AnyPgColumn): Name => compose.identifier(column.name);
 
-/** A statement as the server takes it: text with `$1`, `$2` and so on, and the values for them. */
-export interface WrittenStatement {
-  readonly text: string;
-  readonly params: readonly unknown[];
-}
-
 /** Names in quotes are hard to read, so a plain name that is no reserved word stands bare. */
 const BARE_NAME = /^[a-z_][a-z0-9_]*$/;
 /** The reserved words of Postgres that our tables have as names of columns. */
@@ -33,7 +27,9 @@ const WRITING = {
   escapeString: (text: string) => `'${text.replaceAll("'", "''")}'`,
 };
 
-/** Writes a composed statement. Each value of it becomes a parameter. */
+/** A statement as the server takes it: text with `$1`, `$2` and so on, and the values for them. */
+export type WrittenStatement = Readonly<{ text: string; params: readonly unknown[] }>;
+
 export function writeStatement(statement: SQL): WrittenStatement {
   const { sql: text, params } = statement.toQuery(WRITING);
   return { text, params };
@@ -41,8 +37,7 @@ export function writeStatement(statement: SQL): WrittenStatement {
 
 export interface RunOptions {
   /**
-   * Keeps the plan in the session, for a statement that runs often with one text. @default planned each time, for
-   * its values
+   * Keeps the plan in the session, for a statement that runs often with one text. @default planned each time, for its values
    */
   prepare?: boolean;
   /** Postgres refuses more than one statement in the text. @default so only where there are params */

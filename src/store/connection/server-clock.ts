@@ -2,10 +2,7 @@ import type { Clock, ClockAhead } from "../../base/clock.ts";
 import type { Sql } from "./sql.ts";
 import { withStoreErrors } from "./store-errors.ts";
 
-/**
- * Compares the server's clock with ours. The two bounds are as far apart as the fastest of three answers
- * took.
- */
+/** Compares the server's clock with ours. The two bounds are as far apart as the fastest of three answers took. */
 export async function measureServerClock(sql: Sql, clock: Clock): Promise<ClockAhead> {
   let ahead: ClockAhead = { minMs: -Infinity, maxMs: Infinity };
   for (let attempt = 0; attempt < 3; attempt++) {

@@ -8,14 +8,13 @@ const HINT =
   "docmirror needs session pooling (PgBouncer: pool_mode=session) or a direct connection; change DATABASE_URL";
 
 /**
- * Throws SharedSessionError behind a pooler that gives a connection another session with each transaction.
- * There the lock of a session would stay in a session of the pooler when its holder dies, and settings would
- * reach other programs.
+ * Throws SharedSessionError behind a pooler that gives a connection another session with each transaction. There the lock of a
+ * session would stay in a session of the pooler when its holder dies, and settings would reach other programs.
  *
- * A pooler can be detected: the number that it announced when the connection began is not the number of the
- * session at the server. Then the number is read twice, while a second connection holds a transaction open.
- * If the first connection had given its session back, the second one now has it. `sql` has one connection.
- * The second one is only opened behind a pooler. In statement mode a pooler hangs up when a transaction begins.
+ * A pooler can be detected: the number that it announced when the connection began is not the number of the session at the
+ * server. Then the number is read twice, while a second connection holds a transaction open. If the first connection had given
+ * its session back, the second one now has it. `sql` has one connection. The second one is only opened behind a pooler. In
+ * statement mode a pooler hangs up when a transaction begins.
  */
 export function assertSessionPooling(sql: Sql, url: string): Promise<void> {
   return withStoreErrors("check the session", () => compareSessions(sql, url));

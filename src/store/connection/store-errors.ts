@@ -3,12 +3,13 @@ import { MirrorError, StoreError } from "../../base/errors.ts";
 /** The meaning of an error code for the user: `what` came back, and a hint. */
 interface Meaning {
   what?: string;
-  /**
-   * Replaces "could not …", because the trouble is the same for every action. The text of the server follows.
-   */
+  /** Replaces "could not …", because the trouble is the same for every action. The text of the server follows. */
   sentence?: string;
   hint: string;
 }
+
+const NO_ROUTE = { what: "there is no network route to it", hint: "check host and network, then try again" };
+const CLOSED = { what: "the connection was closed", hint: "read the server's log, then try again" };
 
 const MEANINGS: Record<string, Meaning> = {
   ECONNREFUSED: {
@@ -25,8 +26,8 @@ const MEANINGS: Record<string, Meaning> = {
     what: "the host name could not be resolved",
     hint: "check the name in DATABASE_URL and the DNS",
   },
-  EHOSTUNREACH: { what: "there is no network route to it", hint: "check host and network, then try again" },
-  ENETUNREACH: { what: "there is no network route to it", hint: "check host and network, then try again" },
+  EHOSTUNREACH: NO_ROUTE,
+  ENETUNREACH: NO_ROUTE,
   ETIMEDOUT: { what: "no answer came in time", hint: "check host, port and firewall, then try again" },
   CONNECT_TIMEOUT: {
     what: "the server did not reply in time",
@@ -34,23 +35,12 @@ const MEANINGS: Record<string, Meaning> = {
   },
   ECONNRESET: { hint: "read the server's log; the server may be restarting, or may not be Postgres" },
   EPIPE: { hint: "read the server's log; it may be restarting" },
-  CONNECTION_CLOSED: {
-    hint: "read the server's log, then try again",
-  },
+  CONNECTION_CLOSED: { hint: CLOSED.hint },
   CONNECTION_ENDED: { what: "the connection was already closed here", hint: "try again" },
   CONNECTION_DESTROYED: { what: "the connection was closed here", hint: "try again" },
-  ERR_SOCKET_CLOSED: {
-    what: "the connection was closed",
-    hint: "read the server's log, then try again",
-  },
-  ERR_STREAM_DESTROYED: {
-    what: "the connection was closed",
-    hint: "read the server's log, then try again",
-  },
-  ERR_STREAM_WRITE_AFTER_END: {
-    what: "the connection was closed",
-    hint: "read the server's log, then try again",
-  },
+  ERR_SOCKET_CLOSED: CLOSED,
+  ERR_STREAM_DESTROYED: CLOSED,
+  ERR_STREAM_WRITE_AFTER_END: CLOSED,
   EPROTO: {
     hint: "the server does not speak TLS: set sslmode=disable in DATABASE_URL, or switch TLS on there",
   },
@@ -116,31 +106,16 @@ const BY_CLASS: Record<string, Meaning> = {
 export const READ_ONLY = "25006";
 
 /**
- * Codes of passing troubles. All codes of class 08 (connection) and class 40 (rolled back in favour of
- * others) are passing too.
+ * Codes of passing troubles. All codes of class 08 (connection) and class 40 (rolled back in favour of others) are passing too.
  */
 const PASSING = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EPIPE",
-  "ETIMEDOUT",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EAI_AGAIN",
-  "CONNECT_TIMEOUT",
-  "CONNECTION_CLOSED",
-  "CONNECTION_DESTROYED",
+  ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "EAI_AGAIN"],
+  ...["CONNECT_TIMEOUT", "CONNECTION_CLOSED", "CONNECTION_DESTROYED"],
   // A statement was written to a socket just as the server closed it.
-  "ERR_SOCKET_CLOSED",
-  "ERR_STREAM_DESTROYED",
-  "ERR_STREAM_WRITE_AFTER_END",
+  ...["ERR_SOCKET_CLOSED", "ERR_STREAM_DESTROYED", "ERR_STREAM_WRITE_AFTER_END"],
   // Between the end of a primary and the promotion of its standby.
   "WRONG_SERVERS",
-  "53300",
-  "55P03",
-  "57P01",
-  "57P02",
-  "57P03",
+  ...["53300", "55P03", "57P01", "57P02", "57P03"],
 ]);
 
 /**
@@ -150,19 +125,10 @@ const PASSING = new Set([
 const REFUSALS =
   /^(?:25006|28000|28P01|3D000|42501|55000|53\w{3}|57\w{3}|58\w{3}|XX\w{3}|EPROTO|CERT_\w+|\w+_CERT(?:_\w+)?|UNABLE_TO_\w+|ERR_(?:SSL|TLS)_\w+)$/;
 
-/**
- * Codes of a connection that was never made. Some of them also come from files, but then without an address.
- */
+/** Codes of a connection that was never made. Some of them also come from files, but then without an address. */
 const UNREACHABLE = new Set([
-  "ECONNREFUSED",
-  "ENOENT",
-  "EACCES",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ETIMEDOUT",
-  "CONNECT_TIMEOUT",
-  "ENOTFOUND",
-  "EAI_AGAIN",
+  ...["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "CONNECT_TIMEOUT"],
+  ...["ENOENT", "EACCES", "ENOTFOUND", "EAI_AGAIN"],
 ]);
 
 /**
@@ -201,10 +167,7 @@ export async function withStoreErrors<T>(doing: string, fn: () => Promise<T>): P
   }
 }
 
-/**
- * Whether a retry of the same work may succeed: a lost connection, a restart, a deadlock, a lock that is
- * taken.
- */
+/** Whether a retry of the same work may succeed: a lost connection, a restart, a deadlock, a lock that is taken. */
 export function isPassing(error: unknown): boolean {
   const code = sqlstateOf(error);
   if (code === undefined) return false;
@@ -232,10 +195,7 @@ export function sqlstateOf(error: unknown): string | undefined {
   return findCoded(error)?.code;
 }
 
-/**
- * The target of a connection in the errors of Node and the driver. `hostname` is a name that could not be
- * resolved.
- */
+/** The target of a connection in the errors of Node and the driver. `hostname` is a name that could not be resolved. */
 interface AddressFacts {
   address?: unknown;
   hostname?: unknown;
@@ -250,13 +210,7 @@ function addressOf({ address, hostname, port }: AddressFacts): string | undefine
   return `${host.includes(":") ? `[${host}]` : host}:${String(port)}`;
 }
 
-interface Coded {
-  code: string;
-  message: string;
-  address: string | undefined;
-}
-
-function findCoded(error: unknown): Coded | undefined {
+function findCoded(error: unknown) {
   // Drizzle wraps the driver's error, and Node wraps one error for each address that it tried.
   for (let depth = 0; depth < 8 && error instanceof Error; depth++) {
     if ("code" in error && typeof error.code === "string") {
@@ -265,11 +219,8 @@ function findCoded(error: unknown): Coded | undefined {
           ? (error.errors as unknown[]).find((one) => one instanceof Error)
           : error;
       const facts = inner as Error & AddressFacts;
-      return {
-        code: error.code,
-        message: (error.message || facts.message).trim(),
-        address: addressOf(facts),
-      };
+      const message = (error.message || facts.message).trim();
+      return { code: error.code, message, address: addressOf(facts) };
     }
     error = error.cause;
   }

@@ -1,12 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { cancelRunning } from "./driver/cancel-running.ts";
+import { cancelRunning } from "./abortable.ts";
 import type { Sql, TransactionSql } from "./sql.ts";
 import { sqlstateOf } from "./store-errors.ts";
 
-/**
- * The driver rejects a transaction whose connection is lost. If it ever fails to, the transaction ends after
- * this time.
- */
+/** The driver rejects a transaction whose connection is lost. If it ever fails to, the transaction ends after this time. */
 const LOSS_REPORTED_MS = 10_000;
 
 /** Whether the server closes the connection after this error. The transaction is rejected when it does. */
@@ -45,8 +42,7 @@ export async function withTransaction<T>(
       assertConnected();
       return result;
     } catch (error) {
-      // Is it a failure of the body, or the first sign of a lost connection? By the second turn the loss has
-      // been reported.
+      // Is it a failure of the body, or the first sign of a lost connection? By the second turn the loss has been reported.
       await nextTurn();
       await nextTurn();
       if (isLost || endsSession(error)) {

@@ -47,11 +47,10 @@ function createAccount(): { uid: number; gid: number } {
     if (found !== undefined) return found;
     said ||= result.error?.message ?? result.stderr.trim();
   }
+  const hint = `Postgres does not run as root: run docmirror as another user, create the account (\`useradd --system ${name}\`), or set DATABASE_URL`;
   throw new StoreError(
     `could not create the system account ${name}, which runs the embedded Postgres: ${said}`,
-    {
-      hint: `Postgres does not run as root: run docmirror as another user, create the account (\`useradd --system ${name}\`), or set DATABASE_URL`,
-    },
+    { hint },
   );
 }
 

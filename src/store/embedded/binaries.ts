@@ -4,7 +4,7 @@ import { access, chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink 
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { installLine } from "../../base/config/program.ts";
-import { StoreError } from "../../base/errors.ts";
+import { messageOf, StoreError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
 import { foreignOwnerError, type ServerAccount } from "./account.ts";
 
@@ -131,10 +131,8 @@ function nativeFolder(): string {
 
 /** Does what the package's install script does, which npm 12 and `--ignore-scripts` skip. */
 async function repairInstall(folder: string): Promise<void> {
-  const list = JSON.parse(await readFile(join(folder, "pg-symlinks.json"), "utf8").catch(() => "[]")) as {
-    source: string;
-    target: string;
-  }[];
+  const text = await readFile(join(folder, "pg-symlinks.json"), "utf8").catch(() => "[]");
+  const list: { source: string; target: string }[] = JSON.parse(text);
   try {
     for (const { source, target } of list) {
       const link = join(folder, "..", target);
@@ -147,21 +145,15 @@ async function repairInstall(folder: string): Promise<void> {
       if ((mode & 0o555) !== 0o555) await chmod(file, mode | 0o555);
     }
   } catch (cause) {
-    throw new StoreError(
-      `could not complete the embedded Postgres in ${folder}: ${(cause as Error).message}`,
-      {
-        cause,
-        hint: "allow install scripts and run `npm rebuild` as the user who owns node_modules",
-      },
-    );
+    const hint = "allow install scripts and run `npm rebuild` as the user who owns node_modules";
+    const message = `could not complete the embedded Postgres in ${folder}: ${messageOf(cause)}`;
+    throw new StoreError(message, { cause, hint });
   }
 }
 
 /** The account of the server cannot enter the folders of root, so the programs are copied to another place. */
 async function copyForAccount(installed: string, account: ServerAccount): Promise<string> {
-  const { version } = JSON.parse(await readFile(join(installed, "..", "package.json"), "utf8")) as {
-    version: string;
-  };
+  const { version } = JSON.parse(await readFile(join(installed, "..", "package.json"), "utf8"));
   const copy = join(SHARED_COPIES, `postgres-${version}-${process.arch}`);
   const unfinished = `${copy}.${process.pid}`;
   try {
@@ -175,13 +167,9 @@ async function copyForAccount(installed: string, account: ServerAccount): Promis
     }
     await access(join(copy, "bin", "postgres"), constants.X_OK);
   } catch (cause) {
-    throw new StoreError(
-      `could not copy the embedded Postgres for the account ${account.name}: ${(cause as Error).message}`,
-      {
-        cause,
-        hint: `install docmirror where ${account.name} can read it (not in ${installed}), or do not run as root`,
-      },
-    );
+    const hint = `install docmirror where ${account.name} can read it (not in ${installed}), or do not run as root`;
+    const message = `could not copy the embedded Postgres for the account ${account.name}: ${messageOf(cause)}`;
+    throw new StoreError(message, { cause, hint });
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }

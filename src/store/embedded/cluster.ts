@@ -51,12 +51,10 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
   const version = file?.trim();
   if (version === binaries.majorVersion) return;
   if (version !== undefined) {
-    throw new StoreError(
-      `could not start the embedded Postgres: ${paths.cluster} holds data of Postgres ${version}, but this is Postgres ${binaries.majorVersion}`,
-      {
-        hint: "run `docmirror backup` with the older docmirror, then `docmirror restore` with this one and a new DOCMIRROR_DATA_DIR",
-      },
-    );
+    const hint =
+      "run `docmirror backup` with the older docmirror, then `docmirror restore` with this one and a new DOCMIRROR_DATA_DIR";
+    const both = `data of Postgres ${version}, but this is Postgres ${binaries.majorVersion}`;
+    throw new StoreError(`could not start the embedded Postgres: ${paths.cluster} holds ${both}`, { hint });
   }
   await assertRoom(paths.dataDir);
   await createCluster(options);
@@ -140,13 +138,11 @@ export async function assertRoom(dataDir: string, neededMb = NEEDED_MB): Promise
   const disk = await statfs(dataDir);
   const freeMb = Math.floor((disk.bavail * disk.bsize) / 1e6);
   if (freeMb < neededMb) {
-    throw new StoreError(
-      `could not use the data directory ${dataDir}: ${freeMb} MB free, ${neededMb} MB needed`,
-      {
-        sqlstate: "ENOSPC",
-        hint: "free space on that disk, or set DOCMIRROR_DATA_DIR to a folder on another disk",
-      },
-    );
+    const room = `${freeMb} MB free, ${neededMb} MB needed`;
+    throw new StoreError(`could not use the data directory ${dataDir}: ${room}`, {
+      sqlstate: "ENOSPC",
+      hint: "free space on that disk, or set DOCMIRROR_DATA_DIR to a folder on another disk",
+    });
   }
 }
 

@@ -70,9 +70,8 @@ export function embeddedPasswordFile(dataDir: string): string {
 }
 
 /**
- * Joins the embedded Postgres of this data directory. Creates and starts it if needed. It listens on loopback
- * only, and its password is in `<dataDir>/password`. Throws StoreError. Rejects with the signal's reason when
- * aborted.
+ * Joins the embedded Postgres of this data directory. Creates and starts it if needed. It listens on loopback only, and its
+ * password is in `<dataDir>/password`. Throws StoreError. Rejects with the signal's reason when aborted.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const { log, signal } = options;
@@ -141,11 +140,8 @@ async function openPresence(url: string): Promise<Sql> {
       await presence.end({ timeout: 1 });
       if (sqlstateOf(error) !== "3D000") throw error;
     }
-    await withSql(
-      replaceDatabase(url, "postgres"),
-      { applicationName: "docmirror", max: 1 },
-      (sql) => sql`create database ${sql(DATABASE)}`,
-    );
+    const create = (sql: Sql) => sql`create database ${sql(DATABASE)}`;
+    await withSql(replaceDatabase(url, "postgres"), { applicationName: "docmirror", max: 1 }, create);
     const second = open();
     await second`select 1`;
     return second;

@@ -90,9 +90,8 @@ export async function awaitRunning(
     return null;
   }
   try {
-    return await awaitReady(paths, server.pid, signal, log, () =>
-      isOurServer(server.pid, paths) ? undefined : "it ended",
-    );
+    const ended = () => (isOurServer(server.pid, paths) ? undefined : "it ended");
+    return await awaitReady(paths, server.pid, signal, log, ended);
   } catch (error) {
     if (error instanceof EndedEarly) return null;
     throw error;

@@ -1,8 +1,7 @@
 /**
- * Where a database is: on which server, with which history, as which database. `pg_restore` makes other tables,
- * another server has another identifier, and a standby that took over has another timeline. So a run can tell
- * that its database was restored or copied since the last one. A copy of the files of a stopped server looks
- * like the original.
+ * Where a database is: on which server, with which history, as which database. `pg_restore` makes other tables, another server
+ * has another identifier, and a standby that took over has another timeline. So a run can tell that its database was restored
+ * or copied since the last one. A copy of the files of a stopped server looks like the original.
  */
 import type { Sql } from "../connection/sql.ts";
 
@@ -22,10 +21,9 @@ const PARTS: Record<keyof Place, (sql: Sql) => Promise<Part>> = {
   ledger: (sql) => sql<Part>`select 'sync.runs'::regclass::oid::text as part`,
 };
 
-/** The newest run that a moved database has from before. */
+/** The newest run that a moved database has from before: when it ended, else when it last showed life, in UTC. */
 export interface MovedAfter {
   runId: number;
-  /** When it ended, else when it last showed life, in UTC. */
   at: string;
 }
 

@@ -57,6 +57,8 @@ async function tryLead(sql: AnySql): Promise<boolean> {
 
 /** A server that says nothing for so long has lost the connection. */
 const ANSWER_WITHIN_MS = 10_000;
+/** A heartbeat comes every few seconds. A process without one for this long counts as dead or frozen. */
+const HEARTBEAT_LOST_MS = 30_000;
 
 type LeadSession = ReturnType<typeof createLeadSession>;
 
@@ -332,9 +334,6 @@ async function endHolder(sql: Sql, { pid, instance }: LeadHolder): Promise<boole
   }
   return false;
 }
-
-/** A heartbeat comes every few seconds. A process without one for this long counts as dead or frozen. */
-const HEARTBEAT_LOST_MS = 30_000;
 
 /** The process that runs the schedule of the mirror. */
 export interface Leader {

@@ -1,4 +1,4 @@
-import { ageMs } from "../../base/clock.ts";
+import { ageMs, isAhead } from "../../base/clock.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { AnySql, Sql } from "../connection/sql.ts";
 import type { WalkVerdict } from "../schema/runs.ts";
@@ -29,9 +29,8 @@ export async function findListFreshness(sql: AnySql): Promise<ListFreshness[]> {
 }
 
 /**
- * The age of the mirror in milliseconds. It is the age of its oldest list, counted from the begin of the walk.
- * Infinity while one of the lists was never read well, or where a wrong clock dated a walk in the
- * future.
+ * The age of the mirror in milliseconds. It is the age of its oldest list, counted from the begin of the walk. Infinity while
+ * one of the lists was never read well, or where a wrong clock dated a walk in the future.
  */
 export function mirrorAgeMs(lists: readonly ListFreshness[], now: Date): number {
   return Math.max(...lists.map(({ startedAt }) => ageMs(startedAt, now)));
@@ -43,23 +42,18 @@ export function describeOldest(lists: readonly ListFreshness[], now: Date) {
     ageMs(list.startedAt, now) > ageMs(oldest.startedAt, now) ? list : oldest,
   );
   if (startedAt === null) return { resource, why: "was never read to its end" };
-  const isInFuture = ageMs(startedAt, now) === Number.POSITIVE_INFINITY;
-  const why = isInFuture
+  // People need no fractions of a second.
+  const toSecond = (moment: string | null) => (moment ?? "").replace(/\.\d+/, "").replace(/\+00$/, "Z");
+  const why = isAhead(startedAt, now)
     ? `was last read at ${toSecond(startedAt)}, which is in the future: a clock is or was wrong`
     : `was last read to its end at ${toSecond(finishedAt)}`;
   return { resource, why };
 }
 
-/** A moment of Postgres for people, who need no fractions of a second. */
-function toSecond(moment: string | null): string {
-  return (moment ?? "").replace(/\.\d+/, "").replace(/\+00$/, "Z");
-}
-
-/** The shares in which the builds are read again, as `sync.walks` has them (`src/mirror/lists/read-share.ts`). */
-
 /** As `datesOf` writes dates (`src/mirror/walk/page.ts`). */
 const DATE = 'YYYY-MM-DD"T"HH24:MI:SS.US';
 
+/** A share in which the builds are read again (`src/mirror/lists/read-share.ts`), as `sync.walks` has it. */
 interface Share {
   /** Every build with a date between the two was read; null: without an end on that side. */
   from: string | null;

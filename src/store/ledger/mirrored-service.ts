@@ -68,7 +68,7 @@ export async function readDemoMark(sql: Sql): Promise<string | null> {
   return row?.comment?.startsWith(MARK) ? row.comment.slice(MARK.length) : null;
 }
 
-/** Marks the database as one of the demo. The next demo may wipe it. */
+/** Marks the database as one that the next demo may wipe. */
 export async function writeDemoMark(sql: Sql, serviceUrl: string): Promise<void> {
   // COMMENT takes no parameters and no expressions, so the server quotes the values.
   const [comment] = await sql<{ statement: string }[]>`

@@ -1,31 +1,19 @@
-/**
- * Who may write, and what was done: the runs, the run lock, the lead among workers, the places of the database. Each
- * right to write is proved in the transaction that writes. Nothing here knows what a run does.
- */
+/** What was done: runs and walks. The right to write is proved in the transaction that writes. */
 import { hostname } from "node:os";
 import { LockedError } from "../../base/errors.ts";
+import { OUTCOMES } from "../../base/metrics/labels.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { AnySql, Sql, TransactionSql } from "../connection/sql.ts";
 import { withTransaction } from "../connection/transaction.ts";
 import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../schema/runs.ts";
 
+const COUNTS = ["pages", "records", ...OUTCOMES] as const;
 /** The counts of a walk so far. They are columns of `sync.walks`, under the names of the run summary. */
-export interface WalkCounts {
-  pages: number;
-  records: number;
-  inserted: number;
-  updated: number;
-  unchanged: number;
-  deleted: number;
-  restored: number;
-  quarantined: number;
-}
+export type WalkCounts = Record<(typeof COUNTS)[number], number>;
 
-/** Where an interrupted walk resumes. */
+/** Where an interrupted walk resumes: the number of the next page in the walk, and its path and query. */
 export interface Checkpoint {
-  /** The number of the next page in the walk. */
   seq: number;
-  /** The path and query of the next page. */
   request: string;
 }
 
@@ -100,7 +88,7 @@ export async function finishRun(
     finishedAt: string;
     error: string | null;
     warnings: string[];
-    /** Whether it is a round of the watch that saw nothing (`quiet-rounds.ts`). */
+    /** Whether it is a round of the watch that saw nothing. */
     isQuiet: boolean;
   },
   totals: RunTotals,
@@ -171,9 +159,7 @@ export async function saveProgress(
 ): Promise<void> {
   const moved = await tx`
     with run as (select id from sync.runs where id = ${runId} and status = 'running' for share)
-    update sync.walks set pages = ${counts.pages}, records = ${counts.records}, inserted = ${counts.inserted},
-      updated = ${counts.updated}, unchanged = ${counts.unchanged}, deleted = ${counts.deleted},
-      restored = ${counts.restored}, quarantined = ${counts.quarantined}, total_count = ${totalCount},
+    update sync.walks set ${tx(counts, ...COUNTS)}, total_count = ${totalCount},
       checkpoint = ${checkpoint && JSON.stringify(checkpoint)}::text::jsonb, checkpoint_at = ${at}::timestamptz
     from run where run_id = run.id and resource = ${resource}`;
   if (moved.count === 0) throw closedElsewhere(runId);
@@ -197,9 +183,8 @@ interface WalkEnd {
   totalCount: number | null;
   finishedAt: string;
   counts: WalkCounts;
-  /** Where the next run resumes if the walk broke off. Null for a walk that came to its end. */
+  /** Null for a walk that came to its end. */
   checkpoint: Checkpoint | null;
-  /** See the columns of `sync.walks`. */
   unstored: number | null;
   deficit: number | null;
 }
@@ -220,9 +205,8 @@ export async function addDeleted(tx: TransactionSql, runId: number, resource: Re
 }
 
 /**
- * The walks of syncs whose newest attempt did not come to its end. Leaves out a checkpoint that is older than
- * `since`, or later than `until` because a clock was wrong. Rounds of the watch do not count: they read only
- * the head.
+ * The walks of syncs whose newest attempt did not come to its end. Leaves out a checkpoint that is older than `since`, or later
+ * than `until` because a clock was wrong. Rounds of the watch do not count: they read only the head.
  */
 export async function findResumableWalks(sql: Sql, since: string, until: string): Promise<ResumableWalk[]> {
   return sql<ResumableWalk[]>`

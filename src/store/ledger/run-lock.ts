@@ -77,7 +77,10 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
     withStoreErrors("take the run lock", async () => {
       if (await tryLock()) return;
       // The server may not know yet that our connection broke. A pooler does, and may have passed it on.
-      if (holder !== null && holder.connection.pid === holder.pid) await endSession(sql, holder);
+      if (holder !== null && holder.connection.pid === holder.pid)
+        await sql`
+          select pg_terminate_backend(pid, ${GHOST_ENDS_MS}::bigint) from pg_stat_activity
+          where pid = ${holder.pid} and backend_start = ${holder.startedAt}::timestamptz`;
       // The process that had the lock a moment ago may not have opened its run yet, or may have closed it.
       for (let check = 0; check < CHECKS; check++) {
         if (await tryLock()) return;
@@ -85,7 +88,7 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
         if (run) throw lockedBy(run);
         await sql`select pg_sleep(0.1)`;
       }
-      throw lockedBy(null);
+      throw lockedBy(undefined);
     });
 
   /** Also true in a session that already has the lock. */
@@ -95,17 +98,15 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
     const [row] = rows;
     if (row === undefined) throw new Error("a session did not find itself");
     const { pid, startedAt, isLocked, isReadOnly } = row;
-    if (isReadOnly) throw leaveReadOnly();
+    if (isReadOnly) {
+      // A lock protects nothing here, for example on the old primary after a failover.
+      renewConnections(sql);
+      throw Object.assign(new Error("the server takes no writes"), { code: READ_ONLY });
+    }
     const isSame = holder?.pid === pid && holder.startedAt === startedAt;
     if (holder !== null && holder.connection === rows.state && !isSame) throw await giveUp(holder);
     if (isLocked) holder = { pid, startedAt, connection: rows.state };
     return isLocked;
-  }
-
-  /** A lock on a read-only server protects nothing, for example on the old primary after a failover. */
-  function leaveReadOnly(): Error {
-    renewConnections(sql);
-    return Object.assign(new Error("the server takes no writes"), { code: READ_ONLY });
   }
 
   /** One connection met two sessions: the lock would stay in the pooler's. Ends it unless it is busy. */
@@ -121,14 +122,15 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
   /** Takes the lock for the first time. */
   async function take(): Promise<void> {
     const { patience } = options;
-    try {
-      await tryTake();
-    } catch (error) {
+    await tryTake().catch(async (error: unknown) => {
       if (!patience || !isPassing(error) || !(hasAnswered || ENDED.includes(sqlstateOf(error)))) throw error;
-      const regain = async () => {};
-      const outwait = createPatience({ ...patience, regain, renew: () => renewConnections(sql) });
+      const outwait = createPatience({
+        ...patience,
+        regain: async () => {},
+        renew: () => renewConnections(sql),
+      });
       await outwait("take the run lock", tryTake);
-    }
+    });
   }
 
   async function tryTake(): Promise<void> {
@@ -142,51 +144,34 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
         return;
       } catch (error) {
         const { outlast } = options;
-        if (!outlast || !(error instanceof LockedError) || waitedMs >= outlastMs(error)) throw error;
+        if (!outlast || !(error instanceof LockedError)) throw error;
+        if (
+          waitedMs >= (error.heldBy === null ? OUTLAST_NOBODY_MS : error.heldBy === "watch" ? OUTLAST_MS : 0)
+        )
+          throw error;
         await outlast.clock.sleep(OUTLAST_POLL_MS, outlast.signal);
       }
     }
   }
 
-  try {
-    await take();
-  } catch (error) {
-    await sql.end({ timeout: 5 });
+  const release = () => sql.end({ timeout: 5 });
+  await take().catch(async (error: unknown) => {
+    await release();
     throw error;
-  }
-  return { hold, release: () => sql.end({ timeout: 5 }) };
+  });
+  return { hold, release };
 }
 
-function outlastMs({ heldBy }: LockedError): number {
-  if (heldBy === null) return OUTLAST_NOBODY_MS;
-  return heldBy === "watch" ? OUTLAST_MS : 0;
-}
-
-/** Whether no run is under way. Then none begins before the transaction ends: it finds the lock taken. */
+/** Takes the lock for a transaction: whether no run is under way. Then none begins before the transaction ends. */
 export async function tryRunLock(tx: TransactionSql): Promise<boolean> {
   const [row] = await tx<{ isLocked: boolean }[]>`
     select pg_try_advisory_xact_lock(${LOCK_KEY}::bigint) as "isLocked"`;
   return row?.isLocked === true;
 }
 
-/** Ends a session, if it still exists, and waits until it is gone. */
-async function endSession(sql: Sql, { pid, startedAt }: Session): Promise<void> {
-  await sql`
-    select pg_terminate_backend(pid, ${GHOST_ENDS_MS}::bigint) from pg_stat_activity
-    where pid = ${pid} and backend_start = ${startedAt}::timestamptz`;
-}
-
-interface HoldingRun {
-  id: number;
-  kind: RunKind;
-  pid: number;
-  host: string;
-  startedAt: string;
-}
-
 /** The run of the lock's process. One that a dead process left open has a heartbeat older than the lock. */
-async function findOpenRun(sql: Sql): Promise<HoldingRun | undefined> {
-  const [run] = await sql<HoldingRun[]>`
+async function findOpenRun(sql: Sql) {
+  const [run] = await sql<{ id: number; kind: RunKind; pid: number; host: string; startedAt: string }[]>`
     select id, kind, pid, host, started_at as "startedAt" from sync.runs
     where status = 'running' and exists (
       select from pg_locks as lock
@@ -198,7 +183,7 @@ async function findOpenRun(sql: Sql): Promise<HoldingRun | undefined> {
   return run;
 }
 
-function lockedBy(run: HoldingRun | null): LockedError {
+function lockedBy(run: Awaited<ReturnType<typeof findOpenRun>>): LockedError {
   const who = run
     ? `run ${run.id}, process ${run.pid} on ${run.host}, since ${run.startedAt}`
     : "another process";

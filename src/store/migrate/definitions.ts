@@ -41,14 +41,16 @@ export interface DefinitionChanges {
   newer: string[];
 }
 
-type Stored = Pick<Definition, "name" | "hash"> & { version: string };
-
 /** Compares the definitions of the database with those of the program. Changes nothing. */
 export async function findDefinitionChanges(
   sql: AnySql,
   { version, inOrder }: Definitions,
 ): Promise<DefinitionChanges> {
-  const stored = new Map((await findStored(sql)).map((row) => [row.name, row]));
+  type Stored = Pick<Definition, "name" | "hash"> & { version: string };
+  const rows = (await hasTable(sql, "definitions"))
+    ? await sql<Stored[]>`select name, hash, version from sync.definitions`
+    : [];
+  const stored = new Map(rows.map((row) => [row.name, row]));
   const changed = inOrder.filter(({ name, hash }) => stored.get(name)?.hash !== hash);
   const known = new Set(inOrder.map(({ name }) => name));
   const gone = [...stored.keys()].filter((name) => !known.has(name));
@@ -86,13 +88,12 @@ export async function definitionSql(
   ].join("\n");
 }
 
-async function findStored(sql: AnySql): Promise<Stored[]> {
-  const [found] = await sql`
+/** From the catalog: to_regclass fails where another program hides its schema from our role. */
+export async function hasTable(sql: AnySql, name: string): Promise<boolean> {
+  const found = await sql`
     select from pg_class join pg_namespace as space on space.oid = relnamespace
-    where nspname = 'sync' and relname = 'definitions'`;
-  return found === undefined
-    ? []
-    : [...(await sql<Stored[]>`select name, hash, version from sync.definitions`)];
+    where (nspname, relname) = ('sync', ${name})`;
+  return found.length > 0;
 }
 
 /** A pre-release, such as "1.2.0-beta.1", counts as its release. */
@@ -101,23 +102,10 @@ function isLater(version: string, than: string): boolean {
   return one.localeCompare(other, "en", { numeric: true }) > 0;
 }
 
-/**
- * Views and functions as the catalog has them. They are replaced where Postgres allows it. Otherwise they are
- * dropped and created again, and their grants are restored. What runs here as text is from the files of `report/sql`,
- * or has names that the catalog quoted.
- */
+// What runs from here on as text is from the files of `src/report`, or has names that the catalog quoted.
 
 /** A view or function to create. */
-interface Created {
-  name: string;
-  text: string;
-}
-
-interface Right {
-  privilege: string;
-  grantee: string;
-  isGrantable: boolean;
-}
+type Created = Pick<Definition, "name" | "text">;
 
 interface DefinedObject {
   /** With its schema. */
@@ -126,7 +114,7 @@ interface DefinedObject {
   /** As SQL names it: a function with its parameter types. */
   identity: string;
   /** The grants to roles other than the owner. */
-  rights: Right[];
+  rights: { privilege: string; grantee: string; isGrantable: boolean }[];
 }
 
 const AMBIGUOUS_FUNCTION = "42725";
@@ -177,20 +165,25 @@ async function rebuildObjects(
 }
 
 /** The statements that give a new object the grants of the old one. */
-function rightsStatements({ kind, identity, rights }: DefinedObject, wanted: readonly Right[]): string[] {
+function rightsStatements(
+  { kind, identity, rights }: DefinedObject,
+  wanted: DefinedObject["rights"],
+): string[] {
   const object = kind === "function" ? `function ${identity}` : identity;
-  const has = (list: readonly Right[], one: Right) =>
-    list.some((other) => JSON.stringify(other) === JSON.stringify(one));
+  const isIn = (list: DefinedObject["rights"]) => {
+    const known = new Set(list.map((right) => JSON.stringify(right)));
+    return (right: DefinedObject["rights"][number]) => known.has(JSON.stringify(right));
+  };
+  const [isWanted, isThere] = [isIn(wanted), isIn(rights)];
   return [
     ...rights
-      .filter((right) => !has(wanted, right))
+      .filter((right) => !isWanted(right))
       .map(({ privilege, grantee }) => `revoke ${privilege} on ${object} from ${grantee}`),
     ...wanted
-      .filter((right) => !has(rights, right))
-      .map(
-        ({ privilege, grantee, isGrantable }) =>
-          `grant ${privilege} on ${object} to ${grantee}${isGrantable ? " with grant option" : ""}`,
-      ),
+      .filter((right) => !isThere(right))
+      .map(({ privilege, grantee, isGrantable }) => {
+        return `grant ${privilege} on ${object} to ${grantee}${isGrantable ? " with grant option" : ""}`;
+      }),
   ];
 }
 

@@ -74,7 +74,7 @@ export async function migrate(
   { log, signal, ...patience }: MigrateOptions = {},
 ): Promise<MigrationResult> {
   const sql = connect(url, { applicationName: "docmirror migrate", max: 1 });
-  const attempt = () => withTransaction(sql, (tx) => migrateIn(tx, definitions, patience, signal));
+  const attempt = () => withTransaction(sql, (tx) => migrateIn(tx, definitions, patience.lockWaitMs, signal));
   try {
     return await withStoreErrors("bring the schema up to date", async () => {
       await assertServerUsable(sql);
@@ -85,18 +85,36 @@ export async function migrate(
   }
 }
 
-async function migrateIn(
+/** Waits for the turn of this process, for as long as the transaction lasts. */
+async function takeTurn(
   tx: TransactionSql,
-  definitions: Definitions,
-  { lockWaitMs = LOCK_WAIT_MS }: Partial<ShortLockOptions>,
   signal: AbortSignal | undefined,
-): Promise<MigrationResult> {
+  lockWaitMs = LOCK_WAIT_MS,
+): Promise<void> {
   // A process that waited must see what the one before has done.
   await tx`set transaction isolation level read committed`;
   // A lock of the transaction, not of the session: a pooler may give the session to others.
   await abortable(tx`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`, signal);
   // Who waits for a table keeps all others from it.
   await tx`select set_config('lock_timeout', ${String(lockWaitMs)}, true)`;
+}
+
+/** Re-creates the definitions that differ, with their comments. Returns the names of those. */
+async function redefine(tx: TransactionSql, definitions: Definitions): Promise<string[]> {
+  const changes = await findDefinitionChanges(tx, definitions);
+  await applyDefinitions(tx, changes, definitions.version);
+  await applyReportComments(tx, definitions.dictionary);
+  await applyReportComments(tx, definitions.people, "report_people");
+  return namesOf(changes);
+}
+
+async function migrateIn(
+  tx: TransactionSql,
+  definitions: Definitions,
+  lockWaitMs: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<MigrationResult> {
+  await takeTurn(tx, signal, lockWaitMs);
   const known = readMigrations();
   const applied = await findApplied(tx);
   const status = statusOf(known, applied, await findSchemaChanges(tx, definitions));
@@ -112,13 +130,9 @@ async function migrateIn(
     });
   }
   await applyMigrations(tx, missing, signal);
-  await recordApplied(tx, missing);
-  // Read again: a migration that had to drop definitions has deleted their rows.
-  const changes = await findDefinitionChanges(tx, definitions);
-  await applyDefinitions(tx, changes, definitions.version);
-  await applyReportComments(tx, definitions.dictionary);
-  await applyReportComments(tx, definitions.people, "report_people");
-  return { applied: missing.map(({ tag }) => tag), redefined: namesOf(changes), newer: false };
+  // What differs is read again: a migration that had to drop definitions has deleted their rows.
+  const redefined = await redefine(tx, definitions);
+  return { applied: missing.map(({ tag }) => tag), redefined, newer: false };
 }
 
 export interface FillOptions {
@@ -139,9 +153,7 @@ export async function migrateAround(
   definitions: Definitions,
   { under, fill, signal }: FillOptions,
 ): Promise<void> {
-  await tx`set transaction isolation level read committed`;
-  await abortable(tx`select pg_advisory_xact_lock(${MIGRATION_LOCK_KEY})`, signal);
-  await tx`select set_config('lock_timeout', ${String(LOCK_WAIT_MS)}, true)`;
+  await takeTurn(tx, signal);
   const known = readMigrations();
   const before = known.slice(0, under);
   const applied = await findApplied(tx);
@@ -152,14 +164,9 @@ export async function migrateAround(
     });
   }
   await applyMigrations(tx, missing, signal);
-  await recordApplied(tx, missing);
   await fill();
-  const later = known.slice(under);
-  await applyMigrations(tx, later, signal);
-  await recordApplied(tx, later);
-  await applyDefinitions(tx, await findDefinitionChanges(tx, definitions), definitions.version);
-  await applyReportComments(tx, definitions.dictionary);
-  await applyReportComments(tx, definitions.people, "report_people");
+  await applyMigrations(tx, known.slice(under), signal);
+  await redefine(tx, definitions);
 }
 
 async function applyMigrations(
@@ -171,6 +178,7 @@ async function applyMigrations(
     // Text of the files in `migrations`.
     for (const statement of statements) await abortable(runText(tx, statement), signal);
   }
+  await recordApplied(tx, missing);
 }
 
 /** Which migrations are applied. Changes nothing. An empty database is "older". */
@@ -273,27 +281,26 @@ export async function assertServerUsable(sql: Sql): Promise<ServerFacts> {
   return server;
 }
 
-type SchemaChanges = DefinitionChanges & { lacking: string[] };
+type SchemaChanges = DefinitionChanges & { isLacking: boolean };
 
 async function findSchemaChanges(sql: AnySql, definitions: Definitions): Promise<SchemaChanges> {
   const changes = await findDefinitionChanges(sql, definitions);
   const isOther = namesOf(changes).length > 0;
-  return { ...changes, lacking: isOther ? await findLackingColumns(sql, definitions.dictionary) : [] };
+  return { ...changes, isLacking: isOther && (await isLackingColumns(sql, definitions.dictionary)) };
 }
 
-/** The columns of `report` that this program reads and the database lacks, as `relation.column`. */
-async function findLackingColumns(sql: AnySql, dictionary: Dictionary): Promise<string[]> {
+/** Whether the database lacks columns of `report` that this program reads. */
+async function isLackingColumns(sql: AnySql, dictionary: Dictionary): Promise<boolean> {
   const known = Object.entries(dictionary).flatMap(([relation, { columns }]) =>
     Object.keys(columns).map((column) => ({ relation, column })),
   );
-  const lacking = await sql<{ name: string }[]>`
-    select relation || '.' || "column" as name
-    from jsonb_to_recordset(${JSON.stringify(known)}::text::jsonb) as known (relation text, "column" text)
+  const lacking = await sql`
+    select from jsonb_to_recordset(${JSON.stringify(known)}::text::jsonb) as known (relation text, "column" text)
     where not exists (
       select from pg_attribute join pg_class as class on class.oid = attrelid join pg_namespace as space on space.oid = relnamespace
       where nspname = 'report' and relname = relation and attname = "column" and attnum > 0 and not attisdropped
     )`;
-  return lacking.map(({ name }) => name);
+  return lacking.length > 0;
 }
 
 function statusOf(
@@ -310,7 +317,7 @@ function statusOf(
   const isLacking = migrations.some(({ appliedAt }) => appliedAt === null);
   const isNewer = unknown.length > 0 || changes.newer.length > 0;
   const isOlder = isLacking || outdated.length > 0;
-  const isOnlyMore = !isLacking && unknown.every(({ additive }) => additive) && changes.lacking.length === 0;
+  const isOnlyMore = !isLacking && unknown.every(({ additive }) => additive) && !changes.isLacking;
   return {
     state: isNewer ? "newer" : isOlder ? "older" : "current",
     usable: isNewer ? isOnlyMore : !isOlder,

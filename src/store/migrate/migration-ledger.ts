@@ -5,6 +5,7 @@ import { readMigrationFiles } from "drizzle-orm/migrator";
 import { SchemaVersionError } from "../../base/errors.ts";
 import { runText } from "../connection/run-statement.ts";
 import type { AnySql, TransactionSql } from "../connection/sql.ts";
+import { hasTable } from "./definitions.ts";
 
 /** In the package, however deep this file or the bundle is. */
 const FOLDER = join(dirname(createRequire(import.meta.url).resolve("docmirror/package.json")), "migrations");
@@ -23,23 +24,18 @@ let own: readonly Migration[] | undefined;
 
 /** The migrations of this program, in order. Their files are read once: an upgrade may replace them while it runs. */
 export function readMigrations(): readonly Migration[] {
-  own ??= readFiles();
-  return own;
-}
-
-function readFiles(): Migration[] {
-  const journal = JSON.parse(readFileSync(`${FOLDER}/meta/_journal.json`, "utf8")) as {
-    entries: { tag: string }[];
-  };
-  return readMigrationFiles({ migrationsFolder: FOLDER }).map(({ sql, hash }, index) => ({
+  if (own) return own;
+  const journal: { entries: { tag: string }[] } = JSON.parse(
+    readFileSync(`${FOLDER}/meta/_journal.json`, "utf8"),
+  );
+  own = readMigrationFiles({ migrationsFolder: FOLDER }).map(({ sql, hash }, index) => ({
     tag: journal.entries[index]?.tag ?? "",
     hash,
     additive: sql[0]?.startsWith("-- additive: ") === true,
     statements: sql,
   }));
+  return own;
 }
-
-/** Which migrations a database has: `sync.migrations`. */
 
 /** Any number that no other program of this database uses. Two migrations at once wait for each other. */
 export const MIGRATION_LOCK_KEY = 7_305_110_624;
@@ -61,11 +57,7 @@ const BEFORE_BASELINE = "0000_create_mirror_and_sync";
  * SchemaVersionError for a schema from before the baseline.
  */
 export async function findApplied(sql: AnySql): Promise<AppliedMigration[]> {
-  // From the catalog: to_regclass fails where another program hides its schema from our role.
-  const [ledger] = await sql`
-    select from pg_class join pg_namespace as space on space.oid = relnamespace
-    where (nspname, relname) = ('sync', 'migrations')`;
-  if (ledger === undefined) return [];
+  if (!(await hasTable(sql, "migrations"))) return [];
   const applied = await sql<AppliedMigration[]>`
     select tag, hash, applied_at as "appliedAt", additive from sync.migrations`;
   if (applied.some(({ tag }) => tag === BEFORE_BASELINE)) {

@@ -5,7 +5,7 @@ import { assertSessionPooling } from "../connection/session-pooling.ts";
 import type { Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 import type { Definitions } from "./definitions.ts";
-import { assertSchemaUsable, assertUsable, migrate, migrationStatus } from "./migrate.ts";
+import { assertUsable, migrate, migrationStatus } from "./migrate.ts";
 
 export interface PreparedDatabase {
   url: string;
@@ -19,10 +19,9 @@ export interface PreparedDatabase {
 const told = new WeakSet<Logger>();
 
 /**
- * Makes a database ready for writes. A database without our schema gets it, and the embedded database is
- * always migrated, because only docmirror uses it. An older schema in a database of the user is left to
- * `docmirror migrate`: the user decides. A newer one that this program may use stays as it is; a warning says
- * so once. Throws `SchemaVersionError` or `StoreError`.
+ * Makes a database ready for writes. A database without our schema gets it, and the embedded database is always migrated,
+ * because only docmirror uses it. An older schema in a database of the user is left to `docmirror migrate`: the user decides. A
+ * newer one that this program may use stays as it is; a warning says so once. Throws `SchemaVersionError` or `StoreError`.
  */
 export async function prepareDatabase(
   database: PreparedDatabase,
@@ -59,13 +58,10 @@ export async function prepareDatabase(
  * database has no schema of docmirror, the error says that `place` has no mirror yet.
  */
 export async function assertMirror(sql: Sql, definitions: Definitions, place: string): Promise<void> {
-  try {
-    await assertSchemaUsable(sql, definitions);
-  } catch (error) {
-    if (error instanceof SchemaVersionError && (await isWithoutSchema(sql, definitions)))
-      throw noMirrorError(place);
-    throw error;
-  }
+  const status = await migrationStatus(sql, definitions);
+  if (status.unknown === 0 && status.migrations.every(({ appliedAt }) => appliedAt === null))
+    throw noMirrorError(place);
+  assertUsable(status);
 }
 
 /** The error for a place without a mirror. `place` is "./.docmirror" or "the database postgres://…". */
@@ -73,9 +69,4 @@ export function noMirrorError(place: string): SchemaVersionError {
   return new SchemaVersionError(`There is no mirror in ${place} yet; \`docmirror sync\` makes one`, {
     hint: "if there should be one, see DATABASE_URL, DOCMIRROR_DATA_DIR and the working directory: `docmirror config` shows them",
   });
-}
-
-async function isWithoutSchema(sql: Sql, definitions: Definitions): Promise<boolean> {
-  const { migrations, unknown } = await migrationStatus(sql, definitions);
-  return unknown === 0 && migrations.every(({ appliedAt }) => appliedAt === null);
 }

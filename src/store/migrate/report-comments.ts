@@ -11,17 +11,9 @@ export interface RelationEntry {
 /** The relations of schema `report` by their names. */
 export type Dictionary = Readonly<Record<string, RelationEntry>>;
 
-/** A comment that differs from the dictionary. `column` is null for the comment of a relation. */
-interface MissingComment {
-  relation: string;
-  column: string | null;
-  kind: "TABLE" | "VIEW";
-}
-
 /**
- * Writes the sentences of the dictionary as comments on the relations and columns of schema `report`, where
- * they differ: a view that was dropped and re-created has none. Needs the rights of the owner. Safe to
- * repeat.
+ * Writes the sentences of the dictionary as comments on the relations and columns of schema `report`, where they differ: a view
+ * that was dropped and re-created has none. Needs the rights of the owner. Safe to repeat.
  */
 export async function applyReportComments(
   sql: AnySql,
@@ -32,7 +24,7 @@ export async function applyReportComments(
     { relation, column: null, comment: answers },
     ...Object.entries(columns).map(([column, comment]) => ({ relation, column, comment })),
   ]);
-  const missing = await sql<(MissingComment & { comment: string })[]>`
+  const missing = await sql<{ relation: string; column: string | null; comment: string; kind: string }[]>`
     select relation, "column", comment, case relkind when 'r' then 'TABLE' else 'VIEW' end as kind
     from jsonb_to_recordset(${JSON.stringify(wanted)}::text::jsonb) as wanted (relation text, "column" text, comment text)
     join pg_class as class on class.relnamespace = ${schema}::regnamespace and class.relname = wanted.relation

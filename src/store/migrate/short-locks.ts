@@ -1,8 +1,3 @@
-/**
- * Work that needs the locks of whole tables, beside programs that use them. A session that waits for such a
- * lock keeps all later sessions waiting too, even those that could go on beside its holder. So the wait for
- * one lock is short, and all of the work is tried again after a pause in which the others go on.
- */
 import { systemClock } from "../../base/clock.ts";
 import { LockedError, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
@@ -14,8 +9,8 @@ export const LOCK_WAIT_MS = 3000;
 const PAUSE_MS = 1000;
 const PATIENCE_MS = 300_000;
 
-const LOCK_NOT_AVAILABLE = "55P03";
-const DEADLOCK = "40P01";
+/** A lock was not had in time, or a deadlock. */
+const NOT_HAD: readonly (string | undefined)[] = ["55P03", "40P01"];
 
 export interface ShortLockOptions {
   /** The longest wait for one lock. The caller sets it as `lock_timeout`. @default 3000 */
@@ -27,9 +22,9 @@ export interface ShortLockOptions {
 }
 
 /**
- * Runs `attempt`, which is one transaction, until it gets all of its locks. Throws its `LockedError`, or a
- * StoreError that names the oldest transactions, when the patience is over; other errors, and the signal's
- * reason, at once.
+ * Runs `attempt`, which is one transaction, until it gets all of its locks. A session that waits for the lock of a table keeps all
+ * later sessions waiting too, so it waits shortly, and pauses. Throws its `LockedError`, or a StoreError that names the oldest
+ * transactions, when the patience is over; other errors, and the signal's reason, at once.
  */
 export async function withShortLocks<T>(
   sql: Sql,
@@ -42,17 +37,13 @@ export async function withShortLocks<T>(
     try {
       return await attempt();
     } catch (error) {
-      if (!isLocked(error)) throw error;
+      if (!(error instanceof LockedError) && !NOT_HAD.includes(sqlstateOf(error))) throw error;
       if (until === undefined) log?.info("other sessions use the tables; trying again until they let go");
       until ??= performance.now() + patienceMs;
       if (performance.now() + pauseMs > until) throw await explained(sql, error);
       await systemClock.sleep(pauseMs, signal);
     }
   }
-}
-
-function isLocked(error: unknown): boolean {
-  return error instanceof LockedError || [LOCK_NOT_AVAILABLE, DEADLOCK].includes(sqlstateOf(error) ?? "");
 }
 
 /** The error of a lock that was not had, with the sessions that may have it. */

@@ -10,8 +10,7 @@ export const idText = customType<{ data: string }>({ dataType: () => 'text COLLA
 export const bytea = customType<{ data: Buffer }>({ dataType: () => "bytea" });
 
 /**
- * A timestamp of upstream, without a zone, to the microsecond. It is text because a JavaScript Date would
- * drop the last digits.
+ * A timestamp of upstream, without a zone, to the microsecond. It is text because a JavaScript Date would drop the last digits.
  */
 export const localTimestamp = () => timestamp({ precision: 6, mode: "string" });
 
@@ -36,14 +35,9 @@ export const bookkeeping = () => ({
   first_seen_at: moment().notNull(),
   changed_at: moment().notNull(),
   deleted_at: moment(),
-  /**
-   * The first 16 bytes of the SHA-256 of the record as sent, without regard to key order. Equal hashes mean
-   * equal records.
-   */
+  /** The first 16 bytes of the SHA-256 of the record as sent, without regard to key order. Equal hashes mean equal records. */
   record_hash: bytea().notNull(),
-  /**
-   * The run that added the row. Runs show the order of events, because a clock may be wrong.
-   */
+  /** The run that added the row. Runs show the order of events, because a clock may be wrong. */
   first_seen_run_id: runNumber(),
   /** The run that wrote `changed_at`. */
   changed_run_id: runNumber(),

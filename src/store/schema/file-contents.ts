@@ -25,17 +25,12 @@ export const fileContents = mirror.table(
       .references(() => files.id),
     /** The project of the file, stored again so that a search need not join. */
     project_id: idText().references(() => projects.id),
-    /** The slug of the version that the address names, or null. A file record does not say it. */
     version: text(),
-    /** As the record had it when the page was last asked for. */
     absolute_url: text(),
     /** The base of all pages then, without credentials. Another base makes the page due again. */
     docs_url: text().notNull(),
-    /** What was requested, without credentials. Null when the address leads elsewhere. */
     url: text(),
-    /** The status of the last reply. Null without one. */
     http_status: smallint(),
-    /** Why the last request gave no page. Null when it gave one, or said that it is unchanged. */
     reason: text(),
     title: text(),
     text: text(),
@@ -43,20 +38,13 @@ export const fileContents = mirror.table(
     /** The validators of the reply with this content, as sent. */
     etag: text(),
     last_modified: text(),
-    /** When the reply with this content arrived. */
     fetched_at: moment(),
-    /** When the page was last asked for, whatever the answer was. */
     asked_at: moment().notNull(),
-    /** The run that last asked. */
     asked_run_id: bigint({ mode: "number" }).notNull(),
-    /** The run that last changed the content. */
     changed_run_id: bigint({ mode: "number" }).notNull(),
-    /** The first 16 bytes of a hash of title, text and anchors. */
     content_hash: bytea(),
-    /** The title as a search compares it, cut to 200 characters. */
     title_key: text(),
     title_search: tsvector(),
-    /** Title (weight A) and text. */
     search: tsvector(),
   },
   (table) => [

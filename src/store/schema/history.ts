@@ -24,12 +24,9 @@ export const buildTransitions = mirror.table(
     not_after: moment().notNull(),
     anomaly: text(),
     run_id: bigint({ mode: "number" }).notNull(),
-    /** The path and query whose reply first showed the state. The reply came at `not_after`. */
     request: text(),
-    /** When that request was sent. The state may have changed while the reply was under way. */
     asked_at: moment(),
     rule: text().$type<BoundRule>(),
-    /** The last sighting of the previous state. It set `not_before` by the rule `last_seen`. */
     previous_run_id: bigint({ mode: "number" }),
     previous_request: text(),
   },
@@ -40,19 +37,13 @@ export const buildTransitions = mirror.table(
   ],
 );
 
-/**
- * Builds that have not finished, with their last sighting. A build that finishes or is deleted leaves the
- * table.
- */
+/** Builds that have not finished, with their last sighting. A build that finishes or is deleted leaves the table. */
 export const openBuilds = sync.table("open_builds", {
   build_id: idText()
     .primaryKey()
     .references(() => builds.id),
-  /**
-   * When the build entered its state: its date at the first sighting, else the first sighting of the state.
-   */
   since: moment().notNull(),
-  /** When the request was sent that last showed the state. The next state was entered later. */
+  /** The next state was entered later. */
   seen_at: moment().notNull(),
   run_id: bigint({ mode: "number" }).notNull(),
   request: text(),
@@ -61,7 +52,6 @@ export const openBuilds = sync.table("open_builds", {
    * when that never happened.
    */
   asked_at: moment(),
-  /** When its detail first answered 404 or 410. Null while it does not. */
   vanished_at: moment(),
 });
 
@@ -94,11 +84,8 @@ export const unresolvedReferences = mirror.table(
     position: integer().notNull(),
     uri: text().notNull(),
     status: text().$type<"pending" | "gone" | "foreign" | "malformed">().notNull(),
-    /** When upstream last answered that it does not have the record. Null before that. */
     checked_at: moment(),
-    /** When its detail was last requested, whatever the answer was. */
     asked_at: moment(),
-    /** The record that the URI names, parsed once when the reference was stored. Null when it names none. */
     target_resource: text().$type<Resource>(),
     target_key: text(),
   },

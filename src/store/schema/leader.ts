@@ -13,18 +13,14 @@ export const leader = sync.table(
   {
     /** Always true, so there is one row. */
     id: boolean().primaryKey().default(true),
-    /** Counts the takeovers. */
     term: bigint({ mode: "number" }).notNull(),
     /** A random name of the process. All of its connections end their application name with it. */
     instance: text().notNull(),
     pid: integer().notNull(),
     host: text().notNull(),
-    /** The session that has the lock, as the server knows it. */
     backend_pid: integer().notNull(),
     since: moment().notNull(),
-    /** By the clock of Postgres. Written every few seconds. */
     heartbeat_at: moment().notNull(),
-    /** When it ended its lead by itself. Null while it leads, or when it died. */
     resigned_at: moment(),
   },
   (table) => [check("leader_one_row", sql`${table.id}`)],
@@ -46,21 +42,16 @@ export const notices = sync.table(
   "notices",
   {
     id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
-    /** The `webhook-id` of each try. */
     message_id: text().notNull().unique().default(sql`'msg_' || replace(gen_random_uuid()::text, '-', '')`),
-    /** What it is about, in a word that never comes twice, so that nothing is noted twice. */
+    /** A word that never comes twice, so that nothing is noted twice. */
     subject: text().notNull().unique(),
     type: text().$type<NoticeType>().notNull(),
-    /** The `data` of the message. */
     data: jsonb().$type<Record<string, unknown>>().notNull(),
     noted_at: moment().notNull().default(now),
     tries: integer().notNull().default(0),
-    /** The next try is not before this moment. */
     next_try_at: moment().notNull().default(now),
     delivered_at: moment(),
-    /** When it was given up after its last try. */
     given_up_at: moment(),
-    /** Why the last try failed. Null when none failed. */
     error: text(),
   },
   (table) => [
@@ -71,7 +62,6 @@ export const notices = sync.table(
 /** Up to where each source of notices was looked through. Without a row, what is there now is not news. */
 export const noticeMarks = sync.table("notice_marks", {
   source: text().primaryKey(),
-  /** A place in the order of the source, such as the number of a run. */
   position: text().notNull(),
   marked_at: moment().notNull().default(now),
 });

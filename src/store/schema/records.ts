@@ -17,11 +17,8 @@ export const projects = mirror.table(
   "projects",
   {
     ...columnsOf(project, {}),
-    /** Where the stored content came from. */
     source: text().$type<ProjectSource>().notNull(),
-    /**
-     * Whether the list has ever shown it. A project that was only embedded cannot be missing from the list.
-     */
+    /** A project that was only embedded cannot be missing from the list. */
     listed: boolean().notNull(),
     ...bookkeeping(),
   },
@@ -87,9 +84,7 @@ export const buildLogs = mirror.table("build_logs", {
 export const logFiles = mirror.table("log_files", {
   id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
   sha256: bytea().notNull().unique(),
-  /** The folder of the export, as an absolute path of the machine that removed the logs. */
   folder: text().notNull(),
-  /** Relative to the folder. */
   path: text().notNull(),
 });
 
@@ -101,9 +96,7 @@ export const archivedLogs = mirror.table("archived_logs", {
   file_id: bigint({ mode: "number" })
     .notNull()
     .references(() => logFiles.id),
-  /** `mirror.log_hash` of the four texts. */
   hash: bytea().notNull(),
-  /** What `rollup.error_line` found in the log of a failed build. */
   error_line: text(),
   removed_at: moment().notNull(),
 });

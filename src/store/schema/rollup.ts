@@ -12,16 +12,11 @@ export const state = rollup.table(
     /** The settings with which the answers were computed. */
     source_timezone: text().notNull(),
     stuck_after_s: doublePrecision().notNull(),
-    /**
-     * One hash of the definitions that computed the answers. When it changes, everything is computed again.
-     */
+    /** One hash of the definitions that computed the answers. When it changes, everything is computed again. */
     definition: text().notNull(),
     /** The answers include everything that the runs up to this one saw. */
     run_id: bigint({ mode: "number" }).notNull(),
-    /**
-     * Everything that happened upstream before this moment has been read. Null until a whole walk of the
-     * builds has ended.
-     */
+    /** Everything that happened upstream before this moment has been read. Null until a whole walk of the builds has ended. */
     covered_through: moment(),
     refreshed_at: moment().notNull(),
     /** When the expensive answers were last computed, and how long that took. */

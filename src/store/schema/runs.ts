@@ -7,10 +7,7 @@ import { sync } from "./schemas.ts";
 
 /** How much of the lists a sync reads. */
 export type SyncKind = "full" | "incremental";
-/**
- * `quarantine` is a run of `quarantine --retry`. It is a run because it writes, but it sends no request to
- * upstream.
- */
+/** `quarantine` is a run of `quarantine --retry`. It is a run because it writes, but it sends no request to upstream. */
 export type RunKind = RunKindLabel;
 /**
  * The work that a run left undone, counted in records. A run with any of it is never `succeeded`, but for
@@ -25,9 +22,7 @@ export interface Unfinished {
   references: number;
   /** Open builds that were due for a poll. */
   open_builds: number;
-  /**
-   * Records that upstream no longer counts, after the head of their list had joined, and that a search did not find.
-   */
+  /** Records that upstream no longer counts, after the head of their list had joined, and that a search did not find. */
   deficit: number;
 }
 
@@ -49,13 +44,11 @@ export const runs = sync.table(
     host: text().notNull(),
     requests: bigint({ mode: "number" }).notNull().default(0),
     bytes: bigint({ mode: "number" }).notNull().default(0),
-    /** Texts in which a U+0000 was replaced by U+FFFD. */
     replaced_nul: bigint({ mode: "number" }).notNull().default(0),
     references_resolved: bigint({ mode: "number" }).notNull().default(0),
     references_unresolved: bigint({ mode: "number" }).notNull().default(0),
     transitions: bigint({ mode: "number" }).notNull().default(0),
     error: text(),
-    /** The work that each phase after the walks left undone. Null until the run ends. */
     unfinished: jsonb().$type<Unfinished>(),
     /**
      * Troubles that did not make the run fail, a sentence each: a pause in the requests to the service,
@@ -70,10 +63,9 @@ export const runs = sync.table(
     clock_ahead_max_ms: integer(),
     /**
      * How many rounds of the watch that saw nothing this row stands for: its own, the last of them, and those before
-     * it (`quiet-rounds.ts`). Null for every other run.
+     * it. Null for every other run.
      */
     rounds: integer(),
-    /** The number of the first of them, and when it began. */
     rounds_first_id: bigint({ mode: "number" }),
     rounds_since: moment(),
     rounds_requests: bigint({ mode: "number" }),
@@ -106,7 +98,6 @@ export const walks = sync.table(
     restored: bigint({ mode: "number" }).notNull().default(0),
     quarantined: bigint({ mode: "number" }).notNull().default(0),
     total_count: bigint({ mode: "number" }),
-    /** The run in which the walk began. It is an earlier run for a resumed walk. */
     began_run_id: bigint({ mode: "number" }),
     /**
      * Records that upstream counts and that have no row, because they could not be stored: those that the
@@ -114,16 +105,11 @@ export const walks = sync.table(
      */
     unstored: bigint({ mode: "number" }),
     /**
-     * How many records more upstream counted than its list showed and the mirror holds, after the head of the
-     * list had joined or the list was read to its end. More than `unstored` means that the mirror misses
-     * records, or after a whole walk that the count is wrong. Less means that it holds some that upstream does
-     * not. Null when the counts were not compared.
+     * How many records more upstream counted than its list showed and the mirror holds, after the head of the list had joined
+     * or the list was read to its end. More than `unstored` means that the mirror misses records, or after a whole walk that
+     * the count is wrong. Less means that it holds some that upstream does not. Null when the counts were not compared.
      */
     deficit: bigint({ mode: "number" }),
-    /**
-     * Whether the list is as fresh as this walk: it was whole, or it joined at the head and every difference
-     * is explained.
-     */
     is_good: boolean().generatedAlwaysAs(
       sql`walk = 'whole' or walk = 'head' and coalesce(deficit, 0) = coalesce(unstored, 0)`,
     ),
@@ -133,9 +119,7 @@ export const walks = sync.table(
      */
     read_from: localTimestamp(),
     read_to: localTimestamp(),
-    /** Since when every build was read at least once, after that share. Null without one, or when some never were. */
     read_since: moment(),
-    /** Where a later run resumes. Set while the walk is under way, null after its end. */
     checkpoint: jsonb(),
     checkpoint_at: moment(),
   },
@@ -163,7 +147,6 @@ export const pages = sync.table(
     ids: text().array().notNull(),
     loaded_at: moment().notNull(),
     run_id: bigint({ mode: "number" }).notNull(),
-    /** The version of the normalizer that read it. */
     normalizer_version: integer().notNull(),
   },
   (table) => [primaryKey({ columns: [table.resource, table.seq] })],
@@ -178,13 +161,11 @@ export const quarantine = sync.table(
     record_id: text(),
     reason: text().notNull(),
     payload: jsonb(),
-    /** The request whose reply contained the record. */
     request: text(),
     created_at: moment().notNull(),
     resolved_at: moment(),
     /**
-     * The place in the list of a record that upstream cannot render; nothing else is known of it. Null for
-     * all other records.
+     * The place in the list of a record that upstream cannot render; nothing else is known of it. Null for all other records.
      */
     list_offset: bigint({ mode: "number" }),
   },
@@ -222,32 +203,24 @@ export const touchedRecords = sync.table("touched_records", {
 });
 
 /**
- * Live records that the newest whole walk of their list did not show. The detail endpoint is asked for each
- * before it is marked as deleted. A run that cannot ask for all leaves the rest to the next run. A record
- * whose detail still answers stays here with `found_at`: its list hides it. So does one that nothing settles: it
- * is kept, and still asked for.
+ * Live records that the newest whole walk of their list did not show. The detail endpoint is asked for each before it is marked
+ * as deleted. A run that cannot ask for all leaves the rest to the next run. A record whose detail still answers stays here
+ * with `found_at`: its list hides it. So does one that nothing settles: it is kept, and still asked for.
  */
 export const missingRecords = sync.table(
   "missing_records",
   {
     resource: text().$type<Resource>().notNull(),
     record_id: idText().notNull(),
-    /** The run whose walk did not show it. */
     run_id: bigint({ mode: "number" }).notNull(),
     noticed_at: moment().notNull(),
-    /** When its detail was last requested, whatever the answer was. */
     asked_at: moment(),
-    /**
-     * When its detail answered with the record. Null while it never did, and when the last request got
-     * another answer.
-     */
     found_at: moment(),
     /**
      * When its detail answered that it is gone, within `DOCMIRROR_REPLICA_LAG` of its last sighting. Null while
      * it never did, and when the last request got another answer.
      */
     gone_at: moment(),
-    /** The number of runs in a row that asked for its detail and got an answer that decided nothing. */
     undecided_runs: integer().notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.resource, table.record_id] })],
@@ -271,23 +244,17 @@ export const service = sync.table(
   "service",
   {
     id: boolean().primaryKey().default(true),
-    /** Origin and path of the base URL, without a closing slash and without credentials. */
     base_url: text().notNull(),
-    /** The resources that its root listing named at the last sync, sorted. */
     resources: text().array().notNull(),
     noted_at: moment().notNull(),
   },
   (table) => [check("service_is_one", sql`${table.id}`)],
 );
 
-/**
- * The size of the pages that the walks of a list found (`DOCMIRROR_PAGE_SIZE=auto`). Forgotten together with
- * the service.
- */
+/** The size of the pages that the walks of a list found (`DOCMIRROR_PAGE_SIZE=auto`). Forgotten together with the service. */
 export const pageSizes = sync.table("page_sizes", {
   resource: text().$type<Resource>().primaryKey(),
   page_size: integer().notNull(),
-  /** When it last shrank. Null when it never did. */
   shrunk_at: moment(),
   service: boolean()
     .notNull()
@@ -299,7 +266,6 @@ export const drift = sync.table(
   {
     id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
     run_id: bigint({ mode: "number" }).notNull(),
-    /** A resource that docmirror mirrors, or the name of an unknown one. */
     resource: text().notNull(),
     field: text().notNull(),
     kind: text().$type<"appeared" | "vanished" | "type_changed">().notNull(),
@@ -315,23 +281,16 @@ export const drift = sync.table(
  */
 export const prunings = sync.table("prunings", {
   id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
-  /** Changes and runs older than this were removed. */
   horizon: moment().notNull(),
   pruned_at: moment().notNull(),
   changes: bigint({ mode: "number" }).notNull().default(0),
   runs: bigint({ mode: "number" }).notNull().default(0),
 });
 
-/**
- * The views and functions of the reports (`src/report/functions`). `docmirror migrate` re-creates those that
- * differ.
- */
+/** The views and functions of the reports (`src/report/functions`). `docmirror migrate` re-creates those that differ. */
 export const definitions = sync.table("definitions", {
-  /** The name with its schema. */
   name: text().primaryKey(),
-  /** Covers its text and the definitions that it uses. Empty when a migration created it. */
   hash: text().notNull(),
-  /** The version of docmirror that defined it. */
   version: text().notNull(),
   defined_at: moment().notNull(),
 });

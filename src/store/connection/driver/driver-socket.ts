@@ -29,15 +29,10 @@ export function lastWords(bytes: Buffer): string | null {
 }
 
 /**
- * The socket that the driver gets. It passes everything on to the real socket, with two differences.
- *
- * Each session gets its settings before the driver's first statement: see `SessionStart`.
- *
- * A loss is reported differently, and with the server's last words. On `close` postgres.js lets go of its socket although a statement may be
- * about to be written. That write then throws where nothing can catch it, or the connection never sends
- * again. So a lost connection first emits `error`, which the driver passes to the waiting statements, and
- * emits it again for each later statement. `close` follows after one turn of the event loop without a
- * statement.
+ * The socket that the driver gets. It passes everything on to the real socket, with two differences. Each session gets its
+ * settings before the driver's first statement: see `SessionStart`. And a loss is reported with the server's last words: a lost
+ * connection first emits `error`, which the driver passes to the waiting statements, and emits it again for each later one.
+ * `close`, on which postgres.js lets go of its socket, follows after one turn of the event loop without a statement.
  */
 export class DriverSocket extends EventEmitter {
   /** For the driver's messages. */

@@ -6,13 +6,6 @@ import { nameKind, SESSION_ATTRS, type ServerKind, sessionStatement } from "./se
 
 type Place = DatabaseAddress["hosts"][number];
 
-interface SocketOpener {
-  /** The connections, opened or opening. */
-  sockets: Set<DriverSocket>;
-  /** The driver's option `socket`. */
-  socket(): Promise<DriverSocket>;
-}
-
 interface SocketOpenerOptions {
   timeoutMs: number;
   /** The first statement of each session. */
@@ -30,8 +23,9 @@ interface SocketOpenerOptions {
  * too, but it takes a standby for a server that writes, hides why no host answers, and asks again without a pause while none
  * is right. So the driver knows of one host, and a connection of its own asks each server first.
  */
-export function createSocketOpener(address: DatabaseAddress, options: SocketOpenerOptions): SocketOpener {
+export function createSocketOpener(address: DatabaseAddress, options: SocketOpenerOptions) {
   const { timeoutMs, settings, onLost, isRetired, findKind } = options;
+  /** The connections, opened or opening. */
   const sockets = new Set<DriverSocket>();
   const { hosts, targetSessionAttrs } = address;
   const rounds = targetSessionAttrs === undefined ? [null] : (SESSION_ATTRS[targetSessionAttrs] ?? []);
@@ -85,36 +79,33 @@ export function createSocketOpener(address: DatabaseAddress, options: SocketOpen
   return { sockets, socket };
 }
 
-function fault(code: string, message: string): Error {
-  return Object.assign(new Error(message), { code });
-}
+const fault = (code: string, message: string, place: Partial<Record<"address" | "port", unknown>> = {}) =>
+  Object.assign(new Error(message), { code, ...place });
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 const YES = "S".charCodeAt(0);
 
 /**
- * Connects to one host, with TLS if the address asks for it. postgres.js does not do this itself, because it
- * never sets TCP_NODELAY: each COPY would wait 40 ms for a delayed acknowledgement. Rejects after
- * `timeoutMs`.
+ * Connects to one host, with TLS if the address asks for it. postgres.js does not do this itself, because it never sets
+ * TCP_NODELAY: each COPY would wait 40 ms for a delayed acknowledgement. Rejects after `timeoutMs`.
  */
-function openSocket(
-  place: { host: string; port: number },
-  security: DatabaseAddress["tls"],
-  timeoutMs: number,
-): Promise<net.Socket> {
-  const { host, port } = place;
-  return new Promise((resolve, reject) => {
+function openSocket({ host, port }: Place, security: DatabaseAddress["tls"], timeoutMs: number) {
+  const silentClose = () => fault("ECONNRESET", `${host}:${port} closed the connection without a reply`);
+  return new Promise<net.Socket>((resolve, reject) => {
     const socket = host.startsWith("/")
       ? net.connect({ path: `${host}/.s.PGSQL.${port}` })
       : net.connect({ host, port, noDelay: true });
-    const timer = setTimeout(() => socket.destroy(timedOut(place, timeoutMs)), timeoutMs);
+    const timer = setTimeout(() => {
+      const message = `no answer from ${host}:${port} within ${timeoutMs} ms`;
+      socket.destroy(fault("ETIMEDOUT", message, { address: host, port }));
+    }, timeoutMs);
     const settle = (opened: net.Socket | Error) => {
       clearTimeout(timer);
       socket.off("error", settle).off("close", hungUp);
       if (opened instanceof Error) reject(opened);
       else resolve(opened);
     };
-    const hungUp = () => settle(silentClose(place));
+    const hungUp = () => settle(silentClose());
     socket.once("error", settle).once("close", hungUp);
     socket.once("connect", async () => {
       try {
@@ -127,7 +118,7 @@ function openSocket(
     // postgres.js does not treat it as an error when a server closes the connection without any reply: it
     // would try again for ever.
     socket.once("close", () => {
-      if (socket.bytesRead === 0) socket.emit("error", silentClose(place));
+      if (socket.bytesRead === 0) socket.emit("error", silentClose());
     });
     // An error without a listener would end the process.
     socket.on("error", () => {});
@@ -144,7 +135,7 @@ async function secure(
   const answer = await new Promise<Buffer>((resolve) => socket.once("data", resolve));
   if (answer[0] !== YES) {
     if (security === "prefer") return socket;
-    throw Object.assign(new Error("the server does not speak TLS"), { code: "EPROTO" });
+    throw fault("EPROTO", "the server does not speak TLS");
   }
   const options = typeof security === "string" ? { rejectUnauthorized: false } : security;
   const secured = tls.connect({ socket, ...(net.isIP(host) ? {} : { servername: host }), ...options });
@@ -153,18 +144,4 @@ async function secure(
   });
   secured.on("error", () => {});
   return secured;
-}
-
-function timedOut({ host, port }: { host: string; port: number }, timeoutMs: number): Error {
-  return Object.assign(new Error(`no answer from ${host}:${port} within ${timeoutMs} ms`), {
-    code: "ETIMEDOUT",
-    address: host,
-    port,
-  });
-}
-
-function silentClose({ host, port }: { host: string; port: number }): Error {
-  return Object.assign(new Error(`${host}:${port} closed the connection without a reply`), {
-    code: "ECONNRESET",
-  });
 }

@@ -26,22 +26,12 @@ export const SESSION_ATTRS: Record<string, readonly Choice[]> = {
   "prefer-standby": [isStandby, () => true],
 };
 
-/** The content of libpq's parameter `options`. */
-interface StartupOptions {
-  /** The settings in it: `-c name=value`, `-cname=value`, `--name=value`. */
-  session: Record<string, string>;
-  /**
-   * The other words, such as the `endpoint=…` by which a provider finds the server. Undefined when there are
-   * none.
-   */
-  rest: string | undefined;
-}
-
 /**
- * Reads `options` as a server does: words between spaces, where a backslash escapes the next character. Never
- * throws.
+ * Reads libpq's parameter `options` as a server does: words between spaces, where a backslash escapes the next character.
+ * Gives the settings in it (`-c name=value`, `-cname=value`, `--name=value`), and the `rest`, such as the `endpoint=…` by which
+ * a provider finds the server. Never throws.
  */
-export function parseStartupOptions(text: string): StartupOptions {
+export function parseStartupOptions(text: string) {
   const words = [...text.matchAll(/(?:\\.|[^\s\\])+/gs)].map(([word]) => word);
   const session: Record<string, string> = {};
   const rest: string[] = [];
@@ -60,9 +50,8 @@ function plain(escaped = ""): string {
 }
 
 /**
- * Settings that the texts we read and write depend on, whatever the server, the database, the role or the URL
- * say. Times are sent in the zone and style of the session. The quoting of texts and the format of arrays and
- * numbers depend on settings too.
+ * Settings that the texts we read and write depend on, whatever the server, the database, the role or the URL say. Times are
+ * sent in the zone and style of the session. The quoting of texts and the format of arrays and numbers depend on settings too.
  */
 const OURS = {
   TimeZone: "UTC",
@@ -104,15 +93,6 @@ function quote(text: string): string {
  */
 type SessionState = "login" | "settings" | "open" | "refused";
 
-/**
- * The part of the server's bytes that goes on to the driver, and the bytes to send to the server first, if
- * any.
- */
-interface Heard {
-  toDriver: Buffer;
-  toServer: Buffer | null;
-}
-
 /** No message of a login is nearly as long. A longer one does not come from Postgres, or is an attack. */
 const LONGEST_MESSAGE = 1024 * 1024;
 /** The type and the length of a message. */
@@ -136,11 +116,8 @@ export class SessionStart {
     return this.#state;
   }
 
-  /**
-   * Takes bytes from the server, split anywhere. Throws an error with a `code` if they are not Postgres'
-   * protocol.
-   */
-  receive(chunk: Buffer): Heard {
+  /** Takes bytes from the server, split anywhere. Gives what goes on to the driver, and what is sent to the server first. Throws an error with a `code` if they are not Postgres' protocol. */
+  receive(chunk: Buffer) {
     const bytes = this.#kept.length === 0 ? chunk : Buffer.concat([this.#kept, chunk]);
     const toDriver: Buffer[] = [];
     let toServer: Buffer | null = null;
