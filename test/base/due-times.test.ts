@@ -4,48 +4,36 @@ import { createDueTimes } from "../../src/base/due-times.ts";
 
 describe("last due time", () => {
   it.each([
-    ["the same day", "17 2 * * *", "Etc/UTC", "2026-03-10T12:00:00Z", "2026-03-10T02:17:00.000Z"],
-    ["the day before", "17 2 * * *", "Etc/UTC", "2026-03-10T02:16:59Z", "2026-03-09T02:17:00.000Z"],
-    ["this very second", "17 2 * * *", "Etc/UTC", "2026-03-10T02:17:00Z", "2026-03-10T02:17:00.000Z"],
-    ["east of Greenwich", "17 2 * * *", "Asia/Kolkata", "2026-03-10T00:00:00Z", "2026-03-09T20:47:00.000Z"],
-    [
-      "west of Greenwich",
-      "17 22 * * *",
-      "America/Chicago",
-      "2026-03-10T02:00:00Z",
-      "2026-03-09T03:17:00.000Z",
-    ],
-    [
-      "a day ahead of UTC",
-      "0 1 * * *",
-      "Pacific/Kiritimati",
-      "2026-03-10T12:00:00Z",
-      "2026-03-10T11:00:00.000Z",
-    ],
-    ["summer time", "17 2 * * *", "Europe/Berlin", "2026-07-10T12:00:00Z", "2026-07-10T00:17:00.000Z"],
-    ["weekdays alone", "0 3 * * 1-5", "Etc/UTC", "2026-03-08T12:00:00Z", "2026-03-06T03:00:00.000Z"],
-    ["the last of a month", "0 0 L * *", "Etc/UTC", "2026-03-15T00:00:00Z", "2026-02-28T00:00:00.000Z"],
-    ["a leap day", "0 0 29 2 *", "Etc/UTC", "2027-03-01T00:00:00Z", "2024-02-29T00:00:00.000Z"],
-    ["a name", "@daily", "Etc/UTC", "2026-03-15T07:00:00Z", "2026-03-15T00:00:00.000Z"],
-    ["seconds", "*/10 * * * * *", "Etc/UTC", "2026-03-15T07:00:19Z", "2026-03-15T07:00:10.000Z"],
+    ["the same day", "17 2 * * *", "Etc/UTC", "2026-03-10T12:00:00Z", "2026-03-10T02:17:00Z"],
+    ["the day before", "17 2 * * *", "Etc/UTC", "2026-03-10T02:16:59Z", "2026-03-09T02:17:00Z"],
+    ["this very second", "17 2 * * *", "Etc/UTC", "2026-03-10T02:17:00Z", "2026-03-10T02:17:00Z"],
+    ["east of Greenwich", "17 2 * * *", "Asia/Kolkata", "2026-03-10T00:00:00Z", "2026-03-09T20:47:00Z"],
+    ["west of Greenwich", "17 22 * * *", "America/Chicago", "2026-03-10T02:00:00Z", "2026-03-09T03:17:00Z"],
+    ["a day ahead of UTC", "0 1 * * *", "Pacific/Kiritimati", "2026-03-10T12:00:00Z", "2026-03-10T11:00:00Z"],
+    ["summer time", "17 2 * * *", "Europe/Berlin", "2026-07-10T12:00:00Z", "2026-07-10T00:17:00Z"],
+    ["weekdays alone", "0 3 * * 1-5", "Etc/UTC", "2026-03-08T12:00:00Z", "2026-03-06T03:00:00Z"],
+    ["the last of a month", "0 0 L * *", "Etc/UTC", "2026-03-15T00:00:00Z", "2026-02-28T00:00:00Z"],
+    ["a leap day", "0 0 29 2 *", "Etc/UTC", "2027-03-01T00:00:00Z", "2024-02-29T00:00:00Z"],
+    ["a name", "@daily", "Etc/UTC", "2026-03-15T07:00:00Z", "2026-03-15T00:00:00Z"],
+    ["seconds", "*/10 * * * * *", "Etc/UTC", "2026-03-15T07:00:19Z", "2026-03-15T07:00:10Z"],
   ])("%s", (_name, cron, zone, now, expected) => {
-    expect(createDueTimes(cron, zone).last(new Date(now))?.toISOString()).toBe(expected);
+    expect(createDueTimes(cron, zone).last(new Date(now))).toEqual(new Date(expected));
   });
 
   it.each([
-    ["Europe/Berlin", "2026-03-29T01:16:59Z", "2026-03-28T01:17:00.000Z"],
-    ["Europe/Berlin", "2026-03-29T01:17:00Z", "2026-03-29T01:17:00.000Z"],
-    ["America/Chicago", "2026-03-08T08:16:59Z", "2026-03-07T08:17:00.000Z"],
-    ["America/Chicago", "2026-03-08T08:17:00Z", "2026-03-08T08:17:00.000Z"],
+    ["Europe/Berlin", "2026-03-29T01:16:59Z", "2026-03-28T01:17:00Z"],
+    ["Europe/Berlin", "2026-03-29T01:17:00Z", "2026-03-29T01:17:00Z"],
+    ["America/Chicago", "2026-03-08T08:16:59Z", "2026-03-07T08:17:00Z"],
+    ["America/Chicago", "2026-03-08T08:17:00Z", "2026-03-08T08:17:00Z"],
   ])("a time that the clocks jump over in %s is due an hour later (%s)", (zone, now, expected) => {
-    expect(createDueTimes("17 2 * * *", zone).last(new Date(now))?.toISOString()).toBe(expected);
+    expect(createDueTimes("17 2 * * *", zone).last(new Date(now))).toEqual(new Date(expected));
   });
 
   it.each([
-    ["Europe/Berlin", "17 2 * * *", "2026-10-25T12:00:00Z", "2026-10-25T01:17:00.000Z"],
-    ["America/Chicago", "17 1 * * *", "2026-11-01T12:00:00Z", "2026-11-01T06:17:00.000Z"],
+    ["Europe/Berlin", "17 2 * * *", "2026-10-25T12:00:00Z", "2026-10-25T01:17:00Z"],
+    ["America/Chicago", "17 1 * * *", "2026-11-01T12:00:00Z", "2026-11-01T06:17:00Z"],
   ])("a time that comes twice in %s is due once", (zone, cron, now, expected) => {
-    expect(createDueTimes(cron, zone).last(new Date(now))?.toISOString()).toBe(expected);
+    expect(createDueTimes(cron, zone).last(new Date(now))).toEqual(new Date(expected));
   });
 
   it("a line that never came round was never due", () => {
@@ -61,36 +49,36 @@ describe("last due time", () => {
 
 describe("next due time", () => {
   it.each([
-    ["the same day", "17 2 * * *", "Etc/UTC", "2026-03-10T02:16:59Z", "2026-03-10T02:17:00.000Z"],
-    ["never this very second", "17 2 * * *", "Etc/UTC", "2026-03-10T02:17:00Z", "2026-03-11T02:17:00.000Z"],
-    ["east of Greenwich", "17 2 * * *", "Asia/Kolkata", "2026-03-09T20:47:00Z", "2026-03-10T20:47:00.000Z"],
-    ["weekdays alone", "0 3 * * 1-5", "Etc/UTC", "2026-03-06T03:00:00Z", "2026-03-09T03:00:00.000Z"],
-    ["the last of a month", "0 0 L * *", "Etc/UTC", "2026-02-01T00:00:00Z", "2026-02-28T00:00:00.000Z"],
-    ["a leap day", "0 0 29 2 *", "Etc/UTC", "2026-03-01T00:00:00Z", "2028-02-29T00:00:00.000Z"],
-    ["seconds", "*/10 * * * * *", "Etc/UTC", "2026-03-15T07:00:19.999Z", "2026-03-15T07:00:20.000Z"],
+    ["the same day", "17 2 * * *", "Etc/UTC", "2026-03-10T02:16:59Z", "2026-03-10T02:17:00Z"],
+    ["never this very second", "17 2 * * *", "Etc/UTC", "2026-03-10T02:17:00Z", "2026-03-11T02:17:00Z"],
+    ["east of Greenwich", "17 2 * * *", "Asia/Kolkata", "2026-03-09T20:47:00Z", "2026-03-10T20:47:00Z"],
+    ["weekdays alone", "0 3 * * 1-5", "Etc/UTC", "2026-03-06T03:00:00Z", "2026-03-09T03:00:00Z"],
+    ["the last of a month", "0 0 L * *", "Etc/UTC", "2026-02-01T00:00:00Z", "2026-02-28T00:00:00Z"],
+    ["a leap day", "0 0 29 2 *", "Etc/UTC", "2026-03-01T00:00:00Z", "2028-02-29T00:00:00Z"],
+    ["seconds", "*/10 * * * * *", "Etc/UTC", "2026-03-15T07:00:19.999Z", "2026-03-15T07:00:20Z"],
     [
       "a time that the clocks jump over",
       "17 2 * * *",
       "Europe/Berlin",
       "2026-03-28T12:00:00Z",
-      "2026-03-29T01:17:00.000Z",
+      "2026-03-29T01:17:00Z",
     ],
     [
       "a time that comes twice",
       "17 2 * * *",
       "Europe/Berlin",
       "2026-10-24T12:00:00Z",
-      "2026-10-25T01:17:00.000Z",
+      "2026-10-25T01:17:00Z",
     ],
     [
       "after a time that came twice",
       "17 2 * * *",
       "Europe/Berlin",
       "2026-10-25T01:17:00Z",
-      "2026-10-26T01:17:00.000Z",
+      "2026-10-26T01:17:00Z",
     ],
   ])("%s", (_name, cron, zone, now, expected) => {
-    expect(createDueTimes(cron, zone).next(new Date(now))?.toISOString()).toBe(expected);
+    expect(createDueTimes(cron, zone).next(new Date(now))).toEqual(new Date(expected));
   });
 
   it("times of a day that was left out are due on the next one, also those that are still to come there", () => {

@@ -33,11 +33,8 @@ describe("the errors", () => {
 
   it("keep cause and hint, and have no cause where none was given", () => {
     const cause = new Error("below");
-    expect(new errors.ConfigError("x", { cause, hint: "do" })).toMatchObject({
-      cause,
-      hint: "do",
-      message: "x",
-    });
+    const facts = { cause, hint: "do" };
+    expect(new errors.ConfigError("x", facts)).toMatchObject({ ...facts, message: "x" });
     expect(Object.hasOwn(new errors.ConfigError("x"), "cause")).toBe(false);
   });
 });

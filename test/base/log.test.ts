@@ -10,17 +10,8 @@ it.each([
   "json",
 ])("the log (%s) has nothing of foreign text that a terminal would obey", async (format) => {
   await using server = await startScriptedServer([{ status: 500, body: "turned \u202eround" }]);
-  const { stderr } = await runCli([
-    "get",
-    "--base-url",
-    server.url.href,
-    "--rate",
-    "0",
-    "--retries",
-    "1",
-    "--log-format",
-    format,
-  ]);
+  const args = `get --base-url ${server.url.href} --rate 0 --retries 1 --log-format ${format}`;
+  const { stderr } = await runCli(args.split(" "));
   expect(stderr).toContain("request failed, trying again");
   expect(stderr).toContain("turned \\u202eround");
   expect(stderr).not.toContain("\u202e");
@@ -35,14 +26,11 @@ const logs = (times: number) => `
 
 it.skipIf(!existsSync("/dev/full"))("a log on a full disk ends no work, and takes no memory", () => {
   const rssAfter = (times: number) => {
-    const { status, stdout } = spawnSync(
-      process.execPath,
-      ["--import", "tsx", "--input-type=module", "-e", logs(times)],
-      {
-        stdio: ["ignore", "pipe", openSync("/dev/full", "w")],
-        encoding: "utf8",
-      },
-    );
+    const args = ["--import", "tsx", "--input-type=module", "-e", logs(times)];
+    const { status, stdout } = spawnSync(process.execPath, args, {
+      stdio: ["ignore", "pipe", openSync("/dev/full", "w")],
+      encoding: "utf8",
+    });
     expect(status).toBe(0);
     return Number(/^went on, (\d+)/.exec(stdout)?.[1]);
   };
@@ -70,8 +58,6 @@ describe("each call that writes to the log", () => {
 
   it("takes the run from the log that the run was given", () => {
     const inRuns = calls.filter(({ place }) => /^(?:api|builds|content|load|sync|walk)\//.test(place));
-    expect(inRuns.filter((call) => factNamesOf(call).includes("run_id")).map(({ place }) => place)).toEqual(
-      [],
-    );
+    expect(inRuns.filter((call) => factNamesOf(call).includes("run_id"))).toEqual([]);
   });
 });

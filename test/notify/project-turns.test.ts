@@ -118,44 +118,29 @@ describe("a project", () => {
       await refresh();
       expect(await look()).toEqual([]);
       const notices = await sql`select type, data from sync.notices order by id`;
+      const both = {
+        ...{
+          project_id: "1",
+          project_slug: "pip",
+          version_id: "latest",
+          version_slug: "latest",
+          type: "html",
+        },
+        ...{ failing_since: "2026-03-10T02:00:00+00:00", first_failed_build_id: "101" },
+      };
+      const broke = {
+        ...{ build_id: "101", triggered_at: "2026-03-10T02:00:00+00:00", failures: 1 },
+        ...{ error_class: expect.any(String), error_line: "fatal: no such branch" },
+        ...{ last_succeeded_build_id: "100", last_succeeded_at: "2026-03-10T01:00:00+00:00" },
+      };
+      const fixed = { build_id: "103", triggered_at: "2026-03-10T04:00:00+00:00", failures: 2 };
+      const summaries = [
+        "pip broke: html of latest failed: fatal: no such branch",
+        "pip is fixed: html of latest succeeded after 2 failures, first at 2026-03-10 02:00 UTC.",
+      ];
       expect(notices).toEqual([
-        {
-          type: "project.broke",
-          data: {
-            summary: "pip broke: html of latest failed: fatal: no such branch",
-            project_id: "1",
-            project_slug: "pip",
-            version_id: "latest",
-            version_slug: "latest",
-            type: "html",
-            build_id: "101",
-            triggered_at: "2026-03-10T02:00:00+00:00",
-            failures: 1,
-            failing_since: "2026-03-10T02:00:00+00:00",
-            first_failed_build_id: "101",
-            error_class: expect.any(String),
-            error_line: "fatal: no such branch",
-            last_succeeded_build_id: "100",
-            last_succeeded_at: "2026-03-10T01:00:00+00:00",
-          },
-        },
-        {
-          type: "project.recovered",
-          data: {
-            summary:
-              "pip is fixed: html of latest succeeded after 2 failures, first at 2026-03-10 02:00 UTC.",
-            project_id: "1",
-            project_slug: "pip",
-            version_id: "latest",
-            version_slug: "latest",
-            type: "html",
-            build_id: "103",
-            triggered_at: "2026-03-10T04:00:00+00:00",
-            failures: 2,
-            failing_since: "2026-03-10T02:00:00+00:00",
-            first_failed_build_id: "101",
-          },
-        },
+        { type: "project.broke", data: { ...both, ...broke, summary: summaries[0] } },
+        { type: "project.recovered", data: { ...both, ...fixed, summary: summaries[1] } },
       ]);
     }));
 

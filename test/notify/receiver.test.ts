@@ -1,9 +1,9 @@
-import { createServer } from "node:net";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { readProxies } from "../../src/base/config/proxies.ts";
 import { bodyOf, createReceiver, type Message, type ReceiverOptions } from "../../src/notify/receiver.ts";
+import { freePort } from "../support/free-port.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { startProxy } from "../support/proxy.ts";
 import {
@@ -23,18 +23,10 @@ const MESSAGE = {
 const never = new AbortController().signal;
 
 async function sendTo({ url }: Pick<WebhookReceiver, "url">, options: Partial<ReceiverOptions> = {}) {
-  const receiver = createReceiver({
-    url,
-    key: WEBHOOK_KEY,
-    format: "standard",
-    clock: systemClock,
-    ...options,
-  });
+  const usual = { url, key: WEBHOOK_KEY, format: "standard", clock: systemClock } as const;
+  const receiver = createReceiver({ ...usual, ...options });
   try {
-    return await receiver.send(
-      MESSAGE,
-      options.timeoutMs === undefined ? never : AbortSignal.timeout(30_000),
-    );
+    return await receiver.send(MESSAGE, options.timeoutMs ? AbortSignal.timeout(30_000) : never);
   } finally {
     await receiver.close();
     await receiver.close();
@@ -52,12 +44,8 @@ async function answerTo(respond: Respond, options: Partial<ReceiverOptions> = {}
 describe("a try", () => {
   it("is a POST whose signature the reference library accepts", async () => {
     await using server = await startWebhookReceiver();
-    expect(await sendTo(server)).toEqual({
-      status: 204,
-      error: null,
-      isGone: false,
-      retryAfterMs: undefined,
-    });
+    const delivered = { status: 204, error: null, isGone: false, retryAfterMs: undefined };
+    expect(await sendTo(server)).toEqual(delivered);
     expect(server.forged).toEqual([]);
     expect(server.notices).toMatchObject([
       {
@@ -156,10 +144,7 @@ describe("a try", () => {
   });
 
   it("names the address that cannot be reached, and never the path", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
-    const { port } = server.address() as { port: number };
-    await new Promise((resolve) => server.close(resolve));
+    const port = await freePort();
     const answer = await sendTo({ url: new URL(`http://127.0.0.1:${port}${SECRET_PATH}`) });
     expect(answer).toMatchObject({ status: null, error: `connect ECONNREFUSED 127.0.0.1:${port}` });
   });
@@ -209,115 +194,46 @@ const BROKE: Message = {
 };
 const BARE: Message = { ...BROKE, type: "test", data: {} };
 
-/** The part of Slack's reference of messages and blocks that we use. */
-const SLACK = {
-  type: "object",
-  required: ["text", "blocks"],
-  additionalProperties: false,
-  properties: {
-    text: { type: "string", minLength: 1, maxLength: 40_000 },
-    blocks: {
-      type: "array",
-      maxItems: 50,
-      items: {
-        oneOf: [
-          {
-            type: "object",
-            required: ["type", "text"],
-            additionalProperties: false,
-            properties: { type: { const: "section" }, text: { $ref: "#/definitions/text" } },
-          },
-          {
-            type: "object",
-            required: ["type", "elements"],
-            additionalProperties: false,
-            properties: {
-              type: { const: "context" },
-              elements: { type: "array", minItems: 1, maxItems: 10, items: { $ref: "#/definitions/text" } },
-            },
-          },
-        ],
-      },
-    },
-  },
-  definitions: {
-    text: {
-      type: "object",
-      required: ["type", "text"],
-      additionalProperties: false,
-      properties: { type: { const: "mrkdwn" }, text: { type: "string", minLength: 1, maxLength: 3000 } },
-    },
-  },
+/** An object with these fields, and no others. */
+const strict = (properties: Record<string, object>, required = Object.keys(properties)) => {
+  return { type: "object", required, additionalProperties: false, properties };
 };
+const listOf = (maxItems: number, items: object) => ({ type: "array", minItems: 1, maxItems, items });
+const textUpTo = (maxLength: number) => ({ type: "string", minLength: 1, maxLength });
+const SLACK_TEXT = strict({ type: { const: "mrkdwn" }, text: textUpTo(3000) });
 
+/** The part of Slack's reference of messages and blocks that we use. */
+const SLACK = strict({
+  text: textUpTo(40_000),
+  blocks: listOf(50, {
+    oneOf: [
+      strict({ type: { const: "section" }, text: SLACK_TEXT }),
+      strict({ type: { const: "context" }, elements: listOf(10, SLACK_TEXT) }),
+    ],
+  }),
+});
+
+const TEXT_BLOCK = { type: { const: "TextBlock" }, text: textUpTo(10_000), wrap: { type: "boolean" } };
+const FACTS = { type: "array", items: strict({ title: { type: "string" }, value: { type: "string" } }) };
 /** The part of adaptive cards, and of the message around one, that we use. */
-const TEAMS = {
-  type: "object",
-  required: ["type", "attachments"],
-  additionalProperties: false,
-  properties: {
-    type: { const: "message" },
-    attachments: {
-      type: "array",
-      minItems: 1,
-      maxItems: 1,
-      items: {
-        type: "object",
-        required: ["contentType", "contentUrl", "content"],
-        additionalProperties: false,
-        properties: {
-          contentType: { const: "application/vnd.microsoft.card.adaptive" },
-          contentUrl: { type: "null" },
-          content: {
-            type: "object",
-            required: ["$schema", "type", "version", "body"],
-            additionalProperties: false,
-            properties: {
-              $schema: { type: "string" },
-              type: { const: "AdaptiveCard" },
-              version: { enum: ["1.0", "1.1", "1.2", "1.3", "1.4"] },
-              body: {
-                type: "array",
-                minItems: 1,
-                items: {
-                  oneOf: [
-                    {
-                      type: "object",
-                      required: ["type", "text"],
-                      additionalProperties: false,
-                      properties: {
-                        type: { const: "TextBlock" },
-                        text: { type: "string", minLength: 1 },
-                        wrap: { type: "boolean" },
-                      },
-                    },
-                    {
-                      type: "object",
-                      required: ["type", "facts"],
-                      additionalProperties: false,
-                      properties: {
-                        type: { const: "FactSet" },
-                        facts: {
-                          type: "array",
-                          items: {
-                            type: "object",
-                            required: ["title", "value"],
-                            additionalProperties: false,
-                            properties: { title: { type: "string" }, value: { type: "string" } },
-                          },
-                        },
-                      },
-                    },
-                  ],
-                },
-              },
-            },
-          },
-        },
-      },
-    },
-  },
-};
+const TEAMS = strict({
+  type: { const: "message" },
+  attachments: listOf(
+    1,
+    strict({
+      contentType: { const: "application/vnd.microsoft.card.adaptive" },
+      contentUrl: { type: "null" },
+      content: strict({
+        $schema: { type: "string" },
+        type: { const: "AdaptiveCard" },
+        version: { enum: ["1.0", "1.1", "1.2", "1.3", "1.4"] },
+        body: listOf(50, {
+          oneOf: [strict(TEXT_BLOCK, ["type", "text"]), strict({ type: { const: "FactSet" }, facts: FACTS })],
+        }),
+      }),
+    }),
+  ),
+});
 
 describe("a notice", () => {
   it.each([

@@ -25,7 +25,6 @@
  * | reads times as dates, in milliseconds, and asks the server for its types of arrays | `driver/value-types.ts` |
  * | passes no name to TLS for a host that is an address | `database-url.ts` |
  */
-import { once } from "node:events";
 import postgres from "postgres";
 import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
 import type { DriverSocket } from "./driver/driver-socket.ts";
@@ -112,7 +111,7 @@ export function connect(url: string, options: ConnectOptions): Sql {
     }, timeout * 1000);
     await Promise.all([
       current.sql.end(current.isRetired ? { timeout } : endOptions),
-      ...retired.flatMap(({ sockets }) => [...sockets].map((socket) => once(socket, "close"))),
+      ...retired.flatMap(({ sockets }) => [...sockets].map(closed)),
     ]);
     clearTimeout(timer);
     pools.delete(pool);
@@ -130,6 +129,8 @@ export function connect(url: string, options: ConnectOptions): Sql {
   });
   return pool;
 }
+
+const closed = (socket: DriverSocket) => new Promise((resolve) => socket.once("close", resolve));
 
 function createGeneration(address: DatabaseAddress, options: ConnectOptions): Generation {
   const timeoutSeconds = address.connectTimeoutSeconds ?? options.connectTimeoutSeconds ?? 10;

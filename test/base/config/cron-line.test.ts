@@ -3,19 +3,15 @@ import { describe, expect, it } from "vitest";
 import { findCronFaults, normalizeCron } from "../../../src/base/config/cron-line.ts";
 
 const GOOD = [
-  "17 2 * * *",
-  "0 17 2 * * *",
-  "  17\t2  * * * ",
-  "*/15 2-4 * * mon",
-  "0,30 22-2 * jan,December Fri-Mon",
-  "0-59/7 0 1,15 */2 0-7",
-  "0 0 29 2 *",
-  "0 0 L * *",
-  "0 0 15W * *",
-  "0 0 * * 1#2",
-  "0 0 ? * 5L",
-  "@daily",
-  "@Midnight",
+  ...[
+    "17 2 * * *",
+    "0 17 2 * * *",
+    "  17\t2  * * * ",
+    "*/15 2-4 * * mon",
+    "0,30 22-2 * jan,December Fri-Mon",
+  ],
+  ...["0-59/7 0 1,15 */2 0-7", "0 0 29 2 *", "0 0 L * *", "0 0 15W * *", "0 0 * * 1#2", "0 0 ? * 5L"],
+  ...["@daily", "@Midnight"],
 ];
 
 describe("findCronFaults", () => {

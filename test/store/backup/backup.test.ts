@@ -22,22 +22,21 @@ import { restoreBackup } from "../../../src/store/backup/restore-backup.ts";
 import { writeBackup } from "../../../src/store/backup/write-backup.ts";
 import { connect, withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { askDatabase, createTestDatabase } from "../../support/database.ts";
 import { fingerprintTables } from "../../support/mirror-rows.ts";
 import { createReportedMirror } from "../../support/reported-mirror.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
 let folder: string;
-let database: TestDatabase;
-let sql: Sql;
 let file: string;
+const database = useDatabase(createReportedMirror);
+const { sql } = database;
 const definitions = readDefinitions();
 const { signal } = new AbortController();
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "docmirror-backup-"));
   file = join(folder, "mirror.backup");
-  database = await createReportedMirror();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
   // A log that no frame holds, with all that COPY writes otherwise.
   await sql`
     insert into mirror.build_logs (build_id, output)
@@ -47,13 +46,11 @@ beforeAll(async () => {
     insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
     values ('full', 'running', '2025-08-16', '2025-08-16 00:01', 1, 'elsewhere')`;
   await sql`insert into report.error_rules (position, pattern, class) values (-5, 'mine', 'mine')`;
-  await writeBackup({ sql, definitions, file, signal });
+  await write(file);
 });
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+const write = (place: string, by = sql) => writeBackup({ sql: by, definitions, file: place, signal });
+const drafts = async () => (await readdir(folder)).filter((name) => name.includes("partial"));
 
 /** A connection of its own, closed after the test. */
 function connected(url = database.url): Sql {
@@ -63,7 +60,7 @@ function connected(url = database.url): Sql {
 }
 
 async function restoreInto(url: string, from: string): Promise<void> {
-  await withSql(url, { applicationName: "docmirror test", max: 1 }, (target) =>
+  await askDatabase(url, (target) =>
     restoreBackup({ sql: target, definitions, file: from, place: "here", signal }),
   );
 }
@@ -160,25 +157,19 @@ function forge(
 const contentOf = (bytes: Buffer, at: number): Buffer =>
   bytes.subarray(at + HEAD_BYTES, at + HEAD_BYTES + bytes.readUInt32BE(at + 1));
 
-async function emptyFile(): Promise<string> {
-  await writeFile(join(folder, "empty"), "");
-  return join(folder, "empty");
-}
-
 function withHeader(bytes: Buffer, change: (header: Record<string, unknown>) => void): Buffer {
-  const length = bytes.readUInt32BE(MAGIC.length + 1);
-  const begin = MAGIC.length + HEAD_BYTES;
-  const header = JSON.parse(bytes.subarray(begin, begin + length).toString());
+  const content = contentOf(bytes, MAGIC.length);
+  const header = JSON.parse(String(content));
   change(header);
-  const changed = frame("H", Buffer.from(JSON.stringify(header)));
-  return Buffer.concat([MAGIC, changed, bytes.subarray(begin + length)]);
+  const rest = bytes.subarray(MAGIC.length + HEAD_BYTES + content.length);
+  return Buffer.concat([MAGIC, jsonFrame("H", header), rest]);
 }
 
 describe("a backup", () => {
   it("brings each row of each table back, and numbers go on", async () => {
     await using target = await createTestDatabase({ migrated: false });
     await restoreInto(target.url, file);
-    await withSql(target.url, { applicationName: "docmirror test", max: 1 }, async (restored) => {
+    await askDatabase(target.url, async (restored) => {
       const [wanted, found] = [await fingerprintTables(sql), await fingerprintTables(restored)];
       expect(Object.keys(found)).toHaveLength(mirrorTables(readDefinitions().tables).length);
       const { "sync.runs": runs, ...others } = wanted;
@@ -209,7 +200,7 @@ describe("a backup", () => {
     const wanted = await rowsByTable(full);
     expect(wanted.filter(([, rows]) => rows === null)).toEqual([]);
     const place = join(folder, "every-table.backup");
-    await writeBackup({ sql: full, definitions, file: place, signal });
+    await write(place, full);
     await using target = await createTestDatabase({ migrated: false });
     await restoreInto(target.url, place);
     expect(await rowsByTable(connected(target.url))).toEqual(wanted);
@@ -239,24 +230,22 @@ describe("a backup", () => {
 
   it("replaces an earlier backup alone, is for its owner alone, and leaves no draft", async () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    await writeBackup({ sql, definitions, file, signal });
+    await write(file);
     const other = join(folder, "notes.txt");
     await writeFile(other, "mine");
-    const write = (place: string) => writeBackup({ sql, definitions, file: place, signal });
     await expect(write(other)).rejects.toThrow("notes.txt is not a backup, so it is not replaced");
     await expect(write(folder)).rejects.toThrow("is a folder");
     await expect(write("/proc/x")).rejects.toThrow(/^could not write to \/proc\/x: /);
     expect(await readFile(other, "utf8")).toBe("mine");
-    expect((await readdir(folder)).filter((name) => name.includes("partial"))).toEqual([]);
+    expect(await drafts()).toEqual([]);
   });
 
   it("that is written twice at once is whole, whichever ends last", async () => {
     const place = join(folder, "twice.backup");
-    const write = () => writeBackup({ sql: connected(), definitions, file: place, signal });
-    const both = await Promise.allSettled([write(), write()]);
+    const both = await Promise.allSettled([write(place, connected()), write(place, connected())]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
     expect((await checkBackup(place, { signal })).rows).toMatchObject({ "mirror.projects": 4 });
-    expect((await readdir(folder)).filter((name) => name.includes("partial"))).toEqual([]);
+    expect(await drafts()).toEqual([]);
   });
 
   it("has all rows of a table that a migration rewrote after the backup began", async () => {
@@ -266,7 +255,7 @@ describe("a backup", () => {
       const file = join(folder, "rewritten.backup");
       const backedUp = await other.begin(async (migration) => {
         await migration.unsafe(`lock table ${first?.name} in access exclusive mode`);
-        const writing = writeBackup({ sql: connected(mirror.url), definitions, file, signal });
+        const writing = write(file, connected(mirror.url));
         writing.catch(() => {});
         const waits = () => other`
           select from pg_locks where not granted and relation = ${first?.name ?? ""}::regclass`;
@@ -288,9 +277,7 @@ describe("a backup", () => {
     try {
       const place = join(disk, "mirror.backup");
       await writeFile(place, (await readFile(file)).subarray(0, 30_000));
-      await expect(writeBackup({ sql, definitions, file: place, signal })).rejects.toThrow(
-        `could not write to ${place}: the disk is full (ENOSPC)`,
-      );
+      await expect(write(place)).rejects.toThrow(`could not write to ${place}: the disk is full (ENOSPC)`);
       expect(await readdir(disk)).toEqual(["mirror.backup"]);
       expect((await stat(place)).size).toBe(30_000);
     } finally {
@@ -315,28 +302,23 @@ describe("a connection that dies", () => {
 
   it("under a backup leaves the last one and no draft", async () => {
     const place = join(folder, "dying.backup");
-    await writeBackup({ sql, definitions, file: place, signal });
+    await write(place);
     const before = await readFile(place);
     await withSql(database.url, { applicationName: "docmirror test", max: 2 }, (holder) =>
       holder.begin(async (tx) => {
         // The backup waits for its tables, so that it cannot end before it is hit.
         await tx`lock table mirror.users in access exclusive mode`;
         const own = dying(database.url);
-        const failed = expect(
-          writeBackup({ sql: own, definitions, file: place, signal }),
-        ).rejects.toBeInstanceOf(StoreError);
-        const isWaiting = async () =>
-          (
-            await holder`select from pg_stat_activity
-            where application_name = 'docmirror test dying' and wait_event_type = 'Lock'`
-          ).length > 0;
-        await expect.poll(isWaiting).toBe(true);
+        const failed = expect(write(place, own)).rejects.toBeInstanceOf(StoreError);
+        const waiting = () => holder`
+          select from pg_stat_activity where application_name = 'docmirror test dying' and wait_event_type = 'Lock'`;
+        await expect.poll(waiting).toHaveLength(1);
         await end(database.url);
         await failed;
       }),
     );
     expect(await readFile(place)).toEqual(before);
-    expect((await readdir(folder)).filter((name) => name.includes("partial"))).toEqual([]);
+    expect(await drafts()).toEqual([]);
   });
 
   it("under a restore leaves nothing of it", async () => {
@@ -350,7 +332,7 @@ describe("a connection that dies", () => {
     });
     await expect(restoring).rejects.toBeInstanceOf(StoreError);
     await ended;
-    await withSql(target.url, { applicationName: "docmirror test", max: 1 }, async (left) => {
+    await askDatabase(target.url, async (left) => {
       expect(await left`select from pg_namespace where nspname in ('mirror', 'sync')`).toHaveLength(0);
     });
     await restoreInto(target.url, file);
@@ -424,7 +406,7 @@ describe("a file that is no whole backup", () => {
       },
       /it is not a file$/,
     ],
-    ["that is empty", async () => emptyFile(), /: it is cut off$/],
+    ["that is empty", async () => join(folder, "empty"), /: it is cut off$/],
     [
       "with a row that no column takes",
       () => forge("mirror.builds", (rows) => rows.replace("\tfinished\t", "\tfinished\tmaybe")),
@@ -453,12 +435,11 @@ describe("a file that is no whole backup", () => {
     ],
   ])("%s is refused, and nothing is made", { tags: ["long"] }, async (_what, make, says) => {
     await writeFile(join(folder, "text.txt"), "a text");
+    await writeFile(join(folder, "empty"), "");
     await using target = await createTestDatabase({ migrated: false });
     await expect(restoreInto(target.url, await make())).rejects.toThrow(says);
-    await withSql(target.url, { applicationName: "docmirror test", max: 1 }, async (left) => {
-      const [made] =
-        await left`select count(*)::int as schemas from pg_namespace where nspname in ('mirror', 'sync')`;
-      expect(made?.schemas).toBe(0);
+    await askDatabase(target.url, async (left) => {
+      expect(await left`select from pg_namespace where nspname in ('mirror', 'sync')`).toHaveLength(0);
     });
   });
 });

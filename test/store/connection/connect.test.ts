@@ -2,12 +2,13 @@ import { EventEmitter, once } from "node:events";
 import net from "node:net";
 import v8 from "node:v8";
 import { runInNewContext } from "node:vm";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   connect,
   describeDatabase,
   nameInstance,
   renewConnections,
+  renewOtherConnections,
   replaceDatabase,
   withSql,
 } from "../../../src/store/connection/connect.ts";
@@ -15,34 +16,29 @@ import { parseDatabaseUrl } from "../../../src/store/connection/database-url.ts"
 import type { Sql, TransactionSql } from "../../../src/store/connection/sql.ts";
 import { isPassing, toStoreError } from "../../../src/store/connection/store-errors.ts";
 import { withTransaction } from "../../../src/store/connection/transaction.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { freePort } from "../../support/free-port.ts";
+import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 describe("parseDatabaseUrl", () => {
   test.each([
-    ["postgres://u:p@db.example:6543/m", [{ host: "db.example", port: 6543 }]],
-    ["postgresql://db.example", [{ host: "db.example", port: 5432 }]],
-    ["postgres:///m", [{ host: "localhost", port: 5432 }]],
-    [
-      "postgres://u@a:1,b,c:3/m",
-      [
-        { host: "a", port: 1 },
-        { host: "b", port: 5432 },
-        { host: "c", port: 3 },
-      ],
-    ],
-    ["postgres:///m?host=/var/run/postgresql&port=5433", [{ host: "/var/run/postgresql", port: 5433 }]],
-    ["postgres://%2Fvar%2Frun/m", [{ host: "/var/run", port: 5432 }]],
-    ["postgres://[::1]:5433/m", [{ host: "::1", port: 5433 }]],
+    ["postgres://u:p@db.example:6543/m", "db.example 6543"],
+    ["postgresql://db.example", "db.example 5432"],
+    ["postgres:///m", "localhost 5432"],
+    ["postgres://u@a:1,b,c:3/m", "a 1, b 5432, c 3"],
+    ["postgres:///m?host=/var/run/postgresql&port=5433", "/var/run/postgresql 5433"],
+    ["postgres://%2Fvar%2Frun/m", "/var/run 5432"],
+    ["postgres://[::1]:5433/m", "::1 5433"],
   ])("%s names its hosts", (url, hosts) => {
-    expect(parseDatabaseUrl(url).hosts).toEqual(hosts);
+    expect(
+      parseDatabaseUrl(url)
+        .hosts.map(({ host, port }) => `${host} ${port}`)
+        .join(", "),
+    ).toBe(hosts);
   });
 
   test("user and password are read in percent form", () => {
-    expect(parseDatabaseUrl("postgres://a%40b:p%3A%2F@h/m")).toMatchObject({
-      user: "a@b",
-      password: "p:/",
-      database: "m",
-    });
+    const read = { user: "a@b", password: "p:/", database: "m" };
+    expect(parseDatabaseUrl("postgres://a%40b:p%3A%2F@h/m")).toMatchObject(read);
   });
 
   test("settings of the session are kept, those of libpq alone are not sent on", () => {
@@ -110,16 +106,13 @@ describe("replaceDatabase", () => {
 });
 
 describe("connect", () => {
-  let database: TestDatabase;
-  let sql: Sql;
-  beforeAll(async () => {
-    database = await createTestDatabase({ migrated: false });
-    sql = connect(database.url, { applicationName: "docmirror test connect", max: 2 });
-  });
-  afterAll(async () => {
-    await sql?.end();
-    await database?.dispose();
-  });
+  const database = useDatabase(emptyDatabase, 2);
+  const { sql } = database;
+  /** Of a server that gives none. */
+  const failureOf = (url: string, options: object = {}) =>
+    withSql(url, { applicationName: "t", ...options }, (own) => own`select 1`).catch(
+      (error: unknown) => error,
+    );
 
   test("times are read as text, to the microsecond, in UTC whatever the role is set to", async () => {
     const [row] = await sql`
@@ -156,7 +149,7 @@ describe("connect", () => {
   });
 
   test("as many failed connections as there may be do not use the pool up", async () => {
-    await using pool = disposable(`postgres://127.0.0.1:${await closedPort()}/m`, 2);
+    await using pool = disposable(`postgres://127.0.0.1:${await freePort()}/m`, 2);
     for (let time = 0; time < 4; time++) {
       await expect(pool`select 1`).rejects.toMatchObject({ code: "ECONNREFUSED" });
     }
@@ -263,22 +256,27 @@ describe("connect", () => {
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${name}`;
   });
 
+  test("a process drops its other connections to a server, and no one else's", async () => {
+    const open = (instance: string) => disposable(nameInstance(database.url, instance), 1);
+    await using own = open("mine");
+    await using other = open("mine");
+    await using strange = open("another");
+    const pidOf = async (pool: Sql) => (await pool`select pg_backend_pid() as pid`)[0]?.pid;
+    const before = [await pidOf(own), await pidOf(other), await pidOf(strange)];
+    renewOtherConnections(own);
+    await expect.poll(() => pidOf(other).catch(() => before[1])).not.toBe(before[1]);
+    expect([await pidOf(own), await pidOf(strange)]).toEqual([before[0], before[2]]);
+  });
+
   test("json and jsonb are read parsed", async () => {
     const [row] = await sql`select '{"a":[1]}'::json as j, '{"b":null}'::jsonb as b`;
     expect(row).toEqual({ j: { a: [1] }, b: { b: null } });
   });
 
   test("settings of the URL and of the caller hold in every session, and none of them may change how texts are read", async () => {
-    const url = new URL(database.url);
-    for (const [name, value] of Object.entries({
-      timezone: "Asia/Tokyo",
-      DATESTYLE: "German",
-      work_mem: "3MB",
-    }))
-      url.searchParams.set(name, value);
-    url.searchParams.set("statement_timeout", "1s");
+    const url = `${database.url}?timezone=Asia/Tokyo&DATESTYLE=German&work_mem=3MB&statement_timeout=1s`;
     const session = { statement_timeout: "2s", search_path: `"it's", "a\\b", public` };
-    const rows = await withSql(url.href, { applicationName: "t", max: 3, session }, (own) =>
+    const rows = await withSql(url, { applicationName: "t", max: 3, session }, (own) =>
       Promise.all(
         [1, 2, 3].map(
           () => own`
@@ -302,9 +300,7 @@ describe("connect", () => {
   ])("a session that cannot be set to %s is an error, each time, and runs no statement", async (query, code) => {
     await using pool = disposable(`${database.url}?${query}`, 1);
     const sessions = () =>
-      sql<
-        { pid: number }[]
-      >`select pid from pg_stat_activity where datname = current_database() order by pid`;
+      sql`select pid from pg_stat_activity where datname = current_database() order by pid`;
     const before = await sessions();
     for (let time = 0; time < 3; time++)
       await expect(pool`create table never_made ()`).rejects.toMatchObject({ code });
@@ -315,7 +311,7 @@ describe("connect", () => {
 
   test("its name is shown to the server", async () => {
     const [row] = await sql`select current_setting('application_name') as name`;
-    expect(row?.name).toBe("docmirror test connect");
+    expect(row?.name).toBe("docmirror test");
   });
 
   test.each([
@@ -347,7 +343,7 @@ describe("connect", () => {
   });
 
   test("a host that does not answer is passed over", async () => {
-    const closed = await closedPort();
+    const closed = await freePort();
     const { hostname, port, username, password, pathname } = new URL(database.url);
     const url = `postgres://${username}:${password}@127.0.0.1:${closed},${hostname}:${port}${pathname}`;
     const rows = await withSql(url, { applicationName: "t" }, (two) => two`select 1 as one`);
@@ -355,20 +351,16 @@ describe("connect", () => {
   });
 
   test("hosts none of which answers are an error at once", async () => {
-    const url = `postgres://127.0.0.1:${await closedPort()},127.0.0.1:${await closedPort()}/m?target_session_attrs=read-write`;
-    const failed = withSql(url, { applicationName: "t" }, (two) => two`select 1`);
-    await expect(failed).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    const hosts = `127.0.0.1:${await freePort()},127.0.0.1:${await freePort()}`;
+    const error = await failureOf(`postgres://${hosts}/m?target_session_attrs=read-write`);
+    expect(error).toMatchObject({ code: "ECONNREFUSED" });
   });
 
   test("a server that hangs up without a word is an error, not an endless loop", async () => {
     const rude = net.createServer((socket) => socket.destroy());
-    const port = await listen(rude);
-    const failed = withSql(
-      `postgres://127.0.0.1:${port}/m`,
-      { applicationName: "t" },
-      (two) => two`select 1`,
-    );
-    await expect(failed).rejects.toMatchObject({ code: "ECONNRESET" });
+    expect(await failureOf(`postgres://127.0.0.1:${await listen(rude)}/m`)).toMatchObject({
+      code: "ECONNRESET",
+    });
     rude.close();
   });
 
@@ -376,11 +368,8 @@ describe("connect", () => {
     const http = net.createServer((socket) =>
       socket.on("error", () => {}).end("HTTP/1.1 400 Bad Request\r\n\r\n"),
     );
-    const url = `postgres://127.0.0.1:${await listen(http)}/m`;
-    const error = await withSql(url, { applicationName: "t" }, (two) => two`select 1`).catch((caught) =>
-      toStoreError(caught, "connect"),
-    );
-    expect(error).toMatchObject({
+    const error = await failureOf(`postgres://127.0.0.1:${await listen(http)}/m`);
+    expect(toStoreError(error, "connect")).toMatchObject({
       sqlstate: "08P01",
       message: expect.stringContaining("does not speak Postgres"),
     });
@@ -391,10 +380,7 @@ describe("connect", () => {
     const sockets: net.Socket[] = [];
     const silent = net.createServer((socket) => sockets.push(socket));
     const url = `postgres://127.0.0.1:${await listen(silent)}/m`;
-    const options = { applicationName: "t", connectTimeoutSeconds: 0.2 };
-    const error = await withSql(url, options, (two) => two`select 1`).catch((caught) =>
-      toStoreError(caught, "connect"),
-    );
+    const error = toStoreError(await failureOf(url, { connectTimeoutSeconds: 0.2 }), "connect");
     expect(error).toMatchObject({ sqlstate: "CONNECT_TIMEOUT", exitCode: 4 });
     for (const socket of sockets) socket.destroy();
     silent.close();
@@ -407,26 +393,14 @@ describe("connect", () => {
       throw new Error("the work");
     });
     await expect(failed).rejects.toThrow("the work");
-    await expect
-      .poll(
-        async () =>
-          (await sql`select from pg_stat_activity where application_name = ${options.applicationName}`)
-            .length,
-      )
-      .toBe(0);
+    const left = () => sql`select from pg_stat_activity where application_name = ${options.applicationName}`;
+    await expect.poll(left).toHaveLength(0);
   });
 });
 
 async function listen(server: net.Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return (server.address() as net.AddressInfo).port;
-}
-
-async function closedPort(): Promise<number> {
-  const server = net.createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function disposable(url: string, max: number) {

@@ -1,22 +1,15 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
-import { connect, withSql } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
 import { isAway, isPassing, sqlstateOf, toStoreError } from "../../../src/store/connection/store-errors.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-beforeAll(async () => {
-  database = await createTestDatabase({ migrated: false });
-  sql = connect(database.url, { applicationName: "docmirror test" });
-});
-afterAll(async () => {
-  await sql?.end({ timeout: 1 });
-  await database?.dispose();
-});
+const database = useDatabase(emptyDatabase, 4);
+const { sql } = database;
+/** An error of the driver or of Node. */
+const coded = (code: string, facts: object = {}) => Object.assign(new Error("x"), { code, ...facts });
 
 async function errorOf(url: string, statement = "select 1"): Promise<StoreError> {
   try {
@@ -78,7 +71,7 @@ describe("toStoreError", () => {
     ["::1", "[::1]:1"],
     ["127.0.0.1", "127.0.0.1:1"],
   ])("the address %s is shown with its port as %s", (address, shown) => {
-    const refused = Object.assign(new Error("refused"), { code: "ECONNREFUSED", address, port: 1 });
+    const refused = coded("ECONNREFUSED", { address, port: 1 });
     expect(toStoreError(refused, "anything")).toMatchObject({ message: `Cannot reach Postgres at ${shown}` });
   });
 
@@ -92,10 +85,8 @@ describe("toStoreError", () => {
   });
 
   test("a file that is missing is no database", () => {
-    const missing = Object.assign(new Error("no such file"), { code: "ENOENT", path: "/x" });
-    expect(toStoreError(missing, "read /x")).toMatchObject({
-      message: expect.stringMatching(/^could not read/),
-    });
+    const error = toStoreError(coded("ENOENT", { path: "/x" }), "read /x");
+    expect(error).toMatchObject({ message: expect.stringMatching(/^could not read/) });
   });
 
   test("a role without a right", async () => {
@@ -111,11 +102,9 @@ describe("toStoreError", () => {
   });
 
   test("the code is found on the cause, where drizzle puts it", () => {
-    const wrapped = new Error("Failed query", {
-      cause: Object.assign(new Error("disk full"), { code: "53100" }),
-    });
+    const wrapped = new Error("Failed query", { cause: coded("53100") });
     expect(toStoreError(wrapped, "store a page")).toMatchObject({
-      message: "could not store a page: disk full (53100)",
+      message: "could not store a page: x (53100)",
       hint: expect.stringContaining("free space"),
     });
   });
@@ -129,68 +118,41 @@ describe("toStoreError", () => {
     const error = new StoreError("told already");
     expect(toStoreError(error, "anything")).toBe(error);
   });
-
-  test("no password is in what it says", async () => {
-    const error = await errorOf(
-      changed((url) => Object.assign(url, { password: "hunter2", pathname: "/no_such" })),
-    );
-    expect(`${error.message} ${error.hint}`).not.toMatch("hunter2");
-  });
 });
 
 describe("isPassing", () => {
   test.each([
-    "57P01",
-    "57P03",
-    "08006",
-    "40001",
-    "40P01",
-    "53300",
-    "55P03",
-    "ECONNRESET",
-    "CONNECTION_CLOSED",
+    ...["57P01", "57P03", "08006", "40001", "40P01", "53300", "55P03"],
+    ...["ECONNRESET", "CONNECTION_CLOSED"],
   ])("%s may pass", (code) => {
-    expect(isPassing(Object.assign(new Error("x"), { code }))).toBe(true);
-    expect(isPassing(toStoreError(Object.assign(new Error("x"), { code }), "try"))).toBe(true);
+    expect(isPassing(coded(code))).toBe(true);
+    expect(isPassing(toStoreError(coded(code), "try"))).toBe(true);
   });
 
   test.each(["28P01", "3D000", "42501", "23505", "53100", "ENOTFOUND"])("%s stays", (code) => {
-    expect(isPassing(Object.assign(new Error("x"), { code }))).toBe(false);
+    expect(isPassing(coded(code))).toBe(false);
   });
 
   test("a session that was ended at the server may pass", async () => {
     const error = await sql`select pg_terminate_backend(pg_backend_pid())`.catch((caught: unknown) => caught);
     expect(sqlstateOf(error)).toBe("CONNECTION_CLOSED");
-    expect(toStoreError(error, "read")).toMatchObject({
-      message: expect.stringMatching(
-        /closed the connection: terminating connection due to administrator command \(57P01\)/,
-      ),
-    });
+    const message = expect.stringMatching(/closed the connection: terminating .* \(57P01\)/);
+    expect(toStoreError(error, "read")).toMatchObject({ message });
     expect(isPassing(error)).toBe(true);
   });
 });
 
 describe("isAway", () => {
   test.each([
-    "57P01",
-    "ENOTFOUND",
-    "28P01",
-    "25006",
-    "53100",
-    "57014",
-    "58030",
-    "CERT_HAS_EXPIRED",
-    "DEPTH_ZERO_SELF_SIGNED_CERT",
-    "SELF_SIGNED_CERT_IN_CHAIN",
-    "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+    ...["57P01", "ENOTFOUND", "28P01", "25006", "53100", "57014", "58030", "CERT_HAS_EXPIRED", "EPROTO"],
+    ...["DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY"],
     "ERR_TLS_CERT_ALTNAME_INVALID",
-    "EPROTO",
   ])("%s is waited out by a process that has worked", (code) => {
-    expect(isAway(Object.assign(new Error("x"), { code }))).toBe(true);
+    expect(isAway(coded(code))).toBe(true);
   });
 
   test.each(["23505", "22P02", "42P01", "42601", "ERR_INVALID_ARG_TYPE"])("%s is not", (code) => {
-    expect(isAway(Object.assign(new Error("x"), { code }))).toBe(false);
+    expect(isAway(coded(code))).toBe(false);
   });
 
   test("a bug is not", () => {

@@ -1,30 +1,29 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
-import type { Sql, TransactionSql } from "../../../src/store/connection/sql.ts";
+import type { TransactionSql } from "../../../src/store/connection/sql.ts";
 import { withTransaction } from "../../../src/store/connection/transaction.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-let other: Sql;
+const database = useDatabase(emptyDatabase, 4);
+const { sql } = database;
 beforeAll(async () => {
-  database = await createTestDatabase({ migrated: false });
-  sql = connect(database.url, { applicationName: "docmirror test" });
-  other = connect(database.url, { applicationName: "docmirror test", max: 1 });
   await sql`create table t (n integer primary key)`;
 });
-afterAll(async () => {
-  await sql.end({ timeout: 1 });
-  await other.end({ timeout: 1 });
-  await database.dispose();
-});
 
-/** Ends the session of a transaction at the server. */
+/** Ends the session of a transaction at the server, from another one. */
 async function cut(tx: TransactionSql): Promise<void> {
-  const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
-  await other`select pg_terminate_backend(${row?.pid ?? 0}, 5000)`;
+  await cutOf(await pidOf(tx));
 }
+async function pidOf(tx: TransactionSql): Promise<number> {
+  const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  return row?.pid ?? 0;
+}
+const cutOf = (pid: number) => sql`select pg_terminate_backend(${pid}, 5000)`;
+const openPool = (max: number, applicationName = "docmirror leaving") => {
+  const pool = connect(database.url, { applicationName, max });
+  return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.end({ timeout: 0 }) });
+};
 
 describe("a transaction", () => {
   test("gives what its function gave, and is committed", async () => {
@@ -78,7 +77,15 @@ test.each([
 
 // An error that nobody could catch would fail the whole test run.
 describe("a transaction whose connection is lost", () => {
-  const cases: Record<string, (tx: TransactionSql) => Promise<unknown>> = {
+  type Body = (tx: TransactionSql) => Promise<unknown>;
+  const aWhileBefore = (body: Body): Body => {
+    return async (tx) => {
+      await cut(tx).catch(() => {});
+      await systemClock.sleep(50);
+      await body(tx);
+    };
+  };
+  const cases: Record<string, Body> = {
     "between two statements": async (tx) => {
       await cut(tx);
       await tx`select 1`;
@@ -92,33 +99,23 @@ describe("a transaction whose connection is lost", () => {
       await tx.savepoint((savepoint) => savepoint`select 1`);
     },
     "under a COPY": async (tx) => {
-      const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      const pid = await pidOf(tx);
       const stream = await tx`copy t from stdin`.writable();
       stream.on("error", () => {});
-      await other`select pg_terminate_backend(${row?.pid ?? 0}, 5000)`;
+      await cutOf(pid);
       stream.write("7\n");
       await tx.unsafe("select 1");
     },
-    "a while before its next statement": async (tx) => {
-      await cut(tx).catch(() => {});
-      await systemClock.sleep(50);
-      await tx`select 1`;
-    },
-    "a while before its next text": async (tx) => {
-      await cut(tx).catch(() => {});
-      await systemClock.sleep(50);
-      await tx.unsafe("select 1");
-    },
-    "a while before its next savepoint": async (tx) => {
-      await cut(tx).catch(() => {});
-      await systemClock.sleep(50);
-      await tx.savepoint((savepoint) => savepoint`select 1`);
-    },
+    "a while before its next statement": aWhileBefore((tx) => tx`select 1`),
+    "a while before its next text": aWhileBefore((tx) => tx.unsafe("select 1")),
+    "a while before its next savepoint": aWhileBefore((tx) =>
+      tx.savepoint((savepoint) => savepoint`select 1`),
+    ),
     "under a cursor": async (tx) => {
-      const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      const pid = await pidOf(tx);
       for await (const [read] of tx<{ n: number }[]>`select n from generate_series(1, 3) as n`.cursor(1)) {
         expect(read?.n).toBe(1);
-        await other`select pg_terminate_backend(${row?.pid ?? 0}, 5000)`;
+        await cutOf(pid);
       }
     },
     "and that does not heed it": async (tx) => {
@@ -127,9 +124,7 @@ describe("a transaction whose connection is lost", () => {
   };
 
   test.each(Object.keys(cases))("%s rejects and stores nothing", async (name) => {
-    await using own = Object.assign(connect(database.url, { applicationName: "docmirror test", max: 1 }), {
-      [Symbol.asyncDispose]: () => own.end({ timeout: 0 }),
-    });
+    await using own = openPool(1, "docmirror test");
     const lost = withTransaction(own, async (tx) => {
       await tx`insert into t values (6)`;
       await cases[name]?.(tx);
@@ -137,7 +132,7 @@ describe("a transaction whose connection is lost", () => {
     await expect(lost).rejects.toMatchObject({
       code: expect.stringMatching(/^(CONNECTION_CLOSED|57P01|ECONNRESET)$/),
     });
-    expect(await other`select n from t where n = 6`).toEqual([]);
+    expect(await sql`select n from t where n = 6`).toEqual([]);
   });
 });
 
@@ -145,13 +140,9 @@ describe("a transaction whose caller leaves", () => {
   const gone = new Error("the caller is gone");
   /** Statements of this test's pool that the server still runs. */
   const running = () =>
-    other`select query from pg_stat_activity
+    sql`select query from pg_stat_activity
       where datname = current_database() and application_name = 'docmirror leaving' and state <> 'idle'`;
   const isSleeping = async () => (await running()).some(({ query }) => query.includes("pg_sleep"));
-  const openPool = (max: number) => {
-    const pool = connect(database.url, { applicationName: "docmirror leaving", max });
-    return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.end({ timeout: 0 }) });
-  };
 
   test.each<[string, (tx: TransactionSql) => Promise<unknown>]>([
     ["one statement", (tx) => tx`select pg_sleep(60)`],
@@ -183,13 +174,10 @@ describe("a transaction whose caller leaves", () => {
     await expect.poll(isSleeping).toBe(true);
     const waiting = new AbortController();
     let isBegun = false;
-    const waits = withTransaction(
-      own,
-      async () => {
-        isBegun = true;
-      },
-      waiting.signal,
-    ).catch((error: unknown) => error);
+    const begin = async () => {
+      isBegun = true;
+    };
+    const waits = withTransaction(own, begin, waiting.signal).catch((error: unknown) => error);
     waiting.abort(gone);
     expect(await waits).toBe(gone);
     stop.abort(gone);
@@ -201,17 +189,14 @@ describe("a transaction whose caller leaves", () => {
   test("is rolled back, whatever its body makes of the cancelled statement", async () => {
     await using own = openPool(1);
     const stop = new AbortController();
-    const left = withTransaction(
-      own,
-      async (tx) => {
-        await tx`insert into t values (8)`;
-        await tx.savepoint((inner) => inner`select pg_sleep(60)`).catch(() => {});
-      },
-      stop.signal,
-    ).catch((error: unknown) => error);
+    const ignore = async (tx: TransactionSql) => {
+      await tx`insert into t values (8)`;
+      await tx.savepoint((inner) => inner`select pg_sleep(60)`).catch(() => {});
+    };
+    const left = withTransaction(own, ignore, stop.signal).catch((error: unknown) => error);
     await expect.poll(isSleeping).toBe(true);
     stop.abort(gone);
     expect(await left).toBe(gone);
-    expect(await other`select n from t where n = 8`).toEqual([]);
+    expect(await sql`select n from t where n = 8`).toEqual([]);
   });
 });

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { connect, withSql } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
 import { withTransaction } from "../../../src/store/connection/transaction.ts";
 import {
   createLeaderLock,
@@ -12,21 +11,17 @@ import {
   type Term,
 } from "../../../src/store/ledger/leader.ts";
 import { startRun } from "../../../src/store/ledger/run-ledger.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { askDatabase, createTestDatabase } from "../../support/database.ts";
 import { createKeptLog } from "../../support/quick-world.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
-let database: TestDatabase;
-let sql: Sql;
+const database = useDatabase(createTestDatabase, 1, "test");
+const { sql } = database;
 const locks: LeaderLock[] = [];
-beforeEach(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
-});
-afterEach(async () => {
+const release = async () => {
   for (const lock of locks.splice(0)) await lock.release();
-  await sql.end({ timeout: 5 });
-  await database.dispose();
-});
+};
+afterEach(release);
 
 /** As a process has it. */
 function createProcess(log = silentLog, url = database.url) {
@@ -179,18 +174,16 @@ test("a role that may not end the sessions of a silent leader says so once, and 
     expect(messages()).toEqual([expect.stringContaining("grant it pg_signal_backend")]);
     expect(await term.keep(frozen.url)).toBe(true);
   } finally {
-    for (const lock of locks.splice(0)) await lock.release();
+    await release();
     await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
   }
 });
 
 /** From outside, so that the process learns it only when it asks next. */
-async function endLeadSessions(): Promise<void> {
-  await withSql(
+const endLeadSessions = () =>
+  askDatabase(
     database.url,
-    { applicationName: "docmirror test", max: 1 },
     (own) => own`
       select pg_terminate_backend(pid, 10000) from pg_stat_activity
       where datname = current_database() and application_name like 'docmirror lead %'`,
   );
-}

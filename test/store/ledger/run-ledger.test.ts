@@ -1,7 +1,6 @@
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import { LockedError } from "../../../src/base/errors.ts";
-import { connect } from "../../../src/store/connection/connect.ts";
 import { withTransaction } from "../../../src/store/connection/transaction.ts";
 import {
   beatHeart,
@@ -17,26 +16,15 @@ import {
   type WalkCounts,
 } from "../../../src/store/ledger/run-ledger.ts";
 import { createTestDatabase } from "../../support/database.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
 const counts: WalkCounts = {
-  pages: 3,
-  records: 60,
-  inserted: 1,
-  updated: 2,
-  unchanged: 57,
-  deleted: 4,
-  restored: 5,
-  quarantined: 6,
+  ...{ pages: 3, records: 60, inserted: 1, updated: 2, unchanged: 57 },
+  ...{ deleted: 4, restored: 5, quarantined: 6 },
 };
 const none = Object.fromEntries(Object.keys(counts).map((key) => [key, 0])) as unknown as WalkCounts;
 const totals: RunTotals = {
-  requests: 1,
-  bytes: 2,
-  replacedNul: 3,
-  resolved: 4,
-  unresolved: 5,
-  transitions: 6,
-  changed: 0,
+  ...{ requests: 1, bytes: 2, replacedNul: 3, resolved: 4, unresolved: 5, transitions: 6, changed: 0 },
   clockAhead: { minMs: -7.5, maxMs: 8.5 },
   unfinished: { deletions: 7, waiting: 0, references: 8, open_builds: 9, deficit: 10 },
 };
@@ -44,24 +32,41 @@ const totals: RunTotals = {
 const from = (runId: number, startedAt: string) => ({ startedAt, beganRunId: runId });
 const at = (hour: number) => `2024-05-15T${String(hour).padStart(2, "0")}:00:00.000Z`;
 
-async function setUp() {
-  const database = await createTestDatabase();
-  const sql = connect(database.url, { applicationName: "docmirror test" });
-  return {
+const { sql } = useDatabase(createTestDatabase, 4, "test");
+/** Closes a run. */
+const finish = (
+  runId: number,
+  end: Partial<Parameters<typeof finishRun>[2]> = {},
+  more: Partial<RunTotals> = {},
+) =>
+  finishRun(
     sql,
-    async [Symbol.asyncDispose]() {
-      await sql.end();
-      await database.dispose();
-    },
-  };
+    runId,
+    { status: "succeeded", finishedAt: at(2), error: null, warnings: [], isQuiet: false, ...end },
+    { ...totals, ...more },
+  );
+/** Opens a run with a walk. */
+async function startBuilds(hour = 1): Promise<number> {
+  const { runId } = await startRun(sql, "full", at(hour));
+  await startWalk(sql, runId, "build", from(runId, at(hour)), none, null);
+  return runId;
 }
+/** How a walk ended. */
+const END = {
+  reason: null,
+  totalCount: 1,
+  counts,
+  checkpoint: null,
+  finishedAt: at(3),
+  unstored: 0,
+  deficit: null,
+};
 
 describe("a run", () => {
   test("is running under its process, and closed with what it did", async () => {
-    await using ledger = await setUp();
-    const { runId, interrupted } = await startRun(ledger.sql, "full", at(1));
+    const { runId, interrupted } = await startRun(sql, "full", at(1));
     expect(interrupted).toEqual([]);
-    expect(await ledger.sql`select kind, status, started_at, finished_at, pid, host from sync.runs`).toEqual([
+    expect(await sql`select kind, status, started_at, finished_at, pid, host from sync.runs`).toEqual([
       {
         kind: "full",
         status: "running",
@@ -71,13 +76,8 @@ describe("a run", () => {
         host: hostname(),
       },
     ]);
-    await finishRun(
-      ledger.sql,
-      runId,
-      { status: "partial", finishedAt: at(2), error: "so", warnings: ["a", "b"], isQuiet: false },
-      totals,
-    );
-    const [row] = await ledger.sql`select * from sync.runs`;
+    await finish(runId, { status: "partial", error: "so", warnings: ["a", "b"] });
+    const [row] = await sql`select * from sync.runs`;
     expect(row).toMatchObject({
       status: "partial",
       finished_at: "2024-05-15 02:00:00+00",
@@ -99,34 +99,20 @@ describe("a run", () => {
     ["is unknown where no reply told", null, [null, null]],
     ["may be years", { minMs: -1e12, maxMs: 1e12 }, [-(2 ** 31), 2 ** 31 - 1]],
   ])("keeps the difference of the clocks, which %s", async (_, clockAhead, kept) => {
-    await using ledger = await setUp();
-    const { runId } = await startRun(ledger.sql, "full", at(1));
-    const end = {
-      status: "succeeded" as const,
-      finishedAt: at(2),
-      error: null,
-      warnings: [],
-      isQuiet: false,
-    };
-    await finishRun(ledger.sql, runId, end, { ...totals, clockAhead });
-    const [row] = await ledger.sql`select clock_ahead_min_ms, clock_ahead_max_ms from sync.runs`;
+    const { runId } = await startRun(sql, "full", at(1));
+    await finish(runId, {}, { clockAhead });
+    const [row] = await sql`select clock_ahead_min_ms, clock_ahead_max_ms from sync.runs`;
     expect(Object.values(row ?? {})).toEqual(kept);
   });
 
   test("that a dead process left open is closed as interrupted at its last heartbeat", async () => {
-    await using ledger = await setUp();
-    const first = await startRun(ledger.sql, "full", at(1));
-    await finishRun(
-      ledger.sql,
-      first.runId,
-      { status: "failed", finishedAt: at(1), error: null, warnings: [], isQuiet: false },
-      totals,
-    );
-    const dead = await startRun(ledger.sql, "full", at(2));
-    const next = await startRun(ledger.sql, "incremental", at(3));
+    const first = await startRun(sql, "full", at(1));
+    await finish(first.runId, { status: "failed", finishedAt: at(1) });
+    const dead = await startRun(sql, "full", at(2));
+    const next = await startRun(sql, "incremental", at(3));
     expect(next.interrupted).toEqual([dead.runId]);
     expect(
-      await ledger.sql`select status, finished_at = heartbeat_at as at_heartbeat, error from sync.runs order by id`,
+      await sql`select status, finished_at = heartbeat_at as at_heartbeat, error from sync.runs order by id`,
     ).toMatchObject([
       { status: "failed", error: null },
       { status: "interrupted", at_heartbeat: true, error: "the process ended without closing its run" },
@@ -135,23 +121,20 @@ describe("a run", () => {
   });
 
   test("shows that it lives by its heartbeat", async () => {
-    await using ledger = await setUp();
-    const { runId } = await startRun(ledger.sql, "full", at(1));
-    await ledger.sql`update sync.runs set heartbeat_at = '2000-01-01'`;
-    await beatHeart(ledger.sql, runId);
-    expect(await ledger.sql`select heartbeat_at > '2020-01-01' as beaten from sync.runs`).toEqual([
+    const { runId } = await startRun(sql, "full", at(1));
+    await sql`update sync.runs set heartbeat_at = '2000-01-01'`;
+    await beatHeart(sql, runId);
+    expect(await sql`select heartbeat_at > '2020-01-01' as beaten from sync.runs`).toEqual([
       { beaten: true },
     ]);
   });
 });
 
 test("a run may be closed twice with the same end: the answer to the first may have been lost", async () => {
-  await using ledger = await setUp();
-  const { runId } = await startRun(ledger.sql, "full", at(1));
-  const end = { status: "succeeded" as const, finishedAt: at(2), error: null, warnings: [], isQuiet: false };
-  await finishRun(ledger.sql, runId, end, totals);
-  await finishRun(ledger.sql, runId, end, totals);
-  expect(await ledger.sql`select status from sync.runs`).toEqual([{ status: "succeeded" }]);
+  const { runId } = await startRun(sql, "full", at(1));
+  await finish(runId);
+  await finish(runId);
+  expect(await sql`select status from sync.runs`).toEqual([{ status: "succeeded" }]);
 });
 
 test.each([
@@ -163,28 +146,23 @@ test.each([
   ["head", null, null, true],
   ["not_whole", 0, null, false],
 ] as const)("a walk that ended %s, with %s unstored and a deficit of %s, is good: %s", async (walk, unstored, deficit, isGood) => {
-  await using ledger = await setUp();
-  const { runId } = await startRun(ledger.sql, "full", at(1));
-  await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
-  const end = { walk, reason: null, totalCount: 1, counts, checkpoint: null, finishedAt: at(2) };
-  await finishWalk(ledger.sql, runId, "build", { ...end, unstored, deficit });
-  expect(await ledger.sql`select is_good from sync.walks`).toEqual([{ is_good: isGood }]);
+  const runId = await startBuilds();
+  await finishWalk(sql, runId, "build", { ...END, walk, unstored, deficit });
+  expect(await sql`select is_good from sync.walks`).toEqual([{ is_good: isGood }]);
 });
 
 describe("a walk", () => {
   test("that was left in the middle can be gone on from, with its counts and its beginning", async () => {
-    await using ledger = await setUp();
-    const { runId } = await startRun(ledger.sql, "full", at(1));
-    await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
-    await startWalk(ledger.sql, runId, "user", from(runId, at(1)), none, null);
-    expect(await findResumableWalks(ledger.sql, at(0), at(9))).toEqual([]);
+    const runId = await startBuilds();
+    await startWalk(sql, runId, "user", from(runId, at(1)), none, null);
+    expect(await findResumableWalks(sql, at(0), at(9))).toEqual([]);
     const checkpoint = { seq: 3, request: "/api/v1/build/?limit=20&offset=60" };
-    await saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2), 60);
+    await saveProgress(sql, runId, "build", counts, checkpoint, at(2), 60);
     // A reader of the first sync wants to know how far it is.
-    expect(await ledger.sql`select total_count from sync.walks where resource = 'build'`).toEqual([
+    expect(await sql`select total_count from sync.walks where resource = 'build'`).toEqual([
       { total_count: 60 },
     ]);
-    expect(await findResumableWalks(ledger.sql, at(2), at(9))).toEqual([
+    expect(await findResumableWalks(sql, at(2), at(9))).toEqual([
       {
         runId,
         beganRunId: runId,
@@ -195,32 +173,29 @@ describe("a walk", () => {
         ...counts,
       },
     ]);
-    expect(await findResumableWalks(ledger.sql, at(3), at(9))).toEqual([]);
+    expect(await findResumableWalks(sql, at(3), at(9))).toEqual([]);
     // A checkpoint that lies ahead was dated by a clock that is wrong.
-    expect(await findResumableWalks(ledger.sql, at(0), at(1))).toEqual([]);
+    expect(await findResumableWalks(sql, at(0), at(1))).toEqual([]);
     // A run that came to no walk leaves it as it was; one that began it anew does not.
-    const later = await startRun(ledger.sql, "full", at(3));
-    expect(await findResumableWalks(ledger.sql, at(0), at(9))).toHaveLength(1);
-    await startWalk(ledger.sql, later.runId, "build", from(later.runId, at(3)), none, null);
-    expect(await findResumableWalks(ledger.sql, at(0), at(9))).toEqual([]);
+    const later = await startRun(sql, "full", at(3));
+    expect(await findResumableWalks(sql, at(0), at(9))).toHaveLength(1);
+    await startWalk(sql, later.runId, "build", from(later.runId, at(3)), none, null);
+    expect(await findResumableWalks(sql, at(0), at(9))).toEqual([]);
   });
 
   test("that ended keeps a checkpoint only when upstream broke it off", async () => {
-    await using ledger = await setUp();
-    const { runId } = await startRun(ledger.sql, "full", at(1));
-    const end = { counts, totalCount: 60, finishedAt: at(3), unstored: null, deficit: null };
+    const { runId } = await startRun(sql, "full", at(1));
+    const end = { ...END, totalCount: 60, unstored: null };
     const checkpoint = { seq: 3, request: "/x" };
     for (const resource of ["build", "user"] as const) {
-      await startWalk(ledger.sql, runId, resource, from(runId, at(1)), none, null);
-      await saveProgress(ledger.sql, runId, resource, counts, checkpoint, at(2), 60);
+      await startWalk(sql, runId, resource, from(runId, at(1)), none, null);
+      await saveProgress(sql, runId, resource, counts, checkpoint, at(2), 60);
     }
-    await finishWalk(ledger.sql, runId, "user", { ...end, walk: "whole", reason: null, checkpoint: null });
-    await finishWalk(ledger.sql, runId, "build", { ...end, walk: "not_whole", reason: "lost", checkpoint });
-    expect((await findResumableWalks(ledger.sql, at(0), at(9))).map(({ resource }) => resource)).toEqual([
-      "build",
-    ]);
+    await finishWalk(sql, runId, "user", { ...end, walk: "whole" });
+    await finishWalk(sql, runId, "build", { ...end, walk: "not_whole", reason: "lost", checkpoint });
+    expect((await findResumableWalks(sql, at(0), at(9))).map(({ resource }) => resource)).toEqual(["build"]);
     expect(
-      await ledger.sql`select walk, reason, total_count, pages, records from sync.walks order by resource`,
+      await sql`select walk, reason, total_count, pages, records from sync.walks order by resource`,
     ).toEqual([
       { walk: "not_whole", reason: "lost", total_count: 60, pages: 3, records: 60 },
       { walk: "whole", reason: null, total_count: 60, pages: 3, records: 60 },
@@ -228,102 +203,66 @@ describe("a walk", () => {
   });
 
   test("that was whole last is found by its run, whatever the clock said; heads and broken ones aside", async () => {
-    await using ledger = await setUp();
-    expect(await findLastWholeWalk(ledger.sql, "build")).toBeNull();
+    expect(await findLastWholeWalk(sql, "build")).toBeNull();
     for (const [hour, walk] of [
       [8, "whole"],
       [2, "whole"],
       [3, "head"],
       [4, "not_whole"],
     ] as const) {
-      const { runId } = await startRun(ledger.sql, "full", at(hour));
-      await startWalk(ledger.sql, runId, "build", from(runId, at(hour)), none, null);
-      await finishWalk(ledger.sql, runId, "build", {
-        walk,
-        reason: null,
-        totalCount: 1,
-        counts,
-        checkpoint: null,
-        finishedAt: at(hour + 1),
-        unstored: 0,
-        deficit: null,
-      });
+      await finishWalk(sql, await startBuilds(hour), "build", { ...END, walk, finishedAt: at(hour + 1) });
     }
-    expect(await findLastWholeWalk(ledger.sql, "build")).toEqual({
+    expect(await findLastWholeWalk(sql, "build")).toEqual({
       startedAt: "2024-05-15 02:00:00+00",
       unstored: 0,
       unshown: 0,
     });
-    expect(await findLastEndedWalk(ledger.sql, "build")).toMatchObject({ walk: "not_whole" });
-    expect(await findLastWholeWalk(ledger.sql, "user")).toBeNull();
+    expect(await findLastEndedWalk(sql, "build")).toMatchObject({ walk: "not_whole" });
+    expect(await findLastWholeWalk(sql, "user")).toBeNull();
   });
 });
 
 describe("a run that another one has closed", () => {
   test("writes nothing more into the ledger", async () => {
-    await using ledger = await setUp();
-    const { runId } = await startRun(ledger.sql, "full", at(1));
-    await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
-    await startRun(ledger.sql, "full", at(2));
+    const runId = await startBuilds();
+    await startRun(sql, "full", at(2));
     const checkpoint = { seq: 3, request: "/x" };
+    const saving = saveProgress(sql, runId, "build", counts, checkpoint, at(2), 60);
+    await expect(saving).rejects.toMatchObject({ name: "LockedError", exitCode: 10 });
     await expect(
-      saveProgress(ledger.sql, runId, "build", counts, checkpoint, at(2), 60),
-    ).rejects.toMatchObject({
-      name: "LockedError",
-      exitCode: 10,
-    });
-    const end = {
-      walk: "whole",
-      reason: null,
-      totalCount: 1,
-      counts,
-      checkpoint,
-      finishedAt: at(3),
-      unstored: 0,
-      deficit: null,
-    } as const;
-    await expect(finishWalk(ledger.sql, runId, "build", end)).rejects.toBeInstanceOf(LockedError);
-    await expect(beatHeart(ledger.sql, runId)).rejects.toBeInstanceOf(LockedError);
-    const success = {
-      status: "succeeded" as const,
-      finishedAt: at(3),
-      error: null,
-      warnings: [],
-      isQuiet: false,
-    };
-    await expect(finishRun(ledger.sql, runId, success, totals)).rejects.toMatchObject({ exitCode: 10 });
-    expect(await ledger.sql`select pages, walk, checkpoint from sync.walks`).toEqual([
+      finishWalk(sql, runId, "build", { ...END, walk: "whole", checkpoint }),
+    ).rejects.toBeInstanceOf(LockedError);
+    await expect(beatHeart(sql, runId)).rejects.toBeInstanceOf(LockedError);
+    await expect(finish(runId)).rejects.toMatchObject({ exitCode: 10 });
+    expect(await sql`select pages, walk, checkpoint from sync.walks`).toEqual([
       { pages: 0, walk: null, checkpoint: null },
     ]);
-    expect(await ledger.sql`select status from sync.runs order by id`).toEqual([
+    expect(await sql`select status from sync.runs order by id`).toEqual([
       { status: "interrupted" },
       { status: "running" },
     ]);
   });
 
   test("is not closed while a page of it is being committed", async () => {
-    await using ledger = await setUp();
-    const { runId } = await startRun(ledger.sql, "full", at(1));
-    await startWalk(ledger.sql, runId, "build", from(runId, at(1)), none, null);
+    const runId = await startBuilds();
     let taking: Promise<unknown> | undefined;
-    await withTransaction(ledger.sql, async (tx) => {
+    await withTransaction(sql, async (tx) => {
       await saveProgress(tx, runId, "build", counts, null, at(2), null);
-      taking = startRun(ledger.sql, "full", at(2));
+      taking = startRun(sql, "full", at(2));
       await expect
         .poll(
-          () => ledger.sql`select from pg_locks join pg_stat_activity using (pid)
+          () => sql`select from pg_locks join pg_stat_activity using (pid)
           where datname = current_database() and not granted`,
         )
         .toHaveLength(1);
-      expect(await ledger.sql`select status from sync.runs`).toEqual([{ status: "running" }]);
+      expect(await sql`select status from sync.runs`).toEqual([{ status: "running" }]);
     });
     expect(await taking).toMatchObject({ interrupted: [runId] });
   });
 
   test("opened twice at one moment, since the first answer was lost, is one run", async () => {
-    await using ledger = await setUp();
-    const first = await startRun(ledger.sql, "full", at(1));
-    expect(await startRun(ledger.sql, "full", at(1))).toEqual(first);
-    expect(await ledger.sql`select status from sync.runs`).toEqual([{ status: "running" }]);
+    const first = await startRun(sql, "full", at(1));
+    expect(await startRun(sql, "full", at(1))).toEqual(first);
+    expect(await sql`select status from sync.runs`).toEqual([{ status: "running" }]);
   });
 });

@@ -2,17 +2,26 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { startRun } from "../../../src/store/ledger/run-ledger.ts";
 import { acquireRunLock } from "../../../src/store/ledger/run-lock.ts";
 import type { RunKind } from "../../../src/store/schema/runs.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
+import { useDatabase } from "../../support/use-database.ts";
+
+const database = useDatabase(createTestDatabase, 2, "test");
+const { sql } = database;
+const { signal } = new AbortController();
+/** Opens a run, as the holder of the lock does. */
+const openRun = (kind: RunKind, hour = 1) => startRun(sql, kind, `2024-05-15T0${hour}:00:00Z`);
+/** From outside, so that the holder learns it only when it asks next. */
+const killSessions = () => sql`
+  select pg_terminate_backend(pid, 10000) from pg_stat_activity
+  where datname = current_database() and application_name = 'docmirror lock'`;
 
 test("one holds the lock; the next is told who runs, and gets it when that one lets go", {
   tags: ["long"],
 }, async () => {
-  await using database = await createTestDatabase();
   const lock = await acquireRunLock(database.url);
   await expect(acquireRunLock(database.url)).rejects.toMatchObject({
     name: "LockedError",
@@ -20,9 +29,7 @@ test("one holds the lock; the next is told who runs, and gets it when that one l
     message: "another run holds the lock: another process",
     hint: expect.stringContaining("docmirror status"),
   });
-  await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
-    startRun(sql, "full", "2024-05-15T01:00:00Z"),
-  );
+  await openRun("full");
   const told = await acquireRunLock(database.url).catch((error: unknown) => error);
   expect(told).toBeInstanceOf(LockedError);
   expect(String(told)).toContain(`run 1, process ${process.pid} on `);
@@ -33,39 +40,26 @@ test("one holds the lock; the next is told who runs, and gets it when that one l
 });
 
 test("a run that a dead process left open is not taken for the holder", { tags: ["long"] }, async () => {
-  await using database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
-    startRun(sql, "full", "2024-05-15T01:00:00Z"),
-  );
+  await openRun("full");
   const lock = await acquireRunLock(database.url);
   await expect(acquireRunLock(database.url)).rejects.toMatchObject({
     message: "another run holds the lock: another process",
     heldBy: null,
   });
-  await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
-    startRun(sql, "watch", "2024-05-15T02:00:00Z"),
-  );
+  await openRun("watch", 2);
   await expect(acquireRunLock(database.url)).rejects.toMatchObject({ heldBy: "watch" });
   await lock.release();
 });
 
 test("two databases on one server have a lock each", async () => {
-  await using one = await createTestDatabase();
   await using other = await createTestDatabase();
-  const locks = [await acquireRunLock(one.url), await acquireRunLock(other.url)];
+  const locks = [await acquireRunLock(database.url), await acquireRunLock(other.url)];
   for (const lock of locks) await lock.release();
 });
 
 test("the lock of a holder whose session died is free", async () => {
-  await using database = await createTestDatabase();
   const lock = await acquireRunLock(database.url);
-  await withSql(
-    database.url,
-    { applicationName: "docmirror test" },
-    (sql) => sql`
-      select pg_terminate_backend(pid, 10000) from pg_stat_activity
-      where datname = current_database() and application_name = 'docmirror lock'`,
-  );
+  await killSessions();
   const next = await acquireRunLock(database.url);
   await next.release();
   await lock.release();
@@ -74,23 +68,10 @@ test("the lock of a holder whose session died is free", async () => {
 test("a database that cannot be reached is a StoreError", async () => {
   const failed = acquireRunLock("postgres://127.0.0.1:1/nowhere");
   await expect(failed).rejects.toBeInstanceOf(StoreError);
-  await expect(failed).rejects.toMatchObject({
-    message: "Cannot reach Postgres at 127.0.0.1:1",
-  });
 });
 
 describe("a holder", () => {
-  const killSessions = (url: string) =>
-    withSql(
-      url,
-      { applicationName: "docmirror test" },
-      (sql) => sql`
-      select pg_terminate_backend(pid, 10000) from pg_stat_activity
-      where datname = current_database() and application_name = 'docmirror lock'`,
-    );
-
   test("makes sure of the lock as often as it likes, and lets go of it at once", async () => {
-    await using database = await createTestDatabase();
     const lock = await acquireRunLock(database.url);
     for (let time = 0; time < 3; time++) await lock.hold();
     await lock.release();
@@ -99,9 +80,8 @@ describe("a holder", () => {
   });
 
   test("whose session died takes the lock again", { tags: ["long"] }, async () => {
-    await using database = await createTestDatabase();
     const lock = await acquireRunLock(database.url);
-    await killSessions(database.url);
+    await killSessions();
     await lock.hold().catch((error: unknown) => expect(error).toBeInstanceOf(StoreError));
     await lock.hold();
     await expect(acquireRunLock(database.url)).rejects.toBeInstanceOf(LockedError);
@@ -109,9 +89,8 @@ describe("a holder", () => {
   });
 
   test("whose session died is told when another has the lock by then", { tags: ["long"] }, async () => {
-    await using database = await createTestDatabase();
     const lock = await acquireRunLock(database.url);
-    await killSessions(database.url);
+    await killSessions();
     const other = await acquireRunLock(database.url);
     await expect(lock.hold()).rejects.toBeInstanceOf(LockedError);
     await other.hold();
@@ -122,18 +101,14 @@ describe("a holder", () => {
 
 describe("who waits for a round of the watch", () => {
   /** The lock in the hands of a run of this kind. */
-  async function held(url: string, kind: RunKind) {
-    const lock = await acquireRunLock(url);
-    await withSql(url, { applicationName: "docmirror test" }, (sql) =>
-      startRun(sql, kind, "2024-05-15T01:00:00Z"),
-    );
+  async function held(kind: RunKind) {
+    const lock = await acquireRunLock(database.url);
+    await openRun(kind);
     return lock;
   }
-  const { signal } = new AbortController();
 
   test("gets the lock when the round has ended", async () => {
-    await using database = await createTestDatabase();
-    const round = await held(database.url, "watch");
+    const round = await held("watch");
     const waits: number[] = [];
     const clock = {
       now: () => new Date(),
@@ -147,8 +122,7 @@ describe("who waits for a round of the watch", () => {
   });
 
   test("gives up after three minutes", { tags: ["long"] }, async () => {
-    await using database = await createTestDatabase();
-    const round = await held(database.url, "watch");
+    const round = await held("watch");
     const clock = createFakeClock();
     const failed = acquireRunLock(database.url, { outlast: { clock, signal } });
     await expect(failed).rejects.toMatchObject({ name: "LockedError", heldBy: "watch" });
@@ -157,8 +131,7 @@ describe("who waits for a round of the watch", () => {
   });
 
   test("stops at once when it is told to, and leaves no connection", async () => {
-    await using database = await createTestDatabase();
-    const round = await held(database.url, "watch");
+    const round = await held("watch");
     const clock = createFakeClock({ holds: true });
     const stop = new AbortController();
     const waiting = acquireRunLock(database.url, { outlast: { clock, signal: stop.signal } });
@@ -166,20 +139,14 @@ describe("who waits for a round of the watch", () => {
     const reason = new Error("enough");
     stop.abort(reason);
     await expect(waiting).rejects.toBe(reason);
-    const left = await withSql(
-      database.url,
-      { applicationName: "docmirror test" },
-      (sql) => sql`
-        select 1 from pg_stat_activity
-        where datname = current_database() and application_name = 'docmirror lock'`,
-    );
+    const left = await sql`
+      select from pg_stat_activity where datname = current_database() and application_name = 'docmirror lock'`;
     expect(left).toHaveLength(1);
     await round.release();
   });
 
   test("waits for no sync", async () => {
-    await using database = await createTestDatabase();
-    const sync = await held(database.url, "full");
+    const sync = await held("full");
     const clock = createFakeClock();
     const failed = acquireRunLock(database.url, { outlast: { clock, signal } });
     await expect(failed).rejects.toMatchObject({ name: "LockedError", heldBy: "full" });
@@ -189,28 +156,21 @@ describe("who waits for a round of the watch", () => {
 });
 
 describe("who takes the lock while the server ends its session", () => {
-  const { signal } = new AbortController();
   const patience = { clock: systemClock, signal, log: silentLog };
 
   /** Ends the session of the one that waits, in the middle of its statement. */
-  async function endWaiting(url: string): Promise<void> {
-    const ended = () =>
-      withSql(
-        url,
-        { applicationName: "docmirror test" },
-        (sql) => sql`
-        select pg_terminate_backend(pid, 10000) from pg_stat_activity
-        where datname = current_database() and application_name = 'docmirror lock'
-          and state = 'active' and query like '%pg_sleep%'`,
-      );
+  async function endWaiting(): Promise<void> {
+    const ended = () => sql`
+      select pg_terminate_backend(pid, 10000) from pg_stat_activity
+      where datname = current_database() and application_name = 'docmirror lock'
+        and state = 'active' and query like '%pg_sleep%'`;
     while ((await ended()).length === 0);
   }
 
   test("takes it in the next session", async () => {
-    await using database = await createTestDatabase();
     const other = await acquireRunLock(database.url);
     const waiting = acquireRunLock(database.url, { patience, outlast: patience });
-    for (let time = 0; time < 2; time++) await endWaiting(database.url);
+    for (let time = 0; time < 2; time++) await endWaiting();
     await other.release();
     const lock = await waiting;
     await lock.hold();
@@ -219,14 +179,13 @@ describe("who takes the lock while the server ends its session", () => {
   });
 
   test("is told of it at once without patience, and of a server that never answered", async () => {
-    await using database = await createTestDatabase();
     const other = await acquireRunLock(database.url);
     const waiting = acquireRunLock(database.url, { outlast: patience });
     const failed = expect(waiting).rejects.toMatchObject({
       name: "StoreError",
       sqlstate: expect.stringMatching(/^(57P01|CONNECTION_CLOSED)$/),
     });
-    await endWaiting(database.url);
+    await endWaiting();
     await failed;
     await other.release();
     const nowhere = acquireRunLock("postgres://127.0.0.1:1/nowhere", { patience });

@@ -3,8 +3,6 @@ import { orderDefinitions, readDefinitions } from "../../../src/report/definitio
 import { DICTIONARY } from "../../../src/report/dictionary.ts";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { isReportBehind, refreshReport } from "../../../src/report/refresh/refresh.ts";
-import { connect } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
 import type { Definitions } from "../../../src/store/migrate/definitions.ts";
 import {
   assertSchemaUsable,
@@ -12,7 +10,8 @@ import {
   migrationStatus,
   pendingSql,
 } from "../../../src/store/migrate/migrate.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { askDatabase, createTestDatabase } from "../../support/database.ts";
+import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const definitions = readDefinitions();
 const TEXTS = new Map(definitions.inOrder.map(({ name, text }) => [name, text]));
@@ -39,18 +38,12 @@ const OPEN = ["report.incident_hours", "report.success_rate_without_platform"];
 
 const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
 let role: string;
-let database: TestDatabase;
-let sql: Sql;
-beforeEach(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
+const database = useDatabase(createTestDatabase, 2, "test");
+const { sql } = database;
+beforeEach(() => {
   role = `reader_${new URL(database.url).pathname.slice(-12)}`;
 });
-afterEach(async () => {
-  await sql?.unsafe(`drop owned by ${role}; drop role ${role}`).catch(() => {});
-  await sql?.end();
-  await database?.dispose();
-});
+afterEach(() => sql.unsafe(`drop owned by ${role}; drop role ${role}`).catch(() => {}));
 
 /** What shows in the catalog when a view or a function is made anew, in place or not. */
 const catalog = async () =>
@@ -229,14 +222,11 @@ test("texts that are the same leave the database untouched", async () => {
 });
 
 test("one text that fails takes all others back, and migrations too", async () => {
-  await using empty = await createTestDatabase({ migrated: false });
+  await using empty = await emptyDatabase();
   const broken = redefine({ "report.runs": (text) => text.replace("sync.runs", "sync.nowhere") });
   await expect(migrate(empty.url, broken)).rejects.toMatchObject({ sqlstate: "42P01" });
-  const own = connect(empty.url, { applicationName: "docmirror test", max: 1 });
-  expect([...(await own`select from pg_namespace where nspname in ('mirror', 'sync', 'report')`)]).toEqual(
-    [],
-  );
-  await own.end();
+  const ours = `select from pg_namespace where nspname in ('mirror', 'sync', 'report')`;
+  expect(await askDatabase(empty.url, async (own) => await own.unsafe(ours))).toHaveLength(0);
   expect(
     await changedBy(() => expect(migrate(database.url, broken)).rejects.toMatchObject({ exitCode: 4 })),
   ).toEqual([]);

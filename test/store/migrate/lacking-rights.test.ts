@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { withSql } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
 import { findLackingRights } from "../../../src/store/migrate/rights.ts";
-import { createTestDatabase, type TestDatabaseOptions } from "../../support/database.ts";
+import { askDatabase, createTestDatabase, type TestDatabaseOptions } from "../../support/database.ts";
 
 let roles = 0;
 
@@ -11,7 +9,7 @@ async function lackingOf(grants: string, options: TestDatabaseOptions = {}) {
   await using database = await createTestDatabase(options);
   const role = `docmirror_test_${process.pid}_${roles++}`;
   const name = new URL(database.url).pathname.slice(1);
-  return await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql: Sql) => {
+  return await askDatabase(database.url, async (sql) => {
     await sql.unsafe(`create role ${role}`);
     try {
       await sql.unsafe(grants.replaceAll("ROLE", role).replaceAll("DATABASE", name));
@@ -31,12 +29,7 @@ const ALL_TABLES = `
 describe("findLackingRights", () => {
   test("of the owner finds nothing", async () => {
     await using database = await createTestDatabase();
-    const lacking = await withSql(
-      database.url,
-      { applicationName: "docmirror test", max: 1 },
-      findLackingRights,
-    );
-    expect(lacking).toEqual({ sync: [], migrate: [] });
+    expect(await askDatabase(database.url, findLackingRights)).toEqual({ sync: [], migrate: [] });
   });
 
   test("of a role that may do nothing names the schemas", async () => {
@@ -68,9 +61,7 @@ describe("findLackingRights", () => {
     expect((await lackingOf("select 1", empty)).sync).toEqual([
       expect.stringMatching(/^create schemas in the database docmirror_test_/),
     ]);
-    expect(await lackingOf("grant create on database DATABASE to ROLE", empty)).toEqual({
-      sync: [],
-      migrate: [],
-    });
+    const lacking = await lackingOf("grant create on database DATABASE to ROLE", empty);
+    expect(lacking).toEqual({ sync: [], migrate: [] });
   });
 });

@@ -1,10 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { defaultValues } from "../../../src/base/config.ts";
 import { SchemaVersionError } from "../../../src/base/errors.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
-import { connect, replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
+import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import {
   assertSchemaUsable,
   assertServerUsable,
@@ -13,24 +12,14 @@ import {
   pendingSql,
 } from "../../../src/store/migrate/migrate.ts";
 import { startCli } from "../../support/cli.ts";
-import { countAdvisoryWaits, createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { askDatabase, countAdvisoryWaits, createTestDatabase } from "../../support/database.ts";
 import { makeNextRelease } from "../../support/next-release.ts";
+import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const definitions = readDefinitions();
-let database: TestDatabase;
-let sql: Sql;
-const open = async (options?: Parameters<typeof createTestDatabase>[0]) => {
-  database = await createTestDatabase(options);
-  sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
-};
-const close = async () => {
-  await sql?.end();
-  await database?.dispose();
-};
-const reopenMigrated = async () => {
-  await close();
-  await open();
-};
+const database = useDatabase(emptyDatabase, 2, "test");
+const { sql } = database;
+const useMigrated = () => useDatabase(createTestDatabase, 2, "test");
 /** The migrations of this program and one more. */
 async function loadNext(migration: string) {
   const { tag, folder, [Symbol.dispose]: dispose } = makeNextRelease({ migration });
@@ -38,8 +27,6 @@ async function loadNext(migration: string) {
     await import(new URL("src/store/migrate/migrate.ts", folder).href);
   return { tag, ...next, [Symbol.dispose]: dispose };
 }
-beforeEach(() => open({ migrated: false }));
-afterEach(close);
 
 describe("migrate", () => {
   test("an empty database is older and gets every migration", async () => {
@@ -83,10 +70,8 @@ describe("migrate", () => {
 
   test("a failing migration leaves nothing behind", async () => {
     await sql`create schema sync`;
-    await expect(migrate(database.url, definitions)).rejects.toMatchObject({
-      sqlstate: "42P06",
-      exitCode: 4,
-    });
+    const failed = migrate(database.url, definitions);
+    await expect(failed).rejects.toMatchObject({ sqlstate: "42P06", exitCode: 4 });
     expect((await sql`select to_regnamespace('mirror') is null as gone`)[0]?.gone).toBe(true);
   });
 
@@ -122,7 +107,8 @@ describe("a lock that another session holds", () => {
   const PATIENCE = { lockWaitMs: 50, pauseMs: 50 };
   const ADDITIVE = `-- additive: a table more\nCREATE TABLE "sync"."next_things" ("id" bigint);`;
   const NOT_ADDITIVE = `-- not additive: as a test wants\n${ADDITIVE}`;
-  beforeEach(reopenMigrated);
+  const database = useMigrated();
+  const { sql } = database;
 
   test("is waited for in short turns, so that others pass", async () => {
     using next = await loadNext(ADDITIVE);
@@ -156,7 +142,7 @@ describe("a lock that another session holds", () => {
 
   test("for a run is waited for where a migration is not additive", { tags: ["long"] }, async () => {
     using next = await loadNext(NOT_ADDITIVE);
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (holder) => {
+    await askDatabase(database.url, async (holder) => {
       await holder`select pg_advisory_lock(7237112447779369583)`;
       const refused = next.migrate(database.url, definitions, { ...PATIENCE, patienceMs: 100 });
       await expect(refused).rejects.toMatchObject({
@@ -169,6 +155,8 @@ describe("a lock that another session holds", () => {
 });
 
 describe("a process that upgrades an older schema", { tags: ["long"], timeout: 120_000 }, () => {
+  const database = useMigrated();
+  const { sql } = database;
   const MIGRATION = `-- additive: a table and a column more
 CREATE TABLE "sync"."next_things" ("id" bigint);
 --> statement-breakpoint
@@ -187,7 +175,6 @@ ALTER TABLE "mirror"."builds" ADD COLUMN "next_field" text;`;
     await sql`select * from sync.migrations order by tag`,
     await sql`select * from sync.definitions order by name`,
   ];
-  beforeEach(reopenMigrated);
 
   test("and is killed in the middle leaves it whole, and the next one goes on", async () => {
     using next = makeNextRelease({ migration: MIGRATION });
@@ -203,10 +190,8 @@ ALTER TABLE "mirror"."builds" ADD COLUMN "next_field" text;`;
       sql`select from pg_stat_activity where datname = current_database() and application_name = 'docmirror migrate'`;
     await expect.poll(sessions).toHaveLength(0);
     expect(await readSchema()).toEqual(before);
-    expect(await start(next.script).ended).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining(next.tag),
-    });
+    const again = { code: 0, stdout: expect.stringContaining(next.tag) };
+    expect(await start(next.script).ended).toMatchObject(again);
   });
 
   test("waits for another that does so, and finds nothing to do", async () => {
@@ -225,20 +210,18 @@ ALTER TABLE "mirror"."builds" ADD COLUMN "next_field" text;`;
 });
 
 describe("a database that a later program migrated", () => {
+  const database = useMigrated();
+  const { sql } = database;
   const add = (additive: boolean) =>
     sql`insert into sync.migrations values ('0999_of_tomorrow', 'x', now(), ${additive})`;
   const redefine = () =>
     sql`update sync.definitions set version = '99.0.0', hash = 'x' where name = 'report.failing_now'`;
-  beforeEach(reopenMigrated);
 
   test("is usable where all of it is additive", async () => {
     await add(true);
     await redefine();
-    expect(await migrationStatus(sql, definitions)).toMatchObject({
-      state: "newer",
-      usable: true,
-      unknown: 1,
-    });
+    const newer = { state: "newer", usable: true, unknown: 1 };
+    expect(await migrationStatus(sql, definitions)).toMatchObject(newer);
     await assertSchemaUsable(sql, definitions);
     expect(await migrate(database.url, definitions)).toEqual({ applied: [], redefined: [], newer: true });
     expect((await refreshReport(database.url, defaultValues())).isLeft).toBe(true);
@@ -273,23 +256,14 @@ describe("pendingSql", () => {
     await sql.unsafe(text);
     expect((await sql`select to_regclass('mirror.builds') is not null as there`)[0]?.there).toBe(true);
     await using other = await createTestDatabase();
-    const migrated = connect(other.url, { applicationName: "t" });
-    expect(await pendingSql(migrated, definitions)).toBe("");
-    await migrated.end();
+    expect(await askDatabase(other.url, (migrated) => pendingSql(migrated, definitions))).toBe("");
   });
 });
 
-describe("assertSchemaUsable", () => {
-  test("an older database asks for docmirror migrate", async () => {
-    await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({
-      exitCode: 7,
-      hint: expect.stringContaining("docmirror migrate"),
-    });
-  });
-
-  test("is content after migrate", async () => {
-    await reopenMigrated();
-    await assertSchemaUsable(sql, definitions);
+test("an older database asks for docmirror migrate", async () => {
+  await expect(assertSchemaUsable(sql, definitions)).rejects.toMatchObject({
+    exitCode: 7,
+    hint: expect.stringContaining("docmirror migrate"),
   });
 });
 
@@ -298,11 +272,7 @@ test("a database that is not UTF-8 is refused", async () => {
   await sql.unsafe(
     `create database ${name} template template0 encoding 'SQL_ASCII' locale_provider libc lc_collate 'C' lc_ctype 'C'`,
   );
-  const ascii = connect(replaceDatabase(database.url, name), { applicationName: "t" });
-  await expect(assertServerUsable(ascii)).rejects.toMatchObject({
-    exitCode: 4,
-    message: expect.stringMatching(/SQL_ASCII/),
-  });
-  await ascii.end();
+  const refused = askDatabase(replaceDatabase(database.url, name), assertServerUsable);
+  await expect(refused).rejects.toMatchObject({ exitCode: 4, message: expect.stringMatching(/SQL_ASCII/) });
   await sql.unsafe(`drop database ${name}`);
 });

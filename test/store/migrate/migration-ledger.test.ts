@@ -1,24 +1,28 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
 import { readDefinitions } from "../../../src/report/definitions.ts";
-import { connect, withSql } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
 import { migrate, migrationStatus } from "../../../src/store/migrate/migrate.ts";
 import { readMigrations } from "../../../src/store/migrate/migration-ledger.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { askDatabase } from "../../support/database.ts";
+import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const definitions = readDefinitions();
 const TAGS = readMigrations().map(({ tag }) => tag);
 
-let database: TestDatabase;
-let sql: Sql;
-beforeEach(async () => {
-  database = await createTestDatabase({ migrated: false });
-  sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
-});
-afterEach(async () => {
-  await sql?.end();
-  await database?.dispose();
-});
+const database = useDatabase(emptyDatabase, 2, "test");
+const { sql } = database;
+
+/** The URL of a new role that may make schemas here, until `work` has ended. */
+async function withRole(work: (url: string, role: string) => Promise<void>): Promise<void> {
+  const role = `docmirror_test_${randomBytes(6).toString("hex")}`;
+  const name = new URL(database.url).pathname.slice(1);
+  await sql.unsafe(`create role ${role} login password 'p'; grant create on database ${name} to ${role}`);
+  try {
+    await work(Object.assign(new URL(database.url), { username: role, password: "p" }).href, role);
+  } finally {
+    await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
+  }
+}
 
 /** What another program that uses drizzle leaves in the shared ledger: older than all of ours, and newer. */
 async function addAnotherProgram(): Promise<void> {
@@ -56,22 +60,12 @@ describe("the ledger of a new database", () => {
 
   test("does not need to see the one of another program", async () => {
     await addAnotherProgram();
-    const role = `docmirror_test_blind_${process.pid}`;
-    const name = new URL(database.url).pathname.slice(1);
-    await sql.unsafe(
-      `create role ${role} login password 'blind'; grant create on database ${name} to ${role}`,
-    );
-    const url = Object.assign(new URL(database.url), { username: role, password: "blind" }).href;
-    try {
+    await withRole(async (url) => {
       expect(await migrate(url, definitions)).toMatchObject({ applied: TAGS });
-      const state = await withSql(url, { applicationName: "docmirror test" }, (own) =>
-        migrationStatus(own, definitions),
-      );
-      expect(state).toMatchObject({ state: "current", unknown: 0 });
-      expect(await others()).toEqual(OTHERS);
-    } finally {
-      await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
-    }
+      const status = await askDatabase(url, (own) => migrationStatus(own, definitions));
+      expect(status).toMatchObject({ state: "current", unknown: 0 });
+    });
+    expect(await others()).toEqual(OTHERS);
   });
 });
 
@@ -88,20 +82,12 @@ test.each([
   "role",
   "database",
 ])("strings whose backslashes escape, set for the %s, are no obstacle", async (where) => {
-  const url = new URL(database.url);
-  const role = `docmirror_test_backslash_${process.pid}`;
-  const name = url.pathname.slice(1);
-  await sql.unsafe(`create role ${role} login password 'p'; grant create on database ${name} to ${role}`);
-  try {
+  const name = new URL(database.url).pathname.slice(1);
+  await withRole(async (url, role) => {
     const whose = where === "role" ? `role ${role}` : `database ${name}`;
     await sql.unsafe(`alter ${whose} set standard_conforming_strings = off`);
-    Object.assign(url, { username: role, password: "p" });
-    expect(await migrate(url.href, definitions)).toMatchObject({ applied: TAGS });
-    const [row] = await withSql(url.href, { applicationName: "t" }, (own) =>
-      own.unsafe(String.raw`select '\n' as text`),
-    );
+    expect(await migrate(url, definitions)).toMatchObject({ applied: TAGS });
+    const [row] = await askDatabase(url, async (own) => await own.unsafe(String.raw`select '\n' as text`));
     expect(row?.text).toBe(String.raw`\n`);
-  } finally {
-    await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
-  }
+  });
 });

@@ -1,31 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { DICTIONARY } from "../../../src/report/dictionary.ts";
-import { connect } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
 import { migrate } from "../../../src/store/migrate/migrate.ts";
 import type { RelationEntry } from "../../../src/store/migrate/report-comments.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
-interface CatalogRow {
-  relation: string;
-  kind: string;
-  answers: string | null;
-  column: string;
-  type: string;
-  means: string | null;
-}
+type CatalogRow = Record<"relation" | "kind" | "column" | "type", string> &
+  Record<"answers" | "means", string | null>;
 
-let database: TestDatabase;
-let sql: Sql;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
-});
-afterAll(async () => {
-  await sql?.end();
-  await database?.dispose();
-});
+const database = useDatabase();
+const { sql } = database;
 
 /** Schema `report` as the drivers of BI tools read it: relations, columns in their order, types and comments from the catalog. */
 const readCatalog = () => sql<CatalogRow[]>`
@@ -81,14 +65,8 @@ describe("schema report in the catalog", () => {
   it("has only types that every driver understands", async () => {
     const types = new Set((await readCatalog()).map(({ type }) => type));
     expect([...types].toSorted()).toEqual([
-      "bigint",
-      "boolean",
-      "date",
-      "double precision",
-      "integer",
-      "text",
-      "timestamp with time zone",
-      "timestamp(6) with time zone",
+      ...["bigint", "boolean", "date", "double precision", "integer", "text"],
+      ...["timestamp with time zone", "timestamp(6) with time zone"],
     ]);
   });
 
@@ -128,9 +106,8 @@ describe("schema report in the catalog", () => {
     // The number of users is told, by rollup.resources, which is computed elsewhere.
     expect(found?.people).toEqual([]);
     const columns = (await readCatalog()).map(({ column }) => column);
-    expect(columns.filter((column) => /username|first_name|last_name|last_login|email/.test(column))).toEqual(
-      [],
-    );
+    const people = columns.filter((column) => /username|first_name|last_name|last_login|email/.test(column));
+    expect(people).toEqual([]);
   });
 });
 
