@@ -24,10 +24,7 @@ export interface SettingInForce {
   readonly source: string;
 }
 
-export interface LoadedConfig {
-  readonly config: Config;
-  readonly settings: readonly SettingInForce[];
-}
+export type LoadedConfig = ReturnType<typeof loadConfig>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -51,7 +48,7 @@ export function loadConfig({
   cwd = process.cwd(),
   flags = {},
   isTty = false,
-}: ConfigInput = {}): LoadedConfig {
+}: ConfigInput = {}): Readonly<{ config: Config; settings: readonly SettingInForce[] }> {
   const faults: string[] = [];
   const dotEnv = readDotEnv(cwd, faults);
   const layers = [["environment", env] as const, [".env", dotEnv] as const];
@@ -110,7 +107,6 @@ export function defaultValues(surroundings: Partial<Surroundings> = {}): Setting
   return defaultsOf(SETTINGS, surroundings);
 }
 
-/** A setting as it was given. */
 interface Given {
   readonly text: string;
   /** `flag`, `environment`, `.env` or `file <path>`. */
@@ -150,7 +146,6 @@ function findGiven(
   return undefined;
 }
 
-/** The variables of `.env` in this folder; none where there is no such file. */
 function readDotEnv(cwd: string, faults: string[]): Environment {
   const path = resolve(cwd, ".env");
   try {
@@ -176,7 +171,6 @@ function errorCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
-/** A fault for each variable that looks like a setting but is not one, with the nearest known name. */
 function unknownNames(variables: Environment, source: string): string[] {
   const known = SETTING_KEYS.flatMap((key) => [SETTINGS[key].name, `${SETTINGS[key].name}_FILE`]);
   // The common prefix would make every name look near.

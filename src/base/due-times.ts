@@ -39,7 +39,6 @@ export function createDueTimes(cron: string, timezone: string) {
     return found;
   }
 
-  /** The offsets that the zone can have on this day. */
   function offsetsAround(dayMs: number): { least: number; most: number } {
     const offsets = [offsetAt(dayMs - DAY_MS), offsetAt(dayMs + 2 * DAY_MS)];
     return { least: Math.min(...offsets), most: Math.max(...offsets) };

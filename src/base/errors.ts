@@ -117,7 +117,6 @@ export class HttpStatusError extends UpstreamError {
   readonly retryAfterMs: number | undefined;
   /** When the request was sent; for a reply from a cache, when the cache got it. Undefined without a reply. */
   readonly askedAt: Date | undefined;
-  /** When the reply had arrived. */
   readonly observedAt: Date | undefined;
 
   constructor(
@@ -181,7 +180,6 @@ export class SchemaVersionError extends StoreError {
 export class LockedError extends MirrorError {
   override name = "LockedError";
   override readonly exitCode = EXIT.locked;
-  /** The kind of that run; null when it is not known. */
   readonly heldBy: string | null;
 
   constructor(message: string, facts: ErrorFacts & { heldBy?: string | null } = {}) {

@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** How long others wait for their turn, in milliseconds. */
 const TURN_MS = 1;
 
 /** Maps a long list in parts, between which whatever else the process does has its turn. */

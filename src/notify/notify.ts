@@ -119,7 +119,6 @@ async function look(tx: TransactionSql, source: NoticeSource, settings: LookSett
   return count > 0 ? "begun" : 0;
 }
 
-/** Removes what nobody wants of the notices of this transaction. Returns how many. */
 async function leaveOut(tx: TransactionSql, { types, projects }: Wanted): Promise<number> {
   const patterns = (projects ?? ["*"]).map((pattern) =>
     pattern.replaceAll(/[\\%_]/g, "\\$&").replaceAll("*", "%"),

@@ -28,7 +28,6 @@ const LEAST_TRIES = 5;
 const MOST_TRIES = 100;
 /** How long a notice may be due without a try. Where few are made, as by a nightly sync, a dead receiver must not fill the outbox. */
 const KEPT_WAITING = "7 days";
-/** How long delivered and given up notices can be looked at. */
 const KEPT = "30 days";
 const MOST_FORGOTTEN = 1000;
 
@@ -112,7 +111,6 @@ export interface NoticeRow {
   tries: number;
   /** Null unless it waits. */
   next_try_at: string | null;
-  /** When it was delivered or given up. */
   ended_at: string | null;
   error: string | null;
 }
@@ -146,7 +144,6 @@ export async function listNotices(sql: Sql, limit: number): Promise<Outbox> {
   return { ...(counts ?? { waiting: 0, delivered: 0, given_up: 0 }), notices: [...notices] };
 }
 
-/** In one round, so that it ends. */
 const MOST_SENT = 100;
 /** The notices of a round have one receiver: after so many failures it is down, and the next round tries again. */
 const MOST_FAILED = 4;

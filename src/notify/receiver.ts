@@ -17,13 +17,10 @@ const MAX_ERROR_LENGTH = 300;
 
 /** What came of one try. */
 export interface ReceiverAnswer {
-  /** Null when no reply came. */
   readonly status: number | null;
   /** Why it counts as failed; null when it is delivered. Never quotes the reply or the path of the URL: both may hold secrets. */
   readonly error: string | null;
-  /** The receiver asks for nothing more (410). */
   readonly isGone: boolean;
-  /** The wait that a `Retry-After` asks for. */
   readonly retryAfterMs: number | undefined;
 }
 
@@ -46,7 +43,6 @@ export function createReceiver(options: ReceiverOptions) {
   target.username = target.password = "";
 
   return {
-    /** Sends a message once. Throws only the signal's reason. */
     async send(message: Message, signal: AbortSignal): Promise<ReceiverAnswer> {
       signal.throwIfAborted();
       if (route.proxy === null && route.isFault) return failed(`${route.because} is not a proxy's address`);
@@ -114,7 +110,6 @@ export interface Message {
   /** The `webhook-id`, the same in each try. */
   id: string;
   type: NoticeType;
-  /** When it was noted, in ISO 8601. */
   timestamp: string;
   data: Record<string, unknown>;
 }

@@ -16,7 +16,6 @@ const run = alias(runs, "run");
 const BEFORE_OPEN = compose`(select min(${runs.id}) - 1 from ${runs} where ${runs.status} = 'running')`;
 const NEWEST = compose`(select max(${runs.id}) from ${runs})`;
 
-/** Selects the position for a first look. */
 const BEGIN_AT_RUNS = compose`
   select jsonb_build_object('from', through, 'through', through)::text as position
   from (select coalesce(${BEFORE_OPEN}, ${NEWEST}, 0) as through) as now`;
@@ -100,7 +99,6 @@ function isWatching({ id, status, error }: Record<"id" | "status" | "error", Any
     or exists (select from ${walks} where ${walks.run_id} = ${id}))`;
 }
 
-/** How many differences a notice lists. */
 const MOST_LISTED = 20;
 
 /** The differences of one run, with their `place` in it. */

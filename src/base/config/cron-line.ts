@@ -7,7 +7,6 @@ interface CronField {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** A name that may take the place of a number. */
   readonly word?: string;
 }
 

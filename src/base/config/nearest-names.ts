@@ -46,7 +46,6 @@ function distanceFromBegin(sought: string, name: string): number {
   return Math.min(...[-1, 0, 1].map((more) => leven(sought, name.slice(0, sought.length + more))));
 }
 
-/** Whether it is part of the name, at the start of one of its words. */
 function isPart(sought: string, name: string): boolean {
   const at = name.indexOf(sought);
   return at === 0 || (at > 0 && /[^a-z0-9]/.test(name[at - 1] ?? ""));

@@ -3,7 +3,6 @@ import { createRequire, SourceMap } from "node:module";
 import { basename, delimiter, dirname, isAbsolute, join, relative } from "node:path";
 
 const require = createRequire(import.meta.url);
-/** The folder of this package, without links. */
 const ROOT = dirname(require.resolve("docmirror/package.json"));
 const SCRIPT = join(ROOT, "bin", "docmirror.js");
 
@@ -66,7 +65,6 @@ function npmFolder(): string | undefined {
   );
 }
 
-/** The working directory, without links, and all folders above it. */
 function foldersUp(): string[] {
   const folders = [realpathSync(process.cwd())];
   for (let at = folders[0] ?? "/"; dirname(at) !== at; at = dirname(at)) folders.push(dirname(at));

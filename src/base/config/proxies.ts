@@ -12,7 +12,6 @@ export interface Proxies {
   /** May carry a password: print it through `showProxy` alone. Null where the value is no proxy's address. */
   readonly http: ProxyVariable<URL | null> | null;
   readonly https: ProxyVariable<URL | null> | null;
-  /** The hosts that are reached without a proxy, as given. */
   readonly none: ProxyVariable<string> | null;
 }
 
@@ -59,7 +58,6 @@ export type ProxyRoute =
   | {
       proxy: null;
       because: string;
-      /** The proxy that should be used has no usable address. */
       isFault?: true;
     };
 
@@ -114,7 +112,6 @@ function isWithin(address: string, network: string): boolean {
   return list.check(address, family);
 }
 
-/** The host without brackets, capitals and a final dot. */
 function bare(host: string): string {
   return host
     .replace(/^\[(.*)\]$/, "$1")

@@ -52,7 +52,6 @@ export const SERVICE_SETTINGS = {
     parse: values.whole(1, 2 ** 31 - 1),
     meaning: "time for one request, headers and body, in milliseconds",
   },
-  /** Tries after the first. */
   retries: {
     name: "DOCMIRROR_RETRIES",
     uses: ["requests"],

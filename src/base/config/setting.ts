@@ -78,9 +78,7 @@ export type Parse<T> = (text: string) => Parsed<T>;
 
 /** What a value may depend on besides its text. */
 export interface Surroundings {
-  /** Where relative paths start. */
   readonly cwd: string;
-  /** Whether the log's stream is a terminal. */
   readonly isTty: boolean;
 }
 
@@ -94,7 +92,6 @@ const numeric = (form: RegExp, what: string) => (min: number, max: number) => {
 export const whole = numeric(/^\d{1,15}$/, "whole number");
 export const decimal = numeric(/^(?:\d+\.?\d*|\.\d+)$/, "number");
 
-/** Reads as `parse` does, and gives what `map` makes of the value. */
 function mapped<T, U>(parse: Parse<T>, map: (value: T) => U): Parse<U> {
   return (text) => {
     const parsed = parse(text);

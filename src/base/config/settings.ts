@@ -216,7 +216,6 @@ export const SETTINGS = {
     show: (text) => (URL.canParse(text) ? `${new URL(text).origin}/***` : "***"),
     meaning: "gets a POST when something needs attention (docs/notices.md)",
   },
-  /** The bytes of the key. */
   webhookSecret: {
     name: "DOCMIRROR_WEBHOOK_SECRET",
     uses: ["notices"],

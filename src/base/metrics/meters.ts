@@ -84,7 +84,6 @@ export type RequestMeter = ReturnType<typeof createRequestMeter>;
 const USUAL_ANSWERS: readonly Answer[] = [200, 404, 429, 500, 502, 503, 504, "timeout", "network", "shape"];
 const RETRIED_ANSWERS: readonly Answer[] = [408, 425, 429, 500, 502, 503, 504, "timeout", "network", "shape"];
 
-/** Counts the requests to upstream. */
 function createRequestMeter(registry: Registry) {
   const registers = [registry];
   const queues = new Set<() => QueueDepth>();
@@ -139,7 +138,6 @@ function createRequestMeter(registry: Registry) {
     /** From sending to the last byte of the reply, or until it failed. */
     took: (resource: RequestLabel, seconds: number) => durations.observe({ resource }, seconds),
     retried: (reason: Answer) => retries.inc({ reason: answerLabel(reason) }),
-    /** How long a request waited until the rate, and the pauses that upstream asked for, let it go. */
     waited: (seconds: number) => waits.inc(Math.max(0, seconds)),
     /** Adds a queue to the depths that are shown, until the returned function is called. */
     watchQueue(depth: () => QueueDepth) {
@@ -152,7 +150,6 @@ function createRequestMeter(registry: Registry) {
 /** How many records had each outcome. Outcomes that are absent are 0; other keys do not matter. */
 type OutcomeCounts = Partial<Record<OutcomeLabel, number>>;
 
-/** Counts the runs of this process and what became of the records that they read. */
 function createRunMeter(registry: Registry) {
   const registers = [registry];
   const runs = new Counter({
@@ -172,7 +169,6 @@ function createRunMeter(registry: Registry) {
 
   return {
     ended: (kind: RunKindLabel, status: RunStatusLabel) => runs.inc({ kind, status }),
-    /** Records were stored, or found unchanged. */
     settled(resource: Resource, counts: OutcomeCounts): void {
       for (const outcome of OUTCOMES) records.inc({ resource, outcome }, counts[outcome] ?? 0);
     },
@@ -200,7 +196,6 @@ function createRunMeter(registry: Registry) {
 
 export type StoreMeter = ReturnType<typeof createStoreMeter>;
 
-/** Times the work in the database. */
 function createStoreMeter(registry: Registry) {
   const registers = [registry];
   const loads = new Histogram({
@@ -225,7 +220,6 @@ function createStoreMeter(registry: Registry) {
   return {
     /** Records were loaded in one transaction, waits for a database that was away included. */
     loaded: (resource: Resource, seconds: number) => loads.observe({ resource }, seconds),
-    /** The stored answers of the reports were refreshed, or that failed. */
     refreshed(seconds: number, isGood: boolean): void {
       refreshes.observe(seconds);
       if (!isGood) failures.inc();

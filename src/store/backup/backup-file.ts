@@ -59,7 +59,6 @@ async function assertReplaceable(place: string, file: string): Promise<void> {
     throw new ConfigError(`${file} is not a backup, so it is not replaced`, { hint });
 }
 
-/** Removes what killed backups left beside the place. */
 async function removeAbandoned(place: string): Promise<void> {
   const parent = dirname(place);
   for (const name of await readdir(parent).catch((): string[] => [])) {

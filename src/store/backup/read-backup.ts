@@ -23,17 +23,14 @@ export const LIMITS = { H: 1 << 20, D: 1 << 20, E: 1024, Z: 1024 } as const;
 export type FrameKind = keyof typeof LIMITS;
 
 export interface BackedUpTable {
-  /** With its schema. */
   name: string;
   columns: string[];
 }
 
 export interface BackupHeader {
-  /** The version of docmirror that wrote it. */
   version: string;
   /** The moment that it shows, in UTC. */
   taken_at: string;
-  /** The migrations that its mirror had, in order. */
   migrations: { tag: string; hash: string }[];
   /** Each after those that it refers to. */
   tables: BackedUpTable[];
@@ -102,7 +99,6 @@ const isListOf = (value: unknown, isOne: (one: Record<string, unknown>) => boole
 
 export type BackupPart =
   | { kind: "header"; header: BackupHeader }
-  /** Bytes of the rows of a table. */
   | { kind: "rows"; table: BackedUpTable; bytes: Buffer; rows: number }
   /** Comes for each table, also for one without rows. */
   | { kind: "end"; table: BackedUpTable; rows: number };
@@ -110,7 +106,6 @@ export type BackupPart =
 /** What a backup holds. */
 export interface BackupFacts {
   header: BackupHeader;
-  /** By the names of the tables. */
   rows: Record<string, number>;
 }
 

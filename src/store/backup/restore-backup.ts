@@ -165,7 +165,6 @@ function refusedRows(error: unknown, file: string): unknown {
     : error;
 }
 
-/** The tables of the backup as the schema has them. Throws where one of them, or a column, is only on one side. */
 function matchTables(header: BackupHeader, all: readonly StoredTable[], file: string): StoredTable[] {
   const stored = all.filter(({ name }) => !isLeftOut(header, name));
   const given = header.tables.filter(({ name }) => !isLeftOut(header, name));

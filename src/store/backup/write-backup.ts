@@ -174,7 +174,6 @@ async function describeMirror(
   const [row] = await tx<{ takenAt: string }[]>`
     select to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "takenAt"`;
   if (row === undefined) throw new Error("a select without a table gave no row");
-  const known = readMigrations();
   const applied = await findApplied(tx);
   const numbers: BackupHeader["numbers"] = [];
   for (const { name, identity } of tables) {
@@ -186,7 +185,7 @@ async function describeMirror(
   return {
     version: definitions.version,
     taken_at: row.takenAt,
-    migrations: known
+    migrations: readMigrations()
       .filter(({ tag }) => applied.some((one) => one.tag === tag))
       .map(({ tag, hash }) => ({ tag, hash })),
     tables: tables.map(({ name, columns }) => ({ name, columns })),

@@ -36,7 +36,6 @@ import type { Sql } from "./sql.ts";
 export { describeDatabase, nameInstance, replaceDatabase } from "./database-url.ts";
 
 const RETIRED_END_SECONDS = 5;
-/** Postgres cuts longer application names. */
 const MAX_NAME_LENGTH = 63;
 
 export interface ConnectOptions {
@@ -44,7 +43,6 @@ export interface ConnectOptions {
   applicationName: string;
   /** The maximum number of connections. @default 4 */
   max?: number;
-  /** Called for each notice of the server. @default drops them */
   onNotice?: (notice: postgres.Notice) => void;
   /** How long to wait for a new connection, in seconds. A `connect_timeout` in the URL wins. @default 10 */
   connectTimeoutSeconds?: number;
@@ -56,11 +54,9 @@ export interface ConnectOptions {
 interface Generation {
   sql: Sql;
   isRetired: boolean;
-  /** Its connections, opened or opening. */
   sockets: Set<DriverSocket>;
 }
 
-/** The pools that are not ended. */
 const pools = new Map<Sql, { instance: string | undefined; renew(): void }>();
 
 /**

@@ -7,7 +7,6 @@ import type { TransactionSql } from "./sql.ts";
 /** So many bytes of rows are held at a time, unless a row is longer. */
 const BUFFER_BYTES = 1 << 20;
 
-/** A `copy … to stdout` that has begun, and its rows. */
 interface Copying extends Statement<unknown> {
   active: boolean;
   resolve(rows: Readable): void;

@@ -33,7 +33,6 @@ const CLIENT_ONLY = new Set([
   ...["sslcompression", "sslnegotiation", "sslsni"],
 ]);
 
-/** Scheme, credentials, hosts, path, query. */
 const URL_FORM = /^(postgres(?:ql)?):\/\/(?:([^@/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
 
 /** The same URL with another database. Throws ConfigError. */

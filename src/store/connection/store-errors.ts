@@ -1,6 +1,5 @@
 import { MirrorError, StoreError } from "../../base/errors.ts";
 
-/** The meaning of an error code for the user: `what` came back, and a hint. */
 interface Meaning {
   what?: string;
   /** Replaces "could not …", because the trouble is the same for every action. The text of the server follows. */

@@ -53,7 +53,6 @@ export async function withTransaction<T>(
     }
   }
 
-  /** A lost connection takes no more statements. */
   function assertConnected(): void {
     signal?.throwIfAborted();
     if (isLost) throw new Error("the connection of this transaction was lost");

@@ -11,7 +11,6 @@ export interface ServerAccount {
   canEnter(folder: string): boolean;
 }
 
-/** The system account that runs the server when root runs docmirror. */
 const SERVER_ACCOUNT = "postgres";
 
 /** Creates the account if it is missing. Throws StoreError where that is impossible. */
@@ -91,7 +90,6 @@ function ownerOf(path: string): number | undefined {
   }
 }
 
-/** The name of the user, or the number if the system knows no name. */
 function nameOf(uid: number): string {
   const name = spawnSync("id", ["-un", String(uid)], { encoding: "utf8" }).stdout?.trim() ?? "";
   return name === "" ? String(uid) : name;

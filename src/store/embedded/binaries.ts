@@ -83,7 +83,6 @@ export function toDataDirError(error: unknown, dataDir: string): unknown {
 export interface Binaries {
   initdb: string;
   postgres: string;
-  /** The major version of Postgres, such as 18. */
   majorVersion: string;
 }
 

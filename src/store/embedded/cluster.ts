@@ -146,7 +146,6 @@ export async function assertRoom(dataDir: string, neededMb = NEEDED_MB): Promise
   }
 }
 
-/** Runs initdb to its end. Returns null for success, else the end of its output. */
 async function runInitdb(
   { binaries, account, signal }: ClusterOptions,
   args: string[],

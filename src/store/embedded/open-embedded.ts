@@ -32,7 +32,6 @@ import {
  */
 
 interface EmbeddedOptions {
-  /** Created when it is missing. */
   dataDir: string;
   log: Logger;
   signal?: AbortSignal | undefined;
@@ -43,7 +42,6 @@ interface EmbeddedOptions {
 export interface EmbeddedServer {
   url: string;
   port: number;
-  /** The log of the server. */
   logFile: string;
   /** False when the server was already running. */
   startedHere: boolean;
@@ -186,7 +184,6 @@ export interface OpenDatabase {
   url: string;
   /** The URL with its password masked, for messages. */
   describe: string;
-  /** Set when the embedded Postgres is used. */
   embedded: Pick<EmbeddedServer, "port" | "logFile" | "startedHere"> | null;
   /** Leaves the embedded Postgres, which stops when no other process uses it. May be called twice. */
   close(): Promise<void>;

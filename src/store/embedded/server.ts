@@ -19,7 +19,6 @@ const PORTS = { first: 20_000, last: 29_999 };
 export interface RunningServer {
   pid: number;
   port: number;
-  /** The state in postmaster.pid: starting, ready, stopping or standby. */
   state: string;
 }
 
@@ -175,7 +174,6 @@ function isOurServer(pid: number, paths: EmbeddedPaths): boolean {
   }
 }
 
-/** The port that was chosen before, unless another program has it now. */
 async function choosePort(paths: EmbeddedPaths, log: Logger): Promise<number> {
   const kept = Number((await readFile(paths.port, "utf8").catch(() => "")).trim());
   if (kept > 0 && kept < 65_536) {
@@ -209,7 +207,6 @@ async function sizeOf(file: string): Promise<number> {
   return (await stat(file).catch(() => ({ size: 0 }))).size;
 }
 
-/** The end of the server's output since its start. */
 async function lastWords(file: string, from: number): Promise<string> {
   const said = (await readFile(file)).subarray(from).subarray(-2000).toString("utf8");
   return said.trim().split("\n").slice(-3).join(" | ") || "it printed nothing";

@@ -12,23 +12,14 @@ const LEAD_KEY = "7237112447779369584";
 /** What the application name of each session begins with that wants the lead. Process and host follow. */
 const LEAD_NAME = "docmirror lead ";
 
-/** The session that has the lock of the lead. */
-interface LeadHolder {
-  pid: number;
-  /** The process, such as `4711 on host, since …`. */
-  process: string;
-  /** Null for a version of docmirror whose sessions have no such name. */
-  instance: string | null;
-  /** Whether nothing was heard from its process for too long, by the clock of Postgres. */
-  isSilent: boolean;
-}
+type LeadHolder = NonNullable<Awaited<ReturnType<typeof findLeadHolder>>>;
 
 /**
  * The session that has the lock, or null when nobody has it. A leader is judged by its heartbeat. A process
  * that has the lock and is no leader yet is judged by its last statement: it may have been frozen in between.
  * A session of an unknown kind never counts as silent.
  */
-async function findLeadHolder(sql: AnySql): Promise<LeadHolder | null> {
+async function findLeadHolder(sql: AnySql) {
   const [row] = await sql<
     { pid: number; name: string; since: string; leader: string | null; isSilent: boolean | null }[]
   >`
@@ -90,7 +81,6 @@ function createLeadSession() {
 
   return {
     close,
-    /** The URL it was last opened with, or null. */
     url: () => opened?.url ?? null,
     /**
      * Runs `fn`; `doing` completes "could not …". Gives the connection up, with its lock, when the server says
@@ -173,7 +163,6 @@ function createTerm(
   }
 
   return {
-    /** The takeovers so far. */
     number,
     /** The runs that the last leader had left open. They are interrupted now. */
     interrupted,
@@ -223,7 +212,6 @@ function createTerm(
 export type LeaderLock = ReturnType<typeof createLeaderLock>;
 
 export function createLeaderLock(log: Logger) {
-  /** Random, of six letters and digits. */
   const instance = randomInt(36 ** 5, 36 ** 6).toString(36);
   const session = createLeadSession();
   let isRefused = false;
@@ -337,14 +325,11 @@ async function endHolder(sql: Sql, { pid, instance }: LeadHolder): Promise<boole
 
 /** The process that runs the schedule of the mirror. */
 export interface Leader {
-  /** A random name of the process. */
   instance: string;
   pid: number;
   host: string;
-  /** The takeovers so far. */
   term: number;
   since: string;
-  /** By the clock of Postgres. */
   heartbeat_at: string;
 }
 

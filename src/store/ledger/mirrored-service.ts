@@ -8,7 +8,6 @@ import { withStoreErrors } from "../connection/store-errors.ts";
 interface MirroredService {
   /** Origin and path, without a closing slash and without credentials. */
   baseUrl: string;
-  /** The resources that its root listing named at the last sync. */
   resources: string[];
 }
 

@@ -119,7 +119,6 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
     return new SharedSessionError("transaction");
   }
 
-  /** Takes the lock for the first time. */
   async function take(): Promise<void> {
     const { patience } = options;
     await tryTake().catch(async (error: unknown) => {

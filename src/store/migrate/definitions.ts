@@ -20,13 +20,11 @@ export interface Definition {
 }
 
 export interface Definitions {
-  /** The version of the program that contains them. */
   version: string;
   /** What the relations and their columns mean. */
   dictionary: Dictionary;
   /** The same for schema `report_people`. */
   people: Dictionary;
-  /** The tables of what is stored for the reports. */
   tables: readonly PgTable[];
   /** Each comes after the ones that it names. */
   inOrder: readonly Definition[];
@@ -104,11 +102,9 @@ function isLater(version: string, than: string): boolean {
 
 // What runs from here on as text is from the files of `src/report`, or has names that the catalog quoted.
 
-/** A view or function to create. */
 type Created = Pick<Definition, "name" | "text">;
 
 interface DefinedObject {
-  /** With its schema. */
   name: string;
   kind: "view" | "function";
   /** As SQL names it: a function with its parameter types. */
@@ -148,7 +144,6 @@ async function replaceObjects(
   }
 }
 
-/** Drops and re-creates all objects, drops those in `gone`, and restores the grants. */
 async function rebuildObjects(
   tx: TransactionSql,
   created: readonly Created[],

@@ -48,7 +48,6 @@ export interface MigrationStatus {
 }
 
 export interface MigrationResult {
-  /** The tags of the migrations. */
   applied: string[];
   /** The views and functions of the reports that were created, re-created or dropped. */
   redefined: string[];
@@ -183,25 +182,19 @@ async function applyMigrations(
 
 /** Which migrations are applied. Changes nothing. An empty database is "older". */
 export async function migrationStatus(sql: AnySql, definitions: Definitions): Promise<MigrationStatus> {
-  const known = readMigrations();
   return withStoreErrors("read which migrations are applied", async () =>
-    statusOf(known, await findApplied(sql), await findSchemaChanges(sql, definitions)),
+    statusOf(readMigrations(), await findApplied(sql), await findSchemaChanges(sql, definitions)),
   );
 }
 
 /** The SQL that `migrate` would run. Empty when nothing is pending. */
 export async function pendingSql(sql: AnySql, definitions: Definitions): Promise<string> {
-  const known = readMigrations();
   return withStoreErrors("read which migrations are applied", async () => {
-    const missing = findMissing(known, await findApplied(sql));
-    return [
-      ...missing.map(
-        ({ tag, statements }) => `-- ${tag}\n${statements.join("--> statement-breakpoint").trim()}\n`,
-      ),
-      await definitionSql(sql, await findDefinitionChanges(sql, definitions)),
-    ]
-      .filter((text) => text !== "")
-      .join("\n");
+    const migrations = findMissing(readMigrations(), await findApplied(sql)).map(
+      ({ tag, statements }) => `-- ${tag}\n${statements.join("--> statement-breakpoint").trim()}\n`,
+    );
+    const redefined = await definitionSql(sql, await findDefinitionChanges(sql, definitions));
+    return [...migrations, redefined].filter((text) => text !== "").join("\n");
   });
 }
 
@@ -248,7 +241,6 @@ export function listOrCount(names: readonly string[]): string {
 export interface ServerFacts {
   /** The version as the server writes it, such as "18.1". */
   version: string;
-  /** Such as 180001. */
   number: number;
   encoding: string;
   user: string;

@@ -11,9 +11,7 @@ import { hasTable } from "./definitions.ts";
 const FOLDER = join(dirname(createRequire(import.meta.url).resolve("docmirror/package.json")), "migrations");
 
 export interface Migration {
-  /** Its name, such as `0000_baseline`. */
   tag: string;
-  /** SHA-256 of its file, hex. */
   hash: string;
   /** Whether a program that does not know it may go on. Its first line says so, as `-- additive: …`. */
   additive: boolean;
@@ -43,7 +41,6 @@ export const MIGRATION_LOCK_KEY = 7_305_110_624;
 export interface AppliedMigration {
   tag: string;
   hash: string;
-  /** UTC. */
   appliedAt: string;
   /** Whether a program that does not know it may go on. */
   additive: boolean;

@@ -46,7 +46,6 @@ export async function withShortLocks<T>(
   }
 }
 
-/** The error of a lock that was not had, with the sessions that may have it. */
 async function explained(sql: Sql, error: unknown): Promise<unknown> {
   if (error instanceof LockedError) return error;
   const sessions = await sql<{ session: string }[]>`

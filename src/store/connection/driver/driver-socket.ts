@@ -3,9 +3,7 @@ import type { Socket } from "node:net";
 import { SessionStart } from "./session-start.ts";
 
 const ERROR = "E".charCodeAt(0);
-/** The type and the length of a message. */
 const HEAD_BYTES = 5;
-/** A reason is a sentence. */
 const LONGEST_BYTES = 4096;
 
 /**
@@ -35,7 +33,6 @@ export function lastWords(bytes: Buffer): string | null {
  * `close`, on which postgres.js lets go of its socket, follows after one turn of the event loop without a statement.
  */
 export class DriverSocket extends EventEmitter {
-  /** For the driver's messages. */
   readonly host: string;
   readonly port: number;
   readonly #raw: Socket | null;

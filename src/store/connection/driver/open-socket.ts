@@ -8,11 +8,8 @@ type Place = DatabaseAddress["hosts"][number];
 
 interface SocketOpenerOptions {
   timeoutMs: number;
-  /** The first statement of each session. */
   settings: string;
-  /** Called when a connection in use is lost. */
   onLost(): void;
-  /** Whether no connection is wanted any more. */
   isRetired(): boolean;
   /** Logs in over a new connection, asks, and closes it. */
   findKind(socket: DriverSocket): Promise<ServerKind>;
@@ -25,7 +22,6 @@ interface SocketOpenerOptions {
  */
 export function createSocketOpener(address: DatabaseAddress, options: SocketOpenerOptions) {
   const { timeoutMs, settings, onLost, isRetired, findKind } = options;
-  /** The connections, opened or opening. */
   const sockets = new Set<DriverSocket>();
   const { hosts, targetSessionAttrs } = address;
   const rounds = targetSessionAttrs === undefined ? [null] : (SESSION_ATTRS[targetSessionAttrs] ?? []);
@@ -50,7 +46,6 @@ export function createSocketOpener(address: DatabaseAddress, options: SocketOpen
     const [first = { host: "", port: 0 }] = hosts;
     let loss: Error | null = null;
     let isWrong = false;
-    /** By host, what the last try found. */
     const found = new Map<string, string>();
     for (const choice of rounds) {
       for (const place of hosts) {
@@ -125,7 +120,6 @@ function openSocket({ host, port }: Place, security: DatabaseAddress["tls"], tim
   });
 }
 
-/** Asks the server for TLS, as the protocol requires, and continues with TLS. */
 async function secure(
   socket: net.Socket,
   host: string,

@@ -95,12 +95,10 @@ type SessionState = "login" | "settings" | "open" | "refused";
 
 /** No message of a login is nearly as long. A longer one does not come from Postgres, or is an attack. */
 const LONGEST_MESSAGE = 1024 * 1024;
-/** The type and the length of a message. */
 const HEAD_BYTES = 5;
 
 const READY = code("Z");
 const ERROR = code("E");
-/** The messages of the statement's result. They are dropped. */
 const ANSWER = [code("T"), code("D"), code("C")];
 
 export class SessionStart {
