@@ -2,13 +2,12 @@ import type { Clock } from "../base/clock.ts";
 import type { Proxies } from "../base/config/proxies.ts";
 import type { NoticeType } from "../base/config/setting.ts";
 import { messageOf } from "../base/errors.ts";
-import type { Logger } from "../base/log.ts";
 import { withSql } from "../store/connection/connect.ts";
 import { runStatement } from "../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { withTransaction } from "../store/connection/transaction.ts";
-import { type Delivered, deliverNotices } from "./outbox.ts";
+import { type Delivered, type DeliverOptions, deliverNotices } from "./outbox.ts";
 import { projectTurns } from "./project-turns.ts";
 import { createReceiver } from "./receiver.ts";
 import { endedRuns, schemaChanges } from "./run-notices.ts";
@@ -16,16 +15,12 @@ import { type LookSettings, type NoticeSource, noteNews } from "./source.ts";
 import { arrivals, platformTrouble, staleLists } from "./state-notices.ts";
 import type { Wanted, Webhook } from "./webhook.ts";
 
-export interface NotifyOptions {
+export interface NotifyOptions extends Omit<DeliverOptions, "sql" | "receiver"> {
   databaseUrl: string;
   webhook: Webhook;
   staleAfterMs: number;
   proxies?: Proxies | undefined;
-  /** No try begins later than this after the start of the delivery. A try lasts 15 s at most. */
-  beginWithinMs: number;
   clock: Clock;
-  log: Logger;
-  signal: AbortSignal;
 }
 
 /** One round: notes what is news, then sends what is due. Throws `StoreError`, and the signal's reason. */
@@ -45,7 +40,7 @@ export async function notify(options: NotifyOptions): Promise<Delivered> {
         // What was noted before is still sent.
         log.error({ error: messageOf(error) }, "could not look for notices; the next round looks again");
       }
-      return deliverNotices({ sql, receiver, beginWithinMs: options.beginWithinMs, log, signal });
+      return deliverNotices({ ...options, sql, receiver });
     });
   } finally {
     await receiver.close();

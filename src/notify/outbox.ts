@@ -157,18 +157,20 @@ export interface Delivered {
   failed: number;
 }
 
-/**
- * Sends the notices that are due, one after the other, oldest first. No try begins later than `beginWithinMs` after the
- * start. A failed one is repeated later, and one whose result could not be stored too, with the same id. Throws `StoreError`,
- * and the signal's reason.
- */
-export async function deliverNotices(options: {
+export interface DeliverOptions {
   sql: Sql;
   receiver: Receiver;
+  /** No try begins later than this after the start. A try lasts 15 s at most. */
   beginWithinMs: number;
   log: Logger;
   signal: AbortSignal;
-}): Promise<Delivered> {
+}
+
+/**
+ * Sends the notices that are due, one after the other, oldest first. A failed one is repeated later, and one whose result
+ * could not be stored too, with the same id. Throws `StoreError`, and the signal's reason.
+ */
+export async function deliverNotices(options: DeliverOptions): Promise<Delivered> {
   const { sql, receiver, beginWithinMs, log, signal } = options;
   const until = performance.now() + beginWithinMs;
   const counts = { delivered: 0, failed: 0 };

@@ -125,15 +125,9 @@ const WRITERS: Record<WebhookFormat, (message: Message) => object> = {
   slack(message) {
     const facts = factsOf(message).map(([name, value]) => `*${slackText(name)}* ${slackText(value)}`);
     const summary = slackText(summaryOf(message));
-    return {
-      text: summary,
-      blocks: [
-        { type: "section", text: { type: "mrkdwn", text: summary } },
-        ...(facts.length === 0
-          ? []
-          : [{ type: "context", elements: [{ type: "mrkdwn", text: facts.join("   ") }] }]),
-      ],
-    };
+    const inWords = (text: string) => ({ type: "mrkdwn", text });
+    const context = { type: "context", elements: [inWords(facts.join("   "))] };
+    return { text: summary, blocks: [{ type: "section", text: inWords(summary) }, context] };
   },
   // A workflow of Teams that begins when a webhook request is received: one adaptive card.
   teams(message) {
@@ -150,7 +144,7 @@ const WRITERS: Record<WebhookFormat, (message: Message) => object> = {
             version: "1.4",
             body: [
               { type: "TextBlock", text: plainMarkdown(summaryOf(message)), wrap: true },
-              ...(facts.length === 0 ? [] : [{ type: "FactSet", facts }]),
+              { type: "FactSet", facts },
             ],
           },
         },

@@ -57,7 +57,7 @@ describe("next due time", () => {
     ["a leap day", "0 0 29 2 *", "Etc/UTC", "2026-03-01T00:00:00Z", "2028-02-29T00:00:00Z"],
     ["seconds", "*/10 * * * * *", "Etc/UTC", "2026-03-15T07:00:19.999Z", "2026-03-15T07:00:20Z"],
     [
-      "a time that the clocks jump over",
+      "a time that is jumped over",
       "17 2 * * *",
       "Europe/Berlin",
       "2026-03-28T12:00:00Z",
@@ -71,7 +71,7 @@ describe("next due time", () => {
       "2026-10-25T01:17:00Z",
     ],
     [
-      "after a time that came twice",
+      "after one that came twice",
       "17 2 * * *",
       "Europe/Berlin",
       "2026-10-25T01:17:00Z",

@@ -53,8 +53,9 @@ function isOnPath(): boolean {
 
 function isNpxOurs(): boolean {
   if (npmFolder() === ROOT) return true;
-  const links = foldersUp().map((folder) => join(folder, "node_modules", ".bin", "docmirror"));
-  const first = links.find((link) => existsSync(link));
+  const first = foldersUp()
+    .map((folder) => join(folder, "node_modules", ".bin", "docmirror"))
+    .find((link) => existsSync(link));
   return first !== undefined && isThisProgram(first);
 }
 
@@ -78,22 +79,17 @@ function scriptPath(): string {
   return `node ${shellWord(fromHere.startsWith("..") ? SCRIPT : fromHere)}`;
 }
 
-function isThisProgram(file: string): boolean {
+/** Whether a check of the file system holds; one that fails does not. */
+function holds(check: () => boolean): boolean {
   try {
-    return realpathSync(file) === SCRIPT;
+    return check();
   } catch {
     return false;
   }
 }
 
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isThisProgram = (file: string) => holds(() => realpathSync(file) === SCRIPT);
+const isExecutable = (file: string) => holds(() => accessSync(file, constants.X_OK) === undefined);
 
 /** A text as one word of a shell's command line, in quotes where it needs them. */
 export function shellWord(text: string): string {

@@ -47,10 +47,6 @@ export const openBuilds = sync.table("open_builds", {
   seen_at: moment().notNull(),
   run_id: bigint({ mode: "number" }).notNull(),
   request: text(),
-  /**
-   * When its detail was last requested without a result: no answer settled anything or could be stored. Null
-   * when that never happened.
-   */
   asked_at: moment(),
   vanished_at: moment(),
 });

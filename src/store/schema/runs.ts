@@ -50,21 +50,10 @@ export const runs = sync.table(
     transitions: bigint({ mode: "number" }).notNull().default(0),
     error: text(),
     unfinished: jsonb().$type<Unfinished>(),
-    /**
-     * Troubles that did not make the run fail, a sentence each: a pause in the requests to the service,
-     * deletions that were held back.
-     */
+    /** Troubles that did not make the run fail, a sentence each. */
     warnings: text().array().notNull().default([]),
-    /**
-     * How many milliseconds the service's clock (its `Date`) was ahead of ours, at least and at most. Null
-     * when it sent no date.
-     */
     clock_ahead_min_ms: integer(),
     clock_ahead_max_ms: integer(),
-    /**
-     * How many rounds of the watch that saw nothing this row stands for: its own, the last of them, and those before
-     * it. Null for every other run.
-     */
     rounds: integer(),
     rounds_first_id: bigint({ mode: "number" }),
     rounds_since: moment(),
@@ -99,24 +88,12 @@ export const walks = sync.table(
     quarantined: bigint({ mode: "number" }).notNull().default(0),
     total_count: bigint({ mode: "number" }),
     began_run_id: bigint({ mode: "number" }),
-    /**
-     * Records that upstream counts and that have no row, because they could not be stored: those that the
-     * newest whole walk of the list saw, or where this walk is not whole those in quarantine.
-     */
     unstored: bigint({ mode: "number" }),
-    /**
-     * How many records more upstream counted than its list showed and the mirror holds, after the head of the list had joined
-     * or the list was read to its end. More than `unstored` means that the mirror misses records, or after a whole walk that
-     * the count is wrong. Less means that it holds some that upstream does not. Null when the counts were not compared.
-     */
+    /** More than `unstored`: the mirror misses records, or after a whole walk the count is wrong. Less: it has some too many. */
     deficit: bigint({ mode: "number" }),
     is_good: boolean().generatedAlwaysAs(
       sql`walk = 'whole' or walk = 'head' and coalesce(deficit, 0) = coalesce(unstored, 0)`,
     ),
-    /**
-     * The share of the builds that the walk read again below its head: those dated between the two. Infinity at the
-     * begin of a round, minus infinity at its end. Null when it read none.
-     */
     read_from: localTimestamp(),
     read_to: localTimestamp(),
     read_since: moment(),
@@ -132,10 +109,7 @@ export const walks = sync.table(
   ],
 );
 
-/**
- * The pages of the newest full walk of each resource, in the order of the walk. A page with an equal body
- * need not be parsed again. A resumed walk reads from `ids` which records it has already seen.
- */
+/** A page with an equal body need not be parsed again. A resumed walk reads from `ids` which records it has already seen. */
 export const pages = sync.table(
   "pages",
   {
@@ -164,27 +138,18 @@ export const quarantine = sync.table(
     request: text(),
     created_at: moment().notNull(),
     resolved_at: moment(),
-    /**
-     * The place in the list of a record that upstream cannot render; nothing else is known of it. Null for all other records.
-     */
     list_offset: bigint({ mode: "number" }),
   },
   (table) => [index("quarantine_resource").on(table.resource, table.id)],
 );
 
-/**
- * The lists that are read at their head, and how many of their records the mirror has and are not deleted.
- * The loader maintains it.
- */
+/** Of the lists that are read at their head. The loader maintains it. */
 export const lists = sync.table("lists", {
   resource: text().$type<Resource>().primaryKey(),
   live: bigint({ mode: "number" }).notNull(),
 });
 
-/**
- * How often the records of a resource have changed. Triggers on their tables maintain it, so no writer can
- * forget it. Replies made from an equal revision are equal.
- */
+/** Triggers maintain it, so no writer can forget it. Replies made from an equal revision are equal. */
 export const revisions = sync.table("revisions", {
   resource: text().$type<Resource>().primaryKey(),
   revision: bigint({ mode: "number" }).notNull(),
@@ -192,10 +157,8 @@ export const revisions = sync.table("revisions", {
 });
 
 /**
- * Projects, versions and builds that changed since the last refresh of the reports. Triggers on their tables
- * write it in the writer's own transaction, so no writer can forget it. The refresh deletes the rows that it
- * read. A row without an id stands for all records: it is written where there is no answer yet, and where
- * the table is large because no refresh succeeds. Rows may repeat.
+ * Triggers write it in the writer's own transaction, so no writer can forget it. The refresh deletes the rows that it read. A
+ * row without an id stands for all records: there is no answer yet, or the table is large because no refresh succeeds.
  */
 export const touchedRecords = sync.table("touched_records", {
   resource: text().$type<Resource>().notNull(),
@@ -216,10 +179,7 @@ export const missingRecords = sync.table(
     noticed_at: moment().notNull(),
     asked_at: moment(),
     found_at: moment(),
-    /**
-     * When its detail answered that it is gone, within `DOCMIRROR_REPLICA_LAG` of its last sighting. Null while
-     * it never did, and when the last request got another answer.
-     */
+    /** Within `DOCMIRROR_REPLICA_LAG` of its last sighting. Null while it never did, and after another answer. */
     gone_at: moment(),
     undecided_runs: integer().notNull().default(0),
   },

@@ -29,13 +29,8 @@ describe("the way to a service", () => {
     expect(route("http://h", { HTTP_PROXY: "" }, { http_proxy: "http://file:1" })[0]).toBeNull();
   });
 
-  test.each([
-    "socks5://proxy:1080",
-    "http://",
-    "://x",
-    "http://proxy:99999",
-    "me:p@ss@:1",
-  ])("%s is no proxy's address", (value) => {
+  const wrong = ["socks5://proxy:1080", "http://", "://x", "http://proxy:99999", "me:p@ss@:1"];
+  test.each(wrong)("%s is no proxy's address", (value) => {
     const found = findProxyRoute(new URL("http://h"), readProxies([{ HTTP_PROXY: value }]));
     expect(found).toEqual({ proxy: null, because: "HTTP_PROXY", isFault: true });
   });

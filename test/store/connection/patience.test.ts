@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { LockedError, StoppedError, StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createPatience } from "../../../src/store/connection/patience.ts";
@@ -8,22 +8,11 @@ const failure = (code: string) => Object.assign(new Error("it failed"), { code }
 
 function setUp(options: { holds?: boolean; signal?: AbortSignal; regain?: () => Promise<void> } = {}) {
   const clock = createFakeClock({ holds: options.holds ?? false });
-  let regained = 0;
-  let renewed = 0;
+  const { signal = new AbortController().signal } = options;
+  const regain = vi.fn(options.regain ?? (async () => {}));
+  const renew = vi.fn();
   let tries = 0;
-  const patience = createPatience({
-    clock,
-    signal: options.signal ?? new AbortController().signal,
-    log: silentLog,
-    regain:
-      options.regain ??
-      (async () => {
-        regained += 1;
-      }),
-    renew: () => {
-      renewed += 1;
-    },
-  });
+  const patience = createPatience({ clock, signal, log: silentLog, regain, renew });
   return {
     clock,
     /** Fails with these codes, one a try, then gives its answer. */
@@ -33,8 +22,9 @@ function setUp(options: { holds?: boolean; signal?: AbortSignal; regain?: () => 
         if (code !== undefined) throw failure(code);
         return "done";
       }),
-    regained: () => regained,
-    renewed: () => renewed,
+    patience,
+    regained: () => regain.mock.calls.length,
+    renewed: () => renew.mock.calls.length,
     tries: () => tries,
   };
 }
@@ -47,16 +37,8 @@ describe("patience", () => {
   });
 
   test.each([
-    "57P01",
-    "57P03",
-    "53300",
-    "40P01",
-    "55P03",
-    "ECONNREFUSED",
-    "CONNECTION_CLOSED",
-    "ERR_STREAM_WRITE_AFTER_END",
-    "ENOTFOUND",
-    "ENOENT",
+    ...["57P01", "57P03", "53300", "40P01", "55P03", "ECONNREFUSED", "CONNECTION_CLOSED"],
+    ...["ERR_STREAM_WRITE_AFTER_END", "ENOTFOUND", "ENOENT"],
   ])("waits %s out, and makes sure of the run before each new try", async (code) => {
     const { run, clock, regained } = setUp();
     expect(await run([code, code])).toBe("done");
@@ -79,9 +61,7 @@ describe("patience", () => {
 
   test("leaves a bug as it is", async () => {
     const bug = new TypeError("x is undefined");
-    const { clock, signal } = { clock: createFakeClock(), signal: new AbortController().signal };
-    const patience = createPatience({ clock, signal, log: silentLog, regain: async () => {}, renew() {} });
-    await expect(patience("store a page", () => Promise.reject(bug))).rejects.toBe(bug);
+    await expect(setUp().patience("store a page", () => Promise.reject(bug))).rejects.toBe(bug);
   });
 
   test("waits longer from try to try, about a minute in all, then says what could not be done", async () => {
@@ -124,14 +104,13 @@ describe("patience", () => {
   });
 
   test("waits on while it cannot be made sure of the run", async () => {
-    let asked = 0;
-    const { run, tries } = setUp({
-      regain: async () => {
-        asked += 1;
-        if (asked < 3) throw failure("ECONNREFUSED");
-      },
-    });
+    const refuse = () => Promise.reject(failure("ECONNREFUSED"));
+    const regain = vi
+      .fn(async () => {})
+      .mockImplementationOnce(refuse)
+      .mockImplementationOnce(refuse);
+    const { run, tries, regained } = setUp({ regain });
     expect(await run(["57P01"])).toBe("done");
-    expect({ asked, tries: tries() }).toEqual({ asked: 3, tries: 2 });
+    expect({ asked: regained(), tries: tries() }).toEqual({ asked: 3, tries: 2 });
   });
 });

@@ -16,6 +16,8 @@ import { startQuickWorld } from "../../support/quick-world.ts";
 const application = { applicationName: "docmirror test", max: 1 };
 const REASON = /a pooler in transaction mode gives one session to several connections/;
 
+const WITH_LOCK = ["sync", "watch --once", "worker", "serve --http-port 0"];
+
 /** The program as a user runs it, over this pooler. */
 function createProgram(pooler: Pooler, database: TestDatabase) {
   const env = { DATABASE_URL: pooler.url(database.url), DOCMIRROR_RATE: "0" };
@@ -145,10 +147,7 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in transaction mode", () =
   }
 
   test.each([
-    "sync",
-    "watch --once",
-    "worker",
-    "serve --http-port 0",
+    ...WITH_LOCK,
     "doctor",
   ])("%s is refused with the reason, and leaves no lock and no setting behind", {
     tags: ["long"],
@@ -201,17 +200,10 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in transaction mode", () =
 });
 
 describe.skipIf(PGBOUNCER === null)("over a PgBouncer in statement mode", () => {
-  test.each([
-    "sync",
-    "watch --once",
-    "worker",
-    "serve --http-port 0",
-    "quarantine --retry",
-    "doctor",
-    "migrate",
-    "status",
-    "backup mirror.backup",
-  ])("%s ends with exit code 4 and the reason", { tags: ["long"] }, async (command) => {
+  const others = ["quarantine --retry", "doctor", "migrate", "status", "backup mirror.backup"];
+  test.each([...WITH_LOCK, ...others])("%s ends with exit code 4 and the reason", {
+    tags: ["long"],
+  }, async (command) => {
     await using database = await createTestDatabase();
     await using pooler = await startPooler(database.url, { pool_mode: "statement" });
     const { run } = createProgram(pooler, database);

@@ -37,8 +37,8 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   const pid = await serverPid();
-  if (pid !== undefined && isServerAlive(pid)) {
-    process.kill(pid, "SIGINT");
+  if (isServerAlive(pid)) {
+    process.kill(pid ?? 0, "SIGINT");
     await expect.poll(() => isServerAlive(pid)).toBe(false);
   }
   await rm(dataDir, { recursive: true, force: true });
@@ -56,26 +56,24 @@ describe("the embedded Postgres", () => {
     expect(row).toEqual({ database: "docmirror", encoding: "UTF8", listens: "127.0.0.1", sockets: "" });
     const pid = await serverPid();
     await server.close();
-    expect(pid !== undefined && isServerAlive(pid)).toBe(false);
+    expect(isServerAlive(pid)).toBe(false);
   });
 
   test("keeps its data, its port and its password", { tags: ["long"] }, async () => {
     const first = await open();
     await query(first, "create table kept as select 1 as n");
     await first.close();
-    const second = await open();
+    await using second = await open();
     expect(second.url).toBe(first.url);
     expect(await query(second, "select n from kept")).toEqual([{ n: 1 }]);
-    await second.close();
   });
 
   test("its password is for its owner's eyes and lets in nobody without it", { tags: ["long"] }, async () => {
-    const server = await open();
+    await using server = await open();
     expect((await stat(join(dataDir, "password"))).mode & 0o777).toBe(0o600);
     const url = new URL(server.url);
     url.password = "wrong";
     await expect(query({ url: url.href }, "select 1")).rejects.toMatchObject({ code: "28P01" });
-    await server.close();
   });
 
   test("its folder and its log are for its owner alone, from the start", { tags: ["long"] }, async () => {
@@ -84,9 +82,8 @@ describe("the embedded Postgres", () => {
     await query(server, "create table kept as select 1 as n");
     expect(await modesIn(folder)).toEqual({ folder: 0o700, password: 0o600, log: 0o600 });
     await server.close();
-    const again = await openEmbedded({ dataDir: folder, log, settings });
+    await using again = await open(folder);
     expect(await query(again, "select n from kept")).toEqual([{ n: 1 }]);
-    await again.close();
   });
 
   test("a folder that others may read is closed at the next start, and the server reads its settings anew in it", {
@@ -95,20 +92,18 @@ describe("the embedded Postgres", () => {
     await (await open()).close();
     await chmod(dataDir, 0o755);
     for (const name of ["password", "postgres.log"]) await chmod(join(dataDir, name), 0o644);
-    const server = await open();
+    await using server = await open();
     expect(await modesIn(dataDir)).toEqual({ folder: 0o700, password: 0o600, log: 0o600 });
     await query(server, "alter system set work_mem = '7MB'");
     await query(server, "select pg_reload_conf()");
     await expect.poll(() => query(server, "show work_mem")).toEqual([{ work_mem: "7MB" }]);
-    await server.close();
   });
 
   test("a folder that holds files of others as well keeps its rights", { tags: ["long"] }, async () => {
     await writeFile(join(dataDir, "notes.txt"), "");
     await chmod(dataDir, 0o755);
-    const server = await open();
+    await using _server = await open();
     expect(await modesIn(dataDir)).toEqual({ folder: 0o755, password: 0o600, log: 0o600 });
-    await server.close();
   });
 
   test("closing twice does no harm", { tags: ["long"] }, async () => {
@@ -128,7 +123,7 @@ describe("the embedded Postgres", () => {
     expect(await query(second, "select 1 as one")).toEqual([{ one: 1 }]);
     const pid = await serverPid();
     await second.close();
-    expect(pid !== undefined && isServerAlive(pid)).toBe(false);
+    expect(isServerAlive(pid)).toBe(false);
   });
 
   test("another client, such as psql, keeps it from being stopped", { tags: ["long"] }, async () => {
@@ -148,7 +143,7 @@ describe("the embedded Postgres", () => {
     expect(new Set(users.map(({ facts }) => facts.url)).size).toBe(1);
     const pid = await serverPid();
     await Promise.all(users.map((user) => user.leave()));
-    expect(pid !== undefined && isServerAlive(pid)).toBe(false);
+    expect(isServerAlive(pid)).toBe(false);
   });
 
   test("outlives a starter that is killed, and the next user joins it", { tags: ["long"] }, async () => {
@@ -159,17 +154,16 @@ describe("the embedded Postgres", () => {
     expect(next.startedHere).toBe(false);
     expect(await serverPid()).toBe(pid);
     await next.close();
-    expect(pid !== undefined && isServerAlive(pid)).toBe(false);
+    expect(isServerAlive(pid)).toBe(false);
   });
 
   test("runs in a session of its own, where Ctrl-C in the terminal does not reach it", async () => {
-    const server = await open();
+    await using _server = await open();
     const pid = (await serverPid()) ?? 0;
     if (process.platform === "linux") {
       const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]?.split(" ");
       expect(fields?.[3]).toBe(String(pid));
     }
-    await server.close();
   });
 
   test("a killed server is recovered with what was committed", { tags: ["long"] }, async () => {
@@ -192,10 +186,9 @@ describe("the embedded Postgres", () => {
       join(dataDir, "postgres", "postmaster.pid"),
       `${other.pid}\n${join(dataDir, "postgres")}\n1\n5432\n\n127.0.0.1\n  1 1\nready   \n`,
     );
-    const server = await open();
+    await using server = await open();
     expect(server.startedHere).toBe(true);
     expect(other.exitCode).toBeNull();
-    await server.close();
   });
 
   test("a lock of a dead process, or of a number used anew, is taken over", { tags: ["long"] }, async () => {
@@ -235,9 +228,8 @@ describe("the embedded Postgres", () => {
     expect(server.port).not.toBe(port);
     await server.close();
     taken.close();
-    const again = await open();
+    await using again = await open();
     expect(again.port).toBe(server.port);
-    await again.close();
   });
 
   test("one who comes while it stops waits and starts it again", { tags: ["long"] }, async () => {
@@ -369,8 +361,10 @@ function someUser(): [uid: number, name: string] {
   return [uid, "nobody"];
 }
 
-function open(): Promise<EmbeddedServer> {
-  return openEmbedded({ dataDir, log, settings });
+/** Left at the end of the test, unless it was before. */
+async function open(folder = dataDir): Promise<EmbeddedServer & AsyncDisposable> {
+  const server = await openEmbedded({ dataDir: folder, log, settings });
+  return { ...server, [Symbol.asyncDispose]: server.close };
 }
 
 function query(server: { url: string }, statement: string) {
@@ -394,7 +388,8 @@ async function serverPid(): Promise<number | undefined> {
 }
 
 /** Signal 0 also reaches a zombie: a server that ended and whose parent, killed before, took no note. */
-function isServerAlive(pid: number): boolean {
+function isServerAlive(pid: number | undefined): boolean {
+  if (pid === undefined) return false;
   try {
     process.kill(pid, 0);
     return process.platform !== "linux" || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));

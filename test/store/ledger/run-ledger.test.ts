@@ -81,16 +81,9 @@ describe("a run", () => {
     expect(row).toMatchObject({
       status: "partial",
       finished_at: "2024-05-15 02:00:00+00",
-      error: "so",
-      requests: 1,
-      bytes: 2,
-      replaced_nul: 3,
-      references_resolved: 4,
-      references_unresolved: 5,
-      transitions: 6,
-      warnings: ["a", "b"],
-      clock_ahead_min_ms: -8,
-      clock_ahead_max_ms: 9,
+      ...{ error: "so", requests: 1, bytes: 2, replaced_nul: 3, transitions: 6, warnings: ["a", "b"] },
+      ...{ references_resolved: 4, references_unresolved: 5 },
+      ...{ clock_ahead_min_ms: -8, clock_ahead_max_ms: 9 },
       unfinished: totals.unfinished,
     });
   });

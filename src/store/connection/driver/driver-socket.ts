@@ -1,9 +1,8 @@
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
-import { SessionStart } from "./session-start.ts";
+import { HEAD_BYTES, SessionStart } from "./session-start.ts";
 
 const ERROR = "E".charCodeAt(0);
-const HEAD_BYTES = 5;
 const LONGEST_BYTES = 4096;
 
 /**

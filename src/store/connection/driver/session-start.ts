@@ -95,7 +95,8 @@ type SessionState = "login" | "settings" | "open" | "refused";
 
 /** No message of a login is nearly as long. A longer one does not come from Postgres, or is an attack. */
 const LONGEST_MESSAGE = 1024 * 1024;
-const HEAD_BYTES = 5;
+/** The type and the length of a message. */
+export const HEAD_BYTES = 5;
 
 const READY = code("Z");
 const ERROR = code("E");
@@ -114,7 +115,10 @@ export class SessionStart {
     return this.#state;
   }
 
-  /** Takes bytes from the server, split anywhere. Gives what goes on to the driver, and what is sent to the server first. Throws an error with a `code` if they are not Postgres' protocol. */
+  /**
+   * Takes bytes from the server, split anywhere. Gives what goes on to the driver, and what is sent to the server first.
+   * Throws an error with a `code` if they are not Postgres' protocol.
+   */
   receive(chunk: Buffer) {
     const bytes = this.#kept.length === 0 ? chunk : Buffer.concat([this.#kept, chunk]);
     const toDriver: Buffer[] = [];
