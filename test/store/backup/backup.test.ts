@@ -157,7 +157,7 @@ function forge(
 const contentOf = (bytes: Buffer, at: number): Buffer =>
   bytes.subarray(at + HEAD_BYTES, at + HEAD_BYTES + bytes.readUInt32BE(at + 1));
 
-function withHeader(bytes: Buffer, change: (header: Record<string, unknown>) => void): Buffer {
+function withHeader(bytes: Buffer, change: (header: BackupHeader) => void): Buffer {
   const content = contentOf(bytes, MAGIC.length);
   const header = JSON.parse(String(content));
   change(header);
@@ -344,102 +344,89 @@ function mountSmall(disk: string, context: TestContext): void {
   if (status !== 0) context.skip("a small disk cannot be mounted here");
 }
 
-describe("a file that is no whole backup", () => {
+describe("a file that is no whole backup", { tags: ["long"] }, () => {
   const end = (bytes: Buffer) => bytes.lastIndexOf("Z\0\0\0");
-  it.each<[what: string, make: () => Promise<string>, says: RegExp]>([
-    ["cut", () => alter("cut", (bytes) => bytes.subarray(0, bytes.length - 5)), /: it is cut off$/],
-    ["without its end", () => alter("endless", (bytes) => bytes.subarray(0, end(bytes))), /: it is cut off$/],
-    [
-      "longer",
-      () => alter("longer", (bytes) => Buffer.concat([bytes, Buffer.from("x")])),
-      /something follows its end$/,
-    ],
-    [
-      "cut between its bytes on the disk",
-      async () => {
-        const path = await alter("short", (bytes) => bytes);
-        await truncate(path, Math.floor((await stat(path)).size / 2));
-        return path;
-      },
-      /: it is cut off$/,
-    ],
+  async function refuse(from: string, says: RegExp): Promise<void> {
+    await using target = await createTestDatabase({ migrated: false });
+    await expect(restoreInto(target.url, from)).rejects.toThrow(says);
+    await askDatabase(target.url, async (left) => {
+      expect(await left`select from pg_namespace where nspname in ('mirror', 'sync')`).toHaveLength(0);
+    });
+  }
+
+  it.each<[what: string, change: (bytes: Buffer) => Buffer, says: RegExp]>([
+    ["cut", (bytes) => bytes.subarray(0, bytes.length - 5), /: it is cut off$/],
+    ["without its end", (bytes) => bytes.subarray(0, end(bytes)), /: it is cut off$/],
+    ["longer", (bytes) => Buffer.concat([bytes, Buffer.from("x")]), /something follows its end$/],
     [
       "altered in one letter of a row",
-      () =>
-        alter("altered", (bytes) => {
-          const at = bytes.indexOf("Project 3");
-          bytes.write("Q", at);
-          return bytes;
-        }),
+      (bytes) => Buffer.from(bytes.toString("latin1").replace("Project 3", "Qroject 3"), "latin1"),
       /: it was altered$/,
     ],
     [
       "with a length beyond any frame",
-      () =>
-        alter("huge", (bytes) => Buffer.concat([MAGIC, Buffer.from("H\xff\xff\xff\xff", "latin1"), bytes])),
+      (bytes) => Buffer.concat([MAGIC, Buffer.from("H\xff\xff\xff\xff", "latin1"), bytes]),
       /: it is damaged$/,
     ],
+  ])("%s is refused, and nothing is made", async (what, change, says) => {
+    await refuse(await alter(what, change), says);
+  });
+
+  it.each<[what: string, change: (header: BackupHeader) => void, says: RegExp]>([
     [
-      "with a table of another program",
-      () =>
-        alter("strange", (bytes) =>
-          withHeader(bytes, (header) => {
-            header.tables = [{ name: 'pg_catalog.pg_authid"; drop', columns: ["rolname"] }];
-          }),
-        ),
+      "a table of another program",
+      (header) => {
+        header.tables = [{ name: 'pg_catalog.pg_authid"; drop', columns: ["rolname"] }];
+      },
       /the schema has no table pg_catalog/,
     ],
+    ["one of our tables too few", (header) => header.tables.pop(), /it lacks the table /],
     [
-      "without one of our tables",
-      () => alter("lacking", (bytes) => withHeader(bytes, (header) => (header.tables as unknown[]).pop())),
-      /it lacks the table /,
-    ],
-    ["of another kind", async () => join(folder, "text.txt"), /not a backup, or damaged$/],
-    ["that is not there", async () => join(folder, "nowhere"), /there is no such file$/],
-    ["that is a device", async () => "/dev/zero", /it is not a file$/],
-    [
-      "that is a pipe",
-      async () => {
-        const pipe = join(folder, "pipe");
-        spawnSync("mkfifo", [pipe]);
-        return pipe;
+      "the migrations of a later version",
+      (header) => {
+        header.migrations.push({ tag: "9999_later", hash: "x" });
+        header.version = "9.0.0";
       },
-      /it is not a file$/,
+      /docmirror 9\.0\.0 made it, whose schema this program does not know$/,
     ],
-    ["that is empty", async () => join(folder, "empty"), /: it is cut off$/],
+  ])("with %s is refused, and nothing is made", async (what, change, says) => {
+    await refuse(await alter(what, (bytes) => withHeader(bytes, change)), says);
+  });
+
+  it.each<[what: string, table: string, change: (rows: string) => string, says: RegExp]>([
     [
-      "with a row that no column takes",
-      () => forge("mirror.builds", (rows) => rows.replace("\tfinished\t", "\tfinished\tmaybe")),
+      "that no column takes",
+      "mirror.builds",
+      (rows) => rows.replace("\tfinished\t", "\tfinished\tmaybe"),
       /: its rows are refused: .*maybe.* \(22P02\)$/,
     ],
     [
-      "with a row that refers to none",
-      () => forge("mirror.build_transitions", (rows) => rows.replace(/^\d+/, (id) => "x".repeat(id.length))),
+      "that refers to none",
+      "mirror.build_transitions",
+      (rows) => rows.replace(/^\d+/, (id) => "x".repeat(id.length)),
       /: its rows are refused: .*foreign key.* \(23503\)$/,
     ],
     [
-      "with rows behind the mark of their end",
-      () => forge("mirror.users", (rows) => `\\.\n${rows}`),
+      "behind the mark of their end",
+      "mirror.users",
+      (rows) => `\\.\n${rows}`,
       /: (?:mirror\.users took 0 of 2 rows|its rows are refused: .*)$/,
     ],
-    [
-      "of a later version",
-      () =>
-        alter("later", (bytes) =>
-          withHeader(bytes, (header) => {
-            (header.migrations as unknown[]).push({ tag: "9999_later", hash: "x" });
-            header.version = "9.0.0";
-          }),
-        ),
-      /docmirror 9\.0\.0 made it, whose schema this program does not know$/,
-    ],
-  ])("%s is refused, and nothing is made", { tags: ["long"] }, async (_what, make, says) => {
-    await writeFile(join(folder, "text.txt"), "a text");
-    await writeFile(join(folder, "empty"), "");
-    await using target = await createTestDatabase({ migrated: false });
-    await expect(restoreInto(target.url, await make())).rejects.toThrow(says);
-    await askDatabase(target.url, async (left) => {
-      expect(await left`select from pg_namespace where nspname in ('mirror', 'sync')`).toHaveLength(0);
-    });
+  ])("with a row %s is refused, and nothing is made", async (_what, table, change, says) => {
+    await refuse(await forge(table, change), says);
+  });
+
+  it("or none at all is refused, and nothing is made", async () => {
+    const place = (name: string) => join(folder, name);
+    const short = await alter("short", (bytes) => bytes);
+    await truncate(short, Math.floor((await stat(short)).size / 2));
+    await writeFile(place("text.txt"), "a text");
+    await writeFile(place("empty"), "");
+    spawnSync("mkfifo", [place("pipe")]);
+    await refuse(short, /: it is cut off$/);
+    await refuse(place("text.txt"), /not a backup, or damaged$/);
+    await refuse(place("empty"), /: it is cut off$/);
+    await refuse(place("nowhere"), /there is no such file$/);
+    for (const file of ["/dev/zero", place("pipe")]) await refuse(file, /it is not a file$/);
   });
 });
