@@ -57,10 +57,6 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   };
 }
 
-/** Runs `fn` over a connection of its own. */
-export const askDatabase = <T>(url: string, fn: (sql: Sql) => Promise<T>): Promise<T> =>
-  withSql(url, { applicationName: "docmirror test", max: 1 }, fn);
-
 /** How many sessions wait for an advisory lock of this database. Other tests wait for locks in databases of their own. */
 export async function countAdvisoryWaits(sql: Sql): Promise<number> {
   const [row] = await sql<{ waiting: number }[]>`

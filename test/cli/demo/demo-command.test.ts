@@ -25,7 +25,7 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-async function askDatabase<Row>(dataDir: string, statement: string): Promise<Row[]> {
+async function withTestSql<Row>(dataDir: string, statement: string): Promise<Row[]> {
   const server = await openEmbedded({ dataDir, log: silentLog });
   try {
     return await withSql(server.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
@@ -92,7 +92,7 @@ describe("demo", { timeout: 600_000 }, () => {
     }
     expect(report.service).toMatch(/^http:/);
     // The pages tell how long a build took where that is known to within five minutes.
-    const [truth] = await askDatabase<{ builds: number; finished: number; watched: number }>(
+    const [truth] = await withTestSql<{ builds: number; finished: number; watched: number }>(
       dataDir,
       `select count(*) as builds, count(*) filter (where state = 'finished') as finished,
         (select avg((duration_s_max - duration_s_min <= 300)::int)::float8 from report.fact_builds
@@ -143,7 +143,7 @@ describe("demo", { timeout: 600_000 }, () => {
     const demo = await runCli(["demo"], { cwd });
     expect(demo).toMatchObject({ code: 2, stdout: "" });
     expect(demo.stderr).toContain("holds a mirror that was not made by a demo");
-    const rows = await askDatabase<{ builds: number; runs: number }>(
+    const rows = await withTestSql<{ builds: number; runs: number }>(
       join(cwd, ".docmirror"),
       "select (select count(*) from mirror.builds) as builds, (select count(*) from sync.runs) as runs",
     );

@@ -22,7 +22,7 @@ import { restoreBackup } from "../../../src/store/backup/restore-backup.ts";
 import { writeBackup } from "../../../src/store/backup/write-backup.ts";
 import { connect, withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { askDatabase, createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { fingerprintTables } from "../../support/mirror-rows.ts";
 import { createReportedMirror } from "../../support/reported-mirror.ts";
 import { useDatabase } from "../../support/use-database.ts";
@@ -60,7 +60,7 @@ function connected(url = database.url): Sql {
 }
 
 async function restoreInto(url: string, from: string): Promise<void> {
-  await askDatabase(url, (target) =>
+  await withTestSql(url, (target) =>
     restoreBackup({ sql: target, definitions, file: from, place: "here", signal }),
   );
 }
@@ -169,7 +169,7 @@ describe("a backup", () => {
   it("brings each row of each table back, and numbers go on", async () => {
     await using target = await createTestDatabase({ migrated: false });
     await restoreInto(target.url, file);
-    await askDatabase(target.url, async (restored) => {
+    await withTestSql(target.url, async (restored) => {
       const [wanted, found] = [await fingerprintTables(sql), await fingerprintTables(restored)];
       expect(Object.keys(found)).toHaveLength(mirrorTables(readDefinitions().tables).length);
       const { "sync.runs": runs, ...others } = wanted;
@@ -332,7 +332,7 @@ describe("a connection that dies", () => {
     });
     await expect(restoring).rejects.toBeInstanceOf(StoreError);
     await ended;
-    await askDatabase(target.url, async (left) => {
+    await withTestSql(target.url, async (left) => {
       expect(await left`select from pg_namespace where nspname in ('mirror', 'sync')`).toHaveLength(0);
     });
     await restoreInto(target.url, file);
@@ -349,7 +349,7 @@ describe("a file that is no whole backup", { tags: ["long"] }, () => {
   async function refuse(from: string, says: RegExp): Promise<void> {
     await using target = await createTestDatabase({ migrated: false });
     await expect(restoreInto(target.url, from)).rejects.toThrow(says);
-    await askDatabase(target.url, async (left) => {
+    await withTestSql(target.url, async (left) => {
       expect(await left`select from pg_namespace where nspname in ('mirror', 'sync')`).toHaveLength(0);
     });
   }

@@ -102,7 +102,7 @@ describe("replaceDatabase", () => {
 });
 
 describe("connect", () => {
-  const database = useDatabase(emptyDatabase, 2);
+  const database = useDatabase(() => emptyDatabase(2));
   const { sql } = database;
   /** Of a server that gives none. */
   const failureOf = (url: string, options: object = {}) =>

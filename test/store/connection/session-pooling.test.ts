@@ -9,7 +9,7 @@ import { withTransaction } from "../../../src/store/connection/transaction.ts";
 import { acquireRunLock } from "../../../src/store/ledger/run-lock.ts";
 import { migrate } from "../../../src/store/migrate/migrate.ts";
 import { runCli, startCli } from "../../support/cli.ts";
-import { askDatabase, createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
 import { PGBOUNCER, type Pooler, startPooler } from "../../support/pgbouncer.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 
@@ -28,7 +28,7 @@ function createProgram(pooler: Pooler, database: TestDatabase) {
 }
 
 const ask = (database: TestDatabase, statement: string) =>
-  askDatabase(database.url, async (sql) => [...(await sql.unsafe(statement))]);
+  withTestSql(database.url, async (sql) => [...(await sql.unsafe(statement))]);
 const LOCKS = `select objid from pg_locks join pg_database on pg_database.oid = database
   where locktype = 'advisory' and datname = current_database()`;
 
@@ -138,7 +138,7 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in transaction mode", () =
   async function traces(pooler: Pooler, database: TestDatabase) {
     const locks = await ask(database, LOCKS);
     // As another program would ask: without any setting of ours.
-    const settings = await askDatabase(pooler.url(database.url), async (sql) => [
+    const settings = await withTestSql(pooler.url(database.url), async (sql) => [
       ...(await sql`
         select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
           current_setting('default_transaction_read_only') as "isReadOnly", current_setting('synchronous_commit') as sync`),

@@ -6,7 +6,7 @@ import { withSql } from "../../../src/store/connection/connect.ts";
 import { isAway, isPassing, sqlstateOf, toStoreError } from "../../../src/store/connection/store-errors.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
-const database = useDatabase(emptyDatabase, 4);
+const database = useDatabase(() => emptyDatabase(4));
 const { sql } = database;
 /** An error of the driver or of Node. */
 const coded = (code: string, facts: object = {}) => Object.assign(new Error("x"), { code, ...facts });

@@ -5,7 +5,7 @@ import type { TransactionSql } from "../../../src/store/connection/sql.ts";
 import { withTransaction } from "../../../src/store/connection/transaction.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
-const database = useDatabase(emptyDatabase, 4);
+const database = useDatabase(() => emptyDatabase(4));
 const { sql } = database;
 beforeAll(async () => {
   await sql`create table t (n integer primary key)`;

@@ -11,11 +11,11 @@ import {
   type Term,
 } from "../../../src/store/ledger/leader.ts";
 import { startRun } from "../../../src/store/ledger/run-ledger.ts";
-import { askDatabase, createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { createKeptLog } from "../../support/quick-world.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
-const database = useDatabase(createTestDatabase, 1, "test");
+const database = useDatabase(createTestDatabase, "test");
 const { sql } = database;
 const locks: LeaderLock[] = [];
 const release = async () => {
@@ -181,7 +181,7 @@ test("a role that may not end the sessions of a silent leader says so once, and 
 
 /** From outside, so that the process learns it only when it asks next. */
 const endLeadSessions = () =>
-  askDatabase(
+  withTestSql(
     database.url,
     (own) => own`
       select pg_terminate_backend(pid, 10000) from pg_stat_activity

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { moveService } from "../../../src/store/ledger/mirrored-service.ts";
 import { runCli } from "../../support/cli.ts";
-import { askDatabase as ask, createTestDatabase } from "../../support/database.ts";
+import { withTestSql as ask, createTestDatabase } from "../../support/database.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 import { startScriptedServer } from "../../support/scripted-server.ts";

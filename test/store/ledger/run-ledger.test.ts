@@ -32,7 +32,7 @@ const totals: RunTotals = {
 const from = (runId: number, startedAt: string) => ({ startedAt, beganRunId: runId });
 const at = (hour: number) => `2024-05-15T${String(hour).padStart(2, "0")}:00:00.000Z`;
 
-const { sql } = useDatabase(createTestDatabase, 4, "test");
+const { sql } = useDatabase(() => createTestDatabase({ max: 4 }), "test");
 /** Closes a run. */
 const finish = (
   runId: number,

@@ -9,7 +9,7 @@ import { createTestDatabase } from "../../support/database.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
-const database = useDatabase(createTestDatabase, 2, "test");
+const database = useDatabase(() => createTestDatabase({ max: 2 }), "test");
 const { sql } = database;
 const { signal } = new AbortController();
 /** Opens a run, as the holder of the lock does. */

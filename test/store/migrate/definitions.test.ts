@@ -10,7 +10,7 @@ import {
   migrationStatus,
   pendingSql,
 } from "../../../src/store/migrate/migrate.ts";
-import { askDatabase, createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const definitions = readDefinitions();
@@ -38,7 +38,7 @@ const OPEN = ["report.incident_hours", "report.success_rate_without_platform"];
 
 const settings = { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
 let role: string;
-const database = useDatabase(createTestDatabase, 2, "test");
+const database = useDatabase(() => createTestDatabase({ max: 2 }), "test");
 const { sql } = database;
 beforeEach(() => {
   role = `reader_${new URL(database.url).pathname.slice(-12)}`;
@@ -226,7 +226,7 @@ test("one text that fails takes all others back, and migrations too", async () =
   const broken = redefine({ "report.runs": (text) => text.replace("sync.runs", "sync.nowhere") });
   await expect(migrate(empty.url, broken)).rejects.toMatchObject({ sqlstate: "42P01" });
   const ours = `select from pg_namespace where nspname in ('mirror', 'sync', 'report')`;
-  expect(await askDatabase(empty.url, async (own) => await own.unsafe(ours))).toHaveLength(0);
+  expect(await withTestSql(empty.url, async (own) => await own.unsafe(ours))).toHaveLength(0);
   expect(
     await changedBy(() => expect(migrate(database.url, broken)).rejects.toMatchObject({ exitCode: 4 })),
   ).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findLackingRights } from "../../../src/store/migrate/rights.ts";
-import { askDatabase, createTestDatabase, type TestDatabaseOptions } from "../../support/database.ts";
+import { createTestDatabase, type TestDatabaseOptions, withTestSql } from "../../support/database.ts";
 
 let roles = 0;
 
@@ -9,7 +9,7 @@ async function lackingOf(grants: string, options: TestDatabaseOptions = {}) {
   await using database = await createTestDatabase(options);
   const role = `docmirror_test_${process.pid}_${roles++}`;
   const name = new URL(database.url).pathname.slice(1);
-  return await askDatabase(database.url, async (sql) => {
+  return await withTestSql(database.url, async (sql) => {
     await sql.unsafe(`create role ${role}`);
     try {
       await sql.unsafe(grants.replaceAll("ROLE", role).replaceAll("DATABASE", name));
@@ -29,7 +29,7 @@ const ALL_TABLES = `
 describe("findLackingRights", () => {
   test("of the owner finds nothing", async () => {
     await using database = await createTestDatabase();
-    expect(await askDatabase(database.url, findLackingRights)).toEqual({ sync: [], migrate: [] });
+    expect(await withTestSql(database.url, findLackingRights)).toEqual({ sync: [], migrate: [] });
   });
 
   test("of a role that may do nothing names the schemas", async () => {

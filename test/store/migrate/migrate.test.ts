@@ -12,14 +12,14 @@ import {
   pendingSql,
 } from "../../../src/store/migrate/migrate.ts";
 import { startCli } from "../../support/cli.ts";
-import { askDatabase, countAdvisoryWaits, createTestDatabase } from "../../support/database.ts";
+import { countAdvisoryWaits, createTestDatabase, withTestSql } from "../../support/database.ts";
 import { makeNextRelease } from "../../support/next-release.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const definitions = readDefinitions();
-const database = useDatabase(emptyDatabase, 2, "test");
+const database = useDatabase(() => emptyDatabase(2), "test");
 const { sql } = database;
-const useMigrated = () => useDatabase(createTestDatabase, 2, "test");
+const useMigrated = () => useDatabase(() => createTestDatabase({ max: 2 }), "test");
 /** The migrations of this program and one more. */
 async function loadNext(migration: string) {
   const { tag, folder, [Symbol.dispose]: dispose } = makeNextRelease({ migration });
@@ -142,7 +142,7 @@ describe("a lock that another session holds", () => {
 
   test("for a run is waited for where a migration is not additive", { tags: ["long"] }, async () => {
     using next = await loadNext(NOT_ADDITIVE);
-    await askDatabase(database.url, async (holder) => {
+    await withTestSql(database.url, async (holder) => {
       await holder`select pg_advisory_lock(7237112447779369583)`;
       const refused = next.migrate(database.url, definitions, { ...PATIENCE, patienceMs: 100 });
       await expect(refused).rejects.toMatchObject({
@@ -256,7 +256,7 @@ describe("pendingSql", () => {
     await sql.unsafe(text);
     expect((await sql`select to_regclass('mirror.builds') is not null as there`)[0]?.there).toBe(true);
     await using other = await createTestDatabase();
-    expect(await askDatabase(other.url, (migrated) => pendingSql(migrated, definitions))).toBe("");
+    expect(await withTestSql(other.url, (migrated) => pendingSql(migrated, definitions))).toBe("");
   });
 });
 
@@ -272,7 +272,7 @@ test("a database that is not UTF-8 is refused", async () => {
   await sql.unsafe(
     `create database ${name} template template0 encoding 'SQL_ASCII' locale_provider libc lc_collate 'C' lc_ctype 'C'`,
   );
-  const refused = askDatabase(replaceDatabase(database.url, name), assertServerUsable);
+  const refused = withTestSql(replaceDatabase(database.url, name), assertServerUsable);
   await expect(refused).rejects.toMatchObject({ exitCode: 4, message: expect.stringMatching(/SQL_ASCII/) });
   await sql.unsafe(`drop database ${name}`);
 });

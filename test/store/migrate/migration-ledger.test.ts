@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { migrate, migrationStatus } from "../../../src/store/migrate/migrate.ts";
 import { readMigrations } from "../../../src/store/migrate/migration-ledger.ts";
-import { askDatabase } from "../../support/database.ts";
+import { withTestSql } from "../../support/database.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const definitions = readDefinitions();
 const TAGS = readMigrations().map(({ tag }) => tag);
 
-const database = useDatabase(emptyDatabase, 2, "test");
+const database = useDatabase(() => emptyDatabase(2), "test");
 const { sql } = database;
 
 /** The URL of a new role that may make schemas here, until `work` has ended. */
@@ -62,7 +62,7 @@ describe("the ledger of a new database", () => {
     await addAnotherProgram();
     await withRole(async (url) => {
       expect(await migrate(url, definitions)).toMatchObject({ applied: TAGS });
-      const status = await askDatabase(url, (own) => migrationStatus(own, definitions));
+      const status = await withTestSql(url, (own) => migrationStatus(own, definitions));
       expect(status).toMatchObject({ state: "current", unknown: 0 });
     });
     expect(await others()).toEqual(OTHERS);
@@ -87,7 +87,7 @@ test.each([
     const whose = where === "role" ? `role ${role}` : `database ${name}`;
     await sql.unsafe(`alter ${whose} set standard_conforming_strings = off`);
     expect(await migrate(url, definitions)).toMatchObject({ applied: TAGS });
-    const [row] = await askDatabase(url, async (own) => await own.unsafe(String.raw`select '\n' as text`));
+    const [row] = await withTestSql(url, async (own) => await own.unsafe(String.raw`select '\n' as text`));
     expect(row?.text).toBe(String.raw`\n`);
   });
 });

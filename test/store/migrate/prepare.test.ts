@@ -4,7 +4,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { migrate, migrationStatus } from "../../../src/store/migrate/migrate.ts";
 import { type PreparedDatabase, prepareDatabase } from "../../../src/store/migrate/prepare.ts";
-import { askDatabase, createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { makeNextRelease } from "../../support/next-release.ts";
 
 const definitions = readDefinitions();
@@ -14,7 +14,7 @@ const open = (url: string, embedded = false): PreparedDatabase => ({
   embedded: embedded ? {} : null,
 });
 const stateOf = async (url: string) =>
-  (await askDatabase(url, (sql) => migrationStatus(sql, definitions))).state;
+  (await withTestSql(url, (sql) => migrationStatus(sql, definitions))).state;
 
 describe("a database", () => {
   test.each([true, false])("that never had our schema gets it (embedded: %s)", async (embedded) => {
@@ -32,7 +32,7 @@ describe("a database", () => {
 
   test("whose schema is newer than the program is refused", async () => {
     await using database = await createTestDatabase();
-    await askDatabase(
+    await withTestSql(
       database.url,
       (sql) => sql`insert into sync.migrations values ('0999_of_tomorrow', 'x', now(), false)`,
     );
