@@ -1,12 +1,12 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
-import { ask, type Question, relation } from "../../report/ask.ts";
+import { ask, relation } from "../../report/ask.ts";
 import { dayAxis, drawDates, spansOf } from "../parts/axes.ts";
 import { block } from "../parts/block.ts";
 import { html } from "../parts/html.ts";
-import { renderEmpty } from "../parts/notice.ts";
-import { dayNumber, daysName, type Period } from "../parts/period.ts";
+import { dayNumber, daysName } from "../parts/period.ts";
 import { drawBar, drawPlot, levelLine, renderKey, swatch } from "../parts/plot.ts";
+import { UNWATCHED } from "./times.ts";
 import { CHOSEN, momentWithin, type TrendsScope } from "./trends-scope.ts";
 
 const open = relation("backlog");
@@ -15,7 +15,18 @@ const open = relation("backlog");
 export const backlog = block({
   id: "backlog",
   narrowedBy: CHOSEN,
-  asks: (scope: TrendsScope) => ({ rows: askForBacklog(scope.period) }),
+  asks({ period: { first, last } }: TrendsScope) {
+    const isKnown = sql`filter (where ${open.open_max} - ${open.open_min} <= greatest(5, ${open.open_max} / 10))`;
+    return {
+      rows: ask("backlog")`
+select (${open.hour} at time zone 'UTC')::date as day, count(*) as hours, count(*) ${isKnown} as known,
+  max(${open.open_min}) ${isKnown} as open_min, max(${open.open_max}) ${isKnown} as open_max
+from ${open}
+where ${momentWithin(open.hour, first, last)} and ${open.is_covered}
+group by day
+order by day`,
+    };
+  },
   draw({ rows }, { period, type, now }) {
     const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
     const [hours, known] = [sum("hours"), sum("known")];
@@ -63,20 +74,16 @@ ${levelLine(bottom, "base")}${drawDates(spans, axis, height - 4, now)}`,
       title: "Open builds",
       count: daysName(period, now),
       note: `The fullest known hour of each ${mark}: builds that were triggered and had not finished, stuck ones included${ofAll}.`,
-      body:
-        known === 0
-          ? renderEmpty({
-              kind: "unknown",
-              strong: "Not known.",
-              say:
-                hours === 0
-                  ? "No sync has covered these hours."
-                  : html`In none of the ${counted(hours, "hour")} is it known to within five builds or a tenth: nobody
-                  looked between trigger and finish. <code>docmirror watch</code> looks each minute.`,
-            })
-          : html`<p class="took">At most <b>${sure === top ? grouped(top) : `${grouped(sure)} to ${grouped(top)}`}</b> at once.</p>
+      empty: known === 0 && [
+        "unknown",
+        "Not known.",
+        hours === 0
+          ? "No sync has covered these hours."
+          : html`In none of the ${counted(hours, "hour")} is it known to within five builds or a tenth: ${UNWATCHED}`,
+      ],
+      body: html`<p class="took">At most <b>${sure === top ? grouped(top) : `${grouped(sure)} to ${grouped(top)}`}</b> at once.</p>
 <p class="note">That is known to within five builds or a tenth in ${grouped(known)} of the ${counted(hours, "hour")}.
-  ${known < hours / 2 ? html`In the others it is not: nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.` : ""}</p>
+  ${known < hours / 2 ? html`In the others it is not: ${UNWATCHED}` : ""}</p>
 ${
   // A single bar says no more than the sentence.
   spans.length < 2
@@ -87,15 +94,3 @@ ${renderKey([swatch("ink", "surely open"), swatch("perhaps", "perhaps open")])}`
     };
   },
 });
-
-/** How many builds were open at once, by day, of the hours in which that is known to within five builds or a tenth. */
-function askForBacklog({ first, last }: Period): Question {
-  const isKnown = sql`filter (where ${open.open_max} - ${open.open_min} <= greatest(5, ${open.open_max} / 10))`;
-  return ask("backlog")`
-select (${open.hour} at time zone 'UTC')::date as day, count(*) as hours, count(*) ${isKnown} as known,
-  max(${open.open_min}) ${isKnown} as open_min, max(${open.open_max}) ${isKnown} as open_max
-from ${open}
-where ${momentWithin(open.hour, first, last)} and ${open.is_covered}
-group by day
-order by day`;
-}

@@ -1,24 +1,13 @@
 import { sql } from "drizzle-orm";
 import { grouped } from "../../base/text.ts";
-import { ask, type Question } from "../../report/ask.ts";
+import { ask, type Question, relation, where } from "../../report/ask.ts";
 import { block, type Row } from "../parts/block.ts";
-import {
-  type Count,
-  differenceOf,
-  renderCountChange,
-  renderCountStep,
-  renderPoints,
-} from "../parts/changes.ts";
+import { type Count, differenceOf, renderCountChange, renderCountStep, renderPoints, countChange } from "../parts/changes.ts";
 import { html, type Markup, percent } from "../parts/html.ts";
 import { dateOf, daysName, type Period } from "../parts/period.ts";
-import { CHOSEN, daysAndTurns, plainOf, quickRepairsOf, type TrendsScope } from "./trends-scope.ts";
+import { CHOSEN, daysAndTurns, plainOf, type TrendsScope, momentWithin } from "./trends-scope.ts";
 
-interface Measure {
-  readonly name: Markup | string;
-  readonly now: string;
-  readonly before: string;
-  readonly change: Markup | string;
-}
+const streak = relation("recoveries");
 
 /** What breaks; of one format it is not known which had worked before. */
 export const brokenWords = (type: string | undefined): string =>
@@ -28,11 +17,11 @@ export const brokenWords = (type: string | undefined): string =>
 export const compare = block({
   id: "compare",
   narrowedBy: CHOSEN,
-  asks: ({ period, type }: TrendsScope) => ({ rows: askForPeriods(period, type) }),
+  asks: (scope: TrendsScope) => ({ rows: askForPeriods(scope) }),
   draw({ rows }, { period, type, now }) {
-    const of = (isThisPeriod: boolean) => rows.find((row) => row.is_this_period === isThisPeriod);
-    const isKnown = period.before !== null && (of(false)?.finished ?? null) !== null;
-    const measures = measuresOf(of(true) ?? {}, isKnown ? of(false) : undefined, period, type);
+    const of = (isThisPeriod: boolean) => rows.find((row) => row.is_this_period === isThisPeriod) ?? {};
+    const isKnown = period.before !== null && (of(false).finished ?? null) !== null;
+    const measures = measuresOf(of(true), of(false), period, type);
     const beforeHeads = html`
     <th role="columnheader" scope="col" class="num">${period.before && daysName(period.before, now)}</th>
     <th role="columnheader" scope="col">Change</th>`;
@@ -61,7 +50,9 @@ ${measures.map(
   },
 });
 
-function askForPeriods(period: Period, type: string | undefined): Question {
+function askForPeriods(scope: TrendsScope): Question {
+  const { period, type } = scope;
+  const { start, first, last } = period;
   const count = (column: string) => sql.raw(`sum(${column}) as ${column}`);
   const counts = ["builds", "finished", "succeeded", "failed", "unfinished", "stuck"];
   const withoutPlatform = sql`
@@ -71,18 +62,22 @@ left join (
 ${plainOf(period)}
   ) as plain
 ) as plain using (is_this_period)`;
+  // What broke on the last day of each period has not had a day yet.
   return ask("success_rate_daily")`
 select *
 from (
-  select day >= ${dateOf(period.first)} as is_this_period, min(day) as first_day, max(day) as last_day,
+  select day >= ${dateOf(first)} as is_this_period, min(day) as first_day, max(day) as last_day,
     ${sql.join(counts.map(count), sql`, `)}, coalesce(sum(broke), 0) as broke, coalesce(sum(fixed), 0) as fixed
-  from ${daysAndTurns(period, type)}
+  from ${daysAndTurns(scope)}
   group by is_this_period
 ) as counts${type === undefined ? withoutPlatform : undefined}
 left join (
   select is_this_period, broke as broke_a_day_before_the_end, fixed as of_these_fixed_within_a_day
   from (
-${quickRepairsOf(period, type)}
+select ${streak.broke_at} >= ${dateOf(first)} as is_this_period, count(*) as broke,
+  count(*) filter (where ${streak.hours_to_recover} <= 24) as fixed
+from ${streak}${where(momentWithin(streak.broke_at, start, last - 1), type !== undefined && sql`${streak.type} = ${type}`)}
+group by is_this_period
   ) as quick
 ) as quick using (is_this_period)
 order by is_this_period desc`;
@@ -94,32 +89,18 @@ order by is_this_period desc`;
  */
 const NEW_DAYS = 28;
 
-function measuresOf(
-  whole: Row,
-  before: Row | undefined,
-  period: Period,
-  type: string | undefined,
-): Measure[] {
-  const of = (row: Row | undefined, name: string) => Number(row?.[name] ?? 0);
-  const rate = (name: string, part: string, all: string): Measure => {
+function measuresOf(whole: Row, earlier: Row, { start, known }: Period, type: string | undefined) {
+  const of = (row: Row, name: string) => Number(row[name] ?? 0);
+  const rate = (name: string, part: string, all: string) => {
     const countOf = (row: Row): Count => ({ succeeded: of(row, part), finished: of(row, all) });
-    const now = countOf(whole);
-    if (before === undefined) return { name, now: share(now), before: "–", change: "" };
-    return {
-      name,
-      now: share(now),
-      before: share(countOf(before)),
-      change: rateChange(now, countOf(before)),
-    };
+    const [now, before] = [countOf(whole), countOf(earlier)];
+    return { name, now: share(now), before: share(before), change: rateChange(now, before) };
   };
-  const steps = (name: string, column: string): Measure => ({
-    name,
-    now: grouped(of(whole, column)),
-    before: grouped(of(before, column)),
-    change: renderCountStep(of(whole, column), of(before, column)),
-  });
+  const steps = (name: string, column: string) => {
+    const [now, before] = [of(whole, column), of(earlier, column)];
+    return { name, now: grouped(now), before: grouped(before), change: renderCountStep(now, before) };
+  };
   const broke = steps(brokenWords(type), "broke");
-  const isNew = period.start - period.known < NEW_DAYS;
   return [
     rate("Builds that succeeded", "succeeded", "finished"),
     ...(of(whole, "finished_without_platform") === 0
@@ -130,9 +111,10 @@ function measuresOf(
     steps("Builds triggered", "builds"),
     {
       ...broke,
-      change: isNew
-        ? html`${broke.change} <small class="quiet">the mirror was new before</small>`
-        : renderCountChange(of(whole, "broke"), of(before, "broke")),
+      change:
+        start - known < NEW_DAYS
+          ? html`${broke.change} <small class="quiet">the mirror was new before</small>`
+          : renderCountChange(of(whole, "broke"), of(earlier, "broke")),
     },
     steps("Versions and formats that were fixed", "fixed"),
     rate("Fixed within a day of breaking", "of_these_fixed_within_a_day", "broke_a_day_before_the_end"),

@@ -4,8 +4,7 @@ import { block, type Row } from "../parts/block.ts";
 import { type Count, rateDot } from "../parts/changes.ts";
 import { foreign, html, wholePercent } from "../parts/html.ts";
 import { withQuery } from "../parts/links.ts";
-import { renderEmpty } from "../parts/notice.ts";
-import { dateOf, daysName, type Period, within } from "../parts/period.ts";
+import { dateOf, daysName, within } from "../parts/period.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
 import { rateChange } from "./compare.ts";
 import { CHOSEN, type TrendsScope } from "./trends-scope.ts";
@@ -16,11 +15,11 @@ const build = relation("fact_builds");
 export const formats = block({
   id: "formats",
   narrowedBy: CHOSEN,
-  asks: (scope: TrendsScope) => ({ rows: askForFormats(scope.period, scope.type) }),
-  draw({ rows }, { period, type, now, choice }) {
-    const about = formatsAbout(period, type);
+  asks: (scope: TrendsScope) => ({ rows: askForFormats(scope) }),
+  draw({ rows }, scope) {
+    const { period, now, choice } = scope;
+    const about = formatsAbout(scope);
     const isAllTime = about === "all time";
-    const isCompared = about === "both periods";
     const countOf = (row: Row, which = ""): Count => ({
       succeeded: Number(row[`succeeded${which}`] ?? 0),
       finished: Number(row[`finished${which}`] ?? 0),
@@ -39,7 +38,7 @@ export const formats = block({
         isWide: true,
         cell: (row) => rateDot(countOf(row).succeeded, countOf(row).finished),
       },
-      ...(isCompared
+      ...(about === "both periods"
         ? [
             {
               head: "Before",
@@ -58,14 +57,8 @@ export const formats = block({
     return {
       title: "By format",
       ...(isAllTime && { note: "Of all time: these figures ignore the dates, because the period is long." }),
-      body:
-        shown.length === 0
-          ? renderEmpty({
-              kind: "unknown",
-              strong: "Not known.",
-              say: "No build of this period has finished.",
-            })
-          : renderListTable({ caption: "Success by format", columns, rows: shown }),
+      empty: shown.length === 0 && ["unknown", "Not known.", "No build of this period has finished."],
+      body: renderListTable({ caption: "Success by format", columns, rows: shown }),
     };
   },
 });
@@ -74,15 +67,15 @@ export const formats = block({
  * What the rates of the formats are about. For more than 14 days nothing before is counted, and for more than 31 days,
  * or beside the builds of one format, they are those of all time.
  */
-function formatsAbout(period: Period, type: string | undefined): "both periods" | "the period" | "all time" {
+function formatsAbout({ period, type }: TrendsScope): "both periods" | "the period" | "all time" {
   if (period.days <= 14) return period.before === null ? "the period" : "both periods";
   return period.days <= 31 && type === undefined ? "the period" : "all time";
 }
 
-function askForFormats(period: Period, type: string | undefined): Question {
-  const about = formatsAbout(period, type);
+function askForFormats(scope: TrendsScope): Question {
+  const about = formatsAbout(scope);
   if (about === "all time") return askFor("success_rate_by_type");
-  const { first, last } = period;
+  const { start, first, last } = scope.period;
   const of = sql`filter (where ${build.triggered_on} >= ${dateOf(first)})`;
   const before = sql`filter (where ${build.triggered_on} < ${dateOf(first)})`;
   return ask("fact_builds")`
@@ -92,7 +85,7 @@ select ${build.type},
   count(${build.succeeded}) ${before} as finished_before,
   sum(${build.succeeded}) ${before} as succeeded_before
 from ${build}
-where ${within(build.triggered_on, about === "both periods" ? period.start : first, last)}
+where ${within(build.triggered_on, about === "both periods" ? start : first, last)}
 group by ${build.type}
 order by finished desc, ${build.type}`;
 }

@@ -1,11 +1,10 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { momentTag } from "../parts/age.ts";
-import { block } from "../parts/block.ts";
+import { block, renderNoRows } from "../parts/block.ts";
 import type { Count } from "../parts/changes.ts";
 import { html, percent } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
-import { renderEmpty } from "../parts/notice.ts";
 import { type Period, within } from "../parts/period.ts";
 import { CHOSEN, LATE_DAYS, lateOf, momentWithin, plainOf, type TrendsScope } from "./trends-scope.ts";
 
@@ -34,42 +33,39 @@ export const platform = block({
     const late = Math.min(period.days, LATE_DAYS);
     const of = late < period.days ? `the last ${late} days` : "these days";
     const left = all.finished - kept.finished;
-    const body =
-      hours === 0
-        ? lookedAt === 0
-          ? renderEmpty({
-              kind: "unknown",
-              strong: "Not known.",
-              say: `In no hour of ${of} did eight projects or more build, which it takes to tell.`,
-            })
-          : renderEmpty({
-              kind: "none",
-              strong: "None found.",
-              say:
-                `In ${grouped(lookedAt)} of the ${grouped(late * 24)} hours of ${of} enough projects built to tell, ` +
-                "and in none of the period did far more of them fail than usual.",
-            })
-        : html`<ul class="rows">${rows.map(
-            (row) =>
-              html`<li><span>${mark("bad", "trouble")} ${momentTag(row.hour, now)}</span>
+    const empty = () =>
+      lookedAt === 0
+        ? renderNoRows(
+            "unknown",
+            "Not known.",
+            `In no hour of ${of} did eight projects or more build, which it takes to tell.`,
+          )
+        : renderNoRows(
+            "none",
+            "None found.",
+            `In ${grouped(lookedAt)} of the ${grouped(late * 24)} hours of ${of} enough projects built to tell, ` +
+              "and in none of the period did far more of them fail than usual.",
+          );
+    const found = html`<ul class="rows">${rows.map(
+      (row) =>
+        html`<li><span>${mark("bad", "trouble")} ${momentTag(row.hour, now)}</span>
               <span class="n">${grouped(Number(row.projects_failing))} of
               ${counted(Number(row.projects), "project")} failed</span>
               <small>${usualWords(Number(row.projects_expected))} would be usual</small></li>`,
-          )}</ul>${hours > rows.length ? html`<p class="more">${grouped(hours - rows.length)} more hours in the file.</p>` : ""}`;
+    )}</ul>${hours > rows.length ? html`<p class="more">${grouped(hours - rows.length)} more hours in the file.</p>` : ""}`;
+    const rate = ({ succeeded, finished }: Count) => percent(succeeded / finished);
+    const without =
+      left === 0
+        ? html`<p class="more">None of the ${counted(all.finished, "finished build")} failed of an error that is the platform's own.</p>`
+        : html`<p class="more">Without ${hours > 0 ? "such hours and " : ""}the platform's own errors,
+        ${counted(left, "build")} fewer, <b>${rate(kept)}</b>
+        succeeded, with them ${rate(all)}.</p>`;
     return {
       title: "Trouble of the platform",
       ...(hours > 0 && { count: counted(hours, "hour") }),
       ...(type !== undefined && { note: "Of all formats: these figures ignore the format." }),
-      body: html`${body}
-${
-  kept.finished === 0
-    ? ""
-    : left === 0
-      ? html`<p class="more">None of the ${counted(all.finished, "finished build")} failed of an error that is the platform's own.</p>`
-      : html`<p class="more">Without ${hours > 0 ? "such hours and " : ""}the platform's own errors,
-        ${counted(left, "build")} fewer, <b>${percent(kept.succeeded / kept.finished)}</b>
-        succeeded, with them ${percent(all.succeeded / all.finished)}.</p>`
-}`,
+      body: html`${hours === 0 ? empty() : found}
+${kept.finished === 0 ? "" : without}`,
     };
   },
 });
@@ -80,8 +76,7 @@ from ${incident}
 where ${momentWithin(incident.hour, period.first, period.last)}
 order by ${incident.hour} desc${onPage`\nlimit ${inline(SHOWN)}`}`;
 
-function askForHours(period: Period): Question {
-  return ask("incident_hours")`
+const askForHours = (period: Period): Question => ask("incident_hours")`
 select count(*) as looked_at
 from (
   select date_trunc('hour', ${build.triggered_at})
@@ -91,7 +86,6 @@ from (
   group by 1
   having count(distinct ${build.project_id}) >= 8
 ) as hour`;
-}
 
 const usualWords = (projects: number): string =>
   projects < 1 ? "fewer than one" : grouped(Math.round(projects));

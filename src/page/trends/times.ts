@@ -218,7 +218,7 @@ ${KEY}`,
   };
 }
 
-const UNWATCHED = html`nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.`;
+export const UNWATCHED = html`nobody looked between trigger and finish. <code>docmirror watch</code> looks each minute.`;
 const KEY = renderBoundKey("surely so long", "perhaps so long");
 
 /** How many builds the figures are about, of all that finished; a command where those are few. */

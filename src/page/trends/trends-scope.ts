@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, pick, type Question, relation, where } from "../../report/ask.ts";
+import { ask, pick, type Question, relation } from "../../report/ask.ts";
 import { dateOf, type Period, type PeriodChoice, within } from "../parts/period.ts";
 
 export interface TrendsChoice extends PeriodChoice {
@@ -36,24 +36,20 @@ const streak = relation("recoveries");
 const turn = relation("broke_daily");
 
 /** Each day of both periods: its outcomes, and what broke and was fixed. */
-export const askForDays = ({ period, type }: TrendsScope): Question => ask("success_rate_daily")`
+export const askForDays = (scope: TrendsScope): Question => ask("success_rate_daily")`
 select days.*, coalesce(turns.broke, 0) as broke, coalesce(turns.fixed, 0) as fixed
-from ${daysAndTurns(period, type)}
+from ${daysAndTurns(scope)}
 order by day`;
 
 /** That a moment is of one of these days, both included. */
 export const momentWithin = (column: SQL, first: number, last: number): SQL =>
   sql`${column} >= ${dateOf(first)} and ${column} < ${dateOf(last + 1)}`;
 
-function daysOf(period: Period, type: string | undefined): SQL {
-  const { start, last } = period;
-  if (type !== undefined) return daysOfType(period, type);
-  return sql`select ${pick(daily, "day", "builds", "finished", "succeeded", "failed", "unfinished", "stuck", "is_complete")}
+function daysOf({ period: { start, last }, type }: TrendsScope): SQL {
+  if (type === undefined)
+    return sql`select ${pick(daily, "day", "builds", "finished", "succeeded", "failed", "unfinished", "stuck", "is_complete")}
 from ${daily}
 where ${within(daily.day, start, last)}`;
-}
-
-function daysOfType({ start, last }: Period, type: string): SQL {
   const covered = relation("success_rate_daily", "daily");
   return sql`select ${daily.day}, coalesce(of_type.builds, 0) as builds, coalesce(of_type.finished, 0) as finished,
   coalesce(of_type.succeeded, 0) as succeeded, coalesce(of_type.failed, 0) as failed,
@@ -69,7 +65,7 @@ left join (
 where ${within(daily.day, start, last)} and ${covered.is_covered}`;
 }
 
-function turnsOf({ start, last }: Period, type: string | undefined): SQL {
+function turnsOf({ period: { start, last }, type }: TrendsScope): SQL {
   if (type === undefined)
     return sql`select ${pick(turn, "day", "broke", "fixed", "born_broken")}
 from ${turn}
@@ -87,14 +83,6 @@ from (
 group by day`;
 }
 
-/** How much of what broke was fixed within a day; what broke on the last day of each period is left out. */
-export function quickRepairsOf({ start, first, last }: Period, type: string | undefined): SQL {
-  return sql`select ${streak.broke_at} >= ${dateOf(first)} as is_this_period, count(*) as broke,
-  count(*) filter (where ${streak.hours_to_recover} <= 24) as fixed
-from ${streak}${where(momentWithin(streak.broke_at, start, last - 1), type !== undefined && sql`${streak.type} = ${type}`)}
-group by is_this_period`;
-}
-
 /** The rates without what is the platform's own fault, of the period and the one before it. */
 export function plainOf({ start, first, last }: Period): SQL {
   return sql`select ${plain.day} >= ${dateOf(first)} as is_this_period,
@@ -106,9 +94,9 @@ where ${within(plain.day, start, last)}
 group by is_this_period`;
 }
 
-export const daysAndTurns = (period: Period, type: string | undefined): SQL => sql`(
-${daysOf(period, type)}
+export const daysAndTurns = (scope: TrendsScope): SQL => sql`(
+${daysOf(scope)}
 ) as days
 left join (
-${turnsOf(period, type)}
+${turnsOf(scope)}
 ) as turns using (day)`;

@@ -5,7 +5,6 @@ import { block, type Row } from "../parts/block.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
 import { icon } from "../parts/marks.ts";
-import { renderEmpty } from "../parts/notice.ts";
 import { dayText, type Period } from "../parts/period.ts";
 import { points } from "./compare.ts";
 import { lengthOf } from "./times.ts";
@@ -31,20 +30,18 @@ order by ${series.p_value}, ${series.finished} desc, ${pick(series, "project_slu
       title: "Flaky",
       ...(all > 0 && { count: grouped(all) }),
       note: "Of the last 20 results of each, whatever dates are chosen: those that change between success and failure more often than random order would.",
-      body:
-        rows.length === 0
-          ? renderEmpty({
-              kind: "unknown",
-              strong: "None stands out.",
-              say: "No version and format changes so often that chance is an unlikely reason. With few builds nothing could.",
-            })
-          : html`<ul class="rows">${rows.map((row) => {
-              const chance = Number(row.flip_rate_by_chance) * (Number(row.finished) - 1);
-              return html`<li><span>${projectLink(row.project_slug)} ${targetTag(row)}</span>
+      empty: rows.length === 0 && [
+        "unknown",
+        "None stands out.",
+        "No version and format changes so often that chance is an unlikely reason. With few builds nothing could.",
+      ],
+      body: html`<ul class="rows">${rows.map((row) => {
+        const chance = Number(row.flip_rate_by_chance) * (Number(row.finished) - 1);
+        return html`<li><span>${projectLink(row.project_slug)} ${targetTag(row)}</span>
               <span class="n">${counted(Number(row.flips), "change")}</span>
               <small>in ${grouped(Number(row.finished))} builds; ${grouped(Math.round(chance))} would be
               chance</small></li>`;
-            })}</ul>${all > rows.length ? html`<p class="more">${grouped(all - rows.length)} more in the file.</p>` : ""}`,
+      })}</ul>${all > rows.length ? html`<p class="more">${grouped(all - rows.length)} more in the file.</p>` : ""}`,
     };
   },
 });
@@ -60,16 +57,14 @@ export const regressions = block({
     return {
       title: "Projects that got worse",
       note: "The last 7 days against the 28 before, whatever dates are chosen; projects with 20 finished builds or more in both.",
-      body:
-        rows.length === 0
-          ? renderEmpty({
-              kind: "unknown",
-              strong: "None is known.",
-              say: "No project with that many builds has a rate that is surely lower. Of those with fewer this says nothing.",
-            })
-          : html`<ul class="rows">${rows.map(
-              (row) =>
-                html`<li>${projectLink(row.project_slug)}
+      empty: rows.length === 0 && [
+        "unknown",
+        "None is known.",
+        "No project with that many builds has a rate that is surely lower. Of those with fewer this says nothing.",
+      ],
+      body: html`<ul class="rows">${rows.map(
+        (row) =>
+          html`<li>${projectLink(row.project_slug)}
                 <span class="n"><span class="delta bad">${icon("down")}<span class="unseen">down </span>
                 ${points(Number(row.difference)).replace("−", "")} points</span></span>
                 <small>${grouped(Number(row.succeeded_last_7_days))} of
@@ -77,7 +72,7 @@ export const regressions = block({
                 ${grouped(Number(row.succeeded_28_days_before))} of
                 ${grouped(Number(row.finished_28_days_before))} before: surely
                 ${points(-Number(row.difference_high)).replace("+", "")} points or more${lastFailed(row)}</small></li>`,
-            )}</ul>`,
+      )}</ul>`,
     };
   },
 });
@@ -102,28 +97,25 @@ order by ${repair.month} desc`,
   }),
   draw({ rows }) {
     const hours = (value: unknown) => (value === null ? null : lengthOf(Number(value) * 3600));
-    const body =
-      rows.length === 0
-        ? renderEmpty({
-            kind: "unknown",
-            strong: "Not known.",
-            say: "Nothing is known to have broken in these months.",
-          })
-        : html`<ul class="rows">${rows.map((row) => {
-            const [median, quarter] = [hours(row.median_hours), hours(row.p25_hours)];
-            const closed = hours(row.closed_median_hours);
-            const half = median === null ? "more than half still broken" : `half fixed within ${median}`;
-            const quarterWords = quarter === null ? "" : `; a quarter fixed within ${quarter}`;
-            const closedWords =
-              closed === null ? "" : `; ${closed} if only those fixed are counted, which is too short`;
-            return html`<li><span>Broke in ${String(row.month)}</span><span class="n">${half}</span>
-            <small>${counted(Number(row.streaks), "streak")} of failures,
-            ${grouped(Number(row.still_open))} still open${quarterWords}${closedWords}</small></li>`;
-          })}</ul>`;
     return {
       title: "Time to recover",
       note: "From trigger to trigger, streaks that are still open included, by whole months.",
-      body,
+      empty: rows.length === 0 && [
+        "unknown",
+        "Not known.",
+        "Nothing is known to have broken in these months.",
+      ],
+      body: html`<ul class="rows">${rows.map((row) => {
+        const [median, quarter] = [hours(row.median_hours), hours(row.p25_hours)];
+        const closed = hours(row.closed_median_hours);
+        const half = median === null ? "more than half still broken" : `half fixed within ${median}`;
+        const quarterWords = quarter === null ? "" : `; a quarter fixed within ${quarter}`;
+        const closedWords =
+          closed === null ? "" : `; ${closed} if only those fixed are counted, which is too short`;
+        return html`<li><span>Broke in ${String(row.month)}</span><span class="n">${half}</span>
+            <small>${counted(Number(row.streaks), "streak")} of failures,
+            ${grouped(Number(row.still_open))} still open${quarterWords}${closedWords}</small></li>`;
+      })}</ul>`,
     };
   },
 });
