@@ -19,17 +19,6 @@ interface RateChartFacts {
   readonly now: Date;
 }
 
-interface Point {
-  readonly span: SpanOutcomes;
-  readonly x: number;
-  readonly outcomes: Outcomes;
-  readonly rate: number;
-  readonly low: number;
-  readonly high: number;
-  /** Lower than the rest of its period by more than chance. */
-  readonly isLow: boolean;
-}
-
 /** The first rate of the axis: a whole tenth below everything that is drawn. */
 export function rateFloor(spans: readonly SpanOutcomes[]): number {
   const lows = spans.flatMap(({ outcomes }) =>
@@ -59,7 +48,7 @@ export function drawRateChart(facts: RateChartFacts): Markup {
     told: tell(points, worst, now),
     labels: ticks.map((tick) => ({ y: y(tick) + 4, words: wholePercent(tick) })),
     body: html`${levelLine(BOTTOM, "base")}${ticks.filter((tick) => tick > floor).map((tick) => levelLine(y(tick)))}
-${cut === null ? "" : uprightLine(at(cut), BOTTOM)}
+${drawCut(cut, BOTTOM)}
 ${points.map(({ span, x, low, high }) => {
   const kind = `ci${isMany ? " thin" : ""}${span.isBefore ? " before" : ""}`;
   return html`<line class="${kind}" x1="${at(x)}" x2="${at(x)}" y1="${y(high)}" y2="${y(low)}"/>`;
@@ -89,24 +78,20 @@ function nameWorst({ x, rate }: Point, low: number): Markup {
   return html`<text class="strong ${side}" x="${at(x)}" y="${y}">${wholePercent(rate)}</text>`;
 }
 
-function pointsOf({ spans, axis, whole, before }: RateChartFacts): Point[] {
+/** The rates of the spans with their intervals, and whether each is lower than the rest of its period by more than chance. */
+function pointsOf({ spans, axis, whole, before }: RateChartFacts) {
   return spans.flatMap((span) => {
     const { outcomes } = span;
     const interval = outcomes === null ? null : wilsonInterval(outcomes.succeeded, outcomes.finished);
     if (outcomes === null || interval === null) return [];
     const period = span.isBefore ? before : whole;
-    return [
-      {
-        span,
-        x: axis.middle(span),
-        outcomes,
-        rate: outcomes.succeeded / outcomes.finished,
-        ...interval,
-        isLow: period !== null && isSurelyLower(outcomes, period),
-      },
-    ];
+    const rate = outcomes.succeeded / outcomes.finished;
+    const isLow = period !== null && isSurelyLower(outcomes, period);
+    return { span, x: axis.middle(span), outcomes, rate, ...interval, isLow };
   });
 }
+
+type Point = ReturnType<typeof pointsOf>[number];
 
 function tell(points: readonly Point[], worst: Point | undefined, now: Date): string {
   const [first, last] = [points[0], points.at(-1)];
@@ -143,24 +128,21 @@ ${spans.map((span) => {
   const { outcomes, days } = span;
   if (outcomes === null) return "";
   const parts = [
-    { look: "bad", count: outcomes.failed },
-    { look: "good", count: outcomes.succeeded },
-    { look: "unfinished", count: outcomes.unfinished },
+    ["bad", outcomes.failed],
+    ["good", outcomes.succeeded],
+    ["unfinished", outcomes.unfinished],
   ] as const;
   let from = VOLUME_BASE;
-  const rects = parts.map(({ look, count }) => {
+  const rects = parts.map(([look, count]) => {
     if (count === 0) return "";
     const height = high(count, days);
     from -= height;
     return drawBar(look, axis.bar(span), from.toFixed(1), Math.max(0.5, height - 0.8));
   });
-  const { succeeded, failed, unfinished } = outcomes;
-  return drawSpan(
-    span,
-    `${grouped(succeeded)} succeeded, ${grouped(failed)} failed, ${grouped(unfinished)} not finished`,
-    rects,
-    now,
+  const [succeeded, failed, unfinished] = [outcomes.succeeded, outcomes.failed, outcomes.unfinished].map(
+    grouped,
   );
+  return drawSpan(span, `${succeeded} succeeded, ${failed} failed, ${unfinished} not finished`, rects, now);
 })}
 ${drawCut(cut, VOLUME_BASE)}${levelLine(VOLUME_BASE, "base")}`,
   });

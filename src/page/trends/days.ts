@@ -27,11 +27,9 @@ export const days = block({
     const counts = { broke: countsBySpan(spans, broke), fixed: countsBySpan(spans, fixed) };
     const noun = spanNoun(spans);
     const floor = rateFloor(spans);
-    const rows = spans.map((span, place) => ({
-      span,
-      broke: counts.broke[place] ?? 0,
-      fixed: counts.fixed[place] ?? 0,
-    }));
+    const rows = spans.map((span, place) =>
+      renderRow(span, counts.broke[place] ?? 0, counts.fixed[place] ?? 0, now),
+    );
     const note = [
       period.before === null
         ? "The mirror does not know all of the days before, so they are not here."
@@ -60,7 +58,7 @@ ${renderFoldTable(
   ],
   html`
 ${rows.reverse().map(
-  (row) => html`${renderRow(row, now)}
+  (row) => html`${row}
 `,
 )}`,
 )}`,
@@ -88,10 +86,7 @@ function renderDaysKey(noun: string, floor: number): Markup {
   ]);
 }
 
-function renderRow(
-  { span, broke, fixed }: { span: SpanOutcomes; broke: number; fixed: number },
-  now: Date,
-): Markup {
+function renderRow(span: SpanOutcomes, broke: number, fixed: number, now: Date): Markup {
   const { outcomes } = span;
   const name = daysName(span, now);
   if (outcomes === null)
