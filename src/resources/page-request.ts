@@ -61,12 +61,9 @@ export function readEnvelope(value: unknown): Envelope | { fault: string } {
   const { next } = meta;
   if (typeof next !== "string" && next !== null) return fault("meta.next", "string", next);
   if (!Array.isArray(objects)) return fault("objects", "array", objects);
-  return { meta: { ...meta, next: next === null ? null : storable(next) }, objects };
-}
-
-/** Postgres stores the page and cannot hold U+0000 and lone surrogates. */
-function storable(link: string): string {
-  return link.replaceAll("\u0000", "\uFFFD").toWellFormed();
+  // Postgres stores the page and cannot hold U+0000 and lone surrogates.
+  const storable = next?.replaceAll("\u0000", "\uFFFD").toWellFormed() ?? null;
+  return { meta: { ...meta, next: storable }, objects };
 }
 
 function fault(where: string, expected: string, value: unknown): { fault: string } {
@@ -102,11 +99,9 @@ export function readNext(
   at: PageRequest,
   isListPath: (path: string) => boolean,
 ): NextLink {
-  if (next === null) return { leads: "nowhere", text: "null", limit: 0, offset: 0 };
-  const text = `'${next.slice(0, SHOWN_LENGTH)}'`;
-  const named = parsePageRequest(next);
-  if (!named) return { leads: "unclear", text, limit: 0, offset: 0 };
-  const { limit, offset } = named;
-  if (!isListPath(named.path)) return { leads: "elsewhere", text, limit, offset };
-  return { leads: offset > at.offset ? "on" : "back", text, limit, offset };
+  const text = next === null ? "null" : `'${next.slice(0, SHOWN_LENGTH)}'`;
+  const named = next === null ? null : parsePageRequest(next);
+  if (!named) return { leads: next === null ? "nowhere" : "unclear", text, limit: 0, offset: 0 };
+  const { path, limit, offset } = named;
+  return { leads: !isListPath(path) ? "elsewhere" : offset > at.offset ? "on" : "back", text, limit, offset };
 }

@@ -135,8 +135,10 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
     return projects.ordered[Math.floor(random.next() ** 2 * projects.ordered.length)];
   }
 
-  function anyVersion(random: Random): VersionRow | undefined {
-    return versions.ordered[random.int(versions.ordered.length)];
+  /** A file of any version; none where there is no version. */
+  function makeFile(random: Random): FileRow[] {
+    const version = versions.ordered[random.int(versions.ordered.length)];
+    return version ? [{ id: FIRST_FILE_ID + fileCount++, version }] : [];
   }
 
   const random = createRandom(hash(seed, STREAM.history, 0));
@@ -153,12 +155,7 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
     if (project) firstVersions.push(makeVersion(project));
   }
   versions.addAll(firstVersions);
-  const firstFiles: FileRow[] = [];
-  for (let more = settings.files; more > 0; more--) {
-    const version = anyVersion(random);
-    if (version) firstFiles.push({ id: FIRST_FILE_ID + fileCount++, version });
-  }
-  files.addAll(firstFiles);
+  files.addAll(Array.from({ length: settings.files }, () => makeFile(random)).flat());
 
   return {
     /** By resource. Builds are too many for rows of their own. */
@@ -172,9 +169,7 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
     files,
     popularProject,
     drawAdministrators,
-    addUser(now: Micros): void {
-      users.add(makeUser(now));
-    },
+    addUser: (now: Micros) => users.add(makeUser(now)),
     addProject(now: Micros): void {
       const project = makeProject(now, false);
       project.publishedAt = now;
@@ -183,12 +178,9 @@ export function createPopulation(settings: WorldSettings, startAt: Micros) {
       listedProjects.add(project);
       versions.add(makeVersion(project));
     },
-    addVersion(project: ProjectRow): void {
-      versions.add(makeVersion(project));
-    },
+    addVersion: (project: ProjectRow) => versions.add(makeVersion(project)),
     addFile(random: Random): void {
-      const version = anyVersion(random);
-      if (version) files.add({ id: FIRST_FILE_ID + fileCount++, version });
+      for (const file of makeFile(random)) files.add(file);
     },
     setHidden(project: ProjectRow, hidden: boolean): void {
       project.hidden = hidden;
@@ -219,23 +211,25 @@ function tidy(random: Random, moment: Micros): Micros {
   return random.chance(0.02) ? Math.floor(moment / 1e6) * 1e6 : Math.floor(moment);
 }
 
+/** The first place whose row is past a point of the order; the number of rows where none is. */
+export function firstPlace<T>(ordered: readonly T[], isPast: (row: T) => boolean): number {
+  let low = 0;
+  let high = ordered.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isPast(ordered[middle] as T)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** The rows of a resource, by id and in the order of their list. `compare` must order any two different rows. */
 function createRoster<T extends { id: number }>(compare: (a: T, b: T) => number) {
   const byId = new Map<number, T>();
   let ordered: T[] = [];
   let revision = 0;
 
-  function position(row: T): number {
-    let low = 0;
-    let high = ordered.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const other = ordered[middle];
-      if (other !== undefined && compare(other, row) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
+  const position = (row: T): number => firstPlace(ordered, (other) => compare(other, row) >= 0);
 
   return {
     get ordered(): readonly T[] {

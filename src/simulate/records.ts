@@ -42,15 +42,17 @@ export function subdomain(slug: string): string {
   return `http://${slug}.docs.example.org/`;
 }
 
+/** What a world is made of. */
+export interface WorldParts {
+  readonly settings: WorldSettings;
+  readonly dates: LocalDates;
+  readonly population: Population;
+  readonly builds: BuildStore;
+  readonly lives: BuildLives;
+}
+
 /** Turns rows into wire records. Their keys are sorted already, as the protocol sends them. */
-export function createRecords(deps: {
-  settings: WorldSettings;
-  dates: LocalDates;
-  population: Population;
-  builds: BuildStore;
-  lives: BuildLives;
-}) {
-  const { settings, dates, population, builds, lives } = deps;
+export function createRecords({ settings, dates, population, builds, lives }: WorldParts) {
   const { seed, oddTexts } = settings;
   const apiPath = `${settings.basePath}/api/v1`;
   const date = (moment: Micros): string => dates.write(dates.toLocal(moment));

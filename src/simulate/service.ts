@@ -37,19 +37,6 @@ export interface SimulationOptions {
   recordArrivals?: boolean;
 }
 
-export interface RequestCounters {
-  total: number;
-  /** By path without the query, such as `/api/v1/build/`. */
-  byPath: Map<string, number>;
-  byStatus: Map<number, number>;
-  /** Bytes sent, including headers. */
-  bytes: number;
-  /** The largest number of requests under way at once. */
-  peakInFlight: number;
-  /** With `recordArrivals`, the `performance.now()` of this process at each request. */
-  arrivalsMs: number[];
-}
-
 export type Simulation = Awaited<ReturnType<typeof startSimulation>>;
 
 /** Serves a world on a port, with `Date` in the world's time. Rejects with the socket's error where it cannot listen. */
@@ -151,6 +138,15 @@ export async function startSimulation(options: SimulationOptions) {
   };
 }
 
-function createCounters(): RequestCounters {
-  return { total: 0, byPath: new Map(), byStatus: new Map(), bytes: 0, peakInFlight: 0, arrivalsMs: [] };
-}
+const createCounters = () => ({
+  total: 0,
+  /** By path without the query, such as `/api/v1/build/`. */
+  byPath: new Map<string, number>(),
+  byStatus: new Map<number, number>(),
+  /** Bytes sent, including headers. */
+  bytes: 0,
+  /** The largest number of requests under way at once. */
+  peakInFlight: 0,
+  /** With `recordArrivals`, the `performance.now()` of this process at each request. */
+  arrivalsMs: [] as number[],
+});

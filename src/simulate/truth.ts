@@ -1,8 +1,6 @@
 import type { RecordTypes, Resource } from "../resources/resources.ts";
-import type { BuildLives, BuildStore } from "./builds.ts";
 import type { Micros } from "./local-dates.ts";
-import type { Population } from "./population.ts";
-import type { Records } from "./records.ts";
+import type { Records, WorldParts } from "./records.ts";
 
 export interface TrueRecord<R> {
   record: R;
@@ -29,16 +27,12 @@ export interface TrueDeletion {
 export type Truth = ReturnType<typeof createTruth>;
 
 /** Reads the rows of a world directly, without the hiding and ordering of the protocol. */
-export function createTruth(deps: {
-  population: Population;
-  builds: BuildStore;
-  lives: BuildLives;
-  records: Records;
-  deletions: readonly TrueDeletion[];
-  now: () => Micros;
-}) {
-  const { population, builds, lives, records, deletions, now } = deps;
-
+export function createTruth(
+  { population, builds, lives }: WorldParts,
+  records: Records,
+  deletions: readonly TrueDeletion[],
+  now: () => Micros,
+) {
   function* liveBuilds(): Iterable<number> {
     for (let row = 0; row < builds.rowCount; row++) {
       if (builds.deletedAt(row) === Number.POSITIVE_INFINITY) yield row;

@@ -9,12 +9,11 @@ import {
 } from "../resources/resources.ts";
 import type { Catalog, Filter, ListRequest, Slice } from "../serve/protocol/catalog.ts";
 import { matchesFilter } from "../serve/protocol/filters.ts";
-import { type BuildLives, type BuildStore, stateAt } from "./builds.ts";
+import { stateAt } from "./builds.ts";
 import type { Micros } from "./local-dates.ts";
-import type { FileRow, Population, RosterResource, VersionRow } from "./population.ts";
+import { type FileRow, firstPlace, type RosterResource, type VersionRow } from "./population.ts";
 import { createRandom, hash, STREAM } from "./random.ts";
-import { filePath, type Records, subdomain } from "./records.ts";
-import type { WorldSettings } from "./settings.ts";
+import { filePath, type Records, subdomain, type WorldParts } from "./records.ts";
 import type { WorldPages } from "./world-pages.ts";
 
 /** A list without filters. Rows are found by their place, so each slice costs the same. */
@@ -25,17 +24,15 @@ interface Sequence<T> {
 
 /** Answers the protocol from the state of a world at the moment of each request. */
 export function createWorldCatalog(deps: {
-  settings: WorldSettings;
-  population: Population;
-  builds: BuildStore;
-  lives: BuildLives;
+  parts: WorldParts;
   records: Records;
   pages: WorldPages;
   now: () => Micros;
   /** Changes whenever the build list may have changed. Builds change by time alone. */
   buildRevision: () => number;
 }): Catalog {
-  const { settings, population, builds, lives, records, pages, now, buildRevision } = deps;
+  const { parts, records, pages, now, buildRevision } = deps;
+  const { settings, population, builds, lives } = parts;
   const { rosters, projects, listedProjects, versions } = population;
   const shuffled = settings.ties === "shuffled";
   let requests = 0;
@@ -150,7 +147,7 @@ export function createWorldCatalog(deps: {
       return row === undefined ? undefined : toRecord(resource, row);
     },
 
-    ...createWorldSearch({ seed: settings.seed, population, records, pages }),
+    ...createWorldSearch(parts, records, pages),
 
     async revision(resource) {
       return revisionOf(resource);
@@ -169,39 +166,30 @@ function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b);
 }
 
-/** The range of versions around a place that have the same `verbose_name`. */
+/** The range of versions around a place that have the same `verbose_name`. Names are in descending order. */
 function sameName(ordered: readonly VersionRow[], place: number): [number, number] {
   const name = ordered[place]?.verboseName ?? "";
-  const first = (isPast: (other: string) => boolean): number => {
-    let low = 0;
-    let high = ordered.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (isPast(ordered[middle]?.verboseName ?? "")) high = middle;
-      else low = middle + 1;
-    }
-    return low;
-  };
-  // Names are in descending order.
-  return [first((other) => other <= name), first((other) => other < name)];
+  return [
+    firstPlace(ordered, ({ verboseName }) => verboseName <= name),
+    firstPlace(ordered, ({ verboseName }) => verboseName < name),
+  ];
 }
 
 /** The interface has no limit for searches (`docs/interface.md`, "Searches"). Ours is the page size of lists. */
 const MAX_HITS = 20;
 
 /** The three searches by whole words, ignoring case. All words of the query must occur. */
-function createWorldSearch(deps: {
-  seed: number;
-  population: Population;
-  records: Records;
-  pages: WorldPages;
-}) {
-  const { seed, population, records, pages } = deps;
-
-  function* matches(pattern: readonly RegExp[], rows: Iterable<FileRow>): Iterable<[FileRow, string]> {
-    for (const row of rows) {
+function createWorldSearch(
+  { settings: { seed }, population }: WorldParts,
+  records: Records,
+  pages: WorldPages,
+) {
+  /** The files whose page has all of the words, of which there must be one. */
+  function* matches(words: readonly string[], rows: Iterable<FileRow>): Iterable<[FileRow, string]> {
+    const patterns = words.map(wordPattern);
+    for (const row of patterns.length === 0 ? [] : rows) {
       const text = pages.text(row);
-      if (pattern.every((word) => word.test(text))) yield [row, text];
+      if (patterns.every((word) => word.test(text))) yield [row, text];
     }
   }
 
@@ -210,8 +198,7 @@ function createWorldSearch(deps: {
       const words = wordsIn(q);
       let before = (page - 1) * MAX_HITS;
       const hits: FileHitRecord[] = [];
-      if (words.length === 0) return hits;
-      for (const [row, text] of matches(words.map(wordPattern), population.files.ordered)) {
+      for (const [row, text] of matches(words, population.files.ordered)) {
         if (before-- > 0) continue;
         hits.push({ ...records.file(row), text: snippet(text, words, HIGHLIGHTED) });
         if (hits.length === MAX_HITS) break;
@@ -243,7 +230,7 @@ function createWorldSearch(deps: {
       const rows = population.files.ordered.filter(
         ({ version }) => version.project === project && version.slug === query.version,
       );
-      for (const [row, text] of words.length === 0 ? [] : matches(words.map(wordPattern), rows)) {
+      for (const [row, text] of matches(words, rows)) {
         const path = filePath(seed, row.id);
         const bare = path.replace(/\.html$/, "");
         hits.push({

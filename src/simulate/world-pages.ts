@@ -1,7 +1,6 @@
-import type { FileRow, Population } from "./population.ts";
+import type { FileRow } from "./population.ts";
 import { createRandom, hash, STREAM, sentence } from "./random.ts";
-import { filePath, pagePath } from "./records.ts";
-import type { WorldSettings } from "./settings.ts";
+import { filePath, pagePath, type WorldParts } from "./records.ts";
 
 /** A page of documentation, as the service's web server sends it. */
 export interface WorldPage {
@@ -13,13 +12,7 @@ export interface WorldPage {
 export type WorldPages = ReturnType<typeof createWorldPages>;
 
 /** The pages of the files. Two files with the same address have one page, as on a real server. */
-export function createWorldPages({
-  settings,
-  population,
-}: {
-  settings: WorldSettings;
-  population: Population;
-}) {
+export function createWorldPages({ settings, population }: WorldParts) {
   const { seed, missingPageShare, startAt } = settings;
   const edits = new Map<string, { edition: number; at: Date }>();
   let known: { revision: number; byPath: Map<string, FileRow> } | undefined;

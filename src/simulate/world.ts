@@ -9,7 +9,7 @@ import { createDeletions, createHappenings, createWorldEvents } from "./happenin
 import { createLocalDates, DAY, type Micros, SECOND } from "./local-dates.ts";
 import { createPopulation } from "./population.ts";
 import { createRandom, hash, type Random, STREAM } from "./random.ts";
-import { createRecords } from "./records.ts";
+import { createRecords, type WorldParts } from "./records.ts";
 import { settleWorld, type WorldOptions, type WorldSettings } from "./settings.ts";
 import { createTruth, type Truth } from "./truth.ts";
 import { createWorldCatalog } from "./world-catalog.ts";
@@ -28,9 +28,10 @@ export function createWorld(options: WorldOptions = {}) {
   const population = createPopulation(settings, startAt);
   const builds = createBuildStore(settings.builds + 1024);
   const lives = createBuildLives(settings);
-  const records = createRecords({ settings, dates, population, builds, lives });
+  const parts: WorldParts = { settings, dates, population, builds, lives };
+  const records = createRecords(parts);
   const events = createWorldEvents(seed, rates, startAt);
-  const pages = createWorldPages({ settings, population });
+  const pages = createWorldPages(parts);
   const deletions = createDeletions(population, builds);
   const happenings = createHappenings({ population, builds, deletions, addBuild });
   let now = startAt;
@@ -52,14 +53,6 @@ export function createWorld(options: WorldOptions = {}) {
     buildRevision++;
   }
 
-  function generateHistory(): void {
-    const random = createRandom(hash(seed, STREAM.history, 1));
-    const gap = DAY / (rates.builds > 0 ? rates.builds : settings.builds / 30);
-    for (let left = settings.builds; left > 0; left--) {
-      addBuild(Math.floor(startAt - (left - random.next()) * gap) - 1, random);
-    }
-  }
-
   function advanceTo(moment: Micros): void {
     if (!(moment > now)) return;
     events.runUntil(moment, (kind, at, random) => happenings[kind](at, random));
@@ -67,12 +60,13 @@ export function createWorld(options: WorldOptions = {}) {
     buildRevision++;
   }
 
-  generateHistory();
+  const random = createRandom(hash(seed, STREAM.history, 1));
+  const gap = DAY / (rates.builds > 0 ? rates.builds : settings.builds / 30);
+  for (let left = settings.builds; left > 0; left--) {
+    addBuild(Math.floor(startAt - (left - random.next()) * gap) - 1, random);
+  }
   const catalog = createWorldCatalog({
-    settings,
-    population,
-    builds,
-    lives,
+    parts,
     records,
     pages,
     now: () => now,
@@ -121,8 +115,7 @@ export function createWorld(options: WorldOptions = {}) {
       return file !== undefined;
     },
     page: pages.find,
-    truth: (): Truth =>
-      createTruth({ population, builds, lives, records, deletions: deletions.all, now: () => now }),
+    truth: (): Truth => createTruth(parts, records, deletions.all, () => now),
     catalog: (): Catalog => catalog,
   };
 }

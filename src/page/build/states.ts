@@ -104,38 +104,31 @@ function tellState({ state, from, seen, until }: StateSpan, moment: (ms: number)
 
 const stateWords = (state: string | null): string => (state === null ? "no state" : shorten(state, 14));
 
-/** One state of a build, in milliseconds since 1970: when it may have been in it, and when it surely was. */
-interface StateSpan {
-  readonly state: string | null;
-  /** The earliest moment; null where nothing is known. */
-  readonly from: number | null;
-  /** Seen in it at these moments, the first and the last. */
-  readonly seen: readonly number[];
-  /** Surely in it between these two; null where it was seen only once, and may have left at once. */
-  readonly surely: readonly [number, number] | null;
-  /** The latest moment; null where it may still be in it. */
-  readonly until: number | null;
-}
-
-/** The spans of the states that a build entered, in their order. */
-export function readLife({ transitions, open, state }: ExplainedBuild): StateSpan[] {
+/** When a build may have been in each state that it entered, and when it surely was; in milliseconds since 1970. */
+export function readLife({ transitions, open, state }: ExplainedBuild) {
   return transitions.map((transition, place) => {
     const next = transitions[place + 1];
     const first = momentMs(transition.not_after);
     const last =
       next === undefined ? open?.last_seen.asked_at : next.rule === "last_seen" ? next.not_before : null;
     const again = finite(last);
-    const isSeenAgain = again !== null && again > first;
+    const seen = again !== null && again > first ? ([first, again] as const) : ([first] as const);
     const isOver = next === undefined && state === "finished" && transition.to_state === "finished";
     return {
       state: transition.to_state,
+      /** The earliest moment; null where nothing is known. */
       from: finite(transition.not_before),
-      seen: isSeenAgain ? [first, again] : [first],
-      surely: isOver ? [first, Number.POSITIVE_INFINITY] : isSeenAgain ? [first, again] : null,
+      /** Seen in it at these moments, the first and the last. */
+      seen,
+      /** Null where it was seen only once, and may have left at once. */
+      surely: isOver ? ([first, Number.POSITIVE_INFINITY] as const) : seen.length === 2 ? seen : null,
+      /** The latest moment; null where it may still be in it. */
       until: finite(next === undefined ? open?.vanished_at : next.not_after),
     };
   });
 }
+
+type StateSpan = ReturnType<typeof readLife>[number];
 
 /** Postgres has infinite moments, and moments that JavaScript does not have. */
 function finite(text: string | null | undefined): number | null {

@@ -108,10 +108,7 @@ limit ${inline(MOST_FAILING)}`}`;
 
 /** The versions and formats, in the order of the list. */
 export function askForSeries(scope: ProjectScope): Question {
-  const {
-    subject: { id, mainVersion },
-    choice,
-  } = scope;
+  const { id, mainVersion } = scope.subject;
   const of = relation("dim_versions", "version");
   const broken = relation("failing_now", "failing");
   return ask("fact_builds")`
@@ -130,7 +127,7 @@ left join ${broken} on ${broken.project_id} = ${id} and ${broken.version_id} = s
   and ${broken.type} = series.type and ${broken.reference} is not distinct from series.reference
 order by is_main desc nulls last, is_failing desc, series.last_triggered_at desc nulls last, ${of.version_slug},
   series.version_id, series.type, series.reference${onPage`
-limit ${inline(choice.isAllSeries ? MOST_SERIES : FEW_SERIES)}`}`;
+limit ${inline(scope.choice.isAllSeries ? MOST_SERIES : FEW_SERIES)}`}`;
 }
 
 /** The last outcomes of listed series, the oldest first, by their rows. */
