@@ -128,7 +128,8 @@ export function renderBuildHit(row: Row, now: Date): Markup {
   const why = row.error_class === null ? "" : html`, ${kindLabel(row.error_class)}`;
   return html`<section class="block hit" id="build" aria-labelledby="build-t">
 ${outcomeSign(row.outcome)} <h2 id="build-t"><a href="${buildHref(id)}">Build ${foreign(id, 24)}</a></h2>
-<p class="note">${outcomeMark(row.outcome).word}${why} · ${targetWords(row.version_slug, row.type)} of ${projectLink(row.project_slug)} · ${age(row.triggered_at, now)} ago</p>
+<p class="note">${outcomeMark(row.outcome).word}${why}
+  · ${targetWords(row.version_slug, row.type)} of ${projectLink(row.project_slug)} · ${age(row.triggered_at, now)} ago</p>
 </section>`;
 }
 
