@@ -2,10 +2,16 @@ import { sql } from "drizzle-orm";
 import { grouped } from "../../base/text.ts";
 import { ask, type Question, relation, where } from "../../report/ask.ts";
 import { block, type Row } from "../parts/block.ts";
-import { type Count, differenceOf, renderCountChange, renderCountStep, renderPoints, countChange } from "../parts/changes.ts";
+import {
+  type Count,
+  differenceOf,
+  renderCountChange,
+  renderCountStep,
+  renderPoints,
+} from "../parts/changes.ts";
 import { html, type Markup, percent } from "../parts/html.ts";
 import { dateOf, daysName, type Period } from "../parts/period.ts";
-import { CHOSEN, daysAndTurns, plainOf, type TrendsScope, momentWithin } from "./trends-scope.ts";
+import { CHOSEN, daysAndTurns, momentWithin, plainOf, type TrendsScope } from "./trends-scope.ts";
 
 const streak = relation("recoveries");
 
