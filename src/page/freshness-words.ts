@@ -28,9 +28,8 @@ export function renderAge(freshness: Freshness, now: Date): Markup {
   );
 }
 
-function link(kind: MarkKind, word: string, words: Markup): Markup {
-  return html`<a class="fresh ${kind}" href="/mirror">${mark(kind, word)}<span>${words}</span></a>`;
-}
+const link = (kind: MarkKind, word: string, words: Markup): Markup =>
+  html`<a class="fresh ${kind}" href="/mirror">${mark(kind, word)}<span>${words}</span></a>`;
 
 /** What limits the figures of every page, above them. Nothing where all is well. */
 export function renderLimits(freshness: Freshness, now: Date): Markup {

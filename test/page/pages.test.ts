@@ -25,7 +25,7 @@ describe("every page", () => {
   /** Beside the hostile names of the mirror, what a reader may send. */
   const SENT = encodeURIComponent(`"><script>x</script>\u202e\0`);
   it.each([
-    `/?why=${SENT}&show=x&page=-1`,
+    `/?why=${encodeURIComponent('"><script>x')}&show=x&page=-1`,
     `/trends?type=${encodeURIComponent("<b>html</b>")}`,
     `/trends?type=${SENT}`,
     "/projects?sort=name",

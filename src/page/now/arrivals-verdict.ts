@@ -88,13 +88,11 @@ export function arrivalWords({ arrivals, now }: Silence): string | null {
 export const isSilent = ({ kind }: { readonly kind: string }): boolean => kind === "quiet" || kind === "few";
 
 /** `02:10`, with its day where that is not within a day. */
-export function sinceWords({ lastBuildAt }: Arrivals, now: Date): string {
-  return now.getTime() - lastBuildAt < DAY_MS ? clockWords(lastBuildAt) : when(lastBuildAt, now);
-}
+export const sinceWords = ({ lastBuildAt }: Arrivals, now: Date): string =>
+  now.getTime() - lastBuildAt < DAY_MS ? clockWords(lastBuildAt) : when(lastBuildAt, now);
 
-function usuallyWords({ usual, gapMs }: Arrivals): string {
-  return `Usually ${grouped(usual)} arrive ${gapMs > DAY_MS ? "in a day" : "by now"}.`;
-}
+const usuallyWords = ({ usual, gapMs }: Arrivals): string =>
+  `Usually ${grouped(usual)} arrive ${gapMs > DAY_MS ? "in a day" : "by now"}.`;
 
 function arrivalRange(
   { fewest, most, daysKnown, longestGapMs, lastBuildAt, lookedAt, gapMs }: Arrivals,

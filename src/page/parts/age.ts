@@ -23,9 +23,7 @@ export function span(ms: number): string {
 }
 
 /** A moment for people: `22 Nov 01:12`, with its year where that is not the year of `now`. In UTC. */
-export function when(ms: number, now: Date): string {
-  return `${dayWords(ms, now)} ${clockWords(ms)}`;
-}
+export const when = (ms: number, now: Date): string => `${dayWords(ms, now)} ${clockWords(ms)}`;
 
 /** The UTC day of a moment: `22 Nov`, with its year where that is not the year of `now`. */
 export function dayWords(ms: number, now: Date): string {
@@ -35,14 +33,10 @@ export function dayWords(ms: number, now: Date): string {
 }
 
 /** The UTC time of a moment: `01:12`. */
-export function clockWords(ms: number): string {
-  return new Date(ms).toISOString().slice(11, 16);
-}
+export const clockWords = (ms: number): string => new Date(ms).toISOString().slice(11, 16);
 
 /** The UTC time of a moment with its seconds: `01:12:30`. */
-export function secondWords(ms: number): string {
-  return new Date(ms).toISOString().slice(11, 19);
-}
+export const secondWords = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
 
 /** How long ago a moment was, as text; null where it is not known. */
 export function agoWords(moment: unknown, now: Date): string | null {
@@ -51,14 +45,11 @@ export function agoWords(moment: unknown, now: Date): string | null {
 }
 
 /** How long ago a moment of Postgres was, with the moment itself behind it; a dash where there is none. */
-export function age(moment: unknown, now: Date): Markup {
-  return timeTag(moment, now, (ms) => span(now.getTime() - ms));
-}
+export const age = (moment: unknown, now: Date): Markup =>
+  timeTag(moment, now, (ms) => span(now.getTime() - ms));
 
 /** A moment of Postgres for people, such as `22 Nov 01:12`; a dash where there is none. */
-export function momentTag(text: unknown, now: Date): Markup {
-  return timeTag(text, now, (ms) => when(ms, now));
-}
+export const momentTag = (text: unknown, now: Date): Markup => timeTag(text, now, (ms) => when(ms, now));
 
 function timeTag(text: unknown, now: Date, words: (ms: number) => string): Markup {
   if (text === null || text === undefined) return html`<span class="quiet">–</span>`;

@@ -18,9 +18,8 @@ export function readQuery(url: string, now: Date): URLSearchParams {
 const MOST_LENGTH = 200;
 
 /** A choice as a text, trimmed and cut, without the zero characters that Postgres refuses; an empty one is none. */
-export function readText(query: URLSearchParams, name: string): string | undefined {
-  return query.get(name)?.replaceAll("\0", "").trim().slice(0, MOST_LENGTH) || undefined;
-}
+export const readText = (query: URLSearchParams, name: string): string | undefined =>
+  query.get(name)?.replaceAll("\0", "").trim().slice(0, MOST_LENGTH) || undefined;
 
 export interface Chip {
   readonly label: string;

@@ -34,9 +34,8 @@ const TEXT_LENGTH = 80;
  * Foreign text for a page: cut, without control characters that a browser would obey, and with its own text
  * direction, so that an Arabic name does not turn the line around it.
  */
-export function foreign(text: string, maxLength = TEXT_LENGTH): Markup {
-  return html`<bdi>${shorten(text, maxLength)}</bdi>`;
-}
+export const foreign = (text: string, maxLength = TEXT_LENGTH): Markup =>
+  html`<bdi>${shorten(text, maxLength)}</bdi>`;
 
 /** The same text for attributes and titles, without markup. */
 export function shorten(text: string, maxLength = TEXT_LENGTH): string {
@@ -67,9 +66,8 @@ const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "e
 export const countWord = (count: number): string => NUMBERS[count] ?? grouped(count);
 
 /** Lists of the service by what they hold: `the lists of users, files`. */
-export function listsOf(resources: readonly string[]): string {
-  return `the ${resources.length === 1 ? "list" : "lists"} of ${resources.map((name) => `${name}s`).join(", ")}`;
-}
+export const listsOf = (resources: readonly string[]): string =>
+  `the ${resources.length === 1 ? "list" : "lists"} of ${resources.map((name) => `${name}s`).join(", ")}`;
 
 /** What was built: `latest · html`. */
 export function targetWords(version: unknown, type: unknown): string {
@@ -85,6 +83,5 @@ export function slugWords(slug: unknown): Markup {
 }
 
 /** Foreign text for an XML document, cut. XML allows two characters less than HTML does. */
-export function xmlText(text: string, maxLength?: number): string {
-  return shorten(text, maxLength).replace(/[\ufffe\uffff]/g, "\ufffd");
-}
+export const xmlText = (text: string, maxLength?: number): string =>
+  shorten(text, maxLength).replace(/[\ufffe\uffff]/g, "\ufffd");

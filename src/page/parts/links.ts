@@ -18,9 +18,7 @@ export function feedHref(slug?: string): string {
 }
 
 /** The address of a project's badge. */
-export function badgeHref(slug: string): string {
-  return `/badge/${encodeURIComponent(slug.toWellFormed())}.svg`;
-}
+export const badgeHref = (slug: string): string => `/badge/${encodeURIComponent(slug.toWellFormed())}.svg`;
 
 export function buildHref(id: string): string {
   const segment = encodeURIComponent(id.toWellFormed());
@@ -73,19 +71,16 @@ export function segmentAfter(prefix: string, url: string): string | null {
 }
 
 /** A project by its slug. */
-export function projectLink(slug: unknown): Markup {
-  return html`<a href="${projectHref(String(slug))}">${slugWords(slug)}</a>`;
-}
+export const projectLink = (slug: unknown): Markup =>
+  html`<a href="${projectHref(String(slug))}">${slugWords(slug)}</a>`;
 
 /** A build by its id. */
-export function buildLink(id: unknown): Markup {
-  return html`<a href="${buildHref(String(id))}">${foreign(String(id), 24)}</a>`;
-}
+export const buildLink = (id: unknown): Markup =>
+  html`<a href="${buildHref(String(id))}">${foreign(String(id), 24)}</a>`;
 
 /** What was built, beside the name of its project. */
-export function targetTag(row: { readonly version_slug?: unknown; readonly type?: unknown }): Markup {
-  return html`<span class="target">${targetWords(row.version_slug, row.type)}</span>`;
-}
+export const targetTag = (row: { readonly version_slug?: unknown; readonly type?: unknown }): Markup =>
+  html`<span class="target">${targetWords(row.version_slug, row.type)}</span>`;
 
 /**
  * The scheme, host and port under which the reader asked. The server has checked the host. A proxy that ends

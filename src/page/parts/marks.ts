@@ -66,9 +66,8 @@ const STROKES = {
 type IconName = keyof typeof STROKES;
 
 /** An icon, as high as the text around it. It says nothing by itself: words stand beside it. */
-export function icon(name: IconName): Markup {
-  return html`<svg class="i" aria-hidden="true"><use href="#i-${name}"/></svg>`;
-}
+export const icon = (name: IconName): Markup =>
+  html`<svg class="i" aria-hidden="true"><use href="#i-${name}"/></svg>`;
 
 /** What a page needs once: the icons, and the patterns `hatch`, `hatch-bad` and `dots` of the charts. */
 export const SPRITE: Markup = html`<svg class="sprite" aria-hidden="true" focusable="false">

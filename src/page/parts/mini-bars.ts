@@ -47,9 +47,8 @@ export function countsBySpan(spans: readonly Span[], byDay: ReadonlyMap<number, 
 }
 
 /** The largest count a day of some spans. */
-export function mostADay(spans: readonly Span[], counts: readonly number[]): number {
-  return Math.max(0, ...spans.map(({ days }, place) => (counts[place] ?? 0) / days));
-}
+export const mostADay = (spans: readonly Span[], counts: readonly number[]): number =>
+  Math.max(0, ...spans.map(({ days }, place) => (counts[place] ?? 0) / days));
 
 const HEIGHT = 34;
 

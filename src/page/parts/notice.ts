@@ -62,9 +62,8 @@ export function faultNotice(title: string, words: string, path: string, requestI
 }
 
 /** Links to projects that may be meant. */
-export function nearestLinks(slugs: readonly string[]): Link[] {
-  return slugs.map((slug) => ({ href: projectHref(slug), words: foreign(slug) }));
-}
+export const nearestLinks = (slugs: readonly string[]): Link[] =>
+  slugs.map((slug) => ({ href: projectHref(slug), words: foreign(slug) }));
 
 /** The two meanings of a name that a project and a build have. */
 export function eitherLinks(name: string): Link[] {

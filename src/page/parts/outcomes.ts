@@ -22,9 +22,8 @@ export interface Kind {
 }
 
 /** The outcomes of each span, from rows by day. */
-export function outcomesBySpan(rows: readonly Row[], period: Period): SpanOutcomes[] {
-  return spansOf(period).map((span) => ({ ...span, outcomes: outcomesOf(rows, span) }));
-}
+export const outcomesBySpan = (rows: readonly Row[], period: Period): SpanOutcomes[] =>
+  spansOf(period).map((span) => ({ ...span, outcomes: outcomesOf(rows, span) }));
 
 /** The outcomes of some days, from rows by day; null where no row says anything. */
 export function outcomesOf(rows: readonly Row[], days: Days | null): Outcomes | null {
@@ -64,9 +63,8 @@ export function kindsOf(rows: readonly Row[], { first, last }: Days): Kind[] {
 }
 
 /** A column of rows by day, by the number of the day. */
-export function byDay(rows: readonly Row[], column: string): Map<number, number> {
-  return new Map(rows.map((row) => [dayNumber(row.day), Number(row[column] ?? 0)]));
-}
+export const byDay = (rows: readonly Row[], column: string): Map<number, number> =>
+  new Map(rows.map((row) => [dayNumber(row.day), Number(row[column] ?? 0)]));
 
 /** Among sixty spans some lie outside of a 95 % interval by chance; 1.6 times as wide, it is one of 99.8 %. */
 const WIDER = 1.6;

@@ -90,19 +90,13 @@ export const shortenPeriod = (period: Period, most: number): Period =>
 const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
 /** A day as Postgres writes it: 2026-11-03. */
-export function dayText(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
-}
+export const dayText = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
 /** The number of a day that Postgres wrote. */
-export function dayNumber(text: unknown): number {
-  return dayOf(Date.parse(String(text)));
-}
+export const dayNumber = (text: unknown): number => dayOf(Date.parse(String(text)));
 
 /** A day for people: `3 Nov`. */
-export function dayName(day: number, now: Date): string {
-  return dayWords(day * DAY_MS, now);
-}
+export const dayName = (day: number, now: Date): string => dayWords(day * DAY_MS, now);
 
 /** Days for people: `8–21 Nov`, `25 Oct – 7 Nov`, or one day. */
 export function daysName({ first, last }: Days, now: Date): string {
@@ -113,9 +107,8 @@ export function daysName({ first, last }: Days, now: Date): string {
 }
 
 /** How long a period is, for a sentence: `14 days`, `one day`. */
-export function lengthWords(days: number): string {
-  return days === 1 ? "one day" : `${days.toLocaleString("en-US")} days`;
-}
+export const lengthWords = (days: number): string =>
+  days === 1 ? "one day" : `${days.toLocaleString("en-US")} days`;
 
 const date = relation("dim_dates");
 

@@ -38,14 +38,12 @@ ${body}
 }
 
 /** A line from side to side: a tick of the axis, or its base. */
-export function levelLine(y: Place, kind: "grid" | "base" = "grid"): Markup {
-  return html`<line class="${kind}" x1="0" x2="100%" y1="${y}" y2="${y}"/>`;
-}
+export const levelLine = (y: Place, kind: "grid" | "base" = "grid"): Markup =>
+  html`<line class="${kind}" x1="0" x2="100%" y1="${y}" y2="${y}"/>`;
 
 /** A line from the top down: where something begins. */
-export function uprightLine(x: Place, height: number, kind: "cut" | "grid" = "cut"): Markup {
-  return html`<line class="${kind}" x1="${x}" x2="${x}" y1="0" y2="${height}"/>`;
-}
+export const uprightLine = (x: Place, height: number, kind: "cut" | "grid" = "cut"): Markup =>
+  html`<line class="${kind}" x1="${x}" x2="${x}" y1="0" y2="${height}"/>`;
 
 /** A bar of a chart; its place and width come from the axis. */
 export function drawBar(
@@ -58,9 +56,8 @@ export function drawBar(
 }
 
 /** What the marks of a chart mean, in a line below it. */
-export function renderKey(entries: readonly (Markup | string)[]): Markup {
-  return html`<p class="key">${entries}</p>`;
-}
+export const renderKey = (entries: readonly (Markup | string)[]): Markup =>
+  html`<p class="key">${entries}</p>`;
 
 /** An entry of a key: a drawing in a box of `size`, and its meaning. */
 export function keyEntry(

@@ -26,14 +26,12 @@ export const readRising = (rows: readonly Row[]) =>
 export type RisingLine = ReturnType<typeof readRising>[number];
 
 /** What a line says, without the name of its class, which says less: `No module named 'foo'`. */
-export function sayingOf(line: string, most = 90): string {
-  return shorten(line.replace(/^(?:\w+\.)*(?:\w*(?:Error|Exception)|ERROR|error|fatal): (?=.)/, ""), most);
-}
+export const sayingOf = (line: string, most = 90): string =>
+  shorten(line.replace(/^(?:\w+\.)*(?:\w*(?:Error|Exception)|ERROR|error|fatal): (?=.)/, ""), most);
 
 /** `03:10` of today, else with its day. */
-export function sinceWords({ since }: RisingLine, now: Date): string {
-  return new Date(since).getUTCDate() === now.getUTCDate() ? clockWords(since) : when(since, now);
-}
+export const sinceWords = ({ since }: RisingLine, now: Date): string =>
+  new Date(since).getUTCDate() === now.getUTCDate() ? clockWords(since) : when(since, now);
 
 /** `“No module named 'foo'” began at 03:10 and hit 40 projects`; where it came before, how often. */
 export function risingWords(one: RisingLine, now: Date): string {

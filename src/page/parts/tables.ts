@@ -96,10 +96,7 @@ export function renderFoldTable(
 }
 
 /** A head of a column of numbers, or of words. */
-export function headCell(words: string, kind: "num" | "" = ""): Markup {
-  return html`<th scope="col"${kind === "" ? "" : html` class="${kind}"`}>${words}</th>`;
-}
+export const headCell = (words: string, kind: "num" | "" = ""): Markup =>
+  html`<th scope="col"${kind === "" ? "" : html` class="${kind}"`}>${words}</th>`;
 
-export function numberCell(words: string | number): Markup {
-  return html`<td class="num">${words}</td>`;
-}
+export const numberCell = (words: string | number): Markup => html`<td class="num">${words}</td>`;
