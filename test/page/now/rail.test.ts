@@ -19,11 +19,7 @@ async function draw(
     of: { short: "24 h", words: "last 24 hours" },
     facts: { finishedLately: 9 },
   };
-  const [scope, verdict] = [{ at: AT }, said] as unknown as [
-    Parameters<typeof why.draw>[1],
-    Parameters<typeof why.draw>[2],
-  ];
-  return String(await why.draw(found, scope, verdict)?.body);
+  return String(await why.draw(found, { at: AT } as never, said as never)?.body);
 }
 const widths = (drawn: string) =>
   [...drawn.matchAll(/<rect class="m-bad" width="([^"]*)"/g)].map(([, width]) => width);

@@ -2,7 +2,13 @@ import { describe, expect, it } from "vitest";
 import { counted } from "../../../src/base/text.ts";
 import { percent, shorten, targetWords, wholePercent } from "../../../src/page/parts/html.ts";
 import { kindLabel } from "../../../src/page/parts/kinds.ts";
-import { buildHref, projectHref, segmentAfter, withQuery } from "../../../src/page/parts/links.ts";
+import {
+  buildHref,
+  projectHref,
+  segmentAfter,
+  webAddress,
+  withQuery,
+} from "../../../src/page/parts/links.ts";
 
 describe("percent", () => {
   it.each([
@@ -63,6 +69,23 @@ describe("a link", () => {
     expect(segmentAfter("/project/", "http://localhost/project/a/b")).toBeNull();
     expect(segmentAfter("/project/", "http://localhost/project/%ff")).toBeNull();
     expect(segmentAfter("/project/", "http://localhost/project/pip/")).toBe("pip");
+  });
+});
+
+describe("an address of the service", () => {
+  it.each([
+    ["https://docs.example.org/api/", null, "https://docs.example.org/api/"],
+    ["http//docs.example.org/", null, "http://docs.example.org/"],
+    ["/projects/pip/", "https://docs.example.org/", "https://docs.example.org/projects/pip/"],
+    ["/projects/pip/", null, null],
+    ["javascript:alert(1)", "https://docs.example.org/", null],
+    ["data:text/html,x", null, null],
+    ["https://user:secret@docs.example.org/", null, null],
+    ["  ", "https://docs.example.org/", null],
+    [null, "https://docs.example.org/", null],
+    [`https://docs.example.org/${"x".repeat(3000)}`, null, null],
+  ])("%j below %j leads to %j", (text, base, href) => {
+    expect(webAddress(text, base ?? undefined)).toBe(href);
   });
 });
 

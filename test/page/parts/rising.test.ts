@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { readRising, risingWords, sayingOf } from "../../../src/page/parts/rising.ts";
 import type { BlockRow } from "../../support/block-offers.ts";
 import { openMirrorPages } from "../../support/mirror-pages.ts";
 import { seedDays } from "../../support/seeded-days.ts";
@@ -42,4 +43,27 @@ it("a line rises that is new, or comes more often than chance explains, in five 
 it("a line that came as often on each of few days does not rise, and in less than a week none does", async () => {
   expect(await risenOf(12, failing("alpha", 3, 11, 8))).toEqual([]);
   expect(await risenOf(7, failing("alpha", 0, 6, 50))).toEqual([]);
+});
+
+const rowOf = (failures: number, failures_before: number) => ({
+  error_line_id: "1",
+  error_line: "ModuleNotFoundError: No module named 'foo'",
+  projects: 40,
+  failures,
+  failures_before,
+  since: "2026-11-22 03:10:00+00",
+  first_build_id: "7",
+});
+const NOW = new Date("2026-11-22T12:00:00Z");
+
+it("a line that rises is named by what it says, without the class of its exception", () => {
+  const [one] = readRising([rowOf(52, 0)]);
+  expect(one && risingWords(one, NOW)).toBe("“No module named 'foo'” began at 03:10 and hit 40 projects");
+  const [again] = readRising([rowOf(52, 3)]);
+  expect(again && risingWords(again, NOW)).toBe(
+    "“No module named 'foo'” rises: it hit 40 projects since 03:10",
+  );
+  expect(
+    ["a.b.ConfigError: no x", "fatal: no x", "error:", "make: no x"].map((line) => sayingOf(line)),
+  ).toEqual(["no x", "no x", "error:", "make: no x"]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readPageNumber, renderPager, shownPages } from "../../../src/page/parts/choices.ts";
+import { nearestChoices, readPageNumber, renderPager, shownPages } from "../../../src/page/parts/choices.ts";
 import { textOf } from "../../support/page-text.ts";
 
 const FACTS = { path: "/projects", kept: { q: "a&b" }, perPage: 25, noun: "project" };
@@ -53,4 +53,23 @@ describe("the pager", () => {
     expect(last).not.toContain('rel="next"');
     expect(String(await renderPager({ ...FACTS, page: 1, total: 1060 }))).not.toContain('rel="prev"');
   });
+});
+
+const LABELS = { good: "Good", main: "Main docs fail", stuck: "Stuck builds" };
+const near = (wrong: string) =>
+  nearestChoices(wrong, Object.keys(LABELS) as (keyof typeof LABELS)[], (name) => LABELS[name]);
+
+it.each([
+  ["godo", ["good"]],
+  ["main docs fial", ["main"]],
+  ["Stuck build", ["stuck"]],
+  ["xyzzyxyzzyxyzzy", []],
+])("%j may mean %j, by a value or by its label, each once", (wrong, choices) => {
+  expect(near(wrong)).toEqual(choices);
+});
+
+it("a value that is the label of another means itself", () => {
+  expect(nearestChoices("swap", ["swap", "other"], (name) => (name === "other" ? "swap" : "else"))).toEqual([
+    "swap",
+  ]);
 });
