@@ -143,7 +143,9 @@ export const VERDICTS = [
   {
     // A service may compute `next` from a count that is too small, or cut a page. One page more shows it.
     name: "end not shown",
-    when: "`next` is null, but the page is full; or it shows something new, and ends elsewhere than its count says, or an earlier page was short with a next one",
+    when:
+      "`next` is null, but the page is full; or it shows something new, and ends elsewhere than its count says, or " +
+      "an earlier page was short with a next one",
     applies(facts) {
       const { count, isFull, isEcho, hasShortPages, countedTo } = facts;
       const isDoubtful = hasShortPages || (countedTo !== null && placesOf(facts) !== countedTo);
@@ -200,7 +202,9 @@ export const VERDICTS = [
     // The fixed order is only an assumption, but two readings with different borders confirm it: the second found
     // nothing that the first had missed. Higher ids are those of records that came meanwhile.
     name: "two proven passes",
-    when: "this pass and the one before are proven, each new id of this pass is above the highest one that was known before them, and no more places are unseen than such ids came, or pages were short with a next one",
+    when:
+      "this pass and the one before are proven, each new id of this pass is above the highest one that was known " +
+      "before them, and no more places are unseen than such ids came, or pages were short with a next one",
     applies: (facts) =>
       facts.provenPasses > 1 &&
       facts.freshOld === 0 &&
@@ -210,7 +214,9 @@ export const VERDICTS = [
   {
     // The order may not be fixed, but the second reading found nothing new, and there is no place for more.
     name: "count met, nothing new",
-    when: "the pass has no new id; and either all its pages had anchors and it has an id for each place, or no place is unseen, and `total_count` never changed and says the same",
+    when:
+      "the pass has no new id; and either all its pages had anchors and it has an id for each place, or no place is " +
+      "unseen, and `total_count` never changed and says the same",
     applies: (facts) => facts.fresh === 0 && (isMetByPass(facts) || isMetAtRest(facts)),
     outcome: "whole",
   },
