@@ -70,29 +70,23 @@ export function createDeletions(population: Population, builds: BuildStore) {
   };
 }
 
-type Deletions = ReturnType<typeof createDeletions>;
-
 type Happening = (at: Micros, random: Random) => void;
 
 /** The effect of each kind of event on the world. An event without anything to change has no effect. */
-export function createHappenings(deps: {
-  population: Population;
-  builds: BuildStore;
-  deletions: Deletions;
-  addBuild: Happening;
-}): Record<EventKind, Happening> {
-  const { population, builds, deletions, addBuild } = deps;
+export function createHappenings(
+  population: Population,
+  builds: BuildStore,
+  deletions: ReturnType<typeof createDeletions>,
+  addBuild: Happening,
+): Record<EventKind, Happening> {
   const { users, projects, versions, files } = population;
 
-  function toOne<T>(
-    roster: { readonly ordered: readonly T[] },
-    act: (row: T, at: Micros, random: Random) => void,
-  ) {
-    return (at: Micros, random: Random): void => {
+  const toOne =
+    <T>(roster: { readonly ordered: readonly T[] }, act: (row: T, ...when: Parameters<Happening>) => void) =>
+    (at: Micros, random: Random): void => {
       const row = roster.ordered[random.int(roster.ordered.length)];
       if (row !== undefined) act(row, at, random);
     };
-  }
 
   return {
     builds: addBuild,

@@ -33,7 +33,7 @@ export function createWorld(options: WorldOptions = {}) {
   const events = createWorldEvents(seed, rates, startAt);
   const pages = createWorldPages(parts);
   const deletions = createDeletions(population, builds);
-  const happenings = createHappenings({ population, builds, deletions, addBuild });
+  const happenings = createHappenings(population, builds, deletions, addBuild);
   let now = startAt;
   let buildRevision = 0;
 

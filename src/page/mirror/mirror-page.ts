@@ -1,7 +1,7 @@
 import { counted, grouped } from "../../base/text.ts";
 import { askFor } from "../../report/ask.ts";
 import { agoWords, clockWords, DAY_MS, momentMs, span, when } from "../parts/age.ts";
-import { type BlockPage, drawBlocks, filesOf, part, type Row } from "../parts/block.ts";
+import { type BlockPage, drawBlocks, filesOf, part, type Row, sumIn } from "../parts/block.ts";
 import type { Address, Drawing } from "../parts/document.ts";
 import { countWord, html, listsOf, type Markup, shorten } from "../parts/html.ts";
 import { mark } from "../parts/marks.ts";
@@ -77,20 +77,17 @@ function withCode(text: string): Markup {
   return html`${text.split("`").map((part, place) => (place % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
 
-const sumOf = (rows: readonly Row[], name: string): number =>
-  rows.reduce((all, row) => all + Number(row[name] ?? 0), 0);
-
 function renderMirrorFigures(answers: Answers, now: Date): Markup {
   const sync = answers.runs.find(({ kind, status }) => kind !== "watch" && status !== "running");
-  const stored = sumOf(answers.quarantine, "records");
-  const broken = sumOf(answers.references, "broken");
+  const stored = sumIn(answers.quarantine, "records");
+  const broken = sumIn(answers.references, "broken");
   const ago = agoWords(sync?.started_at, now);
   return renderFigures(
     [
       {
         label: "Records",
-        value: grouped(sumOf(answers.lists, "records")),
-        note: `${grouped(sumOf(answers.lists, "deleted_records"))} more are gone upstream`,
+        value: grouped(sumIn(answers.lists, "records")),
+        note: `${grouped(sumIn(answers.lists, "deleted_records"))} more are gone upstream`,
       },
       {
         label: "Could not be stored",
@@ -122,7 +119,7 @@ function referenceWords(rows: readonly Row[]): string {
   const target = rows[0]?.target_resource;
   if (rows.every((row) => row.status === "gone" && row.target_resource === target) && target !== null)
     return `all to ${String(target)}s that are gone`;
-  const pending = sumOf(
+  const pending = sumIn(
     rows.filter(({ status }) => status === "pending"),
     "broken",
   );
@@ -185,7 +182,7 @@ function cautionsOf({ lists, runs }: Answers, { trouble }: Freshness, now: Date)
     .filter(({ deficit }) => Number(deficit ?? 0) > 0)
     .map(({ resource, deficit }) => counted(Number(deficit), String(resource)));
   const repaired = Number(lists[0]?.facts_repaired ?? 0);
-  const ahead = sumOf(lists, "builds_dated_ahead");
+  const ahead = sumIn(lists, "builds_dated_ahead");
   const cautions = [
     trouble !== null && `The last run did not succeed: ${shorten(trouble, ERROR_LENGTH)}.`,
     watch === undefined && `Nothing watches the builds: ${UNWATCHED}`,

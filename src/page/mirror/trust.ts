@@ -1,7 +1,7 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, inline, onPage, pick, relation } from "../../report/ask.ts";
 import { age } from "../parts/age.ts";
-import { block, type Empty, type Row } from "../parts/block.ts";
+import { block, type Empty, type Row, sumIn } from "../parts/block.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { askForCounts, isOfWeek, wordsOf } from "./runs.ts";
@@ -53,7 +53,7 @@ export const references = block({
   draw: ({ rows }, { now }) =>
     shortList(rows, now, {
       title: "Broken references",
-      total: rows.reduce((sum, { broken }) => sum + Number(broken), 0),
+      total: sumIn(rows, "broken"),
       note: "A record points to another that the mirror does not have.",
       empty: ["none", "None.", "Every record that another points to is in the mirror."],
       what: ({ resource, field, target_resource, broken, targets }) => {
@@ -82,7 +82,7 @@ export const quarantine = block({
   draw: ({ rows, counts }, { now }) =>
     shortList(rows, now, {
       title: "Could not be stored",
-      total: rows.reduce((sum, { records }) => sum + Number(records), 0),
+      total: sumIn(rows, "records"),
       note: "docmirror quarantine shows each, and tries it again.",
       empty: [
         "none",

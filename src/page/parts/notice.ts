@@ -4,20 +4,6 @@ import { foreign, html, type Markup } from "./html.ts";
 import { buildHref, type Link, projectHref, renderLinks } from "./links.ts";
 import { renderVerdict } from "./verdict.ts";
 
-export interface EmptyFacts {
-  readonly kind: Empty[0];
-  /** The state in some words, such as "None found." */
-  readonly strong: string;
-  /** With `none` it says how much was looked at; else what to do. */
-  readonly say: Markup | string;
-  /** Where to go on: links. @default none */
-  readonly ways?: readonly Link[];
-}
-
-/** The same as `renderNoRows`, for answers that say more than that. */
-export const renderEmpty = ({ kind, strong, say, ways = [] }: EmptyFacts): Markup =>
-  renderNoRows(kind, strong, say, ways);
-
 /**
  * A page whose choice leaves nothing: that says nothing about builds. `name` is that of the page, `evidence` what the sentence
  * does not say; `empty` says what was chosen, and where to go on.

@@ -6,7 +6,7 @@ import { momentMs, momentTag, when } from "../parts/age.ts";
 import { askEach, block, type Empty, type Row, renderNoRows } from "../parts/block.ts";
 import { foreign, html, type Markup, shorten, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { type Query, renderLinks } from "../parts/links.ts";
+import { meantLinks, type Query, renderLinks } from "../parts/links.ts";
 import { type MarkKind, mark } from "../parts/marks.ts";
 import { renderKey } from "../parts/plot.ts";
 import { linkStrip, type StripBuild } from "../parts/series.ts";
@@ -202,10 +202,11 @@ function noBuilds(
     "No build matches.",
     say,
     [
-      ...nearest.map((name) => ({
-        href: href({ version: name, type: name === version ? undefined : type }),
-        words: html`Did you mean ${foreign(name, 40)}?`,
-      })),
+      ...meantLinks(
+        nearest,
+        (name) => href({ version: name, type: name === version ? undefined : type }),
+        (name) => foreign(name, 40),
+      ),
       { href: href({}), words: `All ${counted(all, "build")}` },
     ],
   ];

@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { askEach, type Row } from "../parts/block.ts";
+import { askEach, countIn, type Row } from "../parts/block.ts";
 import { isKnownTime } from "../parts/bounds.ts";
 import type { Query } from "../parts/links.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
@@ -65,10 +65,8 @@ export const OWN = { slug: null, id: null };
 export const NEWEST = sql`${build.triggered_on} desc nulls last, ${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
 export const isOf = ({ subject }: ProjectScope): SQL => sql`${build.project_id} = ${subject.id}`;
 
-/** A number of the first row of an answer; 0 without one. */
-export function numberOf(rows: readonly Row[], column: string): number {
-  return Number(rows[0]?.[column] ?? 0);
-}
+/** A number of the first row of an answer. */
+export const numberOf = (rows: readonly Row[], column: string): number => countIn(rows[0], column);
 
 // What the verdict and a block both ask.
 

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, relation } from "../../report/ask.ts";
 import { dayAxis, drawDates, spansOf } from "../parts/axes.ts";
-import { block } from "../parts/block.ts";
+import { block, sumIn } from "../parts/block.ts";
 import { html } from "../parts/html.ts";
 import { dayNumber, daysName } from "../parts/period.ts";
 import { drawBar, drawPlot, levelLine, renderKey, swatch } from "../parts/plot.ts";
@@ -28,8 +28,7 @@ order by day`,
     };
   },
   draw({ rows }, { period, type, now }) {
-    const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
-    const [hours, known] = [sum("hours"), sum("known")];
+    const [hours, known] = [sumIn(rows, "hours"), sumIn(rows, "known")];
     const byDay = new Map(
       rows
         .filter((row) => Number(row.known) > 0)

@@ -3,7 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, pick, relation } from "../../report/ask.ts";
 import { dayAxis, drawDates, type Span } from "../parts/axes.ts";
-import { block, type Empty, type Row } from "../parts/block.ts";
+import { block, type Empty, type Row, sumIn } from "../parts/block.ts";
 import {
   type Bound,
   boundList,
@@ -190,7 +190,6 @@ group by hour
 order by hour`,
   }),
   draw({ rows }, { period, now }) {
-    const sum = (name: string) => rows.reduce((all, row) => all + Number(row[name]), 0);
     const hours = rows.filter((row) => Number(row.known) > 0);
     return {
       title: "Waiting by hour of the day",
@@ -201,8 +200,8 @@ order by hour`,
           label: `${String(row.hour).padStart(2, "0")}:00`,
           bound: boundOf(row, "queued_p50"),
         })),
-        sum("known"),
-        sum("finished"),
+        sumIn(rows, "known"),
+        sumIn(rows, "finished"),
       ),
     };
   },
