@@ -55,8 +55,7 @@ export async function findFeedEvents(tx: TransactionSql, project?: string): Prom
 export async function hasProject(tx: TransactionSql, slug: string): Promise<boolean> {
   // No text of Postgres has this character.
   if (slug.includes("\0")) return false;
-  const found = await tx`select from report.dim_projects where project_slug = ${slug} limit 1`;
-  return found.length > 0;
+  return (await tx`select from report.dim_projects where project_slug = ${slug} limit 1`).length > 0;
 }
 
 /** When the figures were computed last; null when they never were. */
