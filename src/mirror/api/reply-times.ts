@@ -30,10 +30,7 @@ export function cacheAgeMs(age: string | undefined): number {
   return Math.min(Number(age) + 1, 366 * 86_400) * 1000;
 }
 
-/**
- * Narrows the difference of the clocks with each reply: the service read its own after the request was sent and before the
- * reply arrived. When no difference fits all replies, a clock was set, and learning starts again from the latest reply.
- */
+/** Each reply narrows it: the service read its clock meanwhile. When no difference fits all, a clock was set: it starts again. */
 export function createClockDifference() {
   let known: ClockAhead | null = null;
   return {

@@ -55,10 +55,7 @@ export function retryWaitMs(error: UpstreamError, attempt: number, random = Math
   return asked ?? Math.round(random() * Math.min(MAX_WAIT_MS, BASE_WAIT_MS * 2 ** (attempt - 1)));
 }
 
-/**
- * Calls `attempt` with the number of the try, from 1, until it succeeds. Throws the last error when a retry cannot help or
- * all tries are used. It waits by `retryWaitMs`, but not after refusals: then `attempt` itself waits at the gate.
- */
+/** Throws the last error when a retry cannot help or all tries are used. After a refusal, `attempt` itself waits at the gate. */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,
   { retries, clock, signal, onRetry, random }: RetryOptions,

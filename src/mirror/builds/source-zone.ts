@@ -88,10 +88,7 @@ function compare(one: ZoneFit, other: ZoneFit): number {
   return one.recentDays - other.recentDays || one.days - other.days;
 }
 
-/**
- * Builds that were first seen on one day (UTC) and whose dates allow the same offsets of the zone, in minutes ahead
- * of UTC, in steps of a quarter of an hour. None is possible when `to` is less than `from`.
- */
+/** Builds of one day (UTC) whose dates allow the same offsets, in minutes ahead of UTC; none when `to` is less than `from`. */
 export interface OffsetSpan {
   day: string;
   from: number;

@@ -141,10 +141,7 @@ export async function findDocs(
   });
 }
 
-/**
- * The planner does not know that the words of a page lie outside of its row, and would read those of all pages for a common
- * word: a hundred times as long as the index. Compiling a statement takes longer than any search.
- */
+/** For a common word the planner would read the words of all pages: a hundred times as long as the index. */
 function withIndex<T>(sql: Sql, doing: string, search: (tx: TransactionSql) => Promise<T>): Promise<T> {
   return withStoreErrors(doing, () =>
     withTransaction(sql, async (tx) => {

@@ -51,11 +51,7 @@ function createKeys(
   };
 }
 
-/**
- * Reads all ids once, for a run that loads whole lists. Rows are never removed and one run writes at a time, so a known
- * id stays known. Nothing refers to files and builds: their ids are kept only when the table was empty, for a first
- * night without look-ups.
- */
+/** Reads all ids once; of files and builds, to which nothing refers, only whether there are any, for a quick first night. */
 export function createKnownKeys(sql: Sql): KnownKeys {
   let prepared: Promise<unknown> | undefined;
 

@@ -27,11 +27,7 @@ export interface BuildSighting extends Observation {
   added?: { state: string | null; date: string | null };
 }
 
-/**
- * Stores a transition for each of these builds whose state differs from the last stored one, and updates
- * `sync.open_builds`. With `isGone` the details of the builds are gone, which is stored for open ones. Returns the
- * number of transitions. Safe to repeat.
- */
+/** With `isGone` the details of the builds are gone, which is stored for open ones. Returns the number. Safe to repeat. */
 export async function recordTransitions(
   tx: TransactionSql,
   facts: TransitionFacts,

@@ -17,11 +17,7 @@ export interface GoneRecord extends Observation {
 
 export type RetiredCounts = Partial<Record<Resource, number>>;
 
-/**
- * Marks records as deleted, records the change, and removes them from `sync.missing_records`, within the caller's
- * transaction. An open build enters `vanished`. A record that a walk has met since, or that is deleted already, is
- * not changed, so this is safe to repeat.
- */
+/** An open build enters `vanished`. A record that a walk has met since is not changed, so this is safe to repeat. */
 export async function retireRecords(tx: TransactionSql, facts: TransitionFacts, gone: readonly GoneRecord[]) {
   const counts: RetiredCounts = {};
   let transitions = 0;

@@ -46,10 +46,7 @@ interface RetryFacts {
 
 const LONGEST_REQUEST_MS = 86_400_000;
 
-/**
- * Retries the records in quarantine, oldest first, one at a time because a payload may be as long as a reply. It is a run
- * without requests. Throws `StoreError`, and `LockedError` when another run has the lock, or took it since.
- */
+/** Oldest first, one by one: a payload may be as long as a reply. Throws `StoreError`, and `LockedError` for another run. */
 export async function retryQuarantine(
   options: RunOptions & { resource: Resource | null },
 ): Promise<RetryCounts> {

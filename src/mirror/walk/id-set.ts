@@ -3,10 +3,7 @@ const CHUNK_BITS = 512;
 
 export type IdSet = ReturnType<typeof createIdSet>;
 
-/**
- * A set of record ids that needs little memory. Whole numbers below 2^32 share chunks of 512 bits, others are entries of a
- * Set. A million ids in a row take 0.6 MB, a million ids far apart 26 MB.
- */
+/** Whole numbers below 2^32 share chunks of 512 bits. A million ids in a row take 0.6 MB, a million far apart 26 MB. */
 export function createIdSet() {
   /** A chunk with one id is its number. */
   const chunks = new Map<number, number | Uint32Array>();

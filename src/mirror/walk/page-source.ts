@@ -80,10 +80,7 @@ interface Guess {
   abort: AbortController;
 }
 
-/**
- * Fetches pages, and asks ahead for those that will probably come next, so that a slow line is used fully. A guess is used
- * only for exactly its own request. When too many are wrong, asking ahead ends.
- */
+/** Asks ahead for pages that will probably come next, so that a slow line is used fully; not after too many wrong guesses. */
 export function createPageSource(options: PageSourceOptions) {
   const { client, resource, lookAhead, recall, signal, room = createLookAheadRoom() } = options;
   const ahead = new Map<string, Guess>();
