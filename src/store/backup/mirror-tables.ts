@@ -4,12 +4,6 @@ import type { TransactionSql } from "../connection/sql.ts";
 import * as schema from "../schema/index.ts";
 import type { BackedUpTable } from "./read-backup.ts";
 
-/**
- * What the schema itself says: `migrate` writes it for the place where it runs. `sync.migrations` is no table of
- * `src/store/schema`; the header has what it says.
- */
-const NOT_DATA = ["sync.definitions"];
-
 interface Described extends BackedUpTable {
   identity: string | undefined;
   refersTo: string[];
@@ -23,7 +17,8 @@ export function mirrorTables(stored: readonly PgTable[]): (BackedUpTable & Pick<
   const left = [...Object.values(schema), ...stored]
     .filter((one) => is(one, PgTable))
     .map((table) => describe(table as PgTable))
-    .filter(({ name }) => !NOT_DATA.includes(name));
+    // `migrate` writes them for the place where it runs.
+    .filter(({ name }) => name !== "sync.definitions");
   const ordered: Described[] = [];
   while (left.length > 0) {
     const next = left.findIndex(({ name, refersTo }) =>

@@ -80,11 +80,7 @@ export function toDataDirError(error: unknown, dataDir: string): unknown {
   });
 }
 
-export interface Binaries {
-  initdb: string;
-  postgres: string;
-  majorVersion: string;
-}
+export type Binaries = Awaited<ReturnType<typeof findBinaries>>;
 
 /** Root copies the programs here when the account of the server cannot enter their folder. */
 const SHARED_COPIES = "/var/lib/docmirror";
@@ -94,7 +90,7 @@ const SHARED_COPIES = "/var/lib/docmirror";
  * used: it installs an exit hook that stops servers, but our server must outlive the command that started it. Throws
  * StoreError when this system has no programs or they do not run.
  */
-export async function findBinaries(account: ServerAccount): Promise<Binaries> {
+export async function findBinaries(account: ServerAccount) {
   const installed = nativeFolder();
   await repairInstall(installed);
   const folder = account.canEnter(installed) ? installed : await copyForAccount(installed, account);

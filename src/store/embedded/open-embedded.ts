@@ -39,15 +39,7 @@ interface EmbeddedOptions {
   settings?: Record<string, string>;
 }
 
-export interface EmbeddedServer {
-  url: string;
-  port: number;
-  logFile: string;
-  /** False when the server was already running. */
-  startedHere: boolean;
-  /** Stops the server unless another client is connected. Close your own pools first. May be called twice. */
-  close(): Promise<void>;
-}
+export type EmbeddedServer = Awaited<ReturnType<typeof openEmbedded>>;
 
 const DATABASE = "docmirror";
 /** How long other sessions may stay in the server's list after their clients have left. */
@@ -71,7 +63,7 @@ export function embeddedPasswordFile(dataDir: string): string {
  * Joins the embedded Postgres of this data directory. Creates and starts it if needed. It listens on loopback only, and its
  * password is in `<dataDir>/password`. Throws StoreError. Rejects with the signal's reason when aborted.
  */
-export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
+export async function openEmbedded(options: EmbeddedOptions) {
   const { log, signal } = options;
   const paths = createPaths(options.dataDir);
   try {
@@ -86,7 +78,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
         url,
         port,
         logFile: paths.log,
+        /** False when the server was already running. */
         startedHere,
+        /** Stops the server unless another client is connected. Close your own pools first. May be called twice. */
         close: () => {
           closed ??= leave(paths, presence, log);
           return closed;

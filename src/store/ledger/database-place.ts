@@ -27,16 +27,13 @@ export interface MovedAfter {
   at: string;
 }
 
-/** Where the database is now. */
-export interface FoundPlace {
-  place: Place;
-  /** Whether the last run that ended was there too. False where no run has noted its place yet. */
-  isKnown: boolean;
-  /** The last run, if the database is elsewhere since. Null when it is not, and when that is not known. */
-  movedAfter: MovedAfter | null;
-}
+export type FoundPlace = Awaited<ReturnType<typeof findPlace>>;
 
-export async function findPlace(sql: Sql): Promise<FoundPlace> {
+/**
+ * Where the database is now, and whether the last run that ended was there too (`isKnown`). `movedAfter` is the last run, if the
+ * database is elsewhere since; null when it is not, and when no run has noted its place yet.
+ */
+export async function findPlace(sql: Sql) {
   const place = await readPlace(sql);
   const [noted] = await sql<{ place: Place }[]>`select place from sync.places order by run_id desc limit 1`;
   const isKnown = noted !== undefined && isSame(noted.place, place);

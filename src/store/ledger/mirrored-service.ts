@@ -4,21 +4,14 @@ import { runText } from "../connection/run-statement.ts";
 import type { Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 
-/** The service of the mirror. Two would mix their records, because both number them from 1. */
-interface MirroredService {
-  /** Origin and path, without a closing slash and without credentials. */
-  baseUrl: string;
-  resources: string[];
-}
-
 /** The form of the base URL by which two services are compared. */
 export function serviceUrl(baseUrl: URL): string {
   return baseUrl.origin + baseUrl.pathname.replace(/\/+$/, "");
 }
 
-/** Null before the first sync. */
-export async function findService(sql: Sql): Promise<MirroredService | null> {
-  const [service] = await sql<MirroredService[]>`
+/** The service of the mirror. Two would mix their records, because both number them from 1. Null before the first sync. */
+export async function findService(sql: Sql) {
+  const [service] = await sql<{ baseUrl: string; resources: string[] }[]>`
     select base_url as "baseUrl", resources from sync.service`;
   return service ?? null;
 }

@@ -26,15 +26,7 @@ const OUTLAST_MS = 180_000;
 /** A process without an open run is about to begin one, or has lost its right to one and leaves. */
 const OUTLAST_NOBODY_MS = 5000;
 
-export interface RunLock {
-  /**
-   * Makes sure that the lock is held. Takes it again on a new session when its own session was lost. Throws
-   * `LockedError` when another run has it now, and `StoreError` while Postgres does not answer.
-   */
-  hold(): Promise<void>;
-  /** Lets the next run begin. May be called twice. */
-  release(): Promise<void>;
-}
+export type RunLock = Awaited<ReturnType<typeof acquireRunLock>>;
 
 export interface RunLockOptions {
   /**
@@ -66,13 +58,17 @@ type Holder = Session & { connection: { pid: number } };
  * as that connection, so the lock of a killed process frees itself. Throws `LockedError`, which names the
  * running process, when it is taken.
  */
-export async function acquireRunLock(url: string, options: RunLockOptions = {}): Promise<RunLock> {
+export async function acquireRunLock(url: string, options: RunLockOptions = {}) {
   // Otherwise a server that ends idle sessions would end this one.
   const session = { idle_session_timeout: "0" };
   const sql = connect(url, { applicationName: "docmirror lock", max: 1, session });
   let holder: Holder | null = null;
   let hasAnswered = false;
 
+  /**
+   * Makes sure that the lock is held. Takes it again on a new session when its own session was lost. Throws `LockedError` when
+   * another run has it now, and `StoreError` while Postgres does not answer.
+   */
   const hold = () =>
     withStoreErrors("take the run lock", async () => {
       if (await tryLock()) return;
@@ -153,6 +149,7 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}):
     }
   }
 
+  /** Lets the next run begin. May be called twice. */
   const release = () => sql.end({ timeout: 5 });
   await take().catch(async (error: unknown) => {
     await release();

@@ -30,20 +30,13 @@ export interface Definitions {
   inOrder: readonly Definition[];
 }
 
-export interface DefinitionChanges {
-  /** Definitions that the database lacks or has with another text, in the order of creation. */
-  changed: Definition[];
-  /** Names that the database has and the program does not. */
-  gone: string[];
-  /** Names from `changed` and `gone` that a later version of the program wrote. */
-  newer: string[];
-}
+export type DefinitionChanges = Awaited<ReturnType<typeof findDefinitionChanges>>;
 
-/** Compares the definitions of the database with those of the program. Changes nothing. */
-export async function findDefinitionChanges(
-  sql: AnySql,
-  { version, inOrder }: Definitions,
-): Promise<DefinitionChanges> {
+/**
+ * Compares the definitions of the database with those of the program. Changes nothing. `changed`: the database lacks them or has
+ * another text, in the order of creation; `gone`: the program has none; `newer`: a later version of the program wrote it.
+ */
+export async function findDefinitionChanges(sql: AnySql, { version, inOrder }: Definitions) {
   type Stored = Pick<Definition, "name" | "hash"> & { version: string };
   const rows = (await hasTable(sql, "definitions"))
     ? await sql<Stored[]>`select name, hash, version from sync.definitions`
@@ -123,11 +116,7 @@ const NOT_REPLACEABLE = /^(?:42|2BP01)/;
  * `gone`. Where that is impossible it changes nothing and returns false: a column would change or go, or a
  * function would get other parameters or another result.
  */
-async function replaceObjects(
-  tx: TransactionSql,
-  created: readonly Created[],
-  gone: readonly string[],
-): Promise<boolean> {
+async function replaceObjects(tx: TransactionSql, created: readonly Created[], gone: readonly string[]) {
   try {
     await tx.savepoint(async (savepoint) => {
       for (const { text } of created) await runText(savepoint, text);
@@ -144,11 +133,7 @@ async function replaceObjects(
   }
 }
 
-async function rebuildObjects(
-  tx: TransactionSql,
-  created: readonly Created[],
-  gone: readonly string[],
-): Promise<void> {
+async function rebuildObjects(tx: TransactionSql, created: readonly Created[], gone: readonly string[]) {
   const before = await findObjects(tx, names(created));
   await dropObjects(tx, [...names(created), ...gone]);
   for (const { text } of created) await runText(tx, text);
@@ -160,10 +145,7 @@ async function rebuildObjects(
 }
 
 /** The statements that give a new object the grants of the old one. */
-function rightsStatements(
-  { kind, identity, rights }: DefinedObject,
-  wanted: DefinedObject["rights"],
-): string[] {
+function rightsStatements({ kind, identity, rights }: DefinedObject, wanted: DefinedObject["rights"]) {
   const object = kind === "function" ? `function ${identity}` : identity;
   const isIn = (list: DefinedObject["rights"]) => {
     const known = new Set(list.map((right) => JSON.stringify(right)));

@@ -28,24 +28,7 @@ import { LOCK_WAIT_MS, type ShortLockOptions, withShortLocks } from "./short-loc
 
 const OLDEST_SERVER = 15;
 
-export interface MigrationStatus {
-  /** The database compared with this program. "newer": a later program has migrated or defined something. */
-  state: "current" | "older" | "newer";
-  /**
-   * The migrations of the program, in order. `appliedAt` is in UTC, null while it is pending.
-   * `additive`: an older program may go on after it.
-   */
-  migrations: { tag: string; appliedAt: string | null; additive: boolean }[];
-  /**
-   * Whether this program may use the database: it is current, or newer only by additive migrations and by
-   * reports that still have every column that this program knows.
-   */
-  usable: boolean;
-  /** Migrations in the database that this program does not know. */
-  unknown: number;
-  /** Views and functions of the reports that the program defines differently, or does not define. */
-  outdated: string[];
-}
+export type MigrationStatus = ReturnType<typeof statusOf>;
 
 export interface MigrationResult {
   applied: string[];
@@ -85,11 +68,7 @@ export async function migrate(
 }
 
 /** Waits for the turn of this process, for as long as the transaction lasts. */
-async function takeTurn(
-  tx: TransactionSql,
-  signal: AbortSignal | undefined,
-  lockWaitMs = LOCK_WAIT_MS,
-): Promise<void> {
+async function takeTurn(tx: TransactionSql, signal: AbortSignal | undefined, lockWaitMs = LOCK_WAIT_MS) {
   // A process that waited must see what the one before has done.
   await tx`set transaction isolation level read committed`;
   // A lock of the transaction, not of the session: a pooler may give the session to others.
@@ -295,11 +274,7 @@ async function isLackingColumns(sql: AnySql, dictionary: Dictionary): Promise<bo
   return lacking.length > 0;
 }
 
-function statusOf(
-  known: readonly Migration[],
-  applied: readonly AppliedMigration[],
-  changes: SchemaChanges,
-): MigrationStatus {
+function statusOf(known: readonly Migration[], applied: readonly AppliedMigration[], changes: SchemaChanges) {
   const migrations = known.map((migration) => {
     const entry = applied.find((one) => isSame(one, migration));
     return { tag: migration.tag, appliedAt: entry?.appliedAt ?? null, additive: migration.additive };
@@ -310,11 +285,17 @@ function statusOf(
   const isNewer = unknown.length > 0 || changes.newer.length > 0;
   const isOlder = isLacking || outdated.length > 0;
   const isOnlyMore = !isLacking && unknown.every(({ additive }) => additive) && !changes.isLacking;
+  const state: "current" | "older" | "newer" = isNewer ? "newer" : isOlder ? "older" : "current";
   return {
-    state: isNewer ? "newer" : isOlder ? "older" : "current",
+    /** The database compared with this program. "newer": a later program has migrated or defined something. */
+    state,
+    /** It is current, or newer only by additive migrations and by reports that still have every column that this program knows. */
     usable: isNewer ? isOnlyMore : !isOlder,
+    /** Those of the program, in order. `appliedAt` is in UTC, null while pending. `additive`: an older program may go on after it. */
     migrations,
+    /** Migrations in the database that this program does not know. */
     unknown: unknown.length,
+    /** Views and functions of the reports that the program defines differently, or does not define. */
     outdated,
   };
 }

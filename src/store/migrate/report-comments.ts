@@ -15,11 +15,7 @@ export type Dictionary = Readonly<Record<string, RelationEntry>>;
  * Writes the sentences of the dictionary as comments on the relations and columns of schema `report`, where they differ: a view
  * that was dropped and re-created has none. Needs the rights of the owner. Safe to repeat.
  */
-export async function applyReportComments(
-  sql: AnySql,
-  dictionary: Dictionary,
-  schema = "report",
-): Promise<void> {
+export async function applyReportComments(sql: AnySql, dictionary: Dictionary, schema = "report") {
   const wanted = Object.entries(dictionary).flatMap(([relation, { answers, columns }]) => [
     { relation, column: null, comment: answers },
     ...Object.entries(columns).map(([column, comment]) => ({ relation, column, comment })),

@@ -120,11 +120,7 @@ function openSocket({ host, port }: Place, security: DatabaseAddress["tls"], tim
   });
 }
 
-async function secure(
-  socket: net.Socket,
-  host: string,
-  security: Exclude<DatabaseAddress["tls"], false>,
-): Promise<net.Socket> {
+async function secure(socket: net.Socket, host: string, security: Exclude<DatabaseAddress["tls"], false>) {
   socket.write(SSL_REQUEST);
   const answer = await new Promise<Buffer>((resolve) => socket.once("data", resolve));
   if (answer[0] !== YES) {
