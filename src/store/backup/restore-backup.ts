@@ -50,7 +50,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<void> {
             await assertEmpty(tx, place);
             await fillTables(tx, parts, header, options);
           };
-          await migrateAround(tx, definitions, { under, fill, signal });
+          await migrateAround(tx, definitions, under, fill, signal);
           await settle(tx);
         } finally {
           await parts.return(undefined);

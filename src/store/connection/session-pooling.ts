@@ -17,26 +17,24 @@ const HINT =
  * statement mode a pooler hangs up when a transaction begins.
  */
 export function assertSessionPooling(sql: Sql, url: string): Promise<void> {
-  return withStoreErrors("check the session", () => compareSessions(sql, url));
-}
-
-async function compareSessions(sql: Sql, url: string): Promise<void> {
-  const first = await readSession(sql);
-  if (first.announced === first.actual) return;
-  const second = connect(url, { applicationName: "docmirror pooling", max: 1 });
-  try {
-    await second.begin(async (tx) => {
-      const other = await readSession(tx);
-      const again = await readSession(sql);
-      if (other.actual === first.actual || again.actual !== first.actual)
-        throw new SharedSessionError("transaction");
-    });
-  } catch (error) {
-    if (isPassing(error) && (await refusesTransactions(second))) throw new SharedSessionError("statement");
-    throw error;
-  } finally {
-    await second.end({ timeout: 1 });
-  }
+  return withStoreErrors("check the session", async () => {
+    const first = await readSession(sql);
+    if (first.announced === first.actual) return;
+    const second = connect(url, { applicationName: "docmirror pooling", max: 1 });
+    try {
+      await second.begin(async (tx) => {
+        const other = await readSession(tx);
+        const again = await readSession(sql);
+        if (other.actual === first.actual || again.actual !== first.actual)
+          throw new SharedSessionError("transaction");
+      });
+    } catch (error) {
+      if (isPassing(error) && (await refusesTransactions(second))) throw new SharedSessionError("statement");
+      throw error;
+    } finally {
+      await second.end({ timeout: 1 });
+    }
+  });
 }
 
 /** Whether a statement runs, and each transaction loses its connection. */

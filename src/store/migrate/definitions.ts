@@ -121,9 +121,9 @@ async function replaceObjects(tx: TransactionSql, created: readonly Created[], g
     await tx.savepoint(async (savepoint) => {
       for (const { text } of created) await runText(savepoint, text);
       const objects = await findObjects(savepoint, names(created));
-      // A function with other parameters does not replace the old one: both exist then.
-      if (objects.length > countObjects(created))
-        throw Object.assign(new Error(), { code: AMBIGUOUS_FUNCTION });
+      // A text may hold several functions of one name. One with other parameters does not replace the old one: both exist then.
+      const made = created.flatMap(({ text }) => text.match(/^create or replace /gim) ?? []);
+      if (objects.length > made.length) throw Object.assign(new Error(), { code: AMBIGUOUS_FUNCTION });
       await dropObjects(savepoint, gone);
     });
     return true;
@@ -213,11 +213,6 @@ function findObjects(sql: AnySql, wanted: readonly string[]): Promise<DefinedObj
     from object
     where name = any (${[...wanted]})
     order by name`;
-}
-
-/** How many objects the texts create: a text may hold several functions of one name. */
-function countObjects(created: readonly Created[]): number {
-  return created.flatMap(({ text }) => text.match(/^create or replace /gim) ?? []).length;
 }
 
 function names(created: readonly Created[]): string[] {

@@ -113,23 +113,17 @@ async function migrateIn(
   return { applied: missing.map(({ tag }) => tag), redefined, newer: false };
 }
 
-export interface FillOptions {
-  /** The first migrations of the program, which the data was written under. */
-  under: number;
-  /** Fills the tables, which are as they were after these migrations. */
-  fill: () => Promise<void>;
-  signal: AbortSignal;
-}
-
 /**
- * Makes the schema as it was after some migrations, has it filled, and brings it up to date. So later migrations move
+ * Makes the schema as it was after the first `under` migrations, has it filled, and brings it up to date. So later migrations move
  * old data as in a mirror that was never away. Only in an empty database, or one with exactly these migrations.
  * Throws SchemaVersionError.
  */
 export async function migrateAround(
   tx: TransactionSql,
   definitions: Definitions,
-  { under, fill, signal }: FillOptions,
+  under: number,
+  fill: () => Promise<void>,
+  signal: AbortSignal,
 ): Promise<void> {
   await takeTurn(tx, signal);
   const known = readMigrations();
