@@ -50,7 +50,7 @@ export function loadConfig({
   isTty = false,
 }: ConfigInput = {}): Readonly<{ config: Config; settings: readonly SettingInForce[] }> {
   const faults: string[] = [];
-  const dotEnv = readDotEnv(cwd, faults);
+  const dotEnv = parseEnv(readText(".env", resolve(cwd, ".env"), faults, true) ?? "");
   const layers = [["environment", env] as const, [".env", dotEnv] as const];
   for (const [source, variables] of layers) faults.push(...unknownNames(variables, source));
 
@@ -146,29 +146,23 @@ function findGiven(
   return undefined;
 }
 
-function readDotEnv(cwd: string, faults: string[]): Environment {
-  const path = resolve(cwd, ".env");
+/** Adds a fault, and gives null, where a file cannot be read. */
+function readText(name: string, path: string, faults: string[], mayLack = false): string | null {
   try {
-    return parseEnv(readFileSync(path, "utf8"));
+    return readFileSync(path, "utf8");
   } catch (error) {
-    if (errorCode(error) !== "ENOENT") faults.push(`.env: ${path} cannot be read (${errorCode(error)})`);
-    return {};
+    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    if (!mayLack || code !== "ENOENT") faults.push(`${name}: ${path} cannot be read (${code})`);
+    return null;
   }
 }
 
 function readSecret(name: string, path: string, cut: (text: string) => string, faults: string[]) {
-  try {
-    const text = cut(readFileSync(path, "utf8"));
-    if (text !== "") return { text, source: `file ${path}`, label: `${name} ${path}` };
-    faults.push(`${name}: ${path} is empty`);
-  } catch (error) {
-    faults.push(`${name}: ${path} cannot be read (${errorCode(error)})`);
-  }
+  const given = readText(name, path, faults);
+  const text = cut(given ?? "");
+  if (text !== "") return { text, source: `file ${path}`, label: `${name} ${path}` };
+  if (given !== null) faults.push(`${name}: ${path} is empty`);
   return undefined;
-}
-
-function errorCode(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }
 
 function unknownNames(variables: Environment, source: string): string[] {
