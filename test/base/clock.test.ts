@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ageMs, isAhead, systemClock } from "../../src/base/clock.ts";
+import { ageMs, createZoneOffset, isAhead, systemClock } from "../../src/base/clock.ts";
 import { StoppedError } from "../../src/base/errors.ts";
 
 describe("systemClock", () => {
@@ -42,5 +42,22 @@ describe("the age of a moment", () => {
   ])("at noon that of %s is %d ms, and it lies ahead: %s", (moment, age, ahead) => {
     expect(ageMs(moment, now)).toBe(age);
     expect(isAhead(moment, now)).toBe(ahead);
+  });
+});
+
+describe("createZoneOffset", () => {
+  it.each([
+    ["Etc/UTC", "2025-06-01T00:00:00Z", 0],
+    ["America/Chicago", "2025-03-09T07:59:59Z", -360],
+    ["America/Chicago", "2025-03-09T08:00:00Z", -300],
+    ["Asia/Kathmandu", "2025-06-01T00:00:00Z", 345],
+    ["America/St_Johns", "2025-01-01T00:00:00Z", -210],
+    ["Etc/GMT+6", "2025-06-01T00:00:00Z", -360],
+  ])("is in %s at %s %i minutes", (zone, at, minutes) => {
+    expect(createZoneOffset(zone)(new Date(at))).toBe(minutes);
+  });
+
+  it("is 0 and not -0 for UTC", () => {
+    expect(Object.is(createZoneOffset("Etc/UTC")(new Date()), 0)).toBe(true);
   });
 });
