@@ -51,10 +51,7 @@ export function createRandom(seed: number) {
 
 type Words = [string, ...string[]];
 
-function words(text: string): Words {
-  const [first = "", ...rest] = text.split(" ");
-  return [first, ...rest];
-}
+const words = (text: string): Words => text.split(" ") as Words;
 
 /** The vocabulary of names, paths and page contents. */
 const WORDS = words(

@@ -33,15 +33,11 @@ export function createTruth(
   deletions: readonly TrueDeletion[],
   now: () => Micros,
 ) {
-  function* liveBuilds(): Iterable<number> {
-    for (let row = 0; row < builds.rowCount; row++) {
-      if (builds.deletedAt(row) === Number.POSITIVE_INFINITY) yield row;
-    }
-  }
-
   function* recordsOf(resource: Resource): Iterable<TrueRecord<RecordTypes[Resource]>> {
     if (resource === "build") {
-      for (const row of liveBuilds()) yield { record: records.build(row, now()), listed: true };
+      for (let row = 0; row < builds.rowCount; row++)
+        if (builds.deletedAt(row) === Number.POSITIVE_INFINITY)
+          yield { record: records.build(row, now()), listed: true };
       return;
     }
     for (const row of population.rosters[resource].byBirth())

@@ -201,8 +201,9 @@ function differenceWords({ kind_failures: failures, kind_lines: lines, mask }: R
 
 function renderBadge(line: Row, period: Period): Markup | string {
   const isFirst = isNew(line, period);
+  const counts = `${grouped(Number(line.failures))} against ${grouped(Number(line.failures_before))}`;
   if (isRising(line, period))
-    return html`<span class="rise">${icon("up")}${isFirst ? "new" : `rises: ${grouped(Number(line.failures))} against ${grouped(Number(line.failures_before))}`}</span>`;
+    return html`<span class="rise">${icon("up")}${isFirst ? "new" : `rises: ${counts}`}</span>`;
   return isFirst ? html`<span class="tag">new</span> ` : "";
 }
 

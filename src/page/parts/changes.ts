@@ -38,7 +38,8 @@ export function renderPoints({ by, isChance }: Difference): Markup {
   const points = (Math.abs(by) * 100).toFixed(1);
   const sign = directionOf(points === "0.0" ? 0 : by);
   const kind = { same: "same", up: "good", down: "bad" }[sign];
-  return html`<span class="delta ${isChance ? "chance" : kind}">${icon(sign)}<span class="unseen">${sign === "same" ? "" : `${sign} `}</span>${points}\u00a0points</span>`;
+  const direction = sign === "same" ? "" : `${sign} `;
+  return html`<span class="delta ${isChance ? "chance" : kind}">${icon(sign)}<span class="unseen">${direction}</span>${points}\u00a0points</span>`;
 }
 
 const [LEFT, WIDTH] = [4, 64];
