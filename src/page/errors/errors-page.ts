@@ -89,6 +89,8 @@ const build = relation("fact_builds");
 const broken = relation("failing_now");
 const rate = relation("success_rate_daily");
 
+const ofClass = (rows: readonly Row[], name: string) => rows.find((row) => row.error_class === name);
+
 /** Classes of error, each against the period before, and the projects that it hit. */
 const classes = block({
   id: "classes",
@@ -105,13 +107,7 @@ group by ${broken.error_class}`,
   }),
   draw({ rows, classes, projects, failing }, { period, href, now }) {
     const kinds = kindsOf(rows, period);
-    const hit = (of: readonly Row[], name: string) =>
-      grouped(
-        countIn(
-          of.find(({ error_class }) => error_class === name),
-          "projects",
-        ),
-      );
+    const hit = (of: readonly Row[], name: string) => grouped(countIn(ofClass(of, name), "projects"));
     return {
       title: "Why builds fail",
       ...(isAllTime(period) && {
@@ -315,7 +311,7 @@ ${drawn.draw()}
 }
 
 function renderMeaning(name: string, classes: readonly Row[], now: Date): Markup {
-  const row = classes.find(({ error_class }) => error_class === name);
+  const row = ofClass(classes, name);
   const meaning = kindMeaning(name);
   const means = meaning === null ? "" : `${meaning}; `;
   if (row === undefined) return html`${means}`;

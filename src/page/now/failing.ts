@@ -81,12 +81,10 @@ limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`}`;
 /** Rows of `report.failing_projects`, each with its strip, its other failures and its maintainers. */
 async function findFailRows(tx: TransactionSql, list: readonly Row[]) {
   if (list.length === 0) return [];
+  const ids = list.map(({ project_id }) => project_id);
   const [{ strips, others }, maintainers] = await Promise.all([
     askEach(tx, { strips: askForStrips(list), others: askForOthers(list) }),
-    findMaintainers(
-      tx,
-      list.map(({ project_id }) => project_id),
-    ),
+    findMaintainers(tx, ids),
   ]);
   return list.map((row) => {
     const ofProject = ({ project_id }: Row) => project_id === row.project_id;

@@ -19,6 +19,7 @@ export type NowVerdictFacts = ReturnType<typeof readVerdictFacts>;
 export function readVerdictFacts(answers: NowAnswers, { now, at, freshness }: PageMoment) {
   const { asOf, isStale, trouble } = freshness;
   const today = answers.broke.find(({ days_before }) => Number(days_before) === 0);
+  const lastDay = answers.rates.find(({ is_last_day }) => is_last_day === true);
   const [totals] = answers.totals;
   const [incident] = answers.incidents;
   const [newest] = answers.newest;
@@ -57,10 +58,7 @@ export function readVerdictFacts(answers: NowAnswers, { now, at, freshness }: Pa
     projects: countIn(totals, "projects"),
     /** Finished builds of all time, and of those that were triggered in the 24 hours. */
     finished: countIn(totals, "finished"),
-    finishedLately: countIn(
-      answers.rates.find(({ is_last_day }) => is_last_day === true),
-      "finished",
-    ),
+    finishedLately: countIn(lastDay, "finished"),
     rising: readRising(answers.rising),
     arrivals: readArrivals(answers.arrivals[0], now),
     /** Failures of the 24 hours by class, the most frequent first. */

@@ -50,10 +50,8 @@ export function kindsOf(rows: readonly Row[], { first, last }: Days): Kind[] {
   const names = new Set(rows.map(({ error_class }) => String(error_class)));
   return [...names]
     .map((name) => {
-      const days = byDay(
-        rows.filter(({ error_class }) => String(error_class) === name),
-        "failures",
-      );
+      const own = rows.filter(({ error_class }) => String(error_class) === name);
+      const days = byDay(own, "failures");
       const sum = (isIn: (day: number) => boolean) =>
         [...days].reduce((total, [day, count]) => (isIn(day) ? total + count : total), 0);
       const now = sum((day) => day >= first && day <= last);
