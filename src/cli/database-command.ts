@@ -4,13 +4,8 @@ import { untilStopped } from "./context/run-command.ts";
 import { withDatabase } from "./context/with-mirror.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 
-interface Options {
-  withPassword?: true;
-  json?: true;
-}
-
 /** No other command prints a password, and this one only with `--with-password`. */
-export const databaseCommand: CommandDeclaration<Options> = {
+export const databaseCommand: CommandDeclaration<{ withPassword?: true }> = {
   settings: ["dataDir"],
   exits: ["database"],
   examples: [
@@ -23,15 +18,15 @@ export const databaseCommand: CommandDeclaration<Options> = {
     command
       .option("--with-password", "print the URL with its password [default: without]")
       .option("--json", "print one JSON document"),
-  run: async ({ config, log, signal, out }, { options }) => {
+  run: async ({ config, log, signal, print }, { options }) => {
     if (config.databaseUrl !== null) {
       log.warn("DATABASE_URL is set, so other commands use that database; this is the embedded Postgres");
     }
     return withDatabase({ config: { ...config, databaseUrl: null }, log, signal }, async (database) => {
       const facts = { ...database.embedded, passwordFile: embeddedPasswordFile(config.dataDir) };
-      const bareUrl = withoutPassword(database.url);
+      const bareUrl = Object.assign(new URL(database.url), { password: "" }).href;
       const url = options.withPassword ? database.url : bareUrl;
-      await (options.json ? out.json({ url, ...facts }) : out.write(`${url}\n`));
+      await print({ url, ...facts }, () => `${url}\n`);
       const psql = `PGPASSWORD="$(cat ${shellWord(facts.passwordFile)})" psql ${bareUrl}`;
       const { logFile: log_file, passwordFile: password_file, ...rest } = facts;
       log.info(
@@ -42,9 +37,3 @@ export const databaseCommand: CommandDeclaration<Options> = {
     });
   },
 };
-
-function withoutPassword(url: string): string {
-  const bare = new URL(url);
-  bare.password = "";
-  return bare.href;
-}

@@ -20,7 +20,6 @@ interface Options extends TimeOptions {
   format: ExportFormat;
   incremental?: true;
   logs?: true;
-  json?: true;
 }
 
 export const exportCommand: CommandDeclaration<Options> = {
@@ -54,22 +53,20 @@ export const exportCommand: CommandDeclaration<Options> = {
       )
       .option("--json", "print one JSON document"),
   run: async (context, { options }) => {
-    const { clock, config, out, signal } = context;
+    const { clock, config, out, print, signal } = context;
     const { out: folder, format, incremental } = options;
     if (options.logs) {
       const done = await withReports(context, "export", (sql) =>
         repeatAfterConflict(() => exportLogs({ sql, folder, sourceTimezone: config.sourceTimezone, signal })),
       );
-      if (options.json) await out.json({ folder, ...done });
-      else await out.write(renderLogs(done));
+      await print({ folder, ...done }, () => renderLogs(done));
       return done.damaged.length > 0 ? EXIT.partial : EXIT.done;
     }
     const { since, until } = readTimes(options, clock.now());
     const facts = await withReports(context, "export", (sql) =>
       repeatAfterConflict(() => exportReport({ sql, folder, format, since, until, incremental, signal })),
     );
-    if (options.json) await out.json({ folder, ...facts });
-    else await out.write(render(facts, out));
+    await print({ folder, ...facts }, () => render(facts, out));
     return EXIT.done;
   },
 };

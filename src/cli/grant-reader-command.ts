@@ -7,7 +7,6 @@ interface Options {
   withPeople?: true;
   interface?: true;
   dryRun?: true;
-  json?: true;
 }
 
 export const grantReaderCommand: CommandDeclaration<Options> = {
@@ -29,7 +28,7 @@ export const grantReaderCommand: CommandDeclaration<Options> = {
       .option("--dry-run", "print the SQL that would run, change nothing")
       .option("--json", "print one JSON document"),
   run: async (context, { options, args: [role = ""] }) => {
-    const { out, log } = context;
+    const { log, print } = context;
     const isDry = options.dryRun === true;
     const grant = await withMirror(context, "grant-reader", async (sql) => {
       const planned = await planReaderGrant(sql, role, {
@@ -40,15 +39,13 @@ export const grantReaderCommand: CommandDeclaration<Options> = {
       return planned;
     });
     const { isNew, withPeople, withInterface, statements, warnings } = grant;
-    if (options.json) {
-      const rights = { with_people: withPeople, with_interface: withInterface };
-      await out.json({ role, is_new: isNew, ...rights, dry_run: isDry, statements, warnings });
-    } else if (isDry) await out.write(statements.map((statement) => `${statement};\n`).join(""));
-    else {
+    const rights = { with_people: withPeople, with_interface: withInterface };
+    await print({ role, is_new: isNew, ...rights, dry_run: isDry, statements, warnings }, () => {
+      if (isDry) return statements.map((statement) => `${statement};\n`).join("");
       const schemas = withPeople ? "the schemas report and report_people" : "the schema report";
       const records = withInterface ? " and the records of the interface" : "";
-      await out.write(`${role}${isNew ? ", a new role," : ""} can read ${schemas}${records}\n`);
-    }
+      return `${role}${isNew ? ", a new role," : ""} can read ${schemas}${records}\n`;
+    });
     for (const warning of warnings) log.warn({ role, warning }, "the role can do more than read");
     if (isNew && !isDry)
       log.info({ role }, "the role has no password yet: give it one in psql with \\password");

@@ -27,8 +27,9 @@ interface Options {
   worker?: string;
   status?: true;
   dryRun?: true;
-  json?: true;
 }
+
+const CHANGES = ["service", "worker"];
 
 export const migrateCommand: CommandDeclaration<Options> = {
   settings: ["database", "reports"],
@@ -43,17 +44,10 @@ export const migrateCommand: CommandDeclaration<Options> = {
   flags: (command) =>
     command
       .addOption(
-        new Option("--status", "list the migrations, change nothing").conflicts([
-          "dryRun",
-          "service",
-          "worker",
-        ]),
+        new Option("--status", "list the migrations, change nothing").conflicts(["dryRun", ...CHANGES]),
       )
       .addOption(
-        new Option("--dry-run", "print the SQL that would run, change nothing").conflicts([
-          "service",
-          "worker",
-        ]),
+        new Option("--dry-run", "print the SQL that would run, change nothing").conflicts([...CHANGES]),
       )
       .option(
         "--service <url>",
@@ -69,8 +63,8 @@ export const migrateCommand: CommandDeclaration<Options> = {
     // These two never make a mirror.
     if (options.status || options.dryRun) assertMirrorPlace(context.config);
     return withDatabase(context, async (database) => {
-      if (options.status) await printStatus(database, context.out, options);
-      else if (options.dryRun) await printPending(database, context.out, options);
+      if (options.status) await printStatus(database, context);
+      else if (options.dryRun) await printPending(database, context);
       else {
         const { config, log, signal } = context;
         const { worker } = options;
@@ -82,11 +76,11 @@ export const migrateCommand: CommandDeclaration<Options> = {
           signal.throwIfAborted();
         }
         const moved = service && (await move(database, service, context));
-        if (options.json) await context.out.json({ ...result, worker, ...(moved && { service: moved }) });
-        else {
-          const granted = worker === undefined ? "" : `${worker} may do all that a worker needs\n`;
-          await context.out.write(resultText(result) + granted + (moved ? movedText(moved) : ""));
-        }
+        const granted = worker === undefined ? "" : `${worker} may do all that a worker needs\n`;
+        await context.print(
+          { ...result, worker, ...(moved && { service: moved }) },
+          () => resultText(result) + granted + (moved ? movedText(moved) : ""),
+        );
       }
       return 0;
     });
@@ -110,9 +104,7 @@ function movedText({ from, to }: Awaited<ReturnType<typeof move>>): string {
     : `this mirror is of ${to} now${from ? `, no longer of ${from}` : ""}\n`;
 }
 
-function isEmpty({ applied, redefined }: Pick<MigrationResult, "applied" | "redefined">): boolean {
-  return applied.length === 0 && redefined.length === 0;
-}
+const isEmpty = ({ applied, redefined }: MigrationResult) => applied.length + redefined.length === 0;
 
 function resultText(result: MigrationResult): string {
   if (result.newer) return "the schema is a later version's, and this program may use it; nothing to apply\n";
@@ -124,25 +116,30 @@ function resultText(result: MigrationResult): string {
 
 const APPLICATION = { applicationName: "docmirror migrate", max: 1 };
 
-async function printStatus({ url, describe }: OpenDatabase, out: Output, options: Options): Promise<void> {
+async function printStatus({ url, describe }: OpenDatabase, { out, print }: CommandContext): Promise<void> {
   const status = await withSql(url, APPLICATION, (sql) => migrationStatus(sql, readDefinitions()));
-  if (options.json) return out.json({ database: describe, ...status });
+  await print({ database: describe, ...status }, () => statusText(status, describe, out));
+}
+
+function statusText(
+  status: Awaited<ReturnType<typeof migrationStatus>>,
+  describe: string,
+  out: Output,
+): string {
   const rows = status.migrations.map(({ tag, appliedAt, additive }) => {
     return [tag, appliedAt ?? "to come", additive ? "yes" : "no"];
   });
-  const head = ["migration", "applied", "additive"];
-  await out.write(renderTable({ head, rows }, out));
+  const table = renderTable({ head: ["migration", "applied", "additive"], rows }, out);
   const unknown = status.unknown === 0 ? "" : `; it holds ${status.unknown} that this program does not know`;
   const isMigrated = status.migrations.every(({ appliedAt }) => appliedAt !== null);
   const lacking = status.state === "older" && isMigrated ? `; ${whatIsMissing(status)}` : "";
   const use = status.usable ? "; this program may use it" : "; upgrade docmirror to use it";
   const usable = status.state === "newer" ? use : "";
   const state = `the schema of ${describe} is ${status.state}${unknown}${lacking}${usable}`;
-  await out.write(`\n${breakLines(state, out.columns ?? Infinity).join("\n")}\n`);
+  return `${table}\n${breakLines(state, out.columns ?? Infinity).join("\n")}\n`;
 }
 
-async function printPending({ url }: OpenDatabase, out: Output, options: Options): Promise<void> {
+async function printPending({ url }: OpenDatabase, { print }: CommandContext): Promise<void> {
   const pending = await withSql(url, APPLICATION, (sql) => pendingSql(sql, readDefinitions()));
-  if (options.json) return out.json({ sql: pending });
-  await out.write(pending === "" ? "-- the schema is up to date, nothing to apply\n" : pending);
+  await print({ sql: pending }, () => pending || "-- the schema is up to date, nothing to apply\n");
 }

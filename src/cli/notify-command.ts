@@ -3,7 +3,7 @@ import { Option } from "commander";
 import { duration } from "../base/config/setting.ts";
 import { ConfigError, EXIT, UpstreamError } from "../base/errors.ts";
 import { notify } from "../notify/notify.ts";
-import { listNotices, type NoticeRow, type Outbox, retryNotices } from "../notify/outbox.ts";
+import { listNotices, type Outbox, retryNotices } from "../notify/outbox.ts";
 import { createReceiver, type ReceiverAnswer } from "../notify/receiver.ts";
 import { type Webhook, webhookOf } from "../notify/webhook.ts";
 import { assertNamesKnown } from "../report/known-names.ts";
@@ -25,7 +25,6 @@ interface Options {
   mute?: string;
   unmute?: string;
   for?: number;
-  json?: true;
 }
 
 /** How many that wait, and how many that ended, are listed. */
@@ -65,24 +64,26 @@ export const notifyCommand: CommandDeclaration<Options> = {
   run: (context, { options }) => {
     if (options.mute !== undefined || options.unmute !== undefined || options.for !== undefined)
       return changeMute(context, options);
-    if (options.test) return sendTest(context, requireWebhook(context), options);
-    if (options.retry) return retry(context, requireWebhook(context), options);
+    if (options.test) return sendTest(context, requireWebhook(context));
+    if (options.retry) return retry(context, requireWebhook(context));
     return withMirror(context, "notify", async (sql, database) => {
       const outbox = await listNotices(sql, LISTED);
       const muted_projects = await listMutedProjects(sql);
-      if (options.json) await context.out.json({ database: database.describe, ...outbox, muted_projects });
-      else await context.out.write(render(outbox, context) + muted_projects.map(mutedLine).join(""));
+      await context.print(
+        { database: database.describe, ...outbox, muted_projects },
+        () => render(outbox, context) + muted_projects.map(mutedLine).join(""),
+      );
       return EXIT.done;
     });
   },
 };
 
 /** Mutes or unmutes a project that the mirror has. */
-function changeMute(context: CommandContext, { mute, unmute, for: forMs, json }: Options): Promise<number> {
-  if (mute === undefined && forMs !== undefined)
-    throw new ConfigError("--for goes with --mute", { hint: "as in `docmirror notify --mute pip --for 2d`" });
-  if (mute !== undefined && forMs === undefined)
-    throw new ConfigError("--mute needs --for", { hint: "as in `docmirror notify --mute pip --for 2d`" });
+function changeMute(context: CommandContext, { mute, unmute, for: forMs }: Options): Promise<number> {
+  if ((mute === undefined) !== (forMs === undefined))
+    throw new ConfigError(mute === undefined ? "--for goes with --mute" : "--mute needs --for", {
+      hint: "as in `docmirror notify --mute pip --for 2d`",
+    });
   return withMirror(context, "notify", async (sql, database) => {
     const slug = mute ?? unmute ?? "";
     await assertNamesKnown(sql, { project: slug });
@@ -90,15 +91,11 @@ function changeMute(context: CommandContext, { mute, unmute, for: forMs, json }:
     else if (!(await unmuteProject(sql, slug)))
       throw new ConfigError(`${slug} is not muted`, { hint: "`docmirror notify` lists what is" });
     const muted_projects = await listMutedProjects(sql);
-    if (json) await context.out.json({ database: database.describe, muted_projects });
-    else if (mute === undefined) await context.out.write(`${slug} is no longer muted\n`);
-    else
-      await context.out.write(
-        muted_projects
-          .filter((one) => one.project_slug === slug)
-          .map(mutedLine)
-          .join(""),
-      );
+    await context.print({ database: database.describe, muted_projects }, () => {
+      if (mute === undefined) return `${slug} is no longer muted\n`;
+      const muted = muted_projects.filter(({ project_slug }) => project_slug === slug);
+      return muted.map(mutedLine).join("");
+    });
     return EXIT.done;
   });
 }
@@ -116,14 +113,9 @@ function requireWebhook({ config }: CommandContext): Webhook {
 }
 
 /** Needs no database, so that a webhook can be tried before anything else is set up. */
-async function sendTest(
-  { config, clock, signal, out }: CommandContext,
-  webhook: Webhook,
-  options: Options,
-): Promise<number> {
-  const { url, key, format } = webhook;
-  const receiver = createReceiver({ url, key, format, proxies: config.proxies, clock });
-  const { origin } = url;
+async function sendTest({ config, clock, signal, print }: CommandContext, webhook: Webhook) {
+  const receiver = createReceiver({ ...webhook, proxies: config.proxies, clock });
+  const { origin } = webhook.url;
   const id = `msg_${randomUUID().replaceAll("-", "")}`;
   const data = { summary: "This is a test notice of docmirror." };
   const from = performance.now();
@@ -139,15 +131,13 @@ async function sendTest(
     error,
     duration_ms: took,
   };
-  if (options.json) await out.json(facts);
-  if (error !== null) {
-    throw new UpstreamError(`the test notice was not delivered to ${origin}: ${error}`, {
-      url: origin,
-      hint: hintOf(answer),
-    });
-  }
-  if (!options.json) await out.write(`${origin} took the test notice ${id}: ${status} in ${took} ms\n`);
-  return EXIT.done;
+  const taken = `${origin} took the test notice ${id}: ${status} in ${took} ms\n`;
+  await print(facts, () => (error === null ? taken : ""));
+  if (error === null) return EXIT.done;
+  throw new UpstreamError(`the test notice was not delivered to ${origin}: ${error}`, {
+    url: origin,
+    hint: hintOf(answer),
+  });
 }
 
 function hintOf({ status, error }: ReceiverAnswer): string {
@@ -159,19 +149,12 @@ function hintOf({ status, error }: ReceiverAnswer): string {
   return "check DOCMIRROR_WEBHOOK_URL, and read the receiver's log";
 }
 
-function retry(context: CommandContext, webhook: Webhook, options: Options): Promise<number> {
+function retry(context: CommandContext, webhook: Webhook): Promise<number> {
   return withMirror(context, "notify", async (sql, database) => {
-    const { config, clock, log, signal, out } = context;
-    const { staleAfterMs, proxies } = config;
+    const { config, clock, log, signal } = context;
     const again = await retryNotices(sql);
     const sent = { delivered: 0, failed: 0 };
-    const what = {
-      databaseUrl: database.url,
-      webhook,
-      staleAfterMs,
-      proxies,
-      beginWithinMs: BEGIN_WITHIN_MS,
-    };
+    const what = { ...config, databaseUrl: database.url, webhook, beginWithinMs: BEGIN_WITHIN_MS };
     for (;;) {
       const round = await notify({ ...what, clock, log, signal });
       sent.delivered += round.delivered;
@@ -179,8 +162,10 @@ function retry(context: CommandContext, webhook: Webhook, options: Options): Pro
       if (round.delivered === 0 || round.failed > 0) break;
     }
     const { waiting } = await listNotices(sql, 0);
-    if (options.json) await out.json({ database: database.describe, tried_again: again, ...sent, waiting });
-    else await out.write(`${sent.delivered} delivered, ${sent.failed} failed, ${waiting} still wait\n`);
+    await context.print(
+      { database: database.describe, tried_again: again, ...sent, waiting },
+      () => `${sent.delivered} delivered, ${sent.failed} failed, ${waiting} still wait\n`,
+    );
     return sent.failed === 0 && waiting === 0 ? EXIT.done : EXIT.upstream;
   });
 }
@@ -188,7 +173,10 @@ function retry(context: CommandContext, webhook: Webhook, options: Options): Pro
 function render(outbox: Outbox, { config, out }: CommandContext): string {
   const { waiting, delivered, given_up, notices } = outbox;
   const head = ["state", "noted", "tries", "next try or end", "notice", "error"];
-  const table = renderTable({ head, rows: notices.map(rowOf), right: ["tries"] }, out);
+  const rows = notices.map(({ state, noted_at, tries, next_try_at, ended_at, summary, error }) => {
+    return [state, toSecond(noted_at), tries, toSecond(next_try_at ?? ended_at), summary, error];
+  });
+  const table = renderTable({ head, rows, right: ["tries"] }, out);
   const { webhookUrl } = config;
   return (
     (notices.length > 0 ? `${table}\n` : "") +
@@ -202,8 +190,4 @@ function render(outbox: Outbox, { config, out }: CommandContext): string {
 
 function toSecond(moment: string | null): string {
   return (moment ?? "").replace(/\.\d+/, "");
-}
-
-function rowOf({ state, noted_at, tries, next_try_at, ended_at, summary, error }: NoticeRow) {
-  return [state, toSecond(noted_at), tries, toSecond(next_try_at ?? ended_at), summary, error];
 }

@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from "commander";
+import { InvalidArgumentError } from "commander";
 import { duration } from "../base/config/setting.ts";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { counted } from "../base/text.ts";
@@ -15,7 +15,6 @@ interface Options {
   logsOlderThan?: number;
   logsExport?: string;
   dryRun?: true;
-  json?: true;
 }
 
 const MAX_YEARS = 100;
@@ -34,17 +33,15 @@ export const pruneCommand: CommandDeclaration<Options> = {
   ],
   flags: (command) =>
     command
-      .addOption(
-        new Option(
-          "--older-than <duration>",
-          "remove changes and runs that are older than this, such as 400d",
-        ).argParser(parseAge),
+      .option(
+        "--older-than <duration>",
+        "remove changes and runs that are older than this, such as 400d",
+        parseAge,
       )
-      .addOption(
-        new Option(
-          "--logs-older-than <duration>",
-          "remove logs of finished builds that are older than this",
-        ).argParser(parseAge),
+      .option(
+        "--logs-older-than <duration>",
+        "remove logs of finished builds that are older than this",
+        parseAge,
       )
       .option("--logs-export <folder>", "the folder of `export --logs`; only logs that it holds are removed")
       .option("--dry-run", "count what would be removed, remove nothing")
@@ -53,20 +50,21 @@ export const pruneCommand: CommandDeclaration<Options> = {
     assertWhole(options);
     return withMirror(context, "prune", async (sql, { describe }) => {
       const now = context.clock.now();
-      const { out } = context;
       const horizon = horizonOf(now, options.olderThan);
       const isDry = options.dryRun === true;
       // First, because a folder that is no export leaves everything as it was.
       const logs = await pruneOldLogs(context, sql, now, options);
-      const counts = await pruneHistory(context, sql, now, horizon, isDry);
+      let counts = { changes: 0, runs: 0 };
+      if (horizon !== null)
+        counts = await (isDry
+          ? countPrunable(sql, horizon)
+          : prune({ sql, horizon, prunedAt: now.toISOString(), signal: context.signal }));
       const begin = await findHistoryBegin(sql);
-      if (options.json) {
-        const facts = { horizon, dry_run: isDry, ...counts, history_begins_at: begin, logs };
-        await out.json({ database: describe, ...facts });
-      } else {
-        if (horizon !== null) await out.write(render(counts, horizon, isDry, begin));
-        if (logs !== null) await out.write(renderLogs(logs, isDry));
-      }
+      const facts = { horizon, dry_run: isDry, ...counts, history_begins_at: begin, logs };
+      await context.print({ database: describe, ...facts }, () => {
+        const history = horizon === null ? "" : render(counts, horizon, isDry, begin);
+        return history + (logs === null ? "" : renderLogs(logs, isDry));
+      });
       return logs !== null && logs.damaged.length > 0 ? EXIT.partial : EXIT.done;
     });
   },
@@ -92,18 +90,6 @@ function parseAge(text: string): number {
 const horizonOf = (now: Date, age: number | undefined): string | null =>
   age === undefined ? null : new Date(now.getTime() - age).toISOString();
 
-async function pruneHistory(
-  { signal }: CommandContext,
-  sql: Sql,
-  now: Date,
-  horizon: string | null,
-  isDry: boolean,
-): Promise<PruneCounts> {
-  if (horizon === null) return { changes: 0, runs: 0 };
-  if (isDry) return countPrunable(sql, horizon);
-  return prune({ sql, horizon, prunedAt: now.toISOString(), signal });
-}
-
 type LogFacts = LogPruneCounts & { horizon: string };
 
 async function pruneOldLogs(
@@ -114,12 +100,8 @@ async function pruneOldLogs(
 ): Promise<LogFacts | null> {
   const horizon = horizonOf(now, logsOlderThan);
   if (horizon === null || logsExport === undefined) return null;
-  const { sourceTimezone } = config;
-  const isDry = dryRun === true;
-  return {
-    horizon,
-    ...(await pruneLogs({ sql, folder: logsExport, horizon, sourceTimezone, isDry, signal })),
-  };
+  const what = { sql, folder: logsExport, horizon, sourceTimezone: config.sourceTimezone };
+  return { horizon, ...(await pruneLogs({ ...what, isDry: dryRun === true, signal })) };
 }
 
 function render({ changes, runs }: PruneCounts, horizon: string, isDry: boolean, begin: string | null) {

@@ -56,7 +56,7 @@ export const quarantineCommand: CommandDeclaration<Options> = {
   run: (context, { options }) => {
     const baseUrl = options.retry ? requireBaseUrl(context.config) : null;
     return withMirror(context, "quarantine", async (sql, database) => {
-      if (baseUrl !== null) return retry(context, database, baseUrl, options);
+      if (baseUrl !== null) return retry(context, database, baseUrl, options.resource ?? null);
       await printList(sql, context, database.describe, options);
       return EXIT.done;
     });
@@ -95,6 +95,8 @@ async function printList(sql: Sql, { out, signal }: CommandContext, describe: st
 
 function tableRow(row: QuarantineRow, all: boolean): (string | number | null)[] {
   const isHole = row.list_offset !== null;
+  const payload = row.payload ?? "";
+  const shown = payload.length > MAX_PAYLOAD_LENGTH ? `${payload.slice(0, MAX_PAYLOAD_LENGTH)}…` : payload;
   return [
     row.id,
     row.resource,
@@ -102,12 +104,8 @@ function tableRow(row: QuarantineRow, all: boolean): (string | number | null)[] 
     row.created_at,
     ...(all ? [row.resolved_at] : []),
     row.reason,
-    isHole ? "none: the next sync asks again" : shorten(row.payload ?? ""),
+    isHole ? "none: the next sync asks again" : shown,
   ];
-}
-
-function shorten(payload: string): string {
-  return payload.length > MAX_PAYLOAD_LENGTH ? `${payload.slice(0, MAX_PAYLOAD_LENGTH)}…` : payload;
 }
 
 /** The payload is JSON already and may be long, so it is inserted as it is. */
@@ -116,23 +114,17 @@ function jsonRow({ payload, ...row }: QuarantineRow): string {
 }
 
 async function retry(
-  { config, clock, log, signal, out }: CommandContext,
+  { config, clock, log, signal, print }: CommandContext,
   database: OpenDatabase,
   baseUrl: URL,
-  options: Options,
+  resource: Resource | null,
 ): Promise<number> {
   await assertNotDemo(database.url, baseUrl);
-  const counts = await retryQuarantine({
-    settings: { ...config, databaseUrl: database.url, baseUrl },
-    resource: options.resource ?? null,
-    clock,
-    log,
-    signal,
-  });
+  const settings = { ...config, databaseUrl: database.url, baseUrl };
+  const counts = await retryQuarantine({ settings, resource, clock, log, signal });
   await tryRefresh(database.url, { ...config, signal }, log);
   signal.throwIfAborted();
-  if (options.json) await out.json({ database: database.describe, ...counts });
-  else await out.write(retryText(counts));
+  await print({ database: database.describe, ...counts }, () => retryText(counts));
   return counts.refused + counts.holes === 0 ? EXIT.done : EXIT.partial;
 }
 

@@ -1,16 +1,10 @@
 import { EXIT } from "../base/errors.ts";
-import { type ClassCount, reclassify } from "../report/refresh/reclassify.ts";
+import { reclassify } from "../report/refresh/reclassify.ts";
 import { withMirror } from "./context/with-mirror.ts";
-import type { Output } from "./output/output.ts";
 import { renderTable } from "./output/table.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 
-interface Options {
-  dryRun?: true;
-  json?: true;
-}
-
-export const reclassifyCommand: CommandDeclaration<Options> = {
+export const reclassifyCommand: CommandDeclaration<{ dryRun?: true }> = {
   settings: ["database", "reports"],
   examples: [
     ["reclassify --dry-run", "what the rules of report.error_rules would change"],
@@ -23,15 +17,12 @@ export const reclassifyCommand: CommandDeclaration<Options> = {
       const { config, out, signal } = context;
       const isDry = options.dryRun === true;
       const classes = await reclassify({ ...config, sql, url, isDry, signal });
-      if (options.json) await out.json({ dry_run: isDry, classes });
-      else await out.write(render(classes, isDry, out));
+      await context.print({ dry_run: isDry, classes }, () => {
+        if (classes.length === 0) return "there are no failures to classify\n";
+        const head = ["class", "before", isDry ? "by the current rules" : "now"];
+        const rows = classes.map((one) => [one.class, one.before, one.after]);
+        return renderTable({ head, right: head.slice(1), rows }, out);
+      });
       return EXIT.done;
     }),
 };
-
-function render(classes: readonly ClassCount[], isDry: boolean, out: Output): string {
-  if (classes.length === 0) return "there are no failures to classify\n";
-  const head = ["class", "before", isDry ? "by the current rules" : "now"];
-  const rows = classes.map((one) => [one.class, one.before, one.after]);
-  return renderTable({ head, right: head.slice(1), rows }, out);
-}

@@ -1,4 +1,5 @@
 import { EXIT } from "../base/errors.ts";
+import { grouped } from "../base/text.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { tryRefresh } from "../report/refresh/refresh.ts";
 import { checkBackup } from "../store/backup/read-backup.ts";
@@ -7,11 +8,7 @@ import { withSql } from "../store/connection/connect.ts";
 import { mirrorPlace, withDatabase } from "./context/with-mirror.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 
-interface Options {
-  json?: true;
-}
-
-export const restoreCommand: CommandDeclaration<Options> = {
+export const restoreCommand: CommandDeclaration = {
   settings: ["database", "reports"],
   exits: ["locked"],
   examples: [
@@ -22,8 +19,8 @@ export const restoreCommand: CommandDeclaration<Options> = {
     command
       .argument("<file>", "a file that `docmirror backup` wrote, with this version or an older one")
       .option("--json", "print one JSON document"),
-  run: async (context, { options, args: [file = ""] }) => {
-    const { config, signal, log, out } = context;
+  run: async (context, { args: [file = ""] }) => {
+    const { config, signal, log, print } = context;
     const progress = await context.progress();
     // The whole file, before anything is made: most files that cannot be restored are found here.
     const { header, rows } = await checkBackup(file, {
@@ -34,29 +31,21 @@ export const restoreCommand: CommandDeclaration<Options> = {
     countMigrations(header, file);
     const totalCount = Object.values(rows).reduce((sum, count) => sum + count, 0);
     await withDatabase(context, async ({ url }) => {
-      const definitions = readDefinitions();
       const place = mirrorPlace(config);
+      const onRows = (records: number) =>
+        progress.update("restored", { records, totalCount, doing: "restoring" });
       await withSql(url, { applicationName: "docmirror restore", max: 1 }, (sql) =>
-        restoreBackup({
-          sql,
-          definitions,
-          file,
-          place,
-          signal,
-          onRows: (records) => progress.update("restored", { records, totalCount, doing: "restoring" }),
-        }),
+        restoreBackup({ sql, definitions: readDefinitions(), file, place, signal, onRows }),
       );
       progress.stop();
       // The answers came with the backup. Only a later version, or another zone, computes them anew.
       await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
-      const facts = { file, place, taken_at: header.taken_at, version: header.version, rows };
-      if (options.json) await out.json(facts);
-      else {
-        const all = totalCount.toLocaleString("en-US");
-        await out.write(
-          `${all} rows as of ${header.taken_at} are in ${place}; \`docmirror sync --full\` finds what is newer\n`,
-        );
-      }
+      const { taken_at, version } = header;
+      await print(
+        { file, place, taken_at, version, rows },
+        () =>
+          `${grouped(totalCount)} rows as of ${taken_at} are in ${place}; \`docmirror sync --full\` finds what is newer\n`,
+      );
     });
     return EXIT.done;
   },

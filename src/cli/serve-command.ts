@@ -16,7 +16,7 @@ import { createKeptDatabase, type KeptDatabase } from "./worker/kept-database.ts
 
 const CONNECTION = { applicationName: "docmirror serve", max: 1 };
 
-export const serveCommand: CommandDeclaration<{ json?: true }> = {
+export const serveCommand: CommandDeclaration = {
   settings: ["database", "readUrl", "server", "reports", "status"],
   examples: [
     ["serve", "prints its address and serves until Ctrl-C: the report page at /, the API below /api/"],
@@ -25,12 +25,11 @@ export const serveCommand: CommandDeclaration<{ json?: true }> = {
     ["serve --http-host 0.0.0.0", "for other machines too; there is no password, so limit who can reach it"],
   ],
   flags: (command) => command.option("--json", "print the address as one JSON document"),
-  run: (context, { options }) =>
-    withReplicaHints(context.config, () => serve(context, options.json === true)),
+  run: (context) => withReplicaHints(context.config, () => serve(context)),
 };
 
-async function serve(context: CommandContext, isJson: boolean): Promise<never> {
-  const { config, reread, log, clock, signal, out } = context;
+async function serve(context: CommandContext): Promise<never> {
+  const { config, reread, log, clock, signal, print } = context;
   const place = readSettings(config);
   // Waits for a database that is down, but not for a mirror that does not exist yet.
   assertMirrorPlace(place);
@@ -51,8 +50,8 @@ async function serve(context: CommandContext, isJson: boolean): Promise<never> {
   let server: MirrorServer | undefined;
   try {
     server = await serveMirror(context, database, { meters: createMeters(), isWorker: false });
-    if (isJson) await out.json({ url: server.url });
-    else await out.write(`${server.url}\n`);
+    const { url } = server;
+    await print({ url }, () => `${url}\n`);
     // A fault that waiting does not repair ends the command here, with its own exit code.
     await server.mirror.open();
     await (config.readUrl === null ? bringUpToDate : askPrimary)(context, database);
@@ -89,9 +88,10 @@ async function bringUpToDate({ config, log, signal }: CommandContext, database: 
 async function askPrimary(context: CommandContext, database: KeptDatabase): Promise<void> {
   const { config, log, signal } = context;
   const url = await database.ready(signal);
-  const connection = { ...CONNECTION, session: readSession(config) };
   try {
-    await withSql(url, connection, (sql) => refreshForReplica(context, sql));
+    await withSql(url, { ...CONNECTION, session: readSession(config) }, (sql) =>
+      refreshForReplica(context, sql),
+    );
   } catch (error) {
     if (signal.aborted) throw error;
     log.warn({ error: messageOf(error) }, "could not see how old the figures are");

@@ -9,9 +9,8 @@ import { untilStopped } from "./context/run-command.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { parsedBy, wholeFrom } from "./usage/flag-values.ts";
 
-type Sizes = Pick<WorldOptions, "users" | "projects" | "versions" | "files" | "builds" | "seed">;
-
-interface Options extends Sizes {
+interface Options
+  extends Pick<WorldOptions, "users" | "projects" | "versions" | "files" | "builds" | "seed"> {
   host?: string;
   port?: number;
   start?: Date;
@@ -65,29 +64,21 @@ export const simulateCommand: CommandDeclaration<Options> = {
       .option("--time-zone <zone>", "the zone of all dates on the wire, an IANA name [default Etc/UTC]")
       .option("--latency-ms <ms>", "the wait before each reply [default 0]", wholeFrom(0, 600_000))
       .option("--json", "print one JSON document"),
-  run: async ({ log, signal, out }, { options }) => {
-    const {
-      host = "127.0.0.1",
-      port = 0,
-      start,
-      speed = 1,
-      latencyMs = 0,
-      timeZone = "Etc/UTC",
-      json,
-      ...sizes
-    } = options;
+  run: async ({ log, signal, print }, { options }) => {
+    const { host = "127.0.0.1", port = 0, start, speed = 1, latencyMs = 0, json, ...worldOptions } = options;
+    const { timeZone = "Etc/UTC" } = worldOptions;
     assertZone(timeZone);
-    const world = createWorld({ ...sizes, timeZone, startAt: start ?? systemClock.now() });
+    const world = createWorld({ ...worldOptions, timeZone, startAt: start ?? systemClock.now() });
     // A mirror of it is fresh, as one of a real service is, however long the making of the world took.
     if (start === undefined) world.advanceTo(systemClock.now());
-    const serving = startSimulation({ world, host, port, speed, latencyMs });
-    const service = await serving.catch((error: unknown) => {
+    const listening = { world, host, port, speed, latencyMs };
+    const service = await startSimulation(listening).catch((error: unknown) => {
       throw toListenError(error, { host, port, hint: LISTEN_HINT });
     });
     try {
-      if (json) await out.json({ url: service.url, settings: world.settings });
-      else await out.write(`${service.url}\n`);
-      log.info({ url: service.url, speed }, "the simulated service is up; Ctrl-C ends it");
+      const { url } = service;
+      await print({ url, settings: world.settings }, () => `${url}\n`);
+      log.info({ url, speed }, "the simulated service is up; Ctrl-C ends it");
       return await untilStopped(signal);
     } finally {
       await service.close();

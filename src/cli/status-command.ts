@@ -4,20 +4,14 @@ import { formatSpan } from "../mirror/builds/format-span.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import type { RunRow } from "../report/status/find-status.ts";
 import { createReadStatus, type StatusDocument } from "../report/status/read-status.ts";
-import type { CommandContext } from "./context/run-command.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { breakLines, type Output } from "./output/output.ts";
 import { type Cell, renderTable } from "./output/table.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { parsedBy } from "./usage/flag-values.ts";
 
-interface Options {
-  /** True where the flag has no value: `DOCMIRROR_STALE_AFTER` then. */
-  maxAge?: number | true;
-  json?: true;
-}
-
-export const statusCommand: CommandDeclaration<Options> = {
+/** `maxAge` is true where the flag has no value: `DOCMIRROR_STALE_AFTER` then. */
+export const statusCommand: CommandDeclaration<{ maxAge?: number | true }> = {
   settings: ["database", "status"],
   exits: ["stale"],
   examples: [
@@ -32,34 +26,31 @@ export const statusCommand: CommandDeclaration<Options> = {
         parsedBy(duration),
       )
       .option("--json", "print one JSON document"),
-  run: (context, { options }) => showStatus(context, options),
+  run: (context, { options: { maxAge } }) => {
+    const { config, clock, log, out, print } = context;
+    const staleAfterMs = typeof maxAge === "number" ? maxAge : config.staleAfterMs;
+    const readStatus = createReadStatus({ ...config, staleAfterMs }, readDefinitions());
+    return withMirror(context, "status", async (sql, database) => {
+      const status = await readStatus(sql, clock.now());
+      // Another process has just migrated it.
+      if ("fault" in status) throw new SchemaVersionError(status.fault);
+      await print({ database: database.describe, ...status }, () => renderStatus(status, out));
+      if (maxAge === undefined || !status.stale) return EXIT.done;
+      const { resource, why } = status.oldest_list;
+      log.error({ resource, reason: `the ${resource} list ${why}` }, "the mirror is too old");
+      return EXIT.stale;
+    });
+  },
 };
-
-function showStatus(context: CommandContext, { maxAge, json }: Options): Promise<number> {
-  const { config, clock, log, out } = context;
-  const staleAfterMs = typeof maxAge === "number" ? maxAge : config.staleAfterMs;
-  const readStatus = createReadStatus({ ...config, staleAfterMs }, readDefinitions());
-  return withMirror(context, "status", async (sql, database) => {
-    const status = await readStatus(sql, clock.now());
-    // Another process has just migrated it.
-    if ("fault" in status) throw new SchemaVersionError(status.fault);
-    if (json) await out.json({ database: database.describe, ...status });
-    else await out.write(renderStatus(status, out));
-    if (maxAge === undefined || !status.stale) return EXIT.done;
-    const { resource, why } = status.oldest_list;
-    log.error({ resource, reason: `the ${resource} list ${why}` }, "the mirror is too old");
-    return EXIT.stale;
-  });
-}
 
 /** More than a week of nights; `--json` has more. */
 const RUNS_SHOWN = 10;
 
-/** The state of the mirror for people. */
-export function renderStatus(status: StatusDocument, out: Output): string {
-  const { columns } = out;
+function renderStatus(status: StatusDocument, out: Output): string {
   const { age_ms, oldest_list, clock_faults } = status;
   const list = `the ${oldest_list.resource} list ${oldest_list.why}`;
+  const paragraphs = (texts: readonly string[]) =>
+    texts.flatMap((text) => breakLines(text, out.columns ?? Infinity).map((line) => `${line}\n`)).join("");
   const age = age_ms === null ? "how long ago is not known" : `${formatSpan(age_ms)} ago`;
   const freshness =
     status.last_good_at === null
@@ -75,6 +66,8 @@ export function renderStatus(status: StatusDocument, out: Output): string {
     }),
   );
   const lastRuns = status.runs.slice(0, RUNS_SHOWN);
+  // They are too long for a column.
+  const errors = lastRuns.flatMap(({ run_id, error }) => (error === null ? [] : [`run ${run_id}: ${error}`]));
   const runs = table(
     ["run", "took", "requests"],
     ["run", "kind", "status", "started", "took", "requests"],
@@ -90,17 +83,17 @@ export function renderStatus(status: StatusDocument, out: Output): string {
     }),
   );
   return [
-    paragraphs([freshness, ...staleLine(status), ...clock_faults], columns),
+    paragraphs([freshness, ...staleLine(status), ...clock_faults]),
     resources,
-    lastRuns.length > 0 ? `${runs}${errorsOf(lastRuns, columns)}` : "no runs yet\n",
-    renderRound(status.last_watch_round, columns),
-    renderSchedule(status, columns),
+    lastRuns.length > 0 ? `${runs}${paragraphs(errors)}` : "no runs yet\n",
+    paragraphs([describeRound(status.last_watch_round)]),
+    paragraphs(describeSchedule(status)),
     status.open_builds.length > 0 ? openBuilds : "no open builds\n",
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
     ...status.muted_projects.map(
       ({ project_slug, until }) => `no notices of ${project_slug} until ${toSecond(until)}\n`,
     ),
-    ...renderUndecided(status, columns),
+    ...describeUndecided(status).map((text) => paragraphs([text])),
   ].join("\n");
 }
 
@@ -111,45 +104,29 @@ function staleLine({ resources, stale_after_ms }: StatusDocument): string[] {
     : [`stale, not read well within ${formatSpan(stale_after_ms)}: ${lists.join(", ")}`];
 }
 
-function renderRound(round: RunRow | null, columns: number | undefined): string {
-  if (round === null) return "no round of the watch yet\n";
+function describeRound(round: RunRow | null): string {
+  if (round === null) return "no round of the watch yet";
   const { run_id, status, started_at, error } = round;
-  const text = `last round of the watch: run ${run_id}, ${status}, ${toSecond(started_at)}${error ? `: ${error}` : ""}`;
-  return paragraphs([text], columns);
+  return `last round of the watch: run ${run_id}, ${status}, ${toSecond(started_at)}${error ? `: ${error}` : ""}`;
 }
 
-/** Who leads, and what comes next. */
-function renderSchedule({ leader, next_runs }: StatusDocument, columns: number | undefined): string {
-  if (leader === null) return "no worker leads, so no run is scheduled\n";
+function describeSchedule({ leader, next_runs }: StatusDocument): string[] {
+  if (leader === null) return ["no worker leads, so no run is scheduled"];
   const { pid, host, since, term } = leader;
   const next = (next_runs ?? []).map(
     ({ job, cron, timezone, due_at }) =>
       `next ${job}: ${due_at === null ? "never" : toSecond(due_at)} (${cron}, ${timezone})`,
   );
-  const leading = `process ${pid} on ${host} leads since ${toSecond(since)}, term ${term}`;
-  return paragraphs([leading, ...next], columns);
+  return [`process ${pid} on ${host} leads since ${toSecond(since)}, term ${term}`, ...next];
 }
 
 /** The records that nothing settles; nothing where there are none. */
-function renderUndecided({ undecided_records }: StatusDocument, columns: number | undefined): string[] {
+function describeUndecided({ undecided_records }: StatusDocument): string[] {
   const { count, first } = undecided_records;
   if (count === 0) return [];
   const records = first.map(({ resource, id }) => `${resource} ${id}`).join(", ");
   const more = count > first.length ? ` and ${count - first.length} more` : "";
-  const text = `kept, because their lists do not show them and their details decide nothing: ${records}${more}`;
-  return [paragraphs([text], columns)];
-}
-
-/** The errors of runs, each as a paragraph: they are too long for a column. */
-function errorsOf(runs: readonly RunRow[], columns: number | undefined): string {
-  const errors = runs.flatMap(({ run_id, error }) => (error === null ? [] : [`run ${run_id}: ${error}`]));
-  return paragraphs(errors, columns);
-}
-
-/** Each text on its own lines. */
-function paragraphs(texts: readonly string[], columns: number | undefined): string {
-  const lines = texts.flatMap((text) => breakLines(text, columns ?? Infinity));
-  return lines.map((line) => `${line}\n`).join("");
+  return [`kept, because their lists do not show them and their details decide nothing: ${records}${more}`];
 }
 
 /** A moment without fractions of its second; `--json` has them. */

@@ -4,7 +4,6 @@ import { ConfigError } from "../base/errors.ts";
 import { runWatchRound } from "../mirror/run/watch-round.ts";
 import { webhookOf } from "../notify/webhook.ts";
 import { withReport } from "../report/refresh/refresh.ts";
-import type { CommandContext } from "./context/run-command.ts";
 import { withDatabase } from "./context/with-mirror.ts";
 import { METRICS_FILE_OPTION, runOnce, withMetricsFile } from "./sync/after-run.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
@@ -33,38 +32,37 @@ export const watchCommand: CommandDeclaration<Options> = {
       .addOption(
         new Option("--json", "print the summary of the round as one JSON document").implies({ once: true }),
       ),
-  run: (context, { options }) => watch(context, options),
-};
-
-async function watch(context: CommandContext, options: Options): Promise<number> {
-  const { config, clock, log, signal } = context;
-  const baseUrl = requireBaseUrl(config);
-  const webhook = webhookOf(config);
-  if (!options.once) {
-    if (options.metricsFile !== undefined)
-      throw new ConfigError("--metrics-file belongs to a run that ends", { hint: "add --once" });
-    const { watchCron: cron, timezone } = config;
-    return keepWorking(context, baseUrl, "watch", (shared) =>
-      withNotifyJob(context, webhook, shared, (afterRun) => [
-        createWatchJob({
-          ...shared,
-          cron,
-          timezone,
-          runWatchRound: afterRun(withReport(runWatchRound)),
-          logsQuietRounds: true,
-        }),
-      ]),
-    );
-  }
-  const json = options.json === true;
-  return withMetricsFile(context, options.metricsFile, (measured) =>
-    withDatabase(context, (database) =>
-      measured(database.url, () =>
-        runOnce(context, database, { baseUrl, webhook, json }, () => {
-          const settings = { ...config, databaseUrl: database.url, baseUrl };
-          return withReport(runWatchRound)({ settings, clock, log, signal });
-        }),
+  async run(context, { options }) {
+    const { config, clock, log, signal } = context;
+    const baseUrl = requireBaseUrl(config);
+    const webhook = webhookOf(config);
+    const runRound = withReport(runWatchRound);
+    if (!options.once) {
+      if (options.metricsFile !== undefined)
+        throw new ConfigError("--metrics-file belongs to a run that ends", { hint: "add --once" });
+      const { watchCron: cron, timezone } = config;
+      return keepWorking(context, baseUrl, "watch", (shared) =>
+        withNotifyJob(context, webhook, shared, (afterRun) => [
+          createWatchJob({
+            ...shared,
+            cron,
+            timezone,
+            runWatchRound: afterRun(runRound),
+            logsQuietRounds: true,
+          }),
+        ]),
+      );
+    }
+    const json = options.json === true;
+    return withMetricsFile(context, options.metricsFile, (measured) =>
+      withDatabase(context, (database) =>
+        measured(database.url, () =>
+          runOnce(context, database, { baseUrl, webhook, json }, () => {
+            const settings = { ...config, databaseUrl: database.url, baseUrl };
+            return runRound({ settings, clock, log, signal });
+          }),
+        ),
       ),
-    ),
-  );
-}
+    );
+  },
+};

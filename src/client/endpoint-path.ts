@@ -1,10 +1,7 @@
 import { ConfigError } from "../base/errors.ts";
-import type { FieldKind, Fields, Filtering } from "../resources/declare.ts";
+import type { Fields, Filtering } from "../resources/declare.ts";
 import { isStorableId } from "../resources/record-id.ts";
 import { type DeclarationOf, fieldsOf, type Resource } from "../resources/resources.ts";
-
-/** Values of query parameters by name. Undefined leaves a parameter out. */
-type Parameters = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export const ROOT_PATH = "/api/v1/";
 
@@ -26,13 +23,10 @@ export function keySegment(resource: Resource, key: string): string {
 }
 
 /** `page` counts from 1. A service that does not know it answers with its first hits. */
-export function fileSearchPath(q: string, page?: number): string {
-  return withQuery("/api/v1/file/search/", { q, page });
-}
+export const fileSearchPath = (q: string, page?: number) =>
+  `${listPath("file")}search/?${queryText({ q, page })}`;
 
-export function anchorSearchPath(q: string): string {
-  return withQuery("/api/v1/file/anchor/", { q });
-}
+export const anchorSearchPath = (q: string) => `${listPath("file")}anchor/?${queryText({ q })}`;
 
 export interface DocSearch {
   /** A project's slug. */
@@ -42,13 +36,11 @@ export interface DocSearch {
   q: string;
 }
 
-export function docSearchPath({ project, version = "latest", q }: DocSearch): string {
-  return withQuery("/api/v2/docsearch/", { project, version, q });
-}
+export const docSearchPath = ({ project, version = "latest", q }: DocSearch) =>
+  `/api/v2/docsearch/?${queryText({ project, version, q })}`;
 
-const withQuery = (path: string, parameters: Parameters) => `${path}?${queryText(parameters)}`;
-
-export function queryText(parameters: Parameters): string {
+/** The values as a query. Undefined leaves a parameter out. */
+export function queryText(parameters: OtherFilters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== undefined) query.append(name, String(value).toWellFormed());
@@ -60,10 +52,8 @@ type Filtered<F extends Fields> = {
   [Name in keyof F]: F[Name] extends { filter: Filtering } ? Name : never;
 }[keyof F];
 
-type ValueOf<K extends FieldKind> = K extends "boolean" ? boolean : string | number;
-
 type FiltersOn<F extends Fields, Name extends keyof F> = {
-  readonly [N in Name]?: ValueOf<F[N]["kind"]> | undefined;
+  readonly [N in Name]?: (F[N]["kind"] extends "boolean" ? boolean : string | number) | undefined;
 } & ("project" extends Name ? { readonly project__slug?: string | undefined } : unknown);
 
 /**

@@ -64,7 +64,7 @@ const MAX_PAGES = 1_000_000;
 interface PageList<Page> {
   /** The first page to ask for. Its path and its parameters stay; only limit and offset change. */
   first: PageRequest;
-  otherPaths?: readonly string[];
+  otherPaths: readonly string[];
   baseUrl: URL;
   fetchPage(path: string): Promise<Page>;
 }
@@ -76,16 +76,18 @@ interface PageList<Page> {
  * `UnexpectedShapeError` when `next` leaves the list or does not lead forward: a short list never looks like
  * a whole one. Always ends.
  */
-export async function* listPages<Page extends PageParts<{ readonly id: string }>>(
-  list: PageList<Page>,
-): AsyncGenerator<Page, void, undefined> {
-  const { baseUrl, otherPaths = [] } = list;
-  const paths = [list.first.path, ...otherPaths];
+export async function* listPages<Page extends PageParts<{ readonly id: string }>>({
+  first,
+  otherPaths,
+  baseUrl,
+  fetchPage,
+}: PageList<Page>): AsyncGenerator<Page, void, undefined> {
+  const paths = [first.path, ...otherPaths];
   const isListPath = (path: string) => paths.some((own) => isSameEndpoint(path, own, baseUrl));
-  let at = list.first;
+  let at = first;
   let idsBefore: Set<string> | null = null;
   for (let pages = 1; ; pages++) {
-    const page = await list.fetchPage(requestText(at));
+    const page = await fetchPage(requestText(at));
     const count = page.objects.length;
     const next = readNext(page.meta.next, at, isListPath);
     const isLast = next.leads === "nowhere";

@@ -17,10 +17,8 @@ import {
  * has the documented type. What else came is in `extra`, which is empty otherwise.
  */
 export type Received<R> = {
-  readonly [Field in Exclude<keyof R, "id">]?: ReceivedValue<R[Field]> | null;
+  readonly [Field in Exclude<keyof R, "id">]?: (R[Field] extends ProjectRecord ? Project : R[Field]) | null;
 } & { readonly id: string; readonly extra: Extra };
-
-type ReceivedValue<V> = V extends ProjectRecord ? Project : V;
 
 /** Follows `docs/interface.md`, "User". `last_login` is a date without a zone. */
 export interface User extends Received<RecordTypes["user"]> {}
@@ -80,14 +78,12 @@ function readRecord(
   { resource, fields, what }: { resource: Resource; fields: Fields; what: string },
   checks: RecordChecks,
 ): object {
-  const { url, allowOddFields = false } = checks;
+  const { url, allowOddFields } = checks;
   const id = recordId(value);
   if (id === null || !isJsonObject(value)) throw unexpectedShape(url, `a ${what} has no usable id`);
   const foreign = allowOddFields ? null : foreignNumberIn(value);
-  if (foreign !== null) {
-    const fault = `${what} ${id} holds ${foreign}, a number that JSON does not have`;
-    throw unexpectedShape(url, fault, HANDED_ON);
-  }
+  if (foreign !== null)
+    throw unexpectedShape(url, `${what} ${id} holds ${foreign}, a number that JSON does not have`, HANDED_ON);
   const known: [string, unknown][] = [["id", id]];
   const extra: [string, unknown][] = [];
   for (const [name, held] of Object.entries(value)) {
@@ -113,31 +109,23 @@ function readField(
     const what = `${related} in ${resource} ${id}`;
     return readRecord(held, { resource: related, fields: DECLARATIONS[related].fields, what }, checks);
   }
-  if (related === undefined && IS_KIND[field.kind](held)) return held;
+  const { words, isKind } = KINDS[field.kind];
+  if (related === undefined && isKind(held)) return held;
   if (checks.allowOddFields) return undefined;
   const came = Array.isArray(held) ? "an array" : `of type ${typeof held}`;
-  const fault = `${resource} ${id}: ${name} should be ${KIND_WORDS[field.kind]}, and is ${came}`;
+  const fault = `${resource} ${id}: ${name} should be ${words}, and is ${came}`;
   throw unexpectedShape(checks.url, fault, HANDED_ON);
 }
 
 const isText = (value: unknown): boolean => typeof value === "string";
 
-const IS_KIND: Record<FieldKind, (value: unknown) => boolean> = {
-  string: isText,
-  datetime: isText,
-  uri: isText,
-  boolean: (value) => typeof value === "boolean",
-  uris: (value) => Array.isArray(value) && value.every(isText),
-  embedded: isJsonObject,
-};
-
-const KIND_WORDS: Record<FieldKind, string> = {
-  string: "a string",
-  datetime: "a string",
-  uri: "a path",
-  boolean: "a boolean",
-  uris: "an array of paths",
-  embedded: "a whole record",
+const KINDS: Record<FieldKind, { words: string; isKind(value: unknown): boolean }> = {
+  string: { words: "a string", isKind: isText },
+  datetime: { words: "a string", isKind: isText },
+  uri: { words: "a path", isKind: isText },
+  boolean: { words: "a boolean", isKind: (value) => typeof value === "boolean" },
+  uris: { words: "an array of paths", isKind: (value) => Array.isArray(value) && value.every(isText) },
+  embedded: { words: "a whole record", isKind: isJsonObject },
 };
 
 /** What a service sends beside the documented fields, by name, as it came. */
@@ -147,9 +135,11 @@ export function extraOf(value: Readonly<Record<string, unknown>>, known: readonl
   return Object.fromEntries(Object.entries(value).filter(([name]) => !known.includes(name)));
 }
 
-const HINT = "the service may have another release of this interface, or the base URL is wrong";
-
 /** The error for a reply that does not have the documented shape. `fault` completes "GET … answered, but". */
-export function unexpectedShape(url: string, fault: string, hint: string = HINT): UnexpectedShapeError {
+export function unexpectedShape(
+  url: string,
+  fault: string,
+  hint = "the service may have another release of this interface, or the base URL is wrong",
+): UnexpectedShapeError {
   return new UnexpectedShapeError(`GET ${url} answered, but ${fault}`, { url, hint });
 }

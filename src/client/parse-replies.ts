@@ -21,13 +21,8 @@ export function parseRoot(value: unknown, url: string): RootListing {
     return [[name, { list_endpoint, schema: typeof schema === "string" ? schema : null }]];
   });
   const documented = found.filter(([name]) => isResource(name));
-  if (documented.length === 0) {
-    throw unexpectedShape(
-      url,
-      `it lists none of the resources ${RESOURCES.join(", ")}`,
-      "the base URL is the part before /api/v1/",
-    );
-  }
+  const fault = `it lists none of the resources ${RESOURCES.join(", ")}`;
+  if (documented.length === 0) throw unexpectedShape(url, fault, "the base URL is the part before /api/v1/");
   const others = found.filter(([name]) => !isResource(name));
   return { ...Object.fromEntries(documented), extra: Object.fromEntries(others) };
 }
@@ -57,21 +52,15 @@ export function parseSchema(value: unknown, url: string): ResourceSchema {
   const { fields } = value;
   const extra = extraOf(value, ["fields"]);
   if (fields === undefined) return { extra };
-  const entries = isJsonObject(fields) ? Object.entries(fields) : null;
-  if (
-    entries === null ||
-    !entries.every((entry): entry is [string, Record<string, unknown>] => isJsonObject(entry[1]))
-  )
-    throw unexpectedShape(url, "it is no schema: its fields are no objects");
-  return { fields: Object.fromEntries(entries.map(([name, field]) => [name, parseField(field)])), extra };
+  const parsed = Object.entries(isJsonObject(fields) ? fields : { fields }).map(([name, field]) => {
+    if (!isJsonObject(field)) throw unexpectedShape(url, "it is no schema: its fields are no objects");
+    const known = Object.entries(field).filter(([property]) => PROPERTIES.includes(property));
+    return [name, { ...Object.fromEntries(known), extra: extraOf(field, PROPERTIES) }];
+  });
+  return { fields: Object.fromEntries(parsed), extra };
 }
 
 const PROPERTIES = ["type", "nullable", "unique", "help_text"];
-
-function parseField(field: Record<string, unknown>): SchemaField {
-  const known = Object.entries(field).filter(([name]) => PROPERTIES.includes(name));
-  return { ...Object.fromEntries(known), extra: extraOf(field, PROPERTIES) };
-}
 
 /** The hits of the doc search, as in `results.hits` of the reply (`docs/interface.md`, "Searches"). */
 export interface DocHits {

@@ -43,8 +43,7 @@ export function resolveOptions(options: ServiceClientOptions): ClientOptions {
 
   const { ratePerSecond, concurrency, timeoutMs, retries } = limits;
   return {
-    baseUrl,
-    ...{ ratePerSecond, concurrency, timeoutMs, retries, mostRetries: 100, maxBodyBytes },
+    ...{ baseUrl, ratePerSecond, concurrency, timeoutMs, retries, mostRetries: 100, maxBodyBytes },
     headers: { "user-agent": userAgent, ...lowerCased(options.headers ?? {}) },
     wording: WORDING,
     proxies,
@@ -56,12 +55,9 @@ export function resolveOptions(options: ServiceClientOptions): ClientOptions {
   };
 }
 
-export function requestOptions({
-  signal,
-  timeoutMs,
-  retries,
-  headers,
-}: CallOptions): Pick<FetchOptions<unknown>, "signal" | "timeoutMs" | "retries" | "headers"> {
+type RequestOptions = Pick<FetchOptions<unknown>, "signal" | "timeoutMs" | "retries" | "headers">;
+
+export function requestOptions({ signal, timeoutMs, retries, headers }: CallOptions): RequestOptions {
   const faults = Object.entries({ timeoutMs, retries }).flatMap(([name, value]) => {
     const parsed = SERVICE_SETTINGS[name as "timeoutMs" | "retries"].parse(String(value));
     return value === undefined || "value" in parsed ? [] : [`${name}: ${value} ${parsed.fault}`];

@@ -1,7 +1,6 @@
 import { attachReply, NotFoundError, UnexpectedShapeError } from "../base/errors.ts";
 import type { Client, FetchOptions } from "../mirror/api/client.ts";
 import { isGone } from "../mirror/api/retry.ts";
-import type { PageRequest } from "../resources/page-request.ts";
 import { isJsonObject } from "../resources/parse-json.ts";
 import type { Resource } from "../resources/resources.ts";
 import type { CallOptions, ServiceClientOptions } from "./client-options.ts";
@@ -54,11 +53,7 @@ export function serviceClientOver(
     return callOf((async () => run(askWith(options)))());
   }
 
-  async function askForPage<R extends Resource>(
-    ask: Ask,
-    resource: R,
-    path: string,
-  ): Promise<ListPage<RecordOf[R]>> {
+  async function askForPage<R extends Resource>(ask: Ask, resource: R, path: string) {
     const { value, reply } = await ask(path, (page, url) =>
       parsePage(page, url, (object) => parseRecord(resource, object, { url, allowOddFields })),
     );
@@ -74,7 +69,7 @@ export function serviceClientOver(
     assertCount("pageSize", pageSize, 1, 1000);
     assertCount("offset", offset, 0);
     const ask = askWith(query);
-    const first: PageRequest = { path, limit: pageSize, offset, others: filterText(resource, query) };
+    const first = { path, limit: pageSize, offset, others: filterText(resource, query) };
     const fetchPage = (request: string) => askForPage(ask, resource, request);
     yield* listPages({ first, otherPaths: [listPath(resource)], baseUrl, fetchPage });
   }
@@ -106,7 +101,11 @@ export function serviceClientOver(
     list: (resource, query = {}) => recordList(recordsOf(resource, listPath(resource), query)),
     listPages: (resource, query = {}) => pagesOf(resource, listPath(resource), query),
     fetchRecord: (resource, idOrSlug, options = {}) =>
-      call(options, (ask) => fetchRecord(ask, resource, idOrSlug, { allowOddFields })),
+      call(options, (ask) =>
+        ask(recordPath(resource, idOrSlug), (value, url) =>
+          parseDetail(resource, idOrSlug, value, { allowOddFields, url }),
+        ).catch((error) => throwNoRecord(error, ask, `The service has no ${resource} ${idOrSlug}`)),
+      ),
     versionsOf: (projectSlug, query = {}) =>
       recordList(recordsOf("version", recordPath("version", projectSlug), query)),
     fetchSchema: (resource, options = {}) =>
@@ -120,26 +119,22 @@ export function serviceClientOver(
       }),
     searchAnchors: (q, options = {}) =>
       call(options, (ask) =>
-        ask(anchorSearchPath(q), (value, url) => parseObjects(value, url, (hit) => anchorOf(hit, url))),
+        ask(anchorSearchPath(q), (value, url) =>
+          parseObjects(value, url, (hit) => {
+            if (typeof hit === "string") return hit;
+            throw unexpectedShape(url, "a hit is no address");
+          }),
+        ),
       ),
     searchDocs: (search, options = {}) =>
       call(options, async (ask) => {
-        try {
-          return await ask(docSearchPath(search), parseDocHits);
-        } catch (error) {
-          const message = `The service has no project ${search.project}, or no doc search`;
-          return throwNoRecord(error, ask, message);
-        }
+        const message = `The service has no project ${search.project}, or no doc search`;
+        return ask(docSearchPath(search), parseDocHits).catch((error) => throwNoRecord(error, ask, message));
       }),
     stats: client.stats,
     close: client.close,
     [Symbol.asyncDispose]: client.close,
   };
-}
-
-function anchorOf(hit: unknown, url: string): string {
-  if (typeof hit === "string") return hit;
-  throw unexpectedShape(url, "a hit is no address");
 }
 
 type Ask = <T>(path: string, parse: FetchOptions<T>["parse"]) => Promise<Answer<T>>;
@@ -153,22 +148,6 @@ async function fetchRoot(ask: Ask): Promise<Answer<RootListing>> {
     const hint = "the base URL is the part before /api/v1/";
     const wrong = new UnexpectedShapeError(message, { url, cause: error, hint });
     throw reply === undefined ? wrong : attachReply(wrong, reply, body);
-  }
-}
-
-/** Asks for one record by id, or by slug. Throws `NotFoundError` when the service has no such record. */
-async function fetchRecord<R extends Resource>(
-  ask: Ask,
-  resource: R,
-  key: string,
-  checks: Omit<RecordChecks, "url">,
-): Promise<Answer<RecordOf[R]>> {
-  try {
-    return await ask(recordPath(resource, key), (value, url) =>
-      parseDetail(resource, key, value, { ...checks, url }),
-    );
-  } catch (error) {
-    return throwNoRecord(error, ask, `The service has no ${resource} ${key}`);
   }
 }
 

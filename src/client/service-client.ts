@@ -7,18 +7,19 @@ import type { ListPage } from "./list-pages.ts";
 import type { FileHit, RecordOf, Version } from "./parse-record.ts";
 import type { DocHits, ResourceSchema, RootListing } from "./parse-replies.ts";
 
-export interface PageQuery<R extends Resource> extends CallOptions {
+interface ListFilters<R extends Resource> extends CallOptions {
   filters?: Filters<R> | undefined;
   otherFilters?: OtherFilters | undefined;
+}
+
+export interface PageQuery<R extends Resource> extends ListFilters<R> {
   /** Records a page. The service cuts a larger one, usually to 1000; 0 asks for its maximum. @default 20 */
   limit?: number | undefined;
   /** How many records come before the page. @default 0 */
   offset?: number | undefined;
 }
 
-export interface ListQuery<R extends Resource> extends CallOptions {
-  filters?: Filters<R> | undefined;
-  otherFilters?: OtherFilters | undefined;
+export interface ListQuery<R extends Resource> extends ListFilters<R> {
   /** Records a page, 1 to 1000. @default 100 */
   pageSize?: number | undefined;
   /** How many records of the list to leave out at its start, to go on with an earlier reading. @default 0 */

@@ -41,13 +41,10 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Stdout, for data. */
   readonly out: Output;
+  /** Prints what the command found: one JSON document with `--json`, else a text for people. */
+  print(document: unknown, text: () => string): Promise<void>;
   /** The progress display. Made by the first call, and by the first one after it was stopped, as by the end. */
   progress(): Promise<Progress>;
-}
-
-interface Invocation<Options> {
-  readonly options: Options;
-  readonly args: readonly string[];
 }
 
 export interface CommandBody<Options = object> {
@@ -56,9 +53,12 @@ export interface CommandBody<Options = object> {
    * Undefined means 0, or 130/143 when a signal stopped it. It may throw anything: a MirrorError is printed with its hint and
    * has its own exit code; everything else is a bug and exits 1.
    */
-  run(context: CommandContext, invocation: Invocation<Options>): Promise<number | undefined>;
+  run(
+    context: CommandContext,
+    invocation: { readonly options: Options; readonly args: readonly string[] },
+  ): Promise<number | undefined>;
   /** Runs instead when the settings cannot be used. @default the error is printed and the exit code is 2 */
-  onConfigError?(error: ConfigError, out: Output, invocation: Invocation<Options>): Promise<number>;
+  onConfigError?(error: ConfigError, context: Pick<CommandContext, "out" | "print">): Promise<number>;
 }
 
 /** Wires settings, log, signals and the exit code around a command's body. Never rejects. */
@@ -77,7 +77,9 @@ export async function runCommand(command: Command, { run, onConfigError }: Comma
       stop.abort(new Error("the reader of stdout has gone"));
     },
   });
-  const invocation = { options: command.opts(), args: command.args };
+  const options = command.opts();
+  const print = (document: unknown, text: () => string) =>
+    options.json === true ? out.json(document) : out.write(text());
   const signals = listenForSignals(stop);
   try {
     const isTty = process.stderr.isTTY === true;
@@ -86,10 +88,9 @@ export async function runCommand(command: Command, { run, onConfigError }: Comma
     const loaded = tryConfig(input);
     if (loaded instanceof ConfigError) {
       if (onConfigError === undefined) throw loaded;
-      process.exitCode = await onConfigError(loaded, out, invocation);
+      process.exitCode = await onConfigError(loaded, { out, print });
       return;
     }
-    const { settings } = loaded;
     const config = await fillInPassword(loaded.config);
     const plainLog = await createLog({
       level: config.logLevel,
@@ -98,7 +99,7 @@ export async function runCommand(command: Command, { run, onConfigError }: Comma
       clean: (text) => spellProgram(printableColoured(text), { isJson: config.logFormat === "json" }),
     });
     const log = wrapLog(plainLog, (write) => (progress ? progress.withoutBars(write) : write()));
-    warnOfSecrets(loaded.config, settings, log);
+    warnOfSecrets(loaded, log);
     signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
     const context: CommandContext = {
       config,
@@ -108,11 +109,12 @@ export async function runCommand(command: Command, { run, onConfigError }: Comma
         log.warn({ error: now.message }, "the settings cannot be read again; those of before are used");
         return config;
       },
-      settings,
+      settings: loaded.settings,
       log,
       clock: systemClock,
       signal: stop.signal,
       out,
+      print,
       async progress() {
         const { createProgress } = await import("../output/progress.ts");
         // A terminal that does not know its size (0 by 0) would show no bar at all.
@@ -121,17 +123,11 @@ export async function runCommand(command: Command, { run, onConfigError }: Comma
         // What draws bars takes a tenth of the start of a program.
         const createBars = isDrawn ? (await import("log-update")).createLogUpdate : null;
         if (progress?.isStopped()) progress = undefined;
-        progress ??= createProgress({
-          stream: process.stderr,
-          createBars,
-          columns,
-          colour,
-          log: plainLog,
-        });
+        progress ??= createProgress({ stream: process.stderr, createBars, columns, colour, log: plainLog });
         return progress;
       },
     };
-    const code = await run(context, invocation);
+    const code = await run(context, { options, args: command.args });
     progress?.stop();
     const reason: unknown = stop.signal.reason;
     process.exitCode = code ?? (reason instanceof StoppedError ? reason.exitCode : EXIT.done);
@@ -174,12 +170,10 @@ function listenForSignals(stop: AbortController) {
   };
   process.on("SIGINT", listen).on("SIGTERM", listen);
   return {
-    announce(listener: (signal: string) => void) {
+    announce: (listener: (signal: string) => void) => {
       announce = listener;
     },
-    stop() {
-      process.off("SIGINT", listen).off("SIGTERM", listen);
-    },
+    stop: () => process.off("SIGINT", listen).off("SIGTERM", listen),
   };
 }
 
@@ -229,7 +223,7 @@ export async function fillInPassword(config: Config): Promise<Config> {
 }
 
 /** Warns of each password in a flag: every user of the machine can read the command lines of all processes. */
-function warnOfSecrets(config: Config, settings: readonly SettingInForce[], log: Logger): void {
+function warnOfSecrets({ config, settings }: LoadedConfig, log: Logger): void {
   for (const { key, name, flag, source } of settings) {
     if (source !== "flag" || !isSecret(key, config)) continue;
     log.warn(

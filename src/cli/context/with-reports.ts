@@ -20,13 +20,14 @@ export function withReports<T>(
   command: string,
   read: (sql: Sql) => Promise<T>,
 ): Promise<T> {
-  const place = { ...context, config: readSettings(context.config) };
-  return withReplicaHints(context.config, async () => {
-    assertMirrorPlace(place.config);
-    const session = readSession(context.config);
-    return withDatabase(place, ({ url }) =>
+  const { config } = context;
+  return withReplicaHints(config, async () => {
+    const place = readSettings(config);
+    assertMirrorPlace(place);
+    const session = readSession(config);
+    return withDatabase({ ...context, config: place }, ({ url }) =>
       withSql(url, { applicationName: `docmirror ${command}`, max: 1, session }, async (sql) => {
-        if (context.config.readUrl === null) await refreshIfBehind(context, url, sql);
+        if (config.readUrl === null) await refreshIfBehind(context, url, sql);
         else await repeatAfterConflict(() => refreshForReplica(context, sql));
         return read(sql);
       }),
@@ -63,33 +64,29 @@ const CONFLICT =
   "the replica had to replay a change that the query held up: run it again, or set hot_standby_feedback = on there, or a longer max_standby_streaming_delay";
 
 function ofReplica(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  // Texts about the database name the setting that most commands take.
+  const named = (text = "") => text.replaceAll("DATABASE_URL", "DOCMIRROR_READ_URL");
+  const { message } = error;
   if (error instanceof ConfigError)
-    return new ConfigError(named(error.message), { cause: error, hint: error.hint && named(error.hint) });
+    return new ConfigError(named(message), { cause: error, hint: named(error.hint) });
   if (error instanceof SchemaVersionError) {
-    const hint = `${named(error.hint ?? "")}; a replica has the schema once it has replayed what the primary did`;
-    return new SchemaVersionError(error.message, { cause: error, hint });
+    const hint = `${named(error.hint)}; a replica has the schema once it has replayed what the primary did`;
+    return new SchemaVersionError(message, { cause: error, hint });
   }
   if (!(error instanceof StoreError)) return error;
-  const { message, sqlstate } = error;
-  const hint = hintFor(error);
+  const isNotThere = ["ECONNREFUSED", "ENOENT"].includes(sqlstateOf(error) ?? "");
+  const hint = isRecoveryConflict(error) ? CONFLICT : isNotThere ? NOT_THERE : named(error.hint);
+  const { sqlstate } = error;
   return new StoreError(`could not read the replica: ${message}`, { cause: error, sqlstate, hint });
-}
-
-function hintFor(error: StoreError): string | undefined {
-  if (isRecoveryConflict(error)) return CONFLICT;
-  if (["ECONNREFUSED", "ENOENT"].includes(sqlstateOf(error) ?? "")) return NOT_THERE;
-  return error.hint && named(error.hint);
-}
-
-/** Texts about the database name the setting that most commands take. */
-function named(text: string): string {
-  return text.replaceAll("DATABASE_URL", "DOCMIRROR_READ_URL");
 }
 
 /** SQLSTATE of missing rights, and of a read-only server or session. */
 const MAY_NOT_WRITE = ["42501", "25006"];
 
-const HOW_TO_REFRESH = { hint: "run `docmirror report` as the role that syncs, or wait for the next sync" };
+const OLD = "the answers are older than the last run";
+const OLD_OR_NONE = `${OLD}, or were never computed`;
+const HOW_TO_REFRESH = "run `docmirror report` as the role that syncs, or wait for the next sync";
 
 /**
  * Refreshes the answers of schema `report` when they are older than the last run that ended, as after a
@@ -105,22 +102,18 @@ async function refreshIfBehind(
   const state = await findAnswerState(sql, config);
   if (!state.isBehind) return true;
   if (state.isReaderAlone) {
-    log.warn(HOW_TO_REFRESH, "the answers are older than the last run, or were never computed");
+    log.warn({ hint: HOW_TO_REFRESH }, OLD_OR_NONE);
     return false;
   }
-  log.debug("the answers are older than the last run; refreshing them");
+  log.debug(`${OLD}; refreshing them`);
   try {
     const { isLeft } = await refreshReport(url, { ...config, keepsSettings: true, signal });
-    if (isLeft)
-      log.warn(
-        { hint: "upgrade docmirror here too" },
-        "the answers are older than the last run; a later version of docmirror refreshes them",
-      );
+    const hint = "upgrade docmirror here too";
+    if (isLeft) log.warn({ hint }, `${OLD}; a later version of docmirror refreshes them`);
     return !isLeft;
   } catch (error) {
     if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
-    const facts = { ...HOW_TO_REFRESH, error: error.message };
-    log.warn(facts, "the answers are older than the last run, or were never computed");
+    log.warn({ hint: HOW_TO_REFRESH, error: error.message }, OLD_OR_NONE);
     return false;
   }
 }
@@ -131,29 +124,24 @@ async function refreshIfBehind(
  * no mirror of this version.
  */
 async function findAnswerState(sql: Sql, settings: MirrorSettings) {
-  if (await isReaderAlone(sql)) return { isBehind: await isBehindForReader(sql), isReaderAlone: true };
-  await assertMirror(sql, readDefinitions(), mirrorPlace(settings));
-  const isBehind = await withStoreErrors("read how old the answers are", () => isReportBehind(sql));
-  return { isBehind, isReaderAlone: false };
-}
-
-async function isReaderAlone(sql: Sql): Promise<boolean> {
   const [rights] = await withStoreErrors(
     "read the rights of the role",
     () => sql<{ mayLookBehind: boolean | null }[]>`
       select has_schema_privilege(to_regnamespace('rollup')::oid, 'usage') as "mayLookBehind"`,
   );
-  return rights?.mayLookBehind === false;
+  const isReaderAlone = rights?.mayLookBehind === false;
+  if (!isReaderAlone) await assertMirror(sql, readDefinitions(), mirrorPlace(settings));
+  const isBehind = await withStoreErrors("read how old the answers are", () =>
+    isReaderAlone ? isBehindForReader(sql) : isReportBehind(sql),
+  );
+  return { isBehind, isReaderAlone };
 }
 
 /** Asks what a reader may see. The newest run has the highest number; its times may be wrong. */
 async function isBehindForReader(sql: Sql): Promise<boolean> {
-  const [row] = await withStoreErrors(
-    "read how old the answers are",
-    () => sql<{ isBehind: boolean }[]>`
-      select coalesce(finished_at > (select max(refreshed_at) from report.freshness), true) as "isBehind"
-      from report.runs where finished_at is not null order by run_id desc limit 1`,
-  );
+  const [row] = await sql<{ isBehind: boolean }[]>`
+    select coalesce(finished_at > (select max(refreshed_at) from report.freshness), true) as "isBehind"
+    from report.runs where finished_at is not null order by run_id desc limit 1`;
   return row?.isBehind === true;
 }
 
@@ -174,11 +162,7 @@ export async function refreshForReplica(context: CommandContext, replica: Sql): 
   const url = config.databaseUrl;
   if (url === null) {
     const hint = "set DATABASE_URL to the primary too, or wait for the next sync";
-    log.warn(
-      { hint },
-      "the answers are older than the last run, or were never computed; a replica cannot be written to",
-    );
-    return;
+    return log.warn({ hint }, `${OLD_OR_NONE}; a replica cannot be written to`);
   }
   try {
     const isCurrent = await withSql(url, { applicationName: "docmirror report", max: 1 }, (primary) =>
@@ -188,19 +172,12 @@ export async function refreshForReplica(context: CommandContext, replica: Sql): 
   } catch (error) {
     if (signal.aborted || !(error instanceof StoreError)) throw error;
     const facts = { error: error.message, hint: error.hint };
-    log.warn(
-      facts,
-      "the answers are older than the last run, or were never computed; the primary did not refresh them",
-    );
-    return;
+    return log.warn(facts, `${OLD_OR_NONE}; the primary did not refresh them`);
   }
   for (let waitedMs = 0; waitedMs < PATIENCE_MS; waitedMs += LOOK_EVERY_MS) {
     if (!(await isBehind())) return;
     await clock.sleep(LOOK_EVERY_MS, signal);
   }
   const hint = "`docmirror report freshness` shows how far it is behind";
-  log.warn(
-    { hint },
-    "the answers are older than the last run, or were never computed; the primary has newer ones, which the replica has not replayed yet",
-  );
+  log.warn({ hint }, `${OLD_OR_NONE}; the primary has newer ones, which the replica has not replayed yet`);
 }

@@ -1,6 +1,6 @@
 import { programName, shellWord } from "../../base/config/program.ts";
 import { defaultValues, type SettingInForce } from "../../base/config.ts";
-import { ConfigError, EXIT, LockedError, messageOf } from "../../base/errors.ts";
+import { ConfigError, EXIT, LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { createMeters } from "../../base/metrics/meters.ts";
 import type { SyncSettings } from "../../mirror/lists/plan.ts";
@@ -25,15 +25,10 @@ import type { CommandDeclaration } from "../usage/create-command.ts";
 import { findFindings, renderDemo } from "./findings.ts";
 import { DAY_MS, type DemoSyncDeps, keepGoing, passDay } from "./simulated-day.ts";
 
-interface Options {
-  keep?: true;
-  json?: true;
-}
-
 /** Indents what a step does. Its command has its own line, so that it can be copied. */
 const STEP_INDENT = "      ";
 
-export const demoCommand: CommandDeclaration<Options> = {
+export const demoCommand: CommandDeclaration<{ keep?: true }> = {
   settings: ["dataDir", "sourceTimezone", "httpHost", "httpPort", "httpAllowedHosts"],
   exits: ["partial", "database", "locked"],
   examples: [
@@ -48,10 +43,10 @@ export const demoCommand: CommandDeclaration<Options> = {
         "stay up after the report and serve the page: a round of the watch each minute, a sync each hour",
       )
       .option("--json", "print one JSON document"),
-  run: (context, { options }) => demo(context, options),
+  run: (context, { options }) => demo(context, options.keep === true),
 };
 
-async function demo(context: CommandContext, options: Options): Promise<number> {
+async function demo(context: CommandContext, isKept: boolean): Promise<number> {
   const { config, log, signal } = context;
   if (config.databaseUrl !== null) {
     log.warn("DATABASE_URL is set; the demo does not touch that database and uses the embedded Postgres");
@@ -81,29 +76,24 @@ async function demo(context: CommandContext, options: Options): Promise<number> 
         const next = nextSteps({
           settings: context.settings,
           dataDir: config.dataDir,
-          serviceUrl: options.keep ? service.url : null,
+          serviceUrl: isKept ? service.url : null,
           buildId: findings.best_watched,
         });
-        if (options.json) {
-          const places = { service: service.url, database: database.describe };
-          await context.out.json({ ...places, runs, watches, ...findings, next });
-        } else {
+        const places = { service: service.url, database: database.describe };
+        await context.print({ ...places, runs, watches, ...findings, next }, () => {
           const width = (context.out.columns ?? Infinity) - STEP_INDENT.length;
           const steps = next.map(({ command, does }) => {
             const lines = breakLines(does, width).map((line) => `${STEP_INDENT}${line}\n`);
             return `  ${command}\n${lines.join("")}`;
           });
-          const report = renderDemo({ runs, watches, findings }, context.out);
-          await context.out.write(`${report}\nNext steps\n${steps.join("")}`);
-        }
-        if (options.keep) {
+          return `${renderDemo({ runs, watches, findings }, context.out)}\nNext steps\n${steps.join("")}`;
+        });
+        if (isKept) {
           const kept = { ready: async () => database.url, close: async () => {} };
           const server = await serveMirror(context, kept, { meters: createMeters(), isWorker: false });
           try {
             log.info({ service: service.url, page: server.url }, "the demo stays up; Ctrl-C ends it");
-            await keepGoing(deps, (error) => {
-              log.error({ error: messageOf(error) }, "a sync failed");
-            });
+            await keepGoing(deps);
           } finally {
             await server.close();
           }
@@ -141,7 +131,7 @@ const DEMO_LOCK = "5072386416925104713";
  * Drops the content of an earlier demo. Never touches other content: it throws ConfigError then. Throws LockedError
  * while another demo or a sync runs there.
  */
-export async function claimDatabase(
+async function claimDatabase(
   database: OpenDatabase,
   serviceUrl: string,
   { dataDir, log, signal }: { dataDir: string; log: Logger; signal: AbortSignal },
@@ -178,12 +168,9 @@ async function empty(url: string, serviceUrl: string, dataDir: string, log: Logg
   await withSql(url, options, async (sql) => {
     const earlier = await readDemoMark(sql);
     if (earlier === null && (await hasRows(sql))) {
-      throw new ConfigError(
-        `${dataDir} holds a mirror that was not made by a demo; the demo does not touch it`,
-        {
-          hint: "give the demo another folder: `docmirror demo --data-dir .docmirror-demo`",
-        },
-      );
+      const message = `${dataDir} holds a mirror that was not made by a demo; the demo does not touch it`;
+      const hint = "give the demo another folder: `docmirror demo --data-dir .docmirror-demo`";
+      throw new ConfigError(message, { hint });
     }
     // The mark comes first: if this demo fails from here on, the next one may still drop its content.
     await writeDemoMark(sql, serviceUrl);
@@ -204,7 +191,7 @@ async function hasRows(sql: Sql): Promise<boolean> {
   return false;
 }
 
-export interface NextStepFacts {
+interface NextStepFacts {
   settings: readonly SettingInForce[];
   dataDir: string;
   /** Set while the simulated service stays up. */
@@ -216,7 +203,7 @@ export interface NextStepFacts {
 const QUERY = "select day, builds, success_rate from report.success_rate_daily order by day desc limit 7";
 
 /** The commands to type after the demo, in the same folder. They contain no password, and need no other program. */
-export function nextSteps({ settings, dataDir, serviceUrl, buildId }: NextStepFacts) {
+function nextSteps({ settings, dataDir, serviceUrl, buildId }: NextStepFacts) {
   const program = programName();
   const shown = showPath(dataDir);
   // The next command finds the other sources by itself.

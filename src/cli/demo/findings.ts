@@ -7,13 +7,25 @@ import { breakLines } from "../output/output.ts";
 import { type Cell, renderTable } from "../output/table.ts";
 import { type DemoRun, type DemoWatch, sumOf } from "./simulated-day.ts";
 
+/** A part of finished builds that succeeded, as in the reports; `success_rate` is null where nothing finished. */
+interface SuccessRate {
+  builds: number;
+  finished: number;
+  succeeded: number;
+  success_rate: number | null;
+}
+
+type DayRow = Record<"at_first" | "new" | "updated" | "deleted" | "restored" | "now", number> & {
+  resource: string;
+};
+
 /** Each resource: the records of the first sync, the new ones, what changed since, and how many exist now. */
 const readDay = (sql: Sql, firstAt: string, firstRun: number) => {
   const records = RESOURCES.map((resource) => {
     const { table } = RECORD_TABLES[resource];
     return compose`select ${resource} as resource, ${table.first_seen_at}, ${table.deleted_at} from ${table}`;
   });
-  return runStatement<Findings["day"][number]>(
+  return runStatement<DayRow>(
     sql,
     compose`
       with records as (${compose.join(records, compose` union all `)}), counts as (
@@ -36,100 +48,57 @@ const readDay = (sql: Sql, firstAt: string, firstRun: number) => {
   );
 };
 
-/** The fields that changed, most often first. */
-const readChangedFields = (sql: Sql, firstRun: number) => sql<Findings["changed_fields"]>`
-  select resource, field, count(*) as changes
-  from mirror.changes, jsonb_object_keys(after) as field
-  where kind = 'updated' and run_id > ${firstRun}
-  group by resource, field order by changes desc, resource, field limit 10`;
-
-const readBuildStates = (sql: Sql) => sql<Findings["build_states"]>`
-  select state, count(*) as builds, min(date)::timestamp(0)::text as oldest, max(date)::timestamp(0)::text as newest
-  from mirror.builds where deleted_at is null
-  group by state order by builds desc, state`;
-
-/** Transitions seen after the first sync, and the median distance of their bounds. */
-const readTransitions = (sql: Sql, firstRun: number) => sql<Findings["transitions"]>`
-  select from_state, to_state, count(*) as builds,
-    percentile_cont(0.5) within group (order by extract(epoch from not_after - not_before))::float8 as known_within_s
-  from mirror.build_transitions where run_id > ${firstRun}
-  group by from_state, to_state order by from_state nulls first, builds desc, to_state`;
-
-/** The build whose transitions are known best: the most states seen, then the narrowest bounds. */
-const findBestWatched = (sql: Sql) => sql<{ id: string }[]>`
-  select build_id as id from mirror.build_transitions
-  group by build_id having min(not_before) > '-infinity'
-  order by count(*) desc, sum(not_after - not_before), build_id limit 1`;
-
-/** The same figures as `docmirror report` has: only finished builds count. */
-const readSuccess = (sql: Sql) => sql<Findings["projects"]>`
-  select project_slug as project, builds, finished, succeeded, success_rate
-  from report.success_rate_by_project
-  order by builds desc, project_slug limit 10`;
-
-const readOverall = (sql: Sql) => sql<SuccessRate[]>`
-  select coalesce(sum(builds), 0)::int as builds, coalesce(sum(finished), 0)::int as finished, coalesce(sum(succeeded), 0)::int as succeeded,
-    sum(succeeded)::float8 / nullif(sum(finished), 0)::float8 as success_rate
-  from report.success_rate_by_type`;
-
-const readUnresolved = (sql: Sql) => sql<Findings["unresolved_references"]>`
-  select resource, field, status, count(*) as "references", min(uri) as example
-  from mirror.unresolved_references
-  group by resource, field, status order by "references" desc, resource, field, status`;
-
-type Counts<Name extends string> = Record<Name, number>;
-
-interface SuccessRate extends Counts<"builds" | "finished" | "succeeded"> {
-  /** 0 to 1; null where nothing finished. */
-  success_rate: number | null;
-}
-
-interface Findings {
-  day: ({ resource: string } & Counts<"at_first" | "new" | "updated" | "deleted" | "restored" | "now">)[];
-  changed_fields: { resource: string; field: string; changes: number }[];
-  /** `oldest` and `newest` are in the source's zone, as the builds' own dates. */
-  build_states: { state: string | null; builds: number; oldest: string | null; newest: string | null }[];
-  transitions: {
-    /** Null for the first sighting. */
-    from_state: string | null;
-    to_state: string | null;
-    builds: number;
-    /** The median length in seconds of the interval in which the state was entered. */
-    known_within_s: number;
-  }[];
-  success: SuccessRate;
-  /** The ten projects with the most builds. */
-  projects: (SuccessRate & { project: string | null })[];
-  unresolved_references: {
-    resource: string;
-    field: string;
-    status: string;
-    references: number;
-    example: string;
-  }[];
-  /** The id of the build that was followed most closely; null without builds. */
-  best_watched: string | null;
-}
-
 /** Reads from the mirror what the demo shows. `first` is the run that mirrored everything. */
-export async function findFindings(
-  sql: Sql,
-  first: { run_id: number | null; started_at: string },
-): Promise<Findings> {
+export async function findFindings(sql: Sql, first: { run_id: number | null; started_at: string }) {
   const firstRun = first.run_id ?? 0;
-  const [success = { builds: 0, finished: 0, succeeded: 0, success_rate: null }] = await readOverall(sql);
-  const [best] = await findBestWatched(sql);
+  const [overall] = await sql<SuccessRate[]>`
+    select coalesce(sum(builds), 0)::int as builds, coalesce(sum(finished), 0)::int as finished, coalesce(sum(succeeded), 0)::int as succeeded,
+      sum(succeeded)::float8 / nullif(sum(finished), 0)::float8 as success_rate
+    from report.success_rate_by_type`;
+  // The most states seen, then the narrowest bounds.
+  const [best] = await sql<{ id: string }[]>`
+    select build_id as id from mirror.build_transitions
+    group by build_id having min(not_before) > '-infinity'
+    order by count(*) desc, sum(not_after - not_before), build_id limit 1`;
   return {
+    /** The id of the build that was followed most closely; null without builds. */
     best_watched: best?.id ?? null,
     day: await readDay(sql, first.started_at, firstRun),
-    changed_fields: await readChangedFields(sql, firstRun),
-    build_states: await readBuildStates(sql),
-    transitions: await readTransitions(sql, firstRun),
-    success,
-    projects: await readSuccess(sql),
-    unresolved_references: await readUnresolved(sql),
+    changed_fields: await sql<{ resource: string; field: string; changes: number }[]>`
+      select resource, field, count(*) as changes
+      from mirror.changes, jsonb_object_keys(after) as field
+      where kind = 'updated' and run_id > ${firstRun}
+      group by resource, field order by changes desc, resource, field limit 10`,
+    /** `oldest` and `newest` are in the source's zone, as the builds' own dates. */
+    build_states: await sql<
+      { state: string | null; builds: number; oldest: string | null; newest: string | null }[]
+    >`
+      select state, count(*) as builds, min(date)::timestamp(0)::text as oldest, max(date)::timestamp(0)::text as newest
+      from mirror.builds where deleted_at is null
+      group by state order by builds desc, state`,
+    /** Those after the first sync. `known_within_s` is the median length of the interval in which the state was entered. */
+    transitions: await sql<
+      { from_state: string | null; to_state: string | null; builds: number; known_within_s: number }[]
+    >`
+      select from_state, to_state, count(*) as builds,
+        percentile_cont(0.5) within group (order by extract(epoch from not_after - not_before))::float8 as known_within_s
+      from mirror.build_transitions where run_id > ${firstRun}
+      group by from_state, to_state order by from_state nulls first, builds desc, to_state`,
+    success: overall ?? { builds: 0, finished: 0, succeeded: 0, success_rate: null },
+    projects: await sql<(SuccessRate & { project: string | null })[]>`
+      select project_slug as project, builds, finished, succeeded, success_rate
+      from report.success_rate_by_project
+      order by builds desc, project_slug limit 10`,
+    unresolved_references: await sql<
+      { resource: string; field: string; status: string; references: number; example: string }[]
+    >`
+      select resource, field, status, count(*) as "references", min(uri) as example
+      from mirror.unresolved_references
+      group by resource, field, status order by "references" desc, resource, field, status`,
   };
 }
+
+type Findings = Awaited<ReturnType<typeof findFindings>>;
 
 interface Section {
   title: string;

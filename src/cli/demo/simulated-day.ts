@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { SyncSettings } from "../../mirror/lists/plan.ts";
 import type { RunSummary } from "../../mirror/lists/summary.ts";
@@ -132,8 +133,8 @@ export async function passDay(
  * Lets the world keep step with the real clock, with a round of the watch each minute and a sync each hour, until the
  * signal is aborted. The page counts ages by the real clock, so a world that ran ahead would lie in the future.
  */
-export async function keepGoing(deps: DemoSyncDeps, onTrouble: (error: unknown) => void): Promise<never> {
-  const { world, signal } = deps;
+export async function keepGoing(deps: DemoSyncDeps): Promise<never> {
+  const { world, log, signal } = deps;
   for (let minute = 1; ; minute++) {
     const due = world.now().getTime() + MINUTE_MS;
     await systemClock.sleep(Math.max(0, due - systemClock.now().getTime()), signal);
@@ -142,12 +143,12 @@ export async function keepGoing(deps: DemoSyncDeps, onTrouble: (error: unknown) 
         world.advance(MINUTE_MS);
         await syncAt(deps, null, true);
       } else {
-        const quiet = { ...deps, log: deps.log.child({}, { level: "warn" }) };
+        const quiet = { ...deps, log: log.child({}, { level: "warn" }) };
         await watchFor(quiet, 1, 1, withReport(runWatchRound));
       }
     } catch (error) {
       signal.throwIfAborted();
-      onTrouble(error);
+      log.error({ error: messageOf(error) }, "a sync failed");
     }
   }
 }

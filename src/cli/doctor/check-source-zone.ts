@@ -1,4 +1,5 @@
 import { EXIT } from "../../base/errors.ts";
+import { counted } from "../../base/text.ts";
 import {
   FRESH_WITHIN_MINUTES,
   findFutureDates,
@@ -47,7 +48,7 @@ function judge(judgement: ZoneJudgement, setting: string): Result {
     const fitting = alike > 0 ? `${best.zone} and ${alike} other zone${alike === 1 ? "" : "s"}` : best.zone;
     const finding =
       `${setting} does not fit: the dates of ${seen} match clocks at ${inHours(offsets.best)}, ` +
-      `but the zone is at ${inHours(offsets.configured)}. It fits on ${configured.days} of ${inDays(days.length)}, ` +
+      `but the zone is at ${inHours(offsets.configured)}. It fits on ${configured.days} of ${counted(days.length, "day")}, ` +
       `${fitting} on ${best.days}`;
     const choice = alike > 0 ? ", or another zone that fits, if the service uses it" : "";
     const repair = `set DOCMIRROR_SOURCE_TIMEZONE=${best.zone}${choice}; bounds that were recorded before stay as they are`;
@@ -55,7 +56,7 @@ function judge(judgement: ZoneJudgement, setting: string): Result {
   }
   const odd = days.length - configured.days;
   const because = "perhaps because the service changed its zone or its clock";
-  const rest = odd > 0 ? `; it did not fit on ${inDays(odd)}, ${because}` : "";
+  const rest = odd > 0 ? `; it did not fit on ${counted(odd, "day")}, ${because}` : "";
   const others = alike > 0 ? `, as ${alike} other ${alike === 1 ? "zone does" : "zones do"}` : "";
   return ok(`${setting} fits${others}: the dates of ${seen} match its clocks${rest}`);
 }
@@ -89,10 +90,6 @@ async function isKnownToServer(sql: Sql, zone: string): Promise<boolean> {
     if (sqlstateOf(error) === "22023") return false;
     throw error;
   }
-}
-
-function inDays(count: number): string {
-  return `${count} day${count === 1 ? "" : "s"}`;
 }
 
 function inHours(minutes: number): string {

@@ -3,8 +3,9 @@ import { spellProgram } from "../../base/config/program.ts";
 import { findProxyRoute, type ProxyRoute, showProxy } from "../../base/config/proxies.ts";
 import { requireBaseUrl } from "../../base/config.ts";
 import type { ConfigError } from "../../base/errors.ts";
+import { counted } from "../../base/text.ts";
 import type { CommandContext } from "../context/run-command.ts";
-import { breakLines, type Output } from "../output/output.ts";
+import { breakLines } from "../output/output.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
 import { DATABASE_CHECKS, examineDatabase } from "./examine-database.ts";
 import { examineUpstream, UPSTREAM_CHECKS } from "./examine-upstream.ts";
@@ -19,7 +20,7 @@ import {
   warning,
 } from "./finding.ts";
 
-export const doctorCommand: CommandDeclaration<{ json?: true }> = {
+export const doctorCommand: CommandDeclaration = {
   settings: ["requests", "database", "sourceTimezone"],
   examples: [
     ["doctor", "every check, and how to repair each fault; changes nothing"],
@@ -27,9 +28,9 @@ export const doctorCommand: CommandDeclaration<{ json?: true }> = {
     ["doctor --source-timezone America/Chicago", "tests whether this is the service's time zone"],
   ],
   flags: (command) => command.option("--json", "print one JSON document"),
-  run: async (context, { options }) => print(await examine(context), context.out, options.json),
+  run: async (context) => show(await examine(context), context),
   // Without settings nothing else can be tested, so their faults are the whole result.
-  onConfigError: (error, out, { options }) => print(withoutSettings(error), out, options.json),
+  onConfigError: (error, context) => show(withoutSettings(error), context),
 };
 
 /** Makes all checks, even when some fail. Asks the database and the service at the same time. */
@@ -50,13 +51,15 @@ function inOrder(findings: readonly Finding[]): Finding[] {
   return [...findings.filter((finding) => !isLast(finding)), ...findings.filter(isLast)];
 }
 
-async function print(found: readonly Finding[], out: Output, isJson = false): Promise<number> {
+async function show(
+  found: readonly Finding[],
+  { out, print }: Pick<CommandContext, "out" | "print">,
+): Promise<number> {
   const exitCode = exitCodeOfFindings(found);
   const checks = found.map(({ check, status, finding, repair }) => {
     return { check, status, finding: spellProgram(finding), repair: repair ? spellProgram(repair) : null };
   });
-  if (isJson) await out.json({ exit_code: exitCode, checks });
-  else await out.write(renderFindings(checks, out));
+  await print({ exit_code: exitCode, checks }, () => renderFindings(checks, out));
   return exitCode;
 }
 
@@ -106,20 +109,17 @@ export function renderFindings(
     const [mark, code] = MARKS[status];
     const word = `${mark} ${status.padEnd(statusWidth)}`;
     const head = `${colour ? `\u001b[${code}m${word}\u001b[0m` : word}  ${check.padEnd(checkWidth)}  `;
-    const text = [
-      ...indented(finding, "", indent, columns),
-      ...indented(repair ?? "", "→ ", indent, columns),
-    ];
+    const width = (columns ?? Infinity) - indent.length;
+    const text = [...indented(finding, "", width), ...(repair ? indented(repair, "→ ", width) : [])];
     return text.map((line, index) => (index === 0 ? head : indent) + line);
   });
   return `${lines.join("\n")}\n\n${summarize(findings)}\n`;
 }
 
 /** The lines of a text, indented to where its first line begins. */
-function indented(text: string, start: string, indent: string, columns: number | undefined): string[] {
-  if (text === "") return [];
-  const width = (columns ?? Infinity) - indent.length - start.length;
-  const lines = breakLines(text, width < LEAST_TEXT_WIDTH ? Infinity : width);
+function indented(text: string, start: string, width: number): string[] {
+  const textWidth = width - start.length;
+  const lines = breakLines(text, textWidth < LEAST_TEXT_WIDTH ? Infinity : textWidth);
   return lines.map((line, index) => (index === 0 ? start : " ".repeat(start.length)) + line);
 }
 
@@ -127,9 +127,9 @@ function summarize(findings: readonly Finding[]): string {
   const count = (wanted: Finding["status"]) => findings.filter(({ status }) => status === wanted).length;
   const [faults, warnings, unknowns] = [count("fault"), count("warning"), count("unknown")];
   const parts = [
-    faults === 0 ? "no fault" : `${faults} fault${faults === 1 ? "" : "s"}`,
-    warnings > 0 && `${warnings} warning${warnings === 1 ? "" : "s"}`,
-    unknowns > 0 && `${unknowns} not tested`,
+    faults === 0 ? "no fault" : counted(faults, "fault"),
+    ...(warnings > 0 ? [counted(warnings, "warning")] : []),
+    ...(unknowns > 0 ? [`${unknowns} not tested`] : []),
   ];
-  return parts.filter(Boolean).join(", ");
+  return parts.join(", ");
 }

@@ -44,9 +44,6 @@ export const DATABASE_CHECKS = [
   "time zone",
 ] as const;
 
-/** No statement waits longer: a lock that another session holds becomes a finding. */
-const STATEMENT_TIMEOUT = "60s";
-
 /** Makes the checks of the database. Starts an embedded one that exists, but never makes one. */
 export async function examineDatabase(context: CommandContext): Promise<Finding[]> {
   const { config, signal } = context;
@@ -58,20 +55,21 @@ export async function examineDatabase(context: CommandContext): Promise<Finding[
       why = "there is no mirror yet";
       return noMirror(config);
     }
-    return withDatabase(context, async (database) => {
-      return await withSql(database.url, { applicationName: "docmirror doctor", max: 1 }, async (sql) => {
+    return withDatabase(context, (database) =>
+      withSql(database.url, { applicationName: "docmirror doctor", max: 1 }, async (sql) => {
         // Ends a running statement. Its error is replaced by the signal's reason.
         signal.addEventListener("abort", () => void sql.end({ timeout: 0 }), { once: true });
         // This comes first: with such a pooler, our settings would reach its other clients.
         await withStoreErrors("connect to the database", () => assertSessionPooling(sql, database.url));
-        await sql`select set_config('statement_timeout', ${STATEMENT_TIMEOUT}, false)`;
+        // A lock that another session holds becomes a finding.
+        await sql`set statement_timeout = '60s'`;
         const result = await checkDatabase(sql, database, config.baseUrl);
         // From here on the server itself refuses any change.
         await sql`set default_transaction_read_only = on`;
         findings = await examineContent(sql, database, context);
         return result;
-      });
-    });
+      }),
+    );
   });
   if (findings.length === 0) findings = unknowns(others, why);
   return [opened, ...findings];
@@ -153,11 +151,9 @@ async function checkRights(sql: Sql): Promise<Result> {
 
 /** Whether the schema is the one of this program. The result is `none` where there is no schema yet. */
 async function checkMigrations(sql: Sql, isEmbedded: boolean, none: Result): Promise<Result> {
-  const definitions = readDefinitions();
-  const status = await migrationStatus(sql, definitions);
+  const status = await migrationStatus(sql, readDefinitions());
   const { state, migrations } = status;
-  const missing = migrations.filter(({ appliedAt }) => appliedAt === null);
-  if (state === "older" && missing.length === migrations.length) return none;
+  if (state === "older" && migrations.every(({ appliedAt }) => appliedAt === null)) return none;
   if (state === "older" && isEmbedded) {
     return warning(
       whatIsMissing(status),

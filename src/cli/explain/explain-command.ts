@@ -13,7 +13,7 @@ import { renderBuild } from "./render-build.ts";
 /** So many states, changes and refused replies are shown, the newest ones; `--json` has all. */
 const MOST_SHOWN = 20;
 
-export const explainCommand: CommandDeclaration<{ json?: true }> = {
+export const explainCommand: CommandDeclaration = {
   settings: ["database", "sourceTimezone"],
   exits: ["notFound"],
   examples: [
@@ -26,15 +26,17 @@ export const explainCommand: CommandDeclaration<{ json?: true }> = {
       .addArgument(new Argument("<resource>", "what to explain: build").argParser(parseExplained))
       .addArgument(new Argument("<id>", "the record's id, as the service gives it").argParser(parseId))
       .option("--json", "print one JSON document"),
-  run: (context, { options, args: [, id = ""] }) =>
+  run: (context, { args: [, id = ""] }) =>
     withMirror(context, "explain", async (sql) => {
       const { config, out } = context;
       const explanation = await explainBuild(sql, id, config.sourceTimezone);
       const { build, quarantine } = explanation;
-      if (options.json) await out.json(explanation);
+      await context.print(explanation, () => {
+        if (build === null) return "";
+        const look = { colour: out.colour, columns: textColumns(out) };
+        return renderBuild(id, describeBuild(build, quarantine, MOST_SHOWN), look);
+      });
       if (build === null) throw notHere(id, explanation);
-      const look = { colour: out.colour, columns: textColumns(out) };
-      if (!options.json) await out.write(renderBuild(id, describeBuild(build, quarantine, MOST_SHOWN), look));
       return 0;
     }),
 };

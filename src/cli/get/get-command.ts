@@ -36,7 +36,7 @@ interface Asked {
 }
 
 const COUNT = wholeFrom(0, Number.MAX_SAFE_INTEGER);
-const LIST_FLAGS = ["filter", "schema", "limit", "offset"];
+const SEARCH = "what the service's search finds: in files, or in one project's pages";
 
 /** Asks the service for one reply and prints it: as a table, or with `--json` as it came over the wire. */
 export const getCommand: CommandDeclaration<Options> = {
@@ -70,12 +70,7 @@ export const getCommand: CommandDeclaration<Options> = {
       .addOption(new Option("--schema", "the resource's schema").conflicts(["limit", "offset"]))
       .option("--limit <records>", "the page's size [default: the service's]", COUNT)
       .option("--offset <records>", "where the page starts [default 0]", COUNT)
-      .addOption(
-        new Option(
-          "--search <words>",
-          "what the service's search finds: in files, or in one project's pages",
-        ).conflicts(LIST_FLAGS),
-      )
+      .addOption(new Option("--search <words>", SEARCH).conflicts(["filter", "schema", "limit", "offset"]))
       .option("--anchors", "with --search: addresses of anchors in place of files")
       .option("--project <slug>", "with --search of files: shows only its hits of the page")
       .option("--in-version <slug>", "with --search in a project: the version to search [default latest]")
@@ -93,7 +88,7 @@ export const getCommand: CommandDeclaration<Options> = {
     if (search !== null && options.local) {
       return withMirror(context, "get", async (sql) => {
         const { found, reply } = await askLocal(sql, search, options);
-        await (options.json ? out.json(reply) : out.write(renderHits(found, out)));
+        await context.print(reply, () => renderHits(found, out));
         return 0;
       });
     }
@@ -101,9 +96,11 @@ export const getCommand: CommandDeclaration<Options> = {
       search === null ? planGet(resource, key, options) : planSearch(search, options);
     return withUpstream(context, async (client) => {
       const parse = (value: unknown, url: string) => (options.json ? value : read(value, url));
-      const { value } = await client.fetchJson<unknown>(path, { parse }).catch((error: unknown) => {
-        if (missing === undefined) throw error;
-        return throwNotFound(error, client, missing);
+      const { value } = await client.fetchJson<unknown>(path, { parse }).catch(async (error: unknown) => {
+        if (missing === undefined || !isGone(error)) throw error;
+        // A wrong base URL gives a 404 too.
+        await fetchRootListing(client);
+        throw new NotFoundError(missing.message, { cause: error, hint: missing.hint });
       });
       await (options.json ? printReply(out, value) : out.write((value as ReturnType<Asked["read"]>)(out)));
       return 0;
@@ -116,30 +113,13 @@ async function withUpstream<T>(
   { config, clock, log, signal }: CommandContext,
   use: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const client = createClient({
-    ...config,
-    baseUrl: requireBaseUrl(config),
-    concurrency: 1,
-    clock,
-    log,
-    signal,
-  });
+  const baseUrl = requireBaseUrl(config);
+  const client = createClient({ ...config, baseUrl, concurrency: 1, clock, log, signal });
   try {
     return await use(client);
   } finally {
     await client.close();
   }
-}
-
-/** Turns a 404 or 410 into a NotFoundError. A wrong base URL gives a 404 too, so the root listing is read first. */
-async function throwNotFound(
-  error: unknown,
-  client: Client,
-  { message, hint }: { message: string; hint: string },
-): Promise<never> {
-  if (!isGone(error)) throw error;
-  await fetchRootListing(client);
-  throw new NotFoundError(message, { cause: error, hint });
 }
 
 const AS_IT_CAME = "--json prints the reply as it came";

@@ -14,6 +14,7 @@ import { prepareDatabase } from "../../store/migrate/prepare.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { breakLines, type Output } from "../output/output.ts";
+import { counted, grouped } from "../../base/text.ts";
 
 const NOTICES_WITHIN_MS = 30_000;
 /** A try that has begun may last 15 s. */
@@ -49,11 +50,9 @@ async function notifyAfterRun(
   databaseUrl: string,
 ): Promise<void> {
   if (webhook === null || stop.aborted) return;
-  const { staleAfterMs, proxies } = config;
   const signal = AbortSignal.any([stop, AbortSignal.timeout(NOTICES_WITHIN_MS)]);
-  const what = { databaseUrl, webhook, staleAfterMs, proxies, beginWithinMs: BEGIN_WITHIN_MS };
   try {
-    await notify({ ...what, clock, log, signal });
+    await notify({ ...config, databaseUrl, webhook, beginWithinMs: BEGIN_WITHIN_MS, clock, log, signal });
   } catch (error) {
     if (!stop.aborted)
       log.warn({ error: messageOf(error) }, "could not send all notices; the next run sends the rest");
@@ -78,19 +77,27 @@ function renderSummary(
 ): string {
   const common = ["resource", "walk", "pages", "records", "new", "updated", "unchanged", "deleted"];
   const head = isTty ? common : [...common, "restored", "quarantined"];
-  const rows = RESOURCES.flatMap((resource) => {
+  const walks = RESOURCES.flatMap((resource) => {
     const walk = run.resources[resource];
-    if (!walk) return [];
-    const { pages, records, inserted, updated, unchanged, deleted, restored, quarantined } = walk;
-    const counts = [pages, records, inserted, updated, unchanged, deleted, restored, quarantined];
-    return [[resource, walk.walk, ...counts].slice(0, head.length)];
+    return walk ? [{ resource, ...walk }] : [];
   });
-  const rare = isTty ? RESOURCES.flatMap((resource) => describeRare(resource, run.resources[resource])) : [];
-  const reasons = Object.values(run.resources).flatMap(({ reason }) => reason ?? []);
+  const rows = walks.map(({ resource, walk, pages, records, inserted, updated, unchanged, ...rest }) => {
+    const counts = [
+      pages,
+      records,
+      inserted,
+      updated,
+      unchanged,
+      rest.deleted,
+      rest.restored,
+      rest.quarantined,
+    ];
+    return [resource, walk, ...counts].slice(0, head.length);
+  });
   const notes = [
     ...describeUnfinished(run.unfinished),
-    ...rare,
-    ...reasons,
+    ...(isTty ? walks.flatMap(describeRare) : []),
+    ...walks.flatMap(({ reason }) => reason ?? []),
     ...(run.warnings ?? []),
     ...describeContent(run.content),
   ];
@@ -113,13 +120,10 @@ function renderSummary(
 }
 
 /** Counts of a walk that are 0 on most nights; empty where they are 0. */
-function describeRare(resource: Resource, walk: WalkSummary | undefined): string[] {
-  const counts = [
-    [walk?.restored ?? 0, "restored"],
-    [walk?.quarantined ?? 0, "quarantined"],
-  ] as const;
-  const parts = counts.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
-  return parts.length === 0 ? [] : [`${resource}: ${parts.join(", ")}`];
+function describeRare(walk: WalkSummary & { resource: Resource }): string[] {
+  const kinds = ["restored", "quarantined"] as const;
+  const parts = kinds.flatMap((kind) => (walk[kind] > 0 ? [`${walk[kind]} ${kind}`] : []));
+  return parts.length === 0 ? [] : [`${walk.resource}: ${parts.join(", ")}`];
 }
 
 const CONTENT_ENDS: Record<ContentSummary["ended"], string> = {
@@ -135,24 +139,22 @@ const CONTENT_ENDS: Record<ContentSummary["ended"], string> = {
 function describeContent(content: ContentSummary | undefined): string[] {
   if (content === undefined) return [];
   const { fetched, unchanged, failed, left, ended, error, warnings = [] } = content;
-  const number = (count: number) => count.toLocaleString("en-US");
-  const counts = `${number(fetched)} fetched, ${number(unchanged)} unchanged, ${number(failed)} failed`;
-  const rest = left === null ? "" : `, ${number(left)} left`;
+  const counts = `${grouped(fetched)} fetched, ${grouped(unchanged)} unchanged, ${grouped(failed)} failed`;
+  const rest = left === null ? "" : `, ${grouped(left)} left`;
   const why = error === undefined ? CONTENT_ENDS[ended] : `; ${error}`;
   return [`pages of files: ${counts}${rest}${why}`, ...warnings];
 }
 
 /** What the run left to later ones; empty where it left nothing. */
 function describeUnfinished({ deletions, waiting, references, open_builds, deficit }: Unfinished): string[] {
-  const number = (count: number) => count.toLocaleString("en-US");
   const counts = [
     [deletions, "deletions to confirm"],
     [waiting, "records that are gone but were seen within the lag of a replica"],
     [references, "references to ask for"],
     [open_builds, "open builds to poll"],
   ] as const;
-  const parts = counts.flatMap(([count, what]) => (count > 0 ? [`${number(count)} ${what}`] : []));
-  const fewer = `the service counts ${number(deficit)} ${deficit === 1 ? "record" : "records"} fewer than are here: the next sync looks for them`;
+  const parts = counts.flatMap(([count, what]) => (count > 0 ? [`${grouped(count)} ${what}`] : []));
+  const fewer = `the service counts ${counted(deficit, "record")} fewer than are here: the next sync looks for them`;
   return [
     ...(parts.length === 0 ? [] : [`left for the next run: ${parts.join(", ")}`]),
     ...(deficit === 0 ? [] : [fewer]),
@@ -234,18 +236,13 @@ async function createDescriber({ config, clock, log }: CommandContext) {
   const program = createBuildInfoRegistry();
   return async (databaseUrl: string | null): Promise<string> => {
     const mirror = { url: () => databaseUrl, reopen() {} };
-    const reader = createBoundedReader(mirror, FIGURES_WITHIN_MS, clock);
-    const readFigures = createReadFigures({
-      read: reader.read,
-      options: { ...config, isWorker: false },
-      log,
-    });
+    const { read, close } = createBoundedReader(mirror, FIGURES_WITHIN_MS, clock);
+    const readFigures = createReadFigures({ read, options: { ...config, isWorker: false }, log });
     try {
       const figures = databaseUrl === null ? createFigureRegistry(false, null) : await readFigures();
-      const texts = await Promise.all([figures.metrics(), program.metrics()]);
-      return texts.join("\n");
+      return `${await figures.metrics()}\n${await program.metrics()}`;
     } finally {
-      await reader.close();
+      await close();
     }
   };
 }

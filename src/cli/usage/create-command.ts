@@ -90,11 +90,12 @@ export function usageError(error: unknown, commandName: string | undefined): unk
   const [complaint = "", near = ""] = plain(error.message.replace(/^error: /, "")).split("\n");
   // Commander writes "(Did you mean --rate?)" on a line of its own.
   const suggestion = /^\(Did you mean (.*)\?\)$/.exec(near)?.[1];
-  const help = `\`docmirror ${commandName === undefined ? "" : `${commandName} `}--help\``;
-  return new ConfigError(suggestion === undefined ? complaint : `${complaint}; did you mean ${suggestion}?`, {
-    cause: error,
-    hint: `see ${help}`,
-  });
+  const message = suggestion === undefined ? complaint : `${complaint}; did you mean ${suggestion}?`;
+  const hint =
+    complaint === "unknown command 'search'"
+      ? "`docmirror get --search` searches: see `docmirror get --help`"
+      : `see \`docmirror ${commandName === undefined ? "" : `${commandName} `}--help\``;
+  return new ConfigError(message, { cause: error, hint });
 }
 
 /** Shortens Commander's sentence about an invalid value to the flag or argument, the value, and its fault. */

@@ -1,9 +1,9 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { didYouMean, nearestNames } from "../../base/config/nearest-names.ts";
 import { type Parse, whole } from "../../base/config/setting.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { parseTime, resolveSpan } from "../../report/time-bounds.ts";
-import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import { RESOURCES, type Resource, isResource } from "../../resources/resources.ts";
 
 /** Makes commander read the value of a flag that is not a setting as that of a setting is read. */
 export function parsedBy<T>(parse: Parse<T>): (text: string) => T {
@@ -31,10 +31,6 @@ export function parseResources(text: string): Resource[] {
   return names.filter(isResource);
 }
 
-function isResource(name: string): name is Resource {
-  return RESOURCES.some((resource) => resource === name);
-}
-
 function unknown(names: readonly string[]): ConfigError {
   const sentences = names.map(
     (name) => `Unknown resource '${name}'${didYouMean(nearestNames(name, RESOURCES, 1))}`,
@@ -50,15 +46,11 @@ export interface TimeOptions {
 /** The flags `--since` and `--until`. `readTimes` reads their values, because it gets the current time. */
 export function addTimeOptions(command: Command): Command {
   return command
-    .addOption(
-      new Option(
-        "--since <time>",
-        "from this day (2026-11-03) or time (2026-11-03T12:00Z) on, in UTC, or from a span ago (7d)",
-      ),
+    .option(
+      "--since <time>",
+      "from this day (2026-11-03) or time (2026-11-03T12:00Z) on, in UTC, or from a span ago (7d)",
     )
-    .addOption(
-      new Option("--until <time>", "up to the end of this day, up to this time, or up to a span ago"),
-    );
+    .option("--until <time>", "up to the end of this day, up to this time, or up to a span ago");
 }
 
 /** Reads both as days and moments. Throws ConfigError that names the flag at fault. */

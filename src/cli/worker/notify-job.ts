@@ -1,7 +1,4 @@
 import { EventEmitter, once } from "node:events";
-import type { Clock } from "../../base/clock.ts";
-import type { Proxies } from "../../base/config/proxies.ts";
-import type { Logger } from "../../base/log.ts";
 import { type NotifyOptions, notify } from "../../notify/notify.ts";
 import type { Delivered } from "../../notify/outbox.ts";
 import type { Webhook } from "../../notify/webhook.ts";
@@ -13,17 +10,13 @@ import type { Job } from "./worker.ts";
 /** A try may begin in this part of a minute, so that a round with a slow receiver ends before the next one. */
 const BEGIN_WITHIN_MS = 40_000;
 
-export interface NotifyJobDeps {
-  webhook: Webhook;
-  staleAfterMs: number;
-  proxies?: Proxies | undefined;
+interface NotifyJobDeps
+  extends Pick<NotifyOptions, "webhook" | "staleAfterMs" | "proxies" | "clock" | "log"> {
   database: KeptDatabase;
   notify(options: NotifyOptions): Promise<Delivered>;
-  clock: Clock;
-  log: Logger;
 }
 
-export interface NotifyJob extends Job {
+interface NotifyJob extends Job {
   /** Makes a run function whose every end wakes the job, so that a notice need not wait for the next minute. */
   afterRun<O, R>(run: (options: O) => Promise<R>): (options: O) => Promise<R>;
 }
@@ -32,8 +25,7 @@ export interface NotifyJob extends Job {
  * Sending notices as a job: a round each minute, and one after each run. A receiver that is slow or down delays no run,
  * because the job has its own schedule. A round that fails is not repeated: the next one covers it.
  */
-export function createNotifyJob(deps: NotifyJobDeps): NotifyJob {
-  const { database, webhook, staleAfterMs, proxies, clock, log } = deps;
+export function createNotifyJob({ database, notify, ...what }: NotifyJobDeps): NotifyJob {
   const runs = new EventEmitter();
   let hasEnded = false;
   return {
@@ -45,8 +37,7 @@ export function createNotifyJob(deps: NotifyJobDeps): NotifyJob {
       for (;;) {
         hasEnded = false;
         const databaseUrl = await database.ready(signal);
-        const what = { databaseUrl, webhook, staleAfterMs, proxies, beginWithinMs: BEGIN_WITHIN_MS };
-        await deps.notify({ ...what, clock, log, signal });
+        await notify({ ...what, databaseUrl, beginWithinMs: BEGIN_WITHIN_MS, signal });
         if (rest === undefined) return "done";
         const waiting = AbortSignal.any([signal, rest()]);
         try {
@@ -78,7 +69,6 @@ export function withNotifyJob(
 ): Job[] {
   if (webhook === null) return createJobs((run) => run);
   const { staleAfterMs, proxies } = config;
-  const { database, clock, log } = shared;
-  const job = createNotifyJob({ webhook, staleAfterMs, proxies, database, notify, clock, log });
+  const job = createNotifyJob({ ...shared, webhook, staleAfterMs, proxies, notify });
   return [...createJobs(job.afterRun), job];
 }
