@@ -1,34 +1,19 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
+import { readdir, readFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
 import { type CliResult, runCli, startCli } from "../support/cli.ts";
-import type { TestDatabase } from "../support/database.ts";
+import { useFolder } from "../support/folder.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
+import { useDatabase } from "../support/use-database.ts";
 
-let folder: string;
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "docmirror-backup-command-"));
-  database = await createReportedMirror();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
-});
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
-  await rm(folder, { recursive: true, force: true });
-});
-
+const folder = useFolder("docmirror-backup-command-");
+const database = useDatabase(createReportedMirror, 2);
+const { sql } = database;
 const env = () => ({ DATABASE_URL: database.url });
 const backUp = (...args: string[]) => runCli(["backup", ...args], { env: env() });
 
 describe("docmirror backup", () => {
   it("says what is in the file, as a sentence or as JSON", async () => {
-    const file = join(folder, "mirror.backup");
+    const file = folder.at("mirror.backup");
     const { code, stdout } = await backUp(file);
     expect(code).toBe(0);
     expect(stdout).toMatch(/mirror\.backup: [\d,]+ rows as of \d{4}-\S+Z, \d+\.\d MB, read back\n$/);
@@ -40,9 +25,9 @@ describe("docmirror backup", () => {
   it.each<[what: string, run: () => Promise<CliResult>, code: number, says: string]>([
     ["without a file", () => backUp(), 2, "missing required argument 'file'"],
     ["to no name", () => backUp(""), 2, "the file has no name"],
-    ["to a folder", () => backUp(folder), 2, "is a folder"],
+    ["to a folder", () => backUp(folder.path), 2, "is a folder"],
     ["to a device", () => backUp("/dev/null"), 2, "/dev/null is not a file"],
-    ["into no folder", () => backUp(join(folder, "no", "x")), 2, "its folder is not there"],
+    ["into no folder", () => backUp(folder.at("no", "x")), 2, "its folder is not there"],
     ["of no mirror", () => runCli(["backup", "x"]), 7, "There is no mirror in ./.docmirror yet"],
   ])("%s ends with one sentence", async (_what, run, code, says) => {
     const result = await run();
@@ -50,20 +35,19 @@ describe("docmirror backup", () => {
   });
 
   it("that is stopped leaves the last one and nothing else", { tags: ["long"] }, async () => {
-    const file = join(folder, "stopped.backup");
+    const file = folder.at("stopped.backup");
     await backUp(file);
     const before = await readFile(file);
-    const names = await readdir(folder);
+    const names = await readdir(folder.path);
     await sql.begin(async (tx) => {
       await tx`lock table mirror.builds in access exclusive mode`;
       await using running = startCli(["backup", file], { env: env() });
       const waits = () =>
         sql`select from pg_locks where not granted and relation = 'mirror.builds'::regclass`;
       await expect.poll(async () => (await waits()).length).toBe(1);
-      running.signal("SIGINT");
-      expect(await running.ended).toMatchObject({ code: 130, stdout: "" });
+      expect(await running.stop("SIGINT")).toMatchObject({ code: 130, stdout: "" });
     });
     expect(await readFile(file)).toEqual(before);
-    expect(await readdir(folder)).toEqual(names);
+    expect(await readdir(folder.path)).toEqual(names);
   });
 });

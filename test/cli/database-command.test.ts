@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { withSql } from "../../src/store/connection/connect.ts";
 import { startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
+import { inDatabase } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 
 describe("database", () => {
@@ -19,10 +19,9 @@ describe("database", () => {
     expect(cli.stdout() + cli.stderr()).not.toContain(password);
     const full = new URL(url);
     full.password = password;
-    const rows = await withSql(full.href, { applicationName: "t", max: 1 }, (sql) => sql`select 1 as one`);
+    const rows = await inDatabase(full.href, (sql) => sql`select 1 as one`);
     expect(rows[0]).toEqual({ one: 1 });
-    cli.signal("SIGTERM");
-    await cli.ended;
+    await cli.stop();
   });
 
   it("--with-password prints a URL that a client can use, until a signal stops it", {
@@ -34,14 +33,9 @@ describe("database", () => {
         showsSecret: true,
       });
       const [url] = await cli.waitFor("stdout", /^postgres(?:ql)?:\/\/\S+(?=\n)/);
-      const rows = await withSql(
-        url,
-        { applicationName: "docmirror test", max: 1 },
-        (sql) => sql`select 1 as one`,
-      );
+      const rows = await inDatabase(url, (sql) => sql`select 1 as one`);
       expect(rows[0]).toEqual({ one: 1 });
-      cli.signal("SIGTERM");
-      expect(await cli.ended).toMatchObject({ code: 143, stdout: `${url}\n` });
+      expect(await cli.stop()).toMatchObject({ code: 143, stdout: `${url}\n` });
       expect(new URL(url).password).toBe(PLANTED_SECRET);
     }
   });

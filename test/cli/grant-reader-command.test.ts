@@ -4,10 +4,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { RELATIONS } from "../../src/report/dictionary.ts";
 import { planReaderGrant } from "../../src/report/grant-reader.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { connect, withSql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { runCli } from "../support/cli.ts";
 import type { TestDatabase } from "../support/database.ts";
+import { inDatabase } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
 
@@ -53,7 +54,7 @@ const grant = (role: string, ...args: string[]) =>
 async function allowed(role: string, statements: readonly string[]): Promise<string[]> {
   const url = new URL(database.url);
   url.searchParams.set("role", role);
-  return withSql(url.href, { applicationName: "docmirror test", max: 1 }, async (reader) => {
+  return inDatabase(url.href, async (reader) => {
     const outcomes: string[] = [];
     for (const statement of statements) {
       const isAllowed = await reader.unsafe(statement).then(
@@ -267,7 +268,7 @@ describe("grant-reader", () => {
         await tool.end({ timeout: 5 });
       }
     };
-    await withSql(far.url, { applicationName: "docmirror test", max: 1 }, async (owner) => {
+    await inDatabase(far.url, async (owner) => {
       await owner.unsafe(
         `alter database ${new URL(far.url).pathname.slice(1)} set timezone = 'America/Chicago'`,
       );

@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { fillMirror } from "../../lab/bench/report-world.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import { runText } from "../../src/store/connection/run-statement.ts";
 import { withTransaction } from "../../src/store/connection/transaction.ts";
 import { readMigrations, recordApplied } from "../../src/store/migrate/migration-ledger.ts";
 import { runCli } from "../support/cli.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createTestDatabase, inDatabase } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 
 function withUser(url: string, user: string, password: string): string {
@@ -50,7 +49,7 @@ describe("migrate", () => {
 
   it("fills the reports of a mirror that is older than they are", async () => {
     await using database = await createTestDatabase({ migrated: false });
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await inDatabase(database.url, async (sql) => {
       const known = readMigrations();
       await withTransaction(sql, async (tx) => {
         for (const statement of known.flatMap(({ statements }) => statements)) await runText(tx, statement);
@@ -71,7 +70,7 @@ describe("migrate", () => {
   it("says which rights a role lacks", async () => {
     await using database = await createTestDatabase();
     const role = `docmirror_test_${randomBytes(6).toString("hex")}`;
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await inDatabase(database.url, async (sql) => {
       await sql.unsafe(`create role ${role} login password 'secret'`);
       const env = { DATABASE_URL: withUser(database.url, role, "secret") };
       try {

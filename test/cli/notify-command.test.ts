@@ -1,19 +1,18 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import type { BuildRecord } from "../../src/resources/resources.ts";
-import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import { arrangeBuilds } from "../support/arranged-builds.ts";
 import { runCli, startCli } from "../support/cli.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createTestDatabase, inDatabase } from "../support/database.ts";
 import { assertNoSecret, PLANTED_SECRET } from "../support/planted-secret.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
+import { startService, TINY } from "../support/service.ts";
+import { useDatabase } from "../support/use-database.ts";
 import { SECRET_PATH, startWebhookReceiver, webhookEnv } from "../support/webhook-receiver.ts";
 
 const NOWHERE = { url: new URL(`http://127.0.0.1:1${SECRET_PATH}?sig=${PLANTED_SECRET}`) };
-const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
 
 describe("notify --test", () => {
   it("sends a signed notice without a database, and says what came back", async () => {
@@ -86,13 +85,12 @@ describe("notify", () => {
     await using database = await createTestDatabase();
     await using receiver = await startWebhookReceiver(() => 500);
     const env = { ...webhookEnv(receiver), DATABASE_URL: database.url };
-    expect(await runCli(["notify"], { env: { DATABASE_URL: database.url } })).toMatchObject({
+    const bare = await runCli(["notify"], { env: { DATABASE_URL: database.url } });
+    expect(bare).toMatchObject({
       code: 0,
-      stdout:
-        "0 waiting, 0 delivered and 0 given up in the last 30 days\n" +
-        "nothing is noted or sent: DOCMIRROR_WEBHOOK_URL is not set here\n",
+      stdout: expect.stringMatching(/^0 waiting, .*\nnothing is noted or/),
     });
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await inDatabase(database.url, async (sql) => {
       await sql`
         insert into sync.notices (subject, type, data, noted_at, tries, given_up_at, error) values
           ('run/1', 'run.ended', '{"summary": "The full sync (run 1) failed"}', '2026-01-02Z', 9, '2026-01-03Z', 'no answer within 15 s'),
@@ -114,12 +112,8 @@ describe("notify", () => {
     expect(sent).toMatchObject({ code: 0, stdout: "2 delivered, 0 failed, 0 still wait\n" });
     const json = JSON.parse((await runCli(["notify", "--json"], { env })).stdout);
     expect(json).toMatchObject({ waiting: 0, delivered: 2, given_up: 0 });
-    expect(json.notices[0]).toMatchObject({
-      state: "delivered",
-      type: "run.ended",
-      next_try_at: null,
-      error: null,
-    });
+    const ended = { state: "delivered", type: "run.ended", next_try_at: null, error: null };
+    expect(json.notices[0]).toMatchObject(ended);
     for (const { stdout, stderr } of [list, failed, sent]) assertNoSecret("the command", stdout + stderr);
   });
 });
@@ -128,16 +122,12 @@ describe("sync", () => {
   it("sends what its run has to say, and exits as without a webhook", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     await using receiver = await startWebhookReceiver();
-    const service = await startSimulation({ world: createWorld(SMALL) });
+    await using service = await startService(TINY);
     const args = ["sync", "--base-url", service.url, "--rate", "0", "--retries", "0"];
     const env = { DATABASE_URL: database.url };
     const withHook = { ...env, ...webhookEnv(receiver) };
-    try {
-      expect((await runCli(args, { env: withHook })).code).toBe(0);
-      expect(receiver.notices).toEqual([]);
-    } finally {
-      await service.close();
-    }
+    expect((await runCli(args, { env: withHook })).code).toBe(0);
+    expect(receiver.notices).toEqual([]);
     const failed = await runCli(args, { env: withHook });
     expect(failed.code).toBe(5);
     expect(receiver.notices).toMatchObject([{ type: "run.ended", data: { run_id: 2, status: "failed" } }]);
@@ -149,7 +139,7 @@ describe("sync", () => {
     expect(alone.stderr).toContain("could not deliver a notice; it is tried again");
     // Without the setting nothing is noted.
     expect((await runCli(args, { env })).code).toBe(5);
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await inDatabase(database.url, async (sql) => {
       expect(await sql`select subject, tries from sync.notices order by id`).toEqual([
         { subject: "run/2", tries: 1 },
         { subject: "run/3", tries: 1 },
@@ -167,7 +157,7 @@ describe("watch --once", () => {
     const env = { DATABASE_URL: database.url, ...webhookEnv(receiver) };
     // It has nothing to watch yet, which is no trouble.
     expect((await runCli(args, { env })).code).toBe(3);
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await inDatabase(database.url, async (sql) => {
       await sql`
         insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
         values ('full', 'succeeded', now(), now(), now(), 1, 'test')`;
@@ -191,8 +181,8 @@ describe("worker", () => {
     await using database = await createTestDatabase();
     await using receiver = await startWebhookReceiver();
     const arranged = arrangeBuilds();
-    const world = createWorld({ ...SMALL, rates: QUIET, startAt: new Date(), clockSteps: false });
-    const service = await startSimulation({ world, intercept: arranged.intercept });
+    const world = createWorld({ ...TINY, rates: QUIET, startAt: new Date(), clockSteps: false });
+    await using service = await startService(world, { intercept: arranged.intercept });
     arranged.world = world;
     const added: BuildRecord[] = [];
     arranged.arrange = (builds) => [...added.toReversed(), ...builds];
@@ -205,90 +195,63 @@ describe("worker", () => {
     if (!newest) throw new Error("there are no builds");
     const addBuild = (success: boolean) => {
       const id = String(Number(newest.id) + added.length + 1);
-      const date = new Date(Date.parse(`${newest.date}Z`) + (added.length + 1) * 1000)
-        .toISOString()
-        .slice(0, -1);
+      const at = new Date(Date.parse(`${newest.date}Z`) + (added.length + 1) * 1000);
       added.push({
-        ...newest,
         ...{
+          ...newest,
           id,
-          date,
           success,
-          state: "finished",
-          type: "html",
-          error: success ? "" : "fatal: no such branch",
-        },
-        ...{
+          date: at.toISOString().slice(0, -1),
           resource_uri: `/api/v1/build/${id}/`,
-          version: main.resource_uri,
-          project: main.project.resource_uri,
         },
+        ...{ state: "finished", type: "html", error: success ? "" : "fatal: no such branch" },
+        ...{ version: main.resource_uri, project: main.project.resource_uri },
       });
       return id;
     };
-    try {
-      await using cli = startCli(
-        [
-          ...[
-            "worker",
-            "--sync-cron",
-            "0 0 29 2 *",
-            "--watch-cron",
-            "* * * * * *",
-            "--rate",
-            "0",
-            "--http-port",
-            "0",
-          ],
-          ...["--base-url", service.url, "--database-url", database.url],
-          ...["--source-timezone", world.settings.timeZone],
-        ],
-        { env: webhookEnv(receiver) },
-      );
-      await cli.waitFor("stderr", /"sources":\[[^\]]*"projects"/);
-      addBuild(true);
-      receiver.respond = (_notice, _response, place) => (place === 0 ? 500 : 204);
-      const broken = addBuild(false);
-      await cli.waitFor("stderr", /could not deliver a notice/);
-      await withSql(
-        database.url,
-        { applicationName: "docmirror test", max: 1 },
-        (sql) => sql`update sync.notices set next_try_at = now()`,
-      );
-      await receiver.arrived(2);
-      addBuild(false);
-      const fixed = addBuild(true);
-      await receiver.arrived(3);
-      addBuild(true);
-      const brokenAgain = addBuild(false);
-      await receiver.arrived(4);
-      expect(receiver.notices.map(({ type, data }) => `${type} ${data.build_id}`)).toEqual([
-        `project.broke ${broken}`,
-        `project.broke ${broken}`,
-        `project.recovered ${fixed}`,
-        `project.broke ${brokenAgain}`,
-      ]);
-      expect(receiver.notices[0]?.id).toBe(receiver.notices[1]?.id);
-      cli.signal("SIGTERM");
-      const { code, stdout, stderr } = await cli.ended;
-      expect(code).toBe(143);
-      assertNoSecret("the command", stdout + stderr);
-    } finally {
-      await service.close();
-    }
+    const args = ["worker", "--sync-cron", "0 0 29 2 *", "--watch-cron", "* * * * * *", "--http-port", "0"];
+    const from = ["--rate", "0", "--base-url", service.url, "--database-url", database.url];
+    await using cli = startCli([...args, ...from, "--source-timezone", world.settings.timeZone], {
+      env: webhookEnv(receiver),
+    });
+    await cli.waitFor("stderr", /"sources":\[[^\]]*"projects"/);
+    addBuild(true);
+    receiver.respond = (_notice, _response, place) => (place === 0 ? 500 : 204);
+    const broken = addBuild(false);
+    await cli.waitFor("stderr", /could not deliver a notice/);
+    await inDatabase(database.url, (sql) => sql`update sync.notices set next_try_at = now()`);
+    await receiver.arrived(2);
+    addBuild(false);
+    const fixed = addBuild(true);
+    await receiver.arrived(3);
+    addBuild(true);
+    const brokenAgain = addBuild(false);
+    await receiver.arrived(4);
+    expect(receiver.notices.map(({ type, data }) => `${type} ${data.build_id}`)).toEqual([
+      `project.broke ${broken}`,
+      `project.broke ${broken}`,
+      `project.recovered ${fixed}`,
+      `project.broke ${brokenAgain}`,
+    ]);
+    expect(receiver.notices[0]?.id).toBe(receiver.notices[1]?.id);
+    const { code, stdout, stderr } = await cli.stop();
+    expect(code).toBe(143);
+    assertNoSecret("the command", stdout + stderr);
   });
 });
 
 describe("notify --mute", () => {
+  const database = useDatabase();
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    env = { DATABASE_URL: database.url };
+    await database.sql`
+      insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+      values ('1', 'pip', 'Pip', 'list', true, now(), now(), '')`;
+    await refreshReport(database.url, REPORT_SETTINGS);
+  });
+
   it("mutes a project for a while, shows that, and ends it again", async () => {
-    await using database = await createTestDatabase();
-    const env = { DATABASE_URL: database.url };
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      await sql`
-        insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
-        values ('1', 'pip', 'Pip', 'list', true, now(), now(), '')`;
-      await refreshReport(database.url, REPORT_SETTINGS);
-    });
     const muted = await runCli(["notify", "--mute", "pip", "--for", "2d"], { env });
     expect(muted).toMatchObject({ code: 0, stderr: "" });
     expect(muted.stdout).toMatch(/^nothing is noted of pip until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d/);
@@ -309,14 +272,7 @@ describe("notify --mute", () => {
     [["--mute", "pip", "--for", "soon"], "is not a time with its unit"],
     [["--mute", "pip", "--unmute", "pip"], "cannot be used with"],
   ])("refuses %j", async (args, message) => {
-    await using database = await createTestDatabase();
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      await sql`
-        insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
-        values ('1', 'pip', 'Pip', 'list', true, now(), now(), '')`;
-      await refreshReport(database.url, REPORT_SETTINGS);
-    });
-    const refused = await runCli(["notify", ...args], { env: { DATABASE_URL: database.url } });
+    const refused = await runCli(["notify", ...args], { env });
     expect(refused).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
   });
 });

@@ -5,10 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { withSql } from "../../src/store/connection/connect.ts";
 import { HAS_OPENSSL, makeCertificate } from "../support/certificate.ts";
 import { runCli } from "../support/cli.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createTestDatabase, inDatabase } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { startProxy } from "../support/proxy.ts";
 import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
@@ -32,7 +31,7 @@ const run = (args: string[], env: Record<string, string>) =>
   runCli(args, { env: { DOCMIRROR_RATE: "0", ...env } });
 
 async function countBuilds(url: string) {
-  return withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  return inDatabase(url, async (sql) => {
     const [row] = await sql<{ builds: number }[]>`select count(*)::int as builds from mirror.builds`;
     return row?.builds;
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { runCli } from "../support/cli.ts";
+import { inDatabase } from "../support/database.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
 
 const readClasses = (sql: Sql) =>
@@ -12,7 +12,7 @@ describe("reclassify", () => {
     await using database = await createReportedMirror();
     const reclassify = (...args: string[]) =>
       runCli(["reclassify", ...args], { env: { DATABASE_URL: database.url } });
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await inDatabase(database.url, async (sql) => {
       const before = await readClasses(sql);
       expect(before).toEqual([
         { error_class: "vcs", failures: 50 },
@@ -54,7 +54,7 @@ describe("reclassify", () => {
 
   it("a pattern that is no regular expression gets into no rule", async () => {
     await using database = await createReportedMirror();
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await inDatabase(database.url, async (sql) => {
       const adding = sql`insert into report.error_rules (position, pattern, class) values (1, 'a(', 'x')`;
       await expect(adding).rejects.toMatchObject({ code: "2201B" });
     });

@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, withSql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, inDatabase, type TestDatabase } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import { fingerprintTables } from "../support/mirror-rows.ts";
 import { makeNextRelease } from "../support/next-release.ts";
@@ -35,8 +35,7 @@ afterAll(async () => {
 const emptyDatabase = () => createTestDatabase({ migrated: false });
 const restore = (url: string, from = file, ...args: string[]) =>
   runCli(["restore", from, ...args], { env: { DATABASE_URL: url } });
-const read = <T>(url: string, fn: (sql: Sql) => Promise<T>) =>
-  withSql(url, { applicationName: "docmirror test", max: 1 }, fn);
+const read = <T>(url: string, fn: (sql: Sql) => Promise<T>) => inDatabase(url, fn);
 
 /** Each row of the backup is in a database, but for when its reports were looked at. */
 async function expectRestored(url: string): Promise<void> {
@@ -95,8 +94,7 @@ describe("docmirror restore", () => {
       const waits = () => other`select from pg_locks where not granted and locktype = 'advisory'
         and database = (select oid from pg_database where datname = current_database())`;
       await expect.poll(async () => (await waits()).length).toBe(1);
-      running.signal("SIGINT");
-      expect(await running.ended).toMatchObject({ code: 130, stdout: "" });
+      expect(await running.stop("SIGINT")).toMatchObject({ code: 130, stdout: "" });
       const [left] = await other`select count(*)::int as schemas from pg_namespace where nspname = 'mirror'`;
       expect(left?.schemas).toBe(0);
     });

@@ -7,7 +7,7 @@ import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { runCli, startCli } from "../support/cli.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createTestDatabase, inDatabase } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { seedPages } from "../support/served-pages.ts";
 
@@ -21,7 +21,7 @@ describe("serve", () => {
   }, async () => {
     await using database = await createTestDatabase();
     await seedPages(database.url);
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await inDatabase(database.url, async (sql) => {
       await sql`update mirror.builds set state = 'finished', success = true, record_hash = 'x' where id = '2000'`;
       await sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
         values ('watch', 'succeeded', now(), now(), now(), 1, 'killed before its refresh')`;
@@ -37,8 +37,7 @@ describe("serve", () => {
     expect(second.stderr).toContain(
       `could not listen on 127.0.0.1, port ${port}: another program listens there`,
     );
-    cli.signal("SIGTERM");
-    expect(await cli.ended).toMatchObject({ code: 143, stdout: `${url}\n` });
+    expect(await cli.stop()).toMatchObject({ code: 143, stdout: `${url}\n` });
   });
 
   it("serves with a role that can only read, which the database holds to it", async () => {
@@ -46,8 +45,7 @@ describe("serve", () => {
     await seedPages(database.url);
     const role = `docmirror_test_serve_${randomBytes(4).toString("hex")}`;
     const password = PLANTED_SECRET;
-    const asAdmin = <T>(fn: (sql: Sql) => Promise<T>) =>
-      withSql(database.url, { applicationName: "docmirror test", max: 1 }, fn);
+    const asAdmin = <T>(fn: (sql: Sql) => Promise<T>) => inDatabase(database.url, fn);
     await asAdmin(async (sql) => {
       await grantReader(sql, await planReaderGrant(sql, role, { withInterface: true }));
       await sql.unsafe(`alter role ${role} password '${password}'`);
@@ -82,8 +80,7 @@ describe("serve", () => {
       ]) {
         expect([path, (await fetch(address + path)).status]).toEqual([path, 200]);
       }
-      cli.signal("SIGTERM");
-      const { code, stderr } = await cli.ended;
+      const { code, stderr } = await cli.stop();
       expect(code).toBe(143);
       expect(stderr).not.toMatch(/error|could not/i);
 
@@ -161,8 +158,7 @@ describe("serve", () => {
       503,
       expect.stringContaining("The database does not answer"),
     ]);
-    cli.signal("SIGINT");
-    expect((await cli.ended).code).toBe(130);
+    expect((await cli.stop("SIGINT")).code).toBe(130);
   });
 
   it("warns when it listens beyond the machine, and answers under the names that it is given", async () => {
@@ -183,8 +179,7 @@ describe("serve", () => {
     expect(await Promise.all(["mirror.example.org", "localhost", "evil.example"].map(statusFor))).toEqual([
       404, 404, 421,
     ]);
-    cli.signal("SIGINT");
-    expect((await cli.ended).code).toBe(130);
+    expect((await cli.stop("SIGINT")).code).toBe(130);
   });
 
   it("ends where waiting cannot help", async () => {

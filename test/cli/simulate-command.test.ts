@@ -52,8 +52,7 @@ describe("simulate and get", () => {
       "could not listen on 192.0.2.1, port 0: this machine has no such address",
     );
 
-    service.signal("SIGTERM");
-    expect(await service.ended).toMatchObject({ code: 143, stdout: `${baseUrl}\n` });
+    expect(await service.stop()).toMatchObject({ code: 143, stdout: `${baseUrl}\n` });
   });
 
   it("live now, or from noon of the day that is given", async () => {
@@ -78,7 +77,6 @@ describe("simulate and get", () => {
     // Port 1 answers on no machine that runs tests.
     await using cli = startCli(["get", "--base-url", "http://127.0.0.1:1", "--retries", "100"]);
     await cli.waitFor("stderr", /trying again/);
-    cli.signal("SIGINT");
-    expect(await cli.ended).toMatchObject({ code: 130, stdout: "" });
+    expect(await cli.stop("SIGINT")).toMatchObject({ code: 130, stdout: "" });
   });
 });

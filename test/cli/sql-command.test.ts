@@ -193,8 +193,7 @@ describe("docmirror sql", () => {
       ).length > 0;
     await using running = startCli(["sql", "select pg_sleep(600)", "--role", role], { env: env() });
     await expect.poll(isRunning).toBe(true);
-    running.signal("SIGINT");
-    expect(await running.ended).toMatchObject({ code: 130, stdout: "" });
+    expect(await running.stop("SIGINT")).toMatchObject({ code: 130, stdout: "" });
     expect(await isRunning()).toBe(false);
   });
 });

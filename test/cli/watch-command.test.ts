@@ -4,11 +4,11 @@ import type { RunSummary } from "../../src/mirror/lists/summary.ts";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
-import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import { replaceDatabase } from "../../src/store/connection/connect.ts";
 import { startRun } from "../../src/store/ledger/run-ledger.ts";
 import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { type CliOptions, runCli, startCli } from "../support/cli.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, inDatabase, type TestDatabase } from "../support/database.ts";
 import { forgetService } from "../support/mirror-rows.ts";
 import { syncOnce } from "../support/sync.ts";
 
@@ -28,11 +28,7 @@ beforeAll(async () => {
   const { error } = await syncOnce(mirrored.url, new URL(service.url));
   if (error) throw error;
   // The copies below would say that they were restored.
-  await withSql(
-    mirrored.url,
-    { applicationName: "docmirror test", max: 1 },
-    (sql) => sql`delete from sync.places`,
-  );
+  await inDatabase(mirrored.url, (sql) => sql`delete from sync.places`);
 });
 afterAll(async () => {
   await service.close();
@@ -55,7 +51,7 @@ const on = (databaseUrl: string, options: CliOptions = {}): CliOptions => ({
 });
 
 function runsOf(url: string) {
-  return withSql(url, { applicationName: "docmirror test", max: 1 }, (sql) => {
+  return inDatabase(url, (sql) => {
     return sql<{ kind: string; status: string }[]>`select kind, status from sync.runs order by id`;
   });
 }
@@ -74,9 +70,8 @@ describe("watch --once", () => {
     const summary = JSON.parse(stdout) as RunSummary;
     expect(summary).toMatchObject({ run_id: 3, kind: "watch", status: "succeeded", transitions: 0 });
     expect(Object.keys(summary.resources)).toEqual(["build"]);
-    const rows = await withSql(
+    const rows = await inDatabase(
       database.url,
-      { applicationName: "docmirror test" },
       (sql) => sql`select 1 from mirror.build_transitions where build_id = any (${ids}::text[])`,
     );
     expect(rows).toHaveLength(3);
@@ -92,9 +87,7 @@ describe("watch --once", () => {
   it("gives way to a sync at once and exits 10", async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
     const lock = await acquireRunLock(database.url);
-    await withSql(database.url, { applicationName: "docmirror test" }, (sql) =>
-      startRun(sql, "full", "2024-05-15T01:00:00Z"),
-    );
+    await inDatabase(database.url, (sql) => startRun(sql, "full", "2024-05-15T01:00:00Z"));
     const { code, stdout, stderr } = await runCli(watchArgs("--once"), on(database.url));
     await lock.release();
     expect([code, stdout]).toEqual([10, ""]);
@@ -103,7 +96,7 @@ describe("watch --once", () => {
 
   it("tells what kept it from looking, each by its exit code", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
-    await withSql(database.url, { applicationName: "docmirror test" }, forgetService);
+    await inDatabase(database.url, forgetService);
     const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
     const [noUpstream, noService, noDatabase, noCron, down] = await Promise.all([
       runCli(["watch", "--once"]),
@@ -131,12 +124,10 @@ describe("watch", () => {
     const [id] = world.triggerBuilds(1);
     await cli.waitFor("stderr", /watch round ended/);
     const sentAt = performance.now();
-    cli.signal("SIGTERM");
-    expect(await cli.ended).toMatchObject({ code: 143, stdout: "" });
+    expect(await cli.stop()).toMatchObject({ code: 143, stdout: "" });
     expect(performance.now() - sentAt).toBeLessThan(10_000);
-    const [seen] = await withSql(
+    const [seen] = await inDatabase(
       database.url,
-      { applicationName: "docmirror test" },
       (sql) =>
         sql<{ rule: string }[]>`select rule from mirror.build_transitions where build_id = ${id ?? ""}`,
     );
@@ -147,7 +138,7 @@ describe("watch", () => {
 
   it("ends within ten seconds of a signal though the service never answers", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
-    await withSql(database.url, { applicationName: "docmirror test" }, forgetService);
+    await inDatabase(database.url, forgetService);
     let onReached = () => {};
     const reached = new Promise<void>((resolve) => {
       onReached = resolve;
@@ -163,8 +154,7 @@ describe("watch", () => {
       await using cli = startCli([...watchArgs(), "--base-url", silent.url], on(database.url));
       await reached;
       const sentAt = performance.now();
-      cli.signal("SIGINT");
-      expect(await cli.ended).toMatchObject({ code: 130, signal: null });
+      expect(await cli.stop("SIGINT")).toMatchObject({ code: 130, signal: null });
       expect(performance.now() - sentAt).toBeLessThan(10_000);
       expect((await runsOf(database.url)).at(-1)).toEqual({ kind: "watch", status: "interrupted" });
     } finally {
@@ -175,7 +165,6 @@ describe("watch", () => {
   it("waits for a database that is down", async () => {
     await using cli = startCli(watchArgs(), on("postgres://nobody@127.0.0.1:1/none"));
     await cli.waitFor("stderr", /the database is down; waiting for it/);
-    cli.signal("SIGTERM");
-    expect(await cli.ended).toMatchObject({ code: 143, stdout: "" });
+    expect(await cli.stop()).toMatchObject({ code: 143, stdout: "" });
   });
 });

@@ -7,7 +7,7 @@ import { type Simulation, startSimulation } from "../../src/simulate/service.ts"
 import { createWorld, type World } from "../../src/simulate/world.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { runCli, startCli } from "../support/cli.ts";
+import { pageOf, runCli, startCli } from "../support/cli.ts";
 import { freePort } from "../support/free-port.ts";
 import {
   createSystemPostgres,
@@ -125,10 +125,7 @@ describe.skipIf(POSTGRES_BIN === null)("a role for the worker", { tags: ["long"]
       [...["worker", "--http-port", "0", "--sync-cron", "* * * * * *"], ...["--watch-cron", "* * * * * *"]],
       { env: envOf("worker") },
     );
-    const [, page = ""] = await cli.waitFor(
-      "stderr",
-      /"url":"([^"]+)","msg":"the report page and the API are up"/,
-    );
+    const page = await pageOf(cli);
     await cli.waitFor("stderr", /sync succeeded/);
     const { objects } = (await (await fetch(`${page}/api/v1/project/?limit=1`)).json()) as {
       objects: { slug: string }[];
@@ -143,8 +140,7 @@ describe.skipIf(POSTGRES_BIN === null)("a role for the worker", { tags: ["long"]
       "/readyz",
     ])
       expect({ path, status: (await fetch(page + path)).status }).toEqual({ path, status: 200 });
-    cli.signal("SIGTERM");
-    const { code, stderr } = await cli.ended;
+    const { code, stderr } = await cli.stop();
     expect(code).toBe(143);
     expect(stderr).not.toMatch(/"level":[56]0|42501/);
   });

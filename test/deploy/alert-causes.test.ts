@@ -183,8 +183,7 @@ const CAUSES: Cause[] = [
       const worker = mirror.start("worker", "--http-port", "0", "--sync-cron", "0 0 29 2 *");
       await worker.waitFor("stderr", /sync succeeded/);
       const before = await metricsOf(worker);
-      worker.signal("SIGTERM");
-      await worker.ended;
+      await worker.stop();
       return { before, after: await mirror.scrape() };
     },
   },
@@ -214,8 +213,7 @@ const CAUSES: Cause[] = [
       const server = mirror.start("serve", "--http-port", "0");
       const before = await metricsOf(server);
       const [url = ""] = await server.waitFor("stderr", /http:\/\/[\d.]+:\d+/);
-      server.signal("SIGKILL");
-      await server.ended;
+      await server.stop("SIGKILL");
       await expect(fetch(`${url}/metrics`)).rejects.toThrow();
       return { before, after: null };
     },

@@ -10,8 +10,9 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RELATIONS } from "../../src/report/dictionary.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
-import { connect, withSql } from "../../src/store/connection/connect.ts";
+import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
+import { inDatabase } from "../support/database.ts";
 import { installPackages } from "../support/python-packages.ts";
 import { openReportReader, type ReportReader } from "../support/report-reader.ts";
 
@@ -128,7 +129,7 @@ describe("the package of dbt on Postgres", { tags: ["long"] }, () => {
     async (context) => {
       if (missing !== null) return context.skip(missing);
       // A view that a stranger changed.
-      await withSql(reader.databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
+      await inDatabase(reader.databaseUrl, (sql) =>
         sql.unsafe(`
         alter view report.success_rate_daily_by_project rename to activity_before;
         create view report.success_rate_daily_by_project as

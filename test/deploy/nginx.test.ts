@@ -7,9 +7,8 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { withSql } from "../../src/store/connection/connect.ts";
 import { startCli } from "../support/cli.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createTestDatabase, inDatabase } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import { seedPages } from "../support/served-pages.ts";
 
@@ -105,14 +104,13 @@ describe("the sample for nginx", () => {
     expect(await state(LIST, { host: "evil.example" })).not.toMatch(/HIT/);
 
     // A change is seen when the seconds are over, and an old reply never after the new one.
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, (sql) =>
+    await inDatabase(database.url, (sql) =>
       sql.unsafe("update mirror.projects set name = 'renamed' where id = '1'"),
     );
     const isNew = async () => (await get(cache.url + LIST)).body.includes("renamed");
     await expect.poll(isNew).toBe(true);
     expect(await isNew()).toBe(true);
 
-    cli.signal("SIGTERM");
-    expect((await cli.ended).code).toBe(143);
+    expect((await cli.stop()).code).toBe(143);
   });
 });

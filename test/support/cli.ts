@@ -42,6 +42,8 @@ export interface RunningCli {
   /** Resolves with the first match in what came and comes; rejects when the process ends without it. */
   waitFor(stream: "stdout" | "stderr", pattern: RegExp): Promise<RegExpMatchArray>;
   signal(signal: NodeJS.Signals): void;
+  /** Sends a signal and waits for the end. @default SIGTERM */
+  stop(signal?: NodeJS.Signals): Promise<CliResult>;
   /** Resolves when the process has ended and its streams are read. */
   readonly ended: Promise<CliResult>;
   /** Ends it at once if it still runs. Call it in a test's `finally`. */
@@ -66,7 +68,8 @@ function killTheRest(): void {
  * Starts the program in a process of its own: the built one, which starts in half of the time, where the build is no older than its
  * source.
  */
-export function startCli(args: readonly string[], options: CliOptions = {}): RunningCli {
+export function startCli(line: CommandLine, options: CliOptions = {}): RunningCli {
+  const args = wordsOf(line);
   const folder = options.cwd === undefined ? newFolder() : undefined;
   const built = options.script === undefined ? findBuiltProgram() : null;
   const program = built ? [built] : ["--import", TSX, fileURLToPath(options.script ?? MAIN)];
@@ -106,6 +109,10 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
     stderr: () => text.stderr,
     ended,
     signal: (signal) => void child.kill(signal),
+    stop(signal = "SIGTERM") {
+      child.kill(signal);
+      return ended;
+    },
     waitFor(stream, pattern) {
       return new Promise((resolve, reject) => {
         const look = () => {
@@ -130,6 +137,17 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Run
   };
 }
 
+/** The words of a command line, or one text where a blank is in none of them. */
+export type CommandLine = string | readonly string[];
+
+const wordsOf = (line: CommandLine) => (typeof line === "string" ? line.split(" ") : line);
+
+/** The address of the page of a worker or a server, once it is up. */
+export async function pageOf(cli: RunningCli): Promise<string> {
+  const up = /"url":"([^"]+)","msg":"the report page and the API are up"/;
+  return (await cli.waitFor("stderr", up))[1] ?? "";
+}
+
 /** Whether this machine has what `terminalColumns` needs: util-linux' `script`. */
 export const hasTerminals = String(spawnSync("script", ["--version"]).stdout ?? "").includes("util-linux");
 
@@ -152,7 +170,8 @@ export function linesOf(text: string): string[] {
  * Runs the program to its end: in this process, where that shows the same, and beside another command in one of its own.
  * `startCli(…).ended` always has a process of its own.
  */
-export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+export async function runCli(line: CommandLine, options: CliOptions = {}): Promise<CliResult> {
+  const args = wordsOf(line);
   if (needsProcess(options) || isProcessTaken()) return await startCli(args, options).ended;
   const folder = options.cwd === undefined ? newFolder() : undefined;
   try {

@@ -1,12 +1,11 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../../src/cli/commands.ts";
 import { DICTIONARY } from "../../../src/report/dictionary.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { runCli } from "../../support/cli.ts";
+import { useFolder } from "../../support/folder.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof SHELLS)[number];
@@ -35,27 +34,22 @@ const CASES: readonly (readonly [typed: string, offered: readonly string[]])[] =
   ["export --out a", ["a folder"]],
 ];
 
-let folder: string;
-const scripts = new Map<Shell, string>();
+const folder = useFolder("docmirror-completion-");
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "docmirror-completion-"));
-  mkdirSync(join(folder, "a folder"));
-  writeFileSync(join(folder, "a file"), "");
+  mkdirSync(folder.at("a folder"));
+  writeFileSync(folder.at("a file"), "");
   for (const shell of SHELLS) {
     const { code, stdout } = await runCli(["completion", shell]);
     expect(code).toBe(0);
-    scripts.set(shell, join(folder, `script.${shell}`));
-    writeFileSync(join(folder, `script.${shell}`), stdout);
+    writeFileSync(folder.at(`script.${shell}`), stdout);
   }
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
 /** What the shell offers, as its user would have it on the command line, without a slash at the end. */
 function complete(shell: Shell, typed: string): string[] {
-  const script = scripts.get(shell) ?? "";
-  const offered = { bash: inBash, zsh: inZsh, fish: inFish }[shell](script, `docmirror ${typed}`);
+  const ask = { bash: inBash, zsh: inZsh, fish: inFish }[shell];
+  const offered = ask(folder.at(`script.${shell}`), `docmirror ${typed}`);
   return offered.filter((line) => line !== "").map((line) => line.replace(/\/$/, ""));
 }
 
@@ -63,16 +57,13 @@ function complete(shell: Shell, typed: string): string[] {
 function inBash(script: string, line: string): string[] {
   const words = line.split(" ");
   const call = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _docmirror; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const said = execFileSync("bash", ["--norc", "-c", call, script, ...words], {
-    cwd: folder,
-    encoding: "utf8",
-  });
-  return said.split("\n");
+  const options = { cwd: folder.path, encoding: "utf8" } as const;
+  return execFileSync("bash", ["--norc", "-c", call, script, ...words], options).split("\n");
 }
 
 /** In a terminal: the line is typed, then Tab. What zsh would add goes to a file instead. */
 function inZsh(script: string, line: string): string[] {
-  const found = join(folder, "found");
+  const found = folder.at("found");
   writeFileSync(found, "");
   const setUp = `PROMPT=; autoload compinit; compinit -u -D; source ${script}
 compadd() {
@@ -80,21 +71,21 @@ compadd() {
   local -a hits; builtin compadd -A hits "$@"; print -rl -- $hits >> ${found}; builtin compadd "$@"
 }
 leave() { exit }; zle -N leave; bindkey '^I' complete-word; bindkey '^X' leave`;
-  writeFileSync(join(folder, "set-up.zsh"), setUp);
+  writeFileSync(folder.at("set-up.zsh"), setUp);
   const typing = `zmodload zsh/zpty; zpty shell zsh -f -i
-zpty -w shell ${JSON.stringify(`source ${join(folder, "set-up.zsh")}`)}
+zpty -w shell ${JSON.stringify(`source ${folder.at("set-up.zsh")}`)}
 zpty -n -w shell ${JSON.stringify(line)}$'\\t\\x18'
 while zpty -r shell >/dev/null; do :; done`;
-  execFileSync("zsh", ["-f", "-c", typing], { cwd: folder, encoding: "utf8", timeout: 60_000 });
+  execFileSync("zsh", ["-f", "-c", typing], { cwd: folder.path, encoding: "utf8", timeout: 60_000 });
   const hits = readFileSync(found, "utf8").replaceAll("\\ ", " ").split("\n");
   return [...new Set(hits)];
 }
 
 function inFish(script: string, line: string): string[] {
   const said = execFileSync("fish", ["-N", "-c", `source ${script}; complete -C ${JSON.stringify(line)}`], {
-    cwd: folder,
+    cwd: folder.path,
     encoding: "utf8",
-    env: { ...process.env, HOME: folder },
+    env: { ...process.env, HOME: folder.path },
   });
   return said.split("\n").map((candidate) => candidate.split("\t", 1)[0]?.replaceAll("\\ ", " ") ?? "");
 }

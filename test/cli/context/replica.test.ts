@@ -1,5 +1,5 @@
 /** @module-tag long */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -7,9 +7,10 @@ import { silentLog } from "../../../src/base/log.ts";
 import { explainPageFailure } from "../../../src/page/failures.ts";
 import { failureReply } from "../../../src/serve/http/error-reply.ts";
 import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
-import { startSimulation } from "../../../src/simulate/service.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
-import { type CliResult, runCli, startCli } from "../../support/cli.ts";
+import { type CliResult, pageOf, runCli, startCli } from "../../support/cli.ts";
+import { createFolder } from "../../support/folder.ts";
+import { useService } from "../../support/service.ts";
 import { PASSWORD, POSTGRES_BIN, type Replicated, startReplicated } from "../../support/system-postgres.ts";
 
 /** As a run leaves it that was killed before its answers were computed. */
@@ -20,24 +21,22 @@ const OLD = "the answers are older than the last run";
 
 describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup)", () => {
   let servers: Replicated;
-  let service: Awaited<ReturnType<typeof startSimulation>>;
   const world = createWorld({ users: 10, projects: 10, versions: 30, files: 20, builds: 200 });
+  const service = useService(world);
+  const primary = () => ({ DATABASE_URL: servers.primaryUrl });
 
   beforeAll(async () => {
-    service = await startSimulation({ world });
     servers = await startReplicated();
     const { code, stderr } = await sync();
     expect({ code, stderr }).toMatchObject({ code: 0 });
   });
-  afterAll(async () => {
-    await servers?.[Symbol.asyncDispose]();
-    await service?.close();
-  });
+  afterAll(() => servers?.[Symbol.asyncDispose]());
 
-  const sync = () =>
-    run(["sync", "--full", "--base-url", service.url, "--rate", "0"], { DATABASE_URL: servers.primaryUrl });
+  const sync = () => run(["sync", "--full", "--base-url", service.url, "--rate", "0"], primary());
   const onReplica = (args: string[], env: Record<string, string> = {}) =>
     run(args, { DOCMIRROR_READ_URL: servers.replicaUrl, ...env });
+
+  const serve = () => startCli("serve --http-port 0", { env: { DOCMIRROR_READ_URL: servers.replicaUrl } });
 
   /** Whatever a command does, it must not print the password. */
   async function run(args: string[], env: Record<string, string>): Promise<CliResult> {
@@ -64,30 +63,24 @@ describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup
     Number((await servers.ask(at, "select count(*)::int as n from report.fact_builds"))[0]?.n);
 
   it("answers report and export as the primary does", async () => {
-    expect(await run(["report", "runs"], { DATABASE_URL: servers.primaryUrl })).toMatchObject({ code: 0 });
+    expect(await run(["report", "runs"], primary())).toMatchObject({ code: 0 });
     await caughtUp();
     const ask = ["report", "fact_builds", "--format", "csv"];
-    const [here, there] = [await onReplica(ask), await run(ask, { DATABASE_URL: servers.primaryUrl })];
+    const [here, there] = [await onReplica(ask), await run(ask, primary())];
     expect(here).toEqual({ ...there, code: 0, stderr: "" });
     expect(here.stdout.split("\r\n").length).toBeGreaterThan(200);
 
-    const folder = mkdtempSync(join(tmpdir(), "docmirror-exported-"));
-    try {
-      const exported = await onReplica(["export", "--out", join(folder, "out"), "--format", "csv", "--json"]);
-      expect(exported).toMatchObject({ code: 0, stderr: "" });
-      expect(JSON.parse(exported.stdout).relations.fact_builds.rows).toBe(await countBuilds("primary"));
-      expect(readdirSync(join(folder, "out"))).toContain("_docmirror.json");
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    using folder = createFolder();
+    const exported = await onReplica(["export", "--out", folder.at("out"), "--format", "csv", "--json"]);
+    expect(exported).toMatchObject({ code: 0, stderr: "" });
+    expect(JSON.parse(exported.stdout).relations.fact_builds.rows).toBe(await countBuilds("primary"));
+    expect(readdirSync(folder.at("out"))).toContain("_docmirror.json");
   });
 
   it("serves the page and the interface, and shows each run once it is replayed", async () => {
     await caughtUp();
-    await using cli = startCli(["serve", "--http-port", "0"], {
-      env: { DOCMIRROR_READ_URL: servers.replicaUrl },
-    });
-    const [url] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
+    await using cli = serve();
+    const url = await pageOf(cli);
     const total = async () => {
       const list = (await (await fetch(`${url}/api/v1/build/`)).json()) as { meta?: { total_count: number } };
       return list.meta?.total_count;
@@ -108,8 +101,7 @@ describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup
     await replay("resume");
     await expect.poll(total).toBeGreaterThanOrEqual(before + 7);
     await expect.poll(page).not.toContain("This is a replica");
-    cli.signal("SIGTERM");
-    expect((await cli.ended).stderr).not.toMatch(/"level":[56]0|could not open/);
+    expect((await cli.stop()).stderr).not.toMatch(/"level":[56]0|could not open/);
   });
 
   it("shows its lag in freshness, which grows while replay is paused, and a quiet primary as no lag", async () => {
@@ -141,8 +133,7 @@ describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup
     await servers.ask("primary", LEAVE_BEHIND);
     await caughtUp();
     const { refreshed_at: before } = await freshness();
-    const primary = { DATABASE_URL: servers.primaryUrl };
-    const { code, stdout, stderr } = await onReplica(["report", "freshness", "--json"], primary);
+    const { code, stdout, stderr } = await onReplica(["report", "freshness", "--json"], primary());
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(JSON.parse(stdout).refreshed_at > before).toBe(true);
   });
@@ -151,9 +142,7 @@ describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup
     await servers.ask("primary", LEAVE_BEHIND);
     await caughtUp();
     await replay("pause");
-    const { code, stdout, stderr } = await onReplica(["report", "runs", "--json"], {
-      DATABASE_URL: servers.primaryUrl,
-    });
+    const { code, stdout, stderr } = await onReplica(["report", "runs", "--json"], primary());
     await replay("resume");
     expect(code).toBe(0);
     expect(stderr).toContain("the primary has newer ones, which the replica has not replayed yet");
@@ -165,9 +154,7 @@ describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup
     await caughtUp();
     await servers.stop("primary");
     try {
-      const { code, stdout, stderr } = await onReplica(["report", "freshness", "--json"], {
-        DATABASE_URL: servers.primaryUrl,
-      });
+      const { code, stdout, stderr } = await onReplica(["report", "freshness", "--json"], primary());
       expect(code).toBe(0);
       expect(stderr).toContain("the primary did not refresh them");
       expect(JSON.parse(stdout).rows[0].replica_lag_s).toBeGreaterThan(0);
@@ -217,16 +204,14 @@ describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup
         ["report", "runs"],
         ["export", "--out", join(tmpdir(), "docmirror-never-made")],
       ]) {
-        const { code, stdout, stderr } = await onReplica(command, { DATABASE_URL: servers.primaryUrl });
+        const { code, stdout, stderr } = await onReplica(command, primary());
         expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
         expect(stderr).toMatch(
           /^docmirror: could not read the replica: Cannot reach Postgres at 127\.0\.0\.1:\d+\n {2}start the replica, or correct host and port in DOCMIRROR_READ_URL;/,
         );
       }
-      await using cli = startCli(["serve", "--http-port", "0"], {
-        env: { DOCMIRROR_READ_URL: servers.replicaUrl },
-      });
-      const [url] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
+      await using cli = serve();
+      const url = await pageOf(cli);
       await cli.waitFor("stderr", /the database is down; waiting for it/);
       expect((await fetch(`${url}/api/v1/build/`)).status).toBe(503);
       await servers.start("replica");

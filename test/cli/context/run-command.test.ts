@@ -53,8 +53,7 @@ describe("signals", () => {
   ] as const)("the first %s lets the command clean up and exits %i", async (signal, code) => {
     await using cli = startCli(["wait"], { script });
     await cli.waitFor("stdout", /ready/);
-    cli.signal(signal);
-    const result = await cli.ended;
+    const result = await cli.stop(signal);
     expect(result).toMatchObject({ code, signal: null, stdout: "ready\ncleaned up\n" });
     expect(result.stderr).toContain(`docmirror: stopped by ${signal}\n`);
   });
@@ -64,15 +63,13 @@ describe("signals", () => {
     await cli.waitFor("stdout", /ready/);
     cli.signal("SIGTERM");
     await cli.waitFor("stdout", /heard/);
-    cli.signal("SIGTERM");
-    expect(await cli.ended).toMatchObject({ code: 143 });
+    expect(await cli.stop()).toMatchObject({ code: 143 });
   });
 
   it("a command that hangs is cut short 9 s after the first, and says so", { tags: ["long"] }, async () => {
     await using cli = startCli(["deaf"], { script });
     await cli.waitFor("stdout", /ready/);
-    cli.signal("SIGTERM");
-    const { code, stderr } = await cli.ended;
+    const { code, stderr } = await cli.stop();
     expect(code).toBe(143);
     expect(stderr).toContain("docmirror: stopped by SIGTERM; it did not end within 9 s and is cut short\n");
   });
@@ -83,8 +80,7 @@ describe("signals", () => {
   ])("a command that ends by '%s' was stopped too", async (behaviour) => {
     await using cli = startCli([behaviour], { script });
     await cli.waitFor("stdout", /ready/);
-    cli.signal("SIGINT");
-    const { code, stderr } = await cli.ended;
+    const { code, stderr } = await cli.stop("SIGINT");
     expect(code).toBe(130);
     expect(stderr).not.toContain("query failed");
   });

@@ -1,18 +1,15 @@
 import { writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type CliOptions, runCli } from "../../support/cli.ts";
+import { createFolder } from "../../support/folder.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 
 const warnings = async (args: string[], options: CliOptions = {}) => {
-  const { code, stderr } = await runCli(["config", ...args], { ...options });
+  const { code, stderr } = await runCli(["config", ...args], options);
   expect(code).toBe(0);
   expect(stderr).not.toContain(PLANTED_SECRET);
-  return stderr
-    .split("\n")
-    .flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Record<string, unknown>]));
+  const lines = stderr.split("\n").filter((line) => line !== "");
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 };
 
 describe("a password in a flag", () => {
@@ -38,18 +35,15 @@ describe("a password in a flag", () => {
   });
 
   it("is not warned of where the environment, .env or a file gives it", { tags: ["long"] }, async () => {
-    const cwd = await mkdtemp(join(tmpdir(), "docmirror-secrets-"));
+    using folder = createFolder();
+    const cwd = folder.path;
     const url = `postgres://me:${PLANTED_SECRET}@db/mirror`;
-    try {
-      expect(await warnings([], { cwd, env: { DATABASE_URL: url } })).toEqual([]);
-      writeFileSync(join(cwd, "url"), `${url}\n`);
-      expect(await warnings([], { cwd, env: { DATABASE_URL_FILE: "url" } })).toEqual([]);
-      const bare = ["--database-url", "postgres://me@db/mirror"];
-      expect(await warnings(bare, { cwd, env: { DOCMIRROR_DATABASE_PASSWORD: PLANTED_SECRET } })).toEqual([]);
-      writeFileSync(join(cwd, ".env"), "DATABASE_URL_FILE=url\n");
-      expect(await warnings([], { cwd })).toEqual([]);
-    } finally {
-      await rm(cwd, { recursive: true, force: true });
-    }
+    expect(await warnings([], { cwd, env: { DATABASE_URL: url } })).toEqual([]);
+    writeFileSync(folder.at("url"), `${url}\n`);
+    expect(await warnings([], { cwd, env: { DATABASE_URL_FILE: "url" } })).toEqual([]);
+    const bare = ["--database-url", "postgres://me@db/mirror"];
+    expect(await warnings(bare, { cwd, env: { DOCMIRROR_DATABASE_PASSWORD: PLANTED_SECRET } })).toEqual([]);
+    writeFileSync(folder.at(".env"), "DATABASE_URL_FILE=url\n");
+    expect(await warnings([], { cwd })).toEqual([]);
   });
 });

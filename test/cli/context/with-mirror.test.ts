@@ -1,12 +1,10 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { startSimulation } from "../../../src/simulate/service.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
-import { describeDatabase, withSql } from "../../../src/store/connection/connect.ts";
-import { runCli } from "../../support/cli.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { readdirSync } from "node:fs";
+import { afterEach, describe, expect, it } from "vitest";
+import { describeDatabase } from "../../../src/store/connection/connect.ts";
+import { type CommandLine, runCli } from "../../support/cli.ts";
+import { createTestDatabase, inDatabase } from "../../support/database.ts";
+import { useFolder } from "../../support/folder.ts";
+import { startService } from "../../support/service.ts";
 
 /** Every command that reads a mirror, and those that change one which must be there already. */
 const READERS = [
@@ -24,13 +22,11 @@ const READERS = [
   ["grant-reader", "bi", "--dry-run"],
 ];
 
-let cwd: string;
-beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), "docmirror-none-"));
-});
-afterEach(() => rmSync(cwd, { recursive: true, force: true }));
+/** Where each command runs. It makes nothing there. */
+const folder = useFolder("docmirror-none-");
+afterEach(() => expect(readdirSync(folder.path)).toEqual([]));
 
-const run = (args: readonly string[], env: Record<string, string> = {}) => runCli(args, { cwd, env });
+const run = (args: CommandLine, env: Record<string, string> = {}) => runCli(args, { cwd: folder.path, env });
 
 describe("where no mirror is", () => {
   it.each([
@@ -43,35 +39,20 @@ describe("where no mirror is", () => {
     expect(stderr).toMatch(
       /^docmirror: There is no mirror in \.\/\.docmirror yet; `docmirror sync` makes one\n {2}\S.*\n$/,
     );
-    expect(readdirSync(cwd)).toEqual([]);
   });
 
   it("a folder elsewhere is named as it is", async () => {
-    const folder = join(tmpdir(), "docmirror-nobody-made-this");
-    const { code, stderr } = await run(["status", "--data-dir", folder]);
+    const { code, stderr } = await run(["status", "--data-dir", "/nobody/made/this"]);
     expect(code).toBe(7);
-    expect(stderr).toContain(`There is no mirror in ${folder} yet;`);
+    expect(stderr).toContain("There is no mirror in /nobody/made/this yet;");
   });
 
   it("sync --dry-run counts everything as new, and makes nothing", { tags: ["long"] }, async () => {
-    const service = await startSimulation({ world: createWorld({ projects: 3, builds: 20 }) });
-    try {
-      const { code, stdout } = await run([
-        "sync",
-        "--dry-run",
-        "--json",
-        "--base-url",
-        service.url,
-        "--rate",
-        "0",
-      ]);
-      expect(code).toBe(0);
-      const { project } = JSON.parse(stdout).resources;
-      expect(project).toMatchObject({ records: 3, inserted: 3 });
-      expect(readdirSync(cwd)).toEqual([]);
-    } finally {
-      await service.close();
-    }
+    await using service = await startService({ projects: 3, builds: 20 });
+    const { code, stdout } = await run(`sync --dry-run --json --rate 0 --base-url ${service.url}`);
+    expect(code).toBe(0);
+    const { project } = JSON.parse(stdout).resources;
+    expect(project).toMatchObject({ records: 3, inserted: 3 });
   });
 });
 
@@ -85,7 +66,7 @@ describe("a database without our schema", () => {
     expect(stderr).toContain(
       `docmirror: There is no mirror in ${`the database ${describeDatabase(database.url)}`} yet; \`docmirror sync\` makes one\n`,
     );
-    const schemas = await withSql(database.url, { applicationName: "docmirror test", max: 1 }, (sql) => {
+    const schemas = await inDatabase(database.url, (sql) => {
       return sql`select nspname from pg_namespace where nspname in ('mirror', 'sync', 'report', 'drizzle')`;
     });
     expect(schemas).toEqual([]);
@@ -101,8 +82,7 @@ describe("a mirror with an older schema", () => {
   ])("is older to %s, which exits 7 and leaves it", async (...args) => {
     await using database = await createTestDatabase();
     const defined = "select hash from sync.definitions where name = 'report.freshness'";
-    const ask = (statement: string) =>
-      withSql(database.url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(statement));
+    const ask = (statement: string) => inDatabase(database.url, (sql) => sql.unsafe(statement));
     await ask("update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'");
     const before = await ask(defined);
     const { code, stderr } = await run(args, { DATABASE_URL: database.url });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { hasTerminals, linesOf, runCli } from "../../support/cli.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, inDatabase } from "../../support/database.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 import { createReportedMirror } from "../../support/reported-mirror.ts";
 
@@ -40,7 +39,7 @@ describe("DOCMIRROR_READ_URL", () => {
     const { code, stderr } = await read(["report", "runs"], { DOCMIRROR_READ_URL: mirror.url });
     expect(code).toBe(0);
     expect(stderr).toContain("a replica cannot be written to");
-    const state = await withSql(mirror.url, { applicationName: "docmirror test", max: 1 }, (sql) => {
+    const state = await inDatabase(mirror.url, (sql) => {
       return sql`select from rollup.state`;
     });
     expect(state).toHaveLength(0);

@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
 import { type CliOptions, type CliResult, runCli, startCli } from "../../support/cli.ts";
+import { inDatabase } from "../../support/database.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
@@ -28,7 +28,7 @@ afterAll(() => {
 async function withTestSql<Row>(dataDir: string, statement: string): Promise<Row[]> {
   const server = await openEmbedded({ dataDir, log: silentLog });
   try {
-    return await withSql(server.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    return await inDatabase(server.url, async (sql) => {
       return [...(await sql.unsafe<Row[] & object[]>(statement))];
     });
   } finally {
@@ -57,8 +57,7 @@ describe("demo", { timeout: 600_000 }, () => {
     const cwd = createFolder();
     await using stopped = startCli(["demo"], { cwd });
     await stopped.waitFor("stderr", /"msg":"synced"/);
-    stopped.signal("SIGINT");
-    expect(await stopped.ended).toMatchObject({ code: 130, stdout: "" });
+    expect(await stopped.stop("SIGINT")).toMatchObject({ code: 130, stdout: "" });
 
     for (const command of ["sync", "worker"]) {
       const refused = await runCli([command, "--base-url", "http://127.0.0.1:1"], { cwd });
@@ -129,8 +128,7 @@ describe("demo", { timeout: 600_000 }, () => {
     expect(second).toMatchObject({ code: 10, stdout: "" });
     expect(second.stderr).toContain("another demo is using");
 
-    kept.signal("SIGTERM");
-    expect((await kept.ended).code).toBe(143);
+    expect((await kept.stop()).code).toBe(143);
 
     const status = await runCli(["status", "--json", "--max-age", "1h"], { cwd });
     expect(status).toMatchObject({ code: 0 });

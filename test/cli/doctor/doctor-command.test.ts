@@ -7,7 +7,7 @@ import { QUIET } from "../../../src/simulate/settings.ts";
 import { replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
 import { type CliResult, runCli, startCli } from "../../support/cli.ts";
 import { createDataDir } from "../../support/data-dir.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, inDatabase } from "../../support/database.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 import { type QuickWorld, startWatchedWorld } from "../../support/quick-world.ts";
@@ -87,7 +87,7 @@ describe("doctor", () => {
   it("asks the service four times, the database for nothing but answers, and writes nothing", {
     tags: ["long"],
   }, async () => {
-    const read = () => withSql(quick.databaseUrl, { applicationName: "docmirror test" }, fingerprint);
+    const read = () => inDatabase(quick.databaseUrl, fingerprint);
     const before = await read();
     quick.simulation.resetRequests();
     await diagnose();
@@ -138,15 +138,14 @@ describe("doctor", () => {
     const args = ["doctor", "--base-url", server.url.href, "--database-url", quick.databaseUrl];
     await using cli = startCli(args);
     await server.arrived(1);
-    cli.signal("SIGINT");
-    expect(await cli.ended).toMatchObject({ code: 130, stdout: "" });
+    expect(await cli.stop("SIGINT")).toMatchObject({ code: 130, stdout: "" });
   });
 });
 
 describe("doctor finds", () => {
   it("a run that was dated ten years ahead", { tags: ["long"] }, async () => {
     await using copy = await createTestDatabase({ copyOf: quick.databaseUrl });
-    await withSql(copy.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await inDatabase(copy.url, async (sql) => {
       await sql`update sync.runs set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`;
     });
     const { found } = await diagnose({ "database-url": copy.url });
@@ -206,8 +205,7 @@ describe("doctor finds", () => {
   it("that the role may not write, and what it may not", { tags: ["long"] }, async () => {
     const { hostname, port } = new URL(quick.databaseUrl);
     const role = `docmirror_test_reader_${process.pid}`;
-    const admin = <T>(fn: Parameters<typeof withSql<T>>[2]) =>
-      withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, fn);
+    const admin = <T>(fn: Parameters<typeof withSql<T>>[2]) => inDatabase(quick.databaseUrl, fn);
     await admin(async (sql) => {
       await sql.unsafe(`create role ${role} login password 'reader'`);
       await sql.unsafe(`grant usage on schema mirror, sync, rollup, report to ${role}`);
@@ -233,8 +231,7 @@ describe("doctor finds", () => {
     await using older = await createTestDatabase();
     await using newer = await createTestDatabase();
     await using none = await createTestDatabase({ migrated: false });
-    const change = (url: string, text: string) =>
-      withSql(url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(text));
+    const change = (url: string, text: string) => inDatabase(url, (sql) => sql.unsafe(text));
     await change(
       older.url,
       "update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../support/cli.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import type { TestDatabase } from "../../support/database.ts";
 import { createToldBuild, withTold } from "../../support/told-build.ts";
 
 const explain = ({ url }: TestDatabase, id: string, ...args: string[]) =>
@@ -123,28 +123,25 @@ quarantine (1)
 
   it("of an unknown id says so and exits 12", { tags: ["long"] }, async () => {
     await using told = await createToldBuild();
-    const [plain, json, evil] = await Promise.all([
-      explain(told, "43"),
-      explain(told, "43", "--json"),
-      explain(told, "\u001b[2J"),
-    ]);
+    const plain = await explain(told, "43");
+    const json = await explain(told, "43", "--json");
     expect(plain).toMatchObject({ code: 12, stdout: "" });
     expect(plain.stderr).toBe(
       'docmirror: the mirror has no build 43\n  check whether the service has it: `docmirror get build "43"`\n',
     );
     expect(json).toMatchObject({ code: 12, stderr: plain.stderr });
     expect(JSON.parse(json.stdout)).toEqual({ build: null, quarantine: [] });
-    expect(evil).toMatchObject({ code: 12, stderr: expect.stringContaining("no build ␛[2J\n") });
+    expect(await explain(told, "\u001b[2J")).toMatchObject({
+      code: 12,
+      stderr: expect.stringContaining("no build ␛[2J\n"),
+    });
   });
 
   it("of an id that is in quarantine says why it could not be stored", async () => {
     await using told = await createToldBuild();
     const { code, stderr } = await explain(told, "44");
     expect(code).toBe(12);
-    expect(stderr).toContain(
-      "no build 44: it was received, but could not be stored: could not store build 44\n",
-    );
-    expect(stderr).toContain("docmirror quarantine");
+    expect(stderr).toMatch(/no build 44: .* could not store build 44\n.*docmirror quarantine/);
   });
 });
 
@@ -153,23 +150,11 @@ describe("wrong input", () => {
     [["project", "5"], "Only a build can be explained"],
     [["build"], "missing required argument 'id'"],
     [["build", ""], "no record has such an id"],
+    [["build", "4".repeat(300)], "no record has such an id"],
     [[], "missing required argument 'resource'"],
   ])("%j exits 2 and says what there is", async (args, message) => {
     const { code, stdout, stderr } = await runCli(["explain", ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
-  });
-
-  it("an id that is far too long exits 2", async () => {
-    const { code, stderr } = await runCli(["explain", "build", "4".repeat(300)]);
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: expect.stringContaining("no record has such an id"),
-    });
-  });
-
-  it("an older schema exits 7", async () => {
-    await using empty = await createTestDatabase({ migrated: false });
-    expect(await explain(empty, "42")).toMatchObject({ code: 7, stdout: "" });
   });
 });

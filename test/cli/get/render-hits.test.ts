@@ -20,18 +20,16 @@ const fileHit = (slug: string, text: string): FileHit => ({
 describe("renderHits", () => {
   it("shows each file with its address and its snippet", () => {
     const hits = [fileHit("pip", 'an <span class="highlighted">egg</span>'), fileHit("flask", "")];
-    expect(renderHits(describeFileHits(hits, 1, undefined), PLAIN)).toBe(
-      [
-        "project  path",
-        "pip      guide/a.html",
-        "    /docs/pip/en/latest/guide/a.html",
-        "    an *egg*",
-        "flask    guide/a.html",
-        "    /docs/flask/en/latest/guide/a.html",
-        "",
-        "2 hits\n",
-      ].join("\n"),
-    );
+    expect(renderHits(describeFileHits(hits, 1, undefined), PLAIN)).toBe(`\
+project  path
+pip      guide/a.html
+    /docs/pip/en/latest/guide/a.html
+    an *egg*
+flask    guide/a.html
+    /docs/flask/en/latest/guide/a.html
+
+2 hits
+`);
   });
 
   it.each([
@@ -41,11 +39,8 @@ describe("renderHits", () => {
     const others = Array.from({ length: 19 }, () => ({ ...fileHit("flask", ""), project: null }));
     const text = renderHits(describeFileHits([...others, fileHit("pip", "")], 3, project), PLAIN);
     expect(text.split("\n")).toHaveLength(6);
-    expect(text).toMatch(
-      new RegExp(
-        `\n\n1 of 20 hits on page 3 is in ${project}; the service searches all projects; there may be more: --page 4\n$`,
-      ),
-    );
+    expect(text).toContain(`\n\n1 of 20 hits on page 3 is in ${project}; `);
+    expect(text).toMatch(/; the service searches all projects; there may be more: --page 4\n$/);
   });
 
   it("shows anchors as addresses alone, whole on a narrow terminal too", () => {
@@ -70,12 +65,8 @@ describe("renderHits", () => {
 
   it("lets no control character through, from any field", () => {
     const evil = "\u001b[2J\u0007\u202e\n\r\u009b31m&#27;[2J&#x9b;";
-    const hit = {
-      ...fileHit("pip", `<em>${evil}</em>`),
-      path: evil,
-      absolute_url: evil,
-      project: { id: "9", slug: evil, extra: {} },
-    };
+    const fields = { path: evil, absolute_url: evil, project: { id: "9", slug: evil, extra: {} } };
+    const hit = { ...fileHit("pip", `<em>${evil}</em>`), ...fields };
     const found = describeFileHits([hit], 1, evil);
     for (const columns of [undefined, 40]) {
       const text = renderHits(found, { colour: false, columns });
@@ -135,20 +126,8 @@ describe("renderSnippet", () => {
   });
 
   it("prints nothing but text and its own marks, whatever comes", () => {
-    const pieces = fc.constantFrom(
-      "<em>",
-      "</em>",
-      '<span class="highlighted">',
-      "</span>",
-      "&#27;",
-      "\u001b[2J",
-      " ",
-      "é",
-      "👩‍👧",
-      "\ud800",
-      "\n",
-      "x",
-    );
+    const tags = ["<em>", "</em>", '<span class="highlighted">', "</span>"];
+    const pieces = fc.constantFrom(...tags, "&#27;", "\u001b[2J", " ", "é", "👩‍👧", "\ud800", "\n", "x");
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 40 }), fc.boolean(), (parts, colour) => {
         const lines = renderSnippet(parts.join(""), { colour, columns: 10 });

@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RELATIONS } from "../../../src/report/dictionary.ts";
-import { startSimulation } from "../../../src/simulate/service.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { hasTerminals, linesOf, runCli, startCli } from "../../support/cli.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { createTestDatabase, inDatabase, type TestDatabase } from "../../support/database.ts";
 import { createReportedMirror, HOSTILE_SLUGS } from "../../support/reported-mirror.ts";
+import { startService } from "../../support/service.ts";
 
 let mirror: TestDatabase;
 beforeAll(async () => {
   mirror = await createReportedMirror();
   const long = "something went wrong in a way that takes many words to tell ".repeat(5);
-  await withSql(mirror.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  await inDatabase(mirror.url, async (sql) => {
     await sql`update sync.runs set status = 'partial', error = ${long} where id = 1`;
     await sql`insert into sync.quarantine (run_id, resource, record_id, reason, payload, created_at)
       values (1, 'build', '4711', ${long}, ${sql.json({ output: long })}, now())`;
@@ -66,27 +64,21 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
   });
 
   it("the summaries of sync and watch fit, and status behind them", { tags: ["long"] }, async () => {
-    const service = await startSimulation({ world: createWorld({ projects: 20, builds: 200 }) });
+    await using service = await startService({ projects: 20, builds: 200 });
     await using database = await createTestDatabase();
-    try {
-      for (const command of [["sync"], ["sync", "--full"], ["watch", "--once"]]) {
-        const { code, lines } = await printed(
-          [...command, "--base-url", service.url, "--rate", "0"],
-          database.url,
-        );
-        expect(code).toBe(0);
-        expect(lines.join("\n")).toMatch(
-          /^resource +walk +pages +records +new +updated +unchanged +deleted$/m,
-        );
-        expect(widest(lines)).toBeLessThanOrEqual(80);
-      }
-      // Only where every list was read it says when that was.
-      const { lines } = await printed(["status"], database.url);
-      expect(lines.join(" ")).toMatch(/^fresh as of 20.* was last read to its end at 20/);
+    for (const command of [["sync"], ["sync", "--full"], ["watch", "--once"]]) {
+      const { code, lines } = await printed(
+        [...command, "--base-url", service.url, "--rate", "0"],
+        database.url,
+      );
+      expect(code).toBe(0);
+      expect(lines.join("\n")).toMatch(/^resource +walk +pages +records +new +updated +unchanged +deleted$/m);
       expect(widest(lines)).toBeLessThanOrEqual(80);
-    } finally {
-      await service.close();
     }
+    // Only where every list was read it says when that was.
+    const { lines } = await printed(["status"], database.url);
+    expect(lines.join(" ")).toMatch(/^fresh as of 20.* was last read to its end at 20/);
+    expect(widest(lines)).toBeLessThanOrEqual(80);
   });
 
   it("CSV has nothing that the terminal would obey", { tags: ["long"] }, async () => {
@@ -104,16 +96,12 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
 describe.skipIf(!hasTerminals)("worker", () => {
   it("shows the progress of a sync as bars on a terminal, as sync does", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
-    const service = await startSimulation({ world: createWorld({ projects: 20, builds: 200 }) });
-    try {
-      await using cli = startCli(
-        ["worker", "--base-url", service.url, "--rate", "0", "--sync-cron", "0 0 29 2 *", "--http-port", "0"],
-        { terminalColumns: 80, env: { DATABASE_URL: database.url, NO_COLOR: "1" } },
-      );
-      // At the end all bars are left standing, the one of builds full.
-      await cli.waitFor("stdout", /build +\[#{20}\] {2}\d+ of \d+ rows {2}.*\r\n[\s\S]*sync succeeded/);
-    } finally {
-      await service.close();
-    }
+    await using service = await startService({ projects: 20, builds: 200 });
+    await using cli = startCli(
+      ["worker", "--base-url", service.url, "--rate", "0", "--sync-cron", "0 0 29 2 *", "--http-port", "0"],
+      { terminalColumns: 80, env: { DATABASE_URL: database.url, NO_COLOR: "1" } },
+    );
+    // At the end all bars are left standing, the one of builds full.
+    await cli.waitFor("stdout", /build +\[#{20}\] {2}\d+ of \d+ rows {2}.*\r\n[\s\S]*sync succeeded/);
   });
 });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect, withSql } from "../../../src/store/connection/connect.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { runCli, startCli } from "../../support/cli.ts";
 import type { TestDatabase } from "../../support/database.ts";
+import { inDatabase } from "../../support/database.ts";
 import { createReportedMirror, HOSTILE_SLUGS } from "../../support/reported-mirror.ts";
 
 let database: TestDatabase;
@@ -29,7 +30,7 @@ async function withReader(
   const asReader = new URL(url);
   const role = `reader_${asReader.pathname.slice(-12)}`;
   asReader.searchParams.set("role", role);
-  await withSql(url, { applicationName: "docmirror test", max: 1 }, async (owner) => {
+  await inDatabase(url, async (owner) => {
     await owner.unsafe(`
       create role ${role} login;
       grant usage on schema report to ${role};
@@ -161,9 +162,8 @@ describe("answers that are older than the last run", () => {
 
   it("are not called old behind a run that a clock dated ten years ahead", { tags: ["long"] }, async () => {
     await using fresh = await createReportedMirror();
-    await withSql(
+    await inDatabase(
       fresh.url,
-      { applicationName: "docmirror test", max: 1 },
       (owner) => owner`
         insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
         select 'full', 'succeeded', at, at, now(), 1, 'test'

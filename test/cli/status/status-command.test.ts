@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
-import { startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { runCli } from "../../support/cli.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, inDatabase } from "../../support/database.ts";
 import { seedLeader } from "../../support/health-mirror.ts";
+import { startService } from "../../support/service.ts";
 import { syncOnce } from "../../support/sync.ts";
 
 const status = (url: string, ...args: string[]) =>
@@ -23,13 +22,9 @@ async function syncedDatabase() {
     stuckShare: 0.5,
     rates: QUIET,
   });
-  const service = await startSimulation({ world });
-  try {
-    const { error } = await syncOnce(database.url, new URL(service.url));
-    if (error) throw error;
-  } finally {
-    await service.close();
-  }
+  await using service = await startService(world);
+  const { error } = await syncOnce(database.url, new URL(service.url));
+  if (error) throw error;
   return { database, world };
 }
 
@@ -80,7 +75,7 @@ describe("status", () => {
     expect((await status(database.url, ...args)).stdout).toContain(
       "no worker leads, so no run is scheduled\n",
     );
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, seedLeader);
+    await inDatabase(database.url, seedLeader);
     const { code, stdout } = await status(database.url, ...args);
     expect(code).toBe(0);
     expect(stdout).toContain("process 4711 on host-a leads since 2026-11-03 12:00:00Z, term 3\n");
@@ -92,8 +87,7 @@ describe("status", () => {
     const { database } = await syncedDatabase();
     await using _ = database;
     expect((await status(database.url, "--max-age", "30h")).code).toBe(0);
-    const change = (text: string) =>
-      withSql(database.url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(text));
+    const change = (text: string) => inDatabase(database.url, (sql) => sql.unsafe(text));
     await change(
       "update sync.walks set finished_at = finished_at - interval '31 hours' where resource = 'user'",
     );
@@ -121,7 +115,7 @@ describe("status", () => {
   }, async () => {
     const { database } = await syncedDatabase();
     await using _ = database;
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    await inDatabase(database.url, async (sql) => {
       for (const table of ["runs", "walks"])
         await sql.unsafe(
           `update sync.${table} set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`,

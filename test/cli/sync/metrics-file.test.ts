@@ -152,8 +152,7 @@ describe("--metrics-file", () => {
         ...["--database-url", own.url, "--base-url", slow.url],
       ]);
       await underWay;
-      cli.signal("SIGTERM");
-      expect((await cli.ended).code).toBe(143);
+      expect((await cli.stop()).code).toBe(143);
       expect(seriesOf(read(file), "docmirror_last_run_status")).toMatchObject({
         'kind="full",status="interrupted"': 1,
       });

@@ -1,37 +1,29 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { writeFileSync } from "node:fs";
+import { describe, expect, inject, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
-import { type Simulation, type SimulationOptions, startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
-import { replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
+import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import { type CliOptions, type CliResult, runCli, startCli } from "../../support/cli.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { createTestDatabase, inDatabase } from "../../support/database.ts";
+import { createFolder } from "../../support/folder.ts";
 import { forgetService, mirrorRows } from "../../support/mirror-rows.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
-import { type Script, startScriptedServer } from "../../support/scripted-server.ts";
+import { type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
+import { createGate, startService, useService } from "../../support/service.ts";
 import { syncOnce } from "../../support/sync.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
 /** A world that stands still, so that any two mirrors of it are equal. */
 const world = createWorld({ users: 12, projects: 8, versions: 20, files: 15, builds: 60, rates: QUIET });
 const FAST = ["--rate", "0"];
 
-let service: Simulation;
-let database: TestDatabase;
+const service = useService(world);
+const database = useDatabase();
 /** Of no service yet: for services that cannot be mirrored. */
-let untouched: TestDatabase;
-beforeAll(async () => {
-  service = await startSimulation({ world });
-  database = await createTestDatabase();
-  untouched = await createTestDatabase();
-});
-afterAll(async () => {
-  await service.close();
-  await database.dispose();
-  await untouched.dispose();
-});
+const untouched = useDatabase();
+/** Port 1 answers on no machine that runs tests. */
+const NOBODY = "postgres://me@127.0.0.1:1/mirror";
 
 function sync(
   args: string[],
@@ -56,40 +48,24 @@ function expectFailure({ code, stdout, stderr }: CliResult, expected: number, me
 }
 
 function ask<Row extends object>(databaseUrl: string, statement: string): Promise<Row[]> {
-  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => [
-    ...(await sql.unsafe<Row[]>(statement)),
-  ]);
+  return inDatabase(databaseUrl, async (sql) => [...(await sql.unsafe<Row[]>(statement))]);
 }
 
-/** The service with a gate: requests whose URL holds `closed` wait until the test is over. `reached` resolves with the first. */
-async function startGated(closed: string, options: Partial<SimulationOptions> = {}) {
-  let onReached = () => {};
-  const reached = new Promise<void>((resolve) => {
-    onReached = resolve;
-  });
-  const gated = await startSimulation({
-    world,
-    ...options,
-    async intercept(request, next) {
-      if (!request.url.includes(closed)) return next();
-      onReached();
-      return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve("hang up")));
-    },
-  });
-  return { url: gated.url, reached, [Symbol.asyncDispose]: () => gated.close() };
+/** The service behind a gate. */
+async function startGated(closed: string) {
+  const { reached, intercept } = createGate(closed);
+  return Object.assign(await startService(world, { intercept }), { reached });
 }
+
+const startSync = (own: { url: string }, { url }: { url: string | URL }, ...args: string[]) =>
+  startCli(["sync", ...FAST, "--base-url", String(url), "--database-url", own.url, ...args]);
 
 describe("wrong input", () => {
   it.each([
     ["no base URL", ["sync"], {}, /no base URL: DOCMIRROR_BASE_URL is not set/],
     ["a base URL that is none", ["sync", "--base-url", "docs"], {}, /--base-url: "docs"/],
     ["a database URL that is none", ["sync", "--database-url", "x"], {}, /--database-url: the value/],
-    [
-      "a wrong cron line",
-      ["sync"],
-      { DOCMIRROR_SYNC_CRON: "61 * * * *" },
-      /DOCMIRROR_SYNC_CRON \(environment\): "61/,
-    ],
+    ["a wrong cron line", ["sync"], { DOCMIRROR_SYNC_CRON: "61 * * * *" }, /CRON \(environment\): "61/],
     ["an unknown setting", ["sync"], { DOCMIRROR_RATES: "5" }, /DOCMIRROR_RATES.*DOCMIRROR_RATE/],
     ["an unknown flag", ["sync", "--dryrun"], {}, /unknown option '--dryrun'; did you mean --dry-run\?/],
     ["an unknown resource", ["sync", "--resource", "build,team"], {}, /Unknown resource 'team'/],
@@ -98,29 +74,21 @@ describe("wrong input", () => {
   });
 
   it.each([
+    ["HTML", { body: "<html>Hello", headers: { "content-type": "text/html" } }, /no JSON: <html>Hello/],
+    ["404", { status: 404, body: "" }, /answered 404/],
+    ["JSON of another kind", { body: { swagger: "2.0" } }, /should list the resources/],
+    ["a list", { body: [1, 2] }, /should list the resources/],
     [
-      "answers HTML",
-      [{ body: "<html>Hello</html>", headers: { "content-type": "text/html" } }],
-      /no JSON: <html>Hello/,
-    ],
-    ["answers 404", [{ status: 404, body: "" }], /answered 404/],
-    ["answers JSON of another kind", [{ body: { swagger: "2.0" } }], /should list the resources/],
-    ["answers a list", [{ body: [1, 2] }], /should list the resources/],
-    [
-      "leads elsewhere",
-      [{ status: 301, headers: { location: "https://docs.example.org/" } }],
+      "that it has moved",
+      { status: 301, headers: { location: "https://docs.example.org/" } },
       /It has moved to https:\/\/docs\.example\.org; set DOCMIRROR_BASE_URL to that/,
     ],
-    [
-      "wants a login",
-      [{ status: 401, body: "" }],
-      /The service requires a login \(401\)(?![\s\S]*check DOCMIRROR)/,
-    ],
-  ] as [string, Script, RegExp][])(
-    "a base URL that %s exits 6",
+    ["401", { status: 401, body: "" }, /requires a login \(401\)(?![\s\S]*check DOCMIRROR)/],
+  ] as [string, ScriptedReply, RegExp][])(
+    "a base URL that answers %s exits 6",
     { tags: ["long"] },
-    async (_, script, message) => {
-      await using server = await startScriptedServer(script);
+    async (_, reply, message) => {
+      await using server = await startScriptedServer([reply]);
       const result = await sync(["--retries", "0"], { databaseUrl: untouched.url, baseUrl: server.url.href });
       expectFailure(result, 6, message);
     },
@@ -135,26 +103,16 @@ describe("wrong input", () => {
 
   it("a service that asks to come back tomorrow exits 5 at once", { tags: ["long"] }, async () => {
     await using server = await startScriptedServer([{ status: 429, headers: { "retry-after": "86400" } }]);
-    expectFailure(
-      await sync([], { databaseUrl: untouched.url, baseUrl: server.url.href }),
-      5,
-      /answered 429/,
-    );
+    const result = await sync([], { databaseUrl: untouched.url, baseUrl: server.url.href });
+    expectFailure(result, 5, /answered 429/);
     expect(server.requests).toHaveLength(1);
   });
 
-  it("says which service it reads before its database has answered", async () => {
-    const { stderr } = await sync([], { databaseUrl: "postgres://me@127.0.0.1:1/mirror" });
-    const [line = ""] = stderr.split("\n").filter((one) => one.includes('"msg"'));
+  it("a database that refuses exits 4, and which service is read was said before", async () => {
+    const result = await sync([], { databaseUrl: NOBODY });
+    expectFailure(result, 4, /Cannot reach Postgres at 127\.0\.0\.1:1/);
+    const [line = ""] = result.stderr.split("\n").filter((one) => one.includes('"msg"'));
     expect(JSON.parse(line)).toMatchObject({ msg: "sync started", service: service.url });
-  });
-
-  it("a database that refuses exits 4", { tags: ["long"] }, async () => {
-    expectFailure(
-      await sync([], { databaseUrl: "postgres://me@127.0.0.1:1/mirror" }),
-      4,
-      /Cannot reach Postgres at 127\.0\.0\.1:1/,
-    );
   });
 
   it("a database that does not exist exits 4", { tags: ["long"] }, async () => {
@@ -182,22 +140,15 @@ describe("wrong input", () => {
   );
 
   it("a data directory that is a file exits 4", { tags: ["long"] }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "docmirror-data-"));
-    try {
-      const dataDir = join(folder, "file");
-      writeFileSync(dataDir, "");
-      const result = await runCli(["sync", "--base-url", service.url, "--data-dir", dataDir]);
-      expectFailure(result, 4, /file/);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    using folder = createFolder();
+    const dataDir = folder.at("file");
+    writeFileSync(dataDir, "");
+    expectFailure(await runCli(["sync", "--base-url", service.url, "--data-dir", dataDir]), 4, /file/);
   });
 
   it("with --verbose has its stack trace", { tags: ["long"] }, async () => {
-    const result = await sync(["--retries", "0", "--verbose"], {
-      databaseUrl: untouched.url,
-      baseUrl: "http://127.0.0.1:1",
-    });
+    const nobody = { databaseUrl: untouched.url, baseUrl: "http://127.0.0.1:1" };
+    const result = await sync(["--retries", "0", "--verbose"], nobody);
     expect(result.code).toBe(5);
     expect(result.stderr).toMatch(/^\s+at /m);
   });
@@ -238,12 +189,8 @@ describe("sync", () => {
     for (const resource of RESOURCES) {
       const listed = [...world.truth().records(resource)].filter((one) => one.listed).length;
       const walk = summary.resources[resource];
-      expect(Object.keys(walk).sort()).toEqual(
-        [
-          ...["walk", "pages", "records", "inserted", "updated", "unchanged", "deleted", "restored"],
-          ...["quarantined", "total_count"],
-        ].sort(),
-      );
+      const keys = "deleted inserted pages quarantined records restored total_count unchanged updated walk";
+      expect(Object.keys(walk).sort().join(" ")).toBe(keys);
       expect(walk).toMatchObject({ walk: "whole", records: listed, total_count: listed, quarantined: 0 });
     }
     const before = await mirrorRows(own.url);
@@ -293,11 +240,9 @@ describe("sync", () => {
     await using own = await createTestDatabase();
     const users = (...args: string[]) => sync(["--resource", "user", ...args], { databaseUrl: own.url });
     await syncOnce(own.url, new URL(service.url), { resources: ["user"] });
-    await ask(
-      own.url,
-      `insert into mirror.users (id, first_seen_at, changed_at, record_hash)
-       select n, '2020-01-01', '2020-01-01', '' from generate_series(9000001, 9000030) as n`,
-    );
+    const strangers = `insert into mirror.users (id, first_seen_at, changed_at, record_hash)
+      select n, '2020-01-01', '2020-01-01', '' from generate_series(9000001, 9000030) as n`;
+    await ask(own.url, strangers);
     const held = await users("--max-delete-ratio", "0.7");
     expect(held.code).toBe(3);
     expect(held.stdout).toMatch(/^user +whole( +\d+){5} +0 +0 +0$/m);
@@ -310,158 +255,86 @@ describe("sync", () => {
     expect(await ask(own.url, "select 1 from mirror.users where deleted_at is null")).toHaveLength(12);
   });
 
-  it("a walk that is not whole makes the run partial: exit 3, and what came is kept", {
+  it("a walk that is not whole, and a resource that the root listing lost, make the run partial: exit 3", {
     tags: ["long"],
   }, async () => {
     await using own = await createTestDatabase();
-    const lying = await startSimulation({
-      world,
+    await using poorer = await startService(world, {
       async intercept(request, next) {
         const reply = await next();
-        if (!new URL(request.url).pathname.endsWith("/user/")) return reply;
-        const body = (await reply.json()) as { meta: object };
-        return Response.json({ ...body, meta: { ...body.meta, total_count: "twelve" } });
+        const { pathname } = new URL(request.url);
+        if (!["/api/v1/", "/api/v1/user/"].includes(pathname) || !(reply instanceof Response)) return reply;
+        const { file: _, ...body } = (await reply.json()) as { file?: unknown; meta?: object };
+        return Response.json(body.meta ? { ...body, meta: { ...body.meta, total_count: "twelve" } } : body);
       },
     });
-    try {
-      const { code, stdout } = await sync(["--json"], { databaseUrl: own.url, baseUrl: lying.url });
-      expect(code).toBe(3);
-      const summary = JSON.parse(stdout);
-      expect(summary).toMatchObject({
-        status: "partial",
-        resources: {
-          user: { walk: "not_whole", records: 12, reason: expect.stringContaining('but is "twelve"') },
-          build: { walk: "whole" },
-        },
-      });
-      expect((await mirrorRows(own.url)).users).toHaveLength(12);
-    } finally {
-      await lying.close();
-    }
-  });
-
-  it("a resource that the root listing lost makes the run partial", { tags: ["long"] }, async () => {
-    await using own = await createTestDatabase();
-    const poorer = await startSimulation({
-      world,
-      async intercept(request, next) {
-        const reply = await next();
-        if (new URL(request.url).pathname !== "/api/v1/") return reply;
-        const { file: _, ...rest } = (await reply.json()) as Record<string, unknown>;
-        return Response.json(rest);
+    const { code, stdout } = await sync(["--json"], { databaseUrl: own.url, baseUrl: poorer.url });
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: "partial",
+      resources: {
+        user: { walk: "not_whole", records: 12, reason: expect.stringContaining('but is "twelve"') },
+        build: { walk: "whole" },
+        file: { walk: "skipped" },
       },
     });
-    try {
-      const { code, stdout } = await sync(["--json"], { databaseUrl: own.url, baseUrl: poorer.url });
-      expect(code).toBe(3);
-      expect(JSON.parse(stdout)).toMatchObject({
-        status: "partial",
-        resources: { file: { walk: "skipped" } },
-      });
-    } finally {
-      await poorer.close();
-    }
+    expect((await mirrorRows(own.url)).users).toHaveLength(12);
   });
 });
 
 describe("a stop in the middle of a sync", () => {
   it.each([
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
+    ["SIGINT", 130, "interrupted"],
+    ["SIGTERM", 143, "interrupted"],
+    // The next run closes it.
+    ["SIGKILL", null, "running"],
   ] as const)(
-    "by %s exits %i, and the next sync ends in the rows of an undisturbed one",
+    "by %s exits %s, and the next sync ends in the rows of an undisturbed one",
     { tags: ["long"] },
-    async (signal, code) => {
+    async (signal, code, status) => {
       await using own = await createTestDatabase();
       await using undisturbed = await createTestDatabase();
       const small = ["--page-size", "5", "--concurrency", "1"];
       {
         await using gated = await startGated("/build/?format=json&limit=5&offset=21");
-        await using cli = startCli([
-          "sync",
-          ...FAST,
-          ...small,
-          "--base-url",
-          gated.url,
-          "--database-url",
-          own.url,
-        ]);
+        await using cli = startSync(own, gated, ...small);
         await gated.reached;
-        cli.signal(signal);
-        const result = await cli.ended;
+        const result = await cli.stop(signal);
         expect(result.code).toBe(code);
-        expect(result.stderr).toContain(`docmirror: stopped by ${signal}`);
+        if (code !== null) expect(result.stderr).toContain(`docmirror: stopped by ${signal}`);
         expect(result.stderr).not.toMatch(/a bug|^\s+at /m);
       }
       const runs = () => ask<{ status: string }>(own.url, "select status from sync.runs order by id");
-      expect(await runs()).toEqual([{ status: "interrupted" }]);
+      expect(await runs()).toEqual([{ status }]);
 
-      await withSql(own.url, { applicationName: "docmirror test" }, forgetService);
+      await inDatabase(own.url, forgetService);
       const [next] = await Promise.all([
         sync([...small, "--json"], { databaseUrl: own.url }),
         sync(small, { databaseUrl: undisturbed.url }),
       ]);
       expect(next.code).toBe(0);
-      expect(JSON.parse(next.stdout)).toMatchObject({
-        status: "succeeded",
-        resources: { build: { walk: "whole" } },
-      });
+      const resources = { build: { walk: "whole" } };
+      expect(JSON.parse(next.stdout)).toMatchObject({ status: "succeeded", resources });
       expect(next.stderr).toContain("walk resumes at its checkpoint");
       expect(await runs()).toEqual([{ status: "interrupted" }, { status: "succeeded" }]);
       expect(await mirrorRows(own.url)).toEqual(await mirrorRows(undisturbed.url));
     },
   );
 
-  it("by SIGKILL leaves a run that the next one closes, and the same rows in the end", {
-    tags: ["long"],
-  }, async () => {
-    await using own = await createTestDatabase();
-    await using undisturbed = await createTestDatabase();
-    const small = ["--page-size", "5", "--concurrency", "1"];
-    {
-      await using gated = await startGated("/build/?format=json&limit=5&offset=21");
-      await using cli = startCli([
-        "sync",
-        ...FAST,
-        ...small,
-        "--base-url",
-        gated.url,
-        "--database-url",
-        own.url,
-      ]);
-      await gated.reached;
-      cli.signal("SIGKILL");
-      expect((await cli.ended).signal).toBe("SIGKILL");
-    }
-    await withSql(own.url, { applicationName: "docmirror test" }, forgetService);
-    const [next] = await Promise.all([
-      sync(small, { databaseUrl: own.url }),
-      sync(small, { databaseUrl: undisturbed.url }),
-    ]);
-    expect(next.code).toBe(0);
-    expect(await ask(own.url, "select status from sync.runs order by id")).toEqual([
-      { status: "interrupted" },
-      { status: "succeeded" },
-    ]);
-    expect(await mirrorRows(own.url)).toEqual(await mirrorRows(undisturbed.url));
-  });
-
   it("while the first request waits exits as well", { tags: ["long"] }, async () => {
     await using own = await createTestDatabase();
     await using gated = await startGated("/api/v1/?format=json");
-    await using cli = startCli(["sync", ...FAST, "--base-url", gated.url, "--database-url", own.url]);
+    await using cli = startSync(own, gated);
     await gated.reached;
-    cli.signal("SIGINT");
-    expect((await cli.ended).code).toBe(130);
+    expect((await cli.stop("SIGINT")).code).toBe(130);
   });
 
   it("while a retry waits exits as well", { tags: ["long"] }, async () => {
     await using own = await createTestDatabase();
     await using server = await startScriptedServer([{ status: 503, headers: { "retry-after": "200" } }]);
-    await using cli = startCli(["sync", ...FAST, "--base-url", server.url.href, "--database-url", own.url]);
+    await using cli = startSync(own, server);
     await cli.waitFor("stderr", /trying again/);
-    cli.signal("SIGTERM");
-    expect((await cli.ended).code).toBe(143);
+    expect((await cli.stop()).code).toBe(143);
   });
 });
 
@@ -469,13 +342,12 @@ describe("a second sync while one runs", () => {
   it("exits 10 and says who holds the lock; the first goes on", { tags: ["long"] }, async () => {
     await using own = await createTestDatabase();
     await using gated = await startGated("/build/?format=json&limit=100");
-    await using first = startCli(["sync", ...FAST, "--base-url", gated.url, "--database-url", own.url]);
+    await using first = startSync(own, gated);
     await gated.reached;
     const second = await sync([], { databaseUrl: own.url });
     expectFailure(second, 10, new RegExp(`another run holds the lock: run 1, process ${first.child.pid} `));
     expect(first.child.exitCode).toBeNull();
-    first.signal("SIGTERM");
-    expect((await first.ended).code).toBe(143);
+    expect((await first.stop()).code).toBe(143);
     expect(await ask(own.url, "select id from sync.runs")).toHaveLength(1);
   });
 });

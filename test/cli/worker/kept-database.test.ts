@@ -6,8 +6,11 @@ import type { OpenDatabase } from "../../../src/store/embedded/open-embedded.ts"
 import { createHandClock, settle } from "../../support/fake-clock.ts";
 
 const never = new AbortController().signal;
+const DOWN = new StoreError("down", { sqlstate: "ECONNREFUSED" });
+const REFUSED = new StoreError("wrong password", { sqlstate: "28P01" });
 
-function setup(prepare: (nth: number) => Promise<void>, isLoginFixed = false) {
+/** `fault` says what the nth try meets. */
+function setup(fault: (nth: number) => StoreError | false, isLoginFixed = false) {
   const clock = createHandClock("2026-03-10T12:00:00Z");
   const counts = { opened: 0, prepared: 0, closed: 0 };
   const database = createKeptDatabase({
@@ -18,7 +21,10 @@ function setup(prepare: (nth: number) => Promise<void>, isLoginFixed = false) {
       const close = async () => void counts.closed++;
       return { url: `postgres://opened-${counts.opened}`, describe: "", embedded: null, close };
     },
-    prepare: () => prepare(++counts.prepared),
+    async prepare() {
+      const met = fault(++counts.prepared);
+      if (met) throw met;
+    },
     isLoginFixed,
   });
   return { clock, database, counts };
@@ -26,7 +32,7 @@ function setup(prepare: (nth: number) => Promise<void>, isLoginFixed = false) {
 
 describe("a kept database", () => {
   it("is opened once and asked each time whether it answers", async () => {
-    const { database, counts } = setup(async () => {});
+    const { database, counts } = setup(() => false);
     expect(await database.ready(never)).toBe("postgres://opened-1");
     expect(await database.ready(never)).toBe("postgres://opened-1");
     expect(counts).toEqual({ opened: 1, prepared: 2, closed: 0 });
@@ -36,9 +42,7 @@ describe("a kept database", () => {
   });
 
   it("is waited for while it is down, a minute at most between two tries, and opened anew", async () => {
-    const { database, clock, counts } = setup(async (nth) => {
-      if (nth <= 8) throw new StoreError("down", { sqlstate: "ECONNREFUSED" });
-    });
+    const { database, clock, counts } = setup((nth) => nth <= 8 && DOWN);
     const ready = database.ready(never);
     await clock.advance((1 + 2 + 4 + 8 + 16 + 32 + 60 + 59) * 1000);
     await settle();
@@ -49,9 +53,7 @@ describe("a kept database", () => {
   });
 
   it("is opened once by jobs that find it down at the same time", async () => {
-    const { database, clock, counts } = setup(async (nth) => {
-      if (nth <= 2) throw new StoreError("down", { sqlstate: "ECONNREFUSED" });
-    });
+    const { database, clock, counts } = setup((nth) => nth <= 2 && DOWN);
     const ready = Promise.all([database.ready(never), database.ready(never)]);
     await clock.advance(10_000);
     expect(await ready).toEqual(["postgres://opened-3", "postgres://opened-3"]);
@@ -59,16 +61,12 @@ describe("a kept database", () => {
   });
 
   it("throws what waiting cannot repair", async () => {
-    const { database } = setup(async () => {
-      throw new StoreError("wrong password", { sqlstate: "28P01" });
-    });
-    await expect(database.ready(never)).rejects.toThrow("wrong password");
+    const { database } = setup(() => REFUSED);
+    await expect(database.ready(never)).rejects.toBe(REFUSED);
   });
 
   it("waits for a password that was right before", async () => {
-    const { database, clock, counts } = setup(async (nth) => {
-      if (nth === 2) throw new StoreError("wrong password", { sqlstate: "28P01" });
-    });
+    const { database, clock, counts } = setup((nth) => nth === 2 && REFUSED);
     await database.ready(never);
     const ready = database.ready(never);
     await clock.advance(1000);
@@ -77,17 +75,13 @@ describe("a kept database", () => {
   });
 
   it("does not wait for a password that only the next process can get", async () => {
-    const { database } = setup(async (nth) => {
-      if (nth === 2) throw new StoreError("wrong password", { sqlstate: "28P01" });
-    }, true);
+    const { database } = setup((nth) => nth === 2 && REFUSED, true);
     await database.ready(never);
-    await expect(database.ready(never)).rejects.toThrow("wrong password");
+    await expect(database.ready(never)).rejects.toBe(REFUSED);
   });
 
   it("ends its waiting when it is told to stop", async () => {
-    const { database } = setup(async () => {
-      throw new StoreError("down", { sqlstate: "57P03" });
-    });
+    const { database } = setup(() => new StoreError("down", { sqlstate: "57P03" }));
     const stop = new AbortController();
     const ready = database.ready(stop.signal);
     await settle();

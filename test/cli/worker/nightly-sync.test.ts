@@ -8,8 +8,7 @@ import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
 import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
 import type { SyncOptions, SyncResult } from "../../../src/mirror/run/run.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, inDatabase } from "../../support/database.ts";
 import { syncOnce } from "../../support/sync.ts";
 
 const signal = new AbortController().signal;
@@ -19,12 +18,7 @@ function createNight(runSync: (options: SyncOptions) => Promise<SyncResult>, url
   return createNightlySync({
     cron: "17 2 * * *",
     timezone: "Etc/UTC",
-    settings: {
-      ...defaultValues(),
-      baseUrl: new URL("http://127.0.0.1:1/"),
-      ratePerSecond: 0,
-      retries: 0,
-    },
+    settings: { ...defaultValues(), baseUrl: new URL("http://127.0.0.1:1/"), ratePerSecond: 0, retries: 0 },
     database: { ready: async () => url, close: async () => {} },
     pace: createHostPace({ ratePerSecond: 0, clock: systemClock }),
     assertMayRun: async () => {},
@@ -36,15 +30,8 @@ function createNight(runSync: (options: SyncOptions) => Promise<SyncResult>, url
 
 function ending(status: RunSummary["status"], error: unknown = null): () => Promise<SyncResult> {
   const summary: RunSummary = {
-    run_id: 1,
-    kind: "full",
-    status,
-    started_at: "2026-03-10T02:17:00.000Z",
-    finished_at: "2026-03-10T02:18:00.000Z",
-    duration_ms: 60_000,
-    requests: 1,
-    bytes: 1,
-    resources: {},
+    ...{ run_id: 1, kind: "full", status, duration_ms: 60_000, requests: 1, bytes: 1, resources: {} },
+    ...{ started_at: "2026-03-10T02:17:00.000Z", finished_at: "2026-03-10T02:18:00.000Z" },
     references: { resolved: 0, unresolved: 0 },
     unfinished: { deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
     transitions: 0,
@@ -64,10 +51,9 @@ describe("a night", () => {
     expect(await createNight(ending(status, error)).run(signal)).toBe(outcome);
   });
 
-  it("leaves the work to the sync that holds the lock", async () => {
-    const held = new LockedError("run 7 holds the lock", { heldBy: "full" });
-    const night = createNight(() => Promise.reject(held));
-    expect(await night.run(signal)).toBe("busy");
+  it.each(["full", "incremental"])("leaves the work to the %s sync that holds the lock", async (heldBy) => {
+    const held = new LockedError("run 7 holds the lock", { heldBy });
+    expect(await createNight(() => Promise.reject(held)).run(signal)).toBe("busy");
   });
 
   it.each(["watch", null])("is not left to a holder that does not do its work: %s", async (heldBy) => {
@@ -93,7 +79,7 @@ describe("a night", () => {
 
 describe("the mirror is good up to", () => {
   const insertWalks = (url: string, starts: Record<string, string>, walk = "whole") =>
-    withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    inDatabase(url, async (sql) => {
       const [run] = await sql<{ id: number }[]>`
         insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
         values ('full', 'succeeded', now(), now(), 1, 'here') returning id`;

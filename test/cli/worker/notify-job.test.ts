@@ -7,6 +7,16 @@ import type { NotifyOptions } from "../../../src/notify/notify.ts";
 import { settle } from "../../support/fake-clock.ts";
 import { WEBHOOK_KEY } from "../../support/webhook-receiver.ts";
 
+/** A schedule whose ticks are in hand, one for each job. */
+function createTicks() {
+  const ticks: (() => void)[] = [];
+  const schedule = (_line: unknown, onTick: () => void) => {
+    ticks.push(onTick);
+    return { stop: () => {} };
+  };
+  return { ticks, schedule };
+}
+
 /** The job, and how many rounds it has begun. Rounds last until they are let go, where `holds` says so. */
 function createJob({ holds = false } = {}) {
   const rounds: NotifyOptions[] = [];
@@ -32,34 +42,23 @@ function createJob({ holds = false } = {}) {
 describe("sending notices as a job", () => {
   it("is a round at the start, at each tick, and after each run, well ended or not", async () => {
     const { job, rounds } = createJob();
-    let tick = () => {};
-    const worker = createWorker({
-      jobs: [job],
-      clock: { now: () => new Date(), sleep: systemClock.sleep },
-      log: silentLog,
-      schedule(_line, onTick) {
-        tick = onTick;
-        return { stop: () => {} };
-      },
-    });
+    const { ticks, schedule } = createTicks();
+    const worker = createWorker({ jobs: [job], clock: systemClock, log: silentLog, schedule });
     worker.start();
     try {
       await settle();
       expect(rounds).toMatchObject([{ databaseUrl: "postgres://ready", staleAfterMs: 1000 }]);
-      tick();
+      ticks[0]?.();
       await settle();
       expect(rounds).toHaveLength(2);
       expect(await job.afterRun(async (n: number) => n + 1)(41)).toBe(42);
       await settle();
       expect(rounds).toHaveLength(3);
-      await expect(
-        job.afterRun(async () => {
-          throw new Error("the run broke");
-        })({}),
-      ).rejects.toThrow("the run broke");
+      const broken = job.afterRun(() => Promise.reject(new Error("the run broke")));
+      await expect(broken({})).rejects.toThrow("the run broke");
       await settle();
       expect(rounds).toHaveLength(4);
-      tick();
+      ticks[0]?.();
       await settle();
       expect(rounds).toHaveLength(5);
     } finally {
@@ -89,25 +88,13 @@ describe("sending notices as a job", () => {
   it("delays no other job, however long a round lasts", async () => {
     const { job, ends } = createJob({ holds: true });
     let runs = 0;
-    const ticks: (() => void)[] = [];
-    const other = {
-      name: "watch",
-      cron: "* * * * *",
-      timezone: "Etc/UTC",
-      run: job.afterRun(async () => {
-        runs++;
-        return "done" as const;
-      }),
-    };
-    const worker = createWorker({
-      jobs: [job, other],
-      clock: systemClock,
-      log: silentLog,
-      schedule(_line, onTick) {
-        ticks.push(onTick);
-        return { stop: () => {} };
-      },
+    const { ticks, schedule } = createTicks();
+    const run = job.afterRun(async () => {
+      runs++;
+      return "done" as const;
     });
+    const other = { name: "watch", cron: "* * * * *", timezone: "Etc/UTC", run };
+    const worker = createWorker({ jobs: [job, other], clock: systemClock, log: silentLog, schedule });
     worker.start();
     for (let n = 0; n < 3; n++) {
       await settle();

@@ -2,7 +2,8 @@ import { expect, it } from "vitest";
 import { startSimulation } from "../../../src/simulate/service.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
-import { runCli, startCli } from "../../support/cli.ts";
+import { pageOf, runCli, startCli } from "../../support/cli.ts";
+import { startService } from "../../support/service.ts";
 import { POSTGRES_BIN, type Replicated, startReplicated } from "../../support/system-postgres.ts";
 
 const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
@@ -28,32 +29,24 @@ it.skipIf(POSTGRES_BIN === null).each(["primary", "replica"] as const)(
   { tags: ["long"] },
   async (first) => {
     await using servers = await startReplicated();
-    const service = await startSimulation({ world: createWorld(SMALL) });
-    try {
-      const from = ["--rate", "0", "--base-url", service.url, "--database-url", urlOf(servers, first)];
-      const synced = await runCli(["sync", ...from]);
-      expect(synced, synced.stderr).toMatchObject({ code: 0 });
-      expect(synced.stderr).not.toMatch(/is away|is down/);
+    await using service = await startService(SMALL);
+    const from = ["--rate", "0", "--base-url", service.url, "--database-url", urlOf(servers, first)];
+    const synced = await runCli(["sync", ...from]);
+    expect(synced, synced.stderr).toMatchObject({ code: 0 });
+    expect(synced.stderr).not.toMatch(/is away|is down/);
 
-      await using worker = startCli(["worker", ...BY_SECONDS, ...from]);
-      const [, page = ""] = await worker.waitFor(
-        "stderr",
-        /"url":"([^"]+)","msg":"the report page and the API are up"/,
-      );
-      await expect.poll(() => roundsAt(servers, "primary")).toBeGreaterThan(0);
-      expect(worker.stderr()).not.toMatch(/is away|is down/);
+    await using worker = startCli(["worker", ...BY_SECONDS, ...from]);
+    const page = await pageOf(worker);
+    await expect.poll(() => roundsAt(servers, "primary")).toBeGreaterThan(0);
+    expect(worker.stderr()).not.toMatch(/is away|is down/);
 
-      await servers.stop("primary");
-      await worker.waitFor("stderr", /the database is (?:away|down)/);
-      await servers.ask("replica", "select pg_promote()");
-      const before = await roundsAt(servers, "replica");
-      await expect.poll(() => roundsAt(servers, "replica")).toBeGreaterThan(before);
-      await expect.poll(async () => (await fetch(`${page}/readyz`)).status).toBe(200);
-      worker.signal("SIGTERM");
-      expect((await worker.ended).code).toBe(143);
-    } finally {
-      await service.close();
-    }
+    await servers.stop("primary");
+    await worker.waitFor("stderr", /the database is (?:away|down)/);
+    await servers.ask("replica", "select pg_promote()");
+    const before = await roundsAt(servers, "replica");
+    await expect.poll(() => roundsAt(servers, "replica")).toBeGreaterThan(before);
+    await expect.poll(async () => (await fetch(`${page}/readyz`)).status).toBe(200);
+    expect((await worker.stop()).code).toBe(143);
   },
 );
 
@@ -76,8 +69,7 @@ it.skipIf(POSTGRES_BIN === null)(
       await servers.ask("replica", "select pg_promote()");
       const before = await roundsAt(servers, "replica");
       await expect.poll(() => roundsAt(servers, "replica"), { timeout: 180_000 }).toBeGreaterThan(before);
-      worker.signal("SIGTERM");
-      expect((await worker.ended).code).toBe(143);
+      expect((await worker.stop()).code).toBe(143);
     } finally {
       await servers.stop("primary");
       await refreshes.end({ timeout: 1 });

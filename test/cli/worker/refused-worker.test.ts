@@ -7,8 +7,8 @@ import { startSimulation } from "../../../src/simulate/service.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { startCli } from "../../support/cli.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { pageOf, startCli } from "../../support/cli.ts";
+import { createTestDatabase, inDatabase, type TestDatabase } from "../../support/database.ts";
 
 const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
 const REFUSES = /the database cannot be used now; waiting until it can/;
@@ -125,10 +125,7 @@ test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", { ta
   withOwnRole(async (own) => {
     const { database, passwordFile, asAdmin, names } = own;
     await using cli = startWorker(own);
-    const [, page = ""] = await cli.waitFor(
-      "stderr",
-      /"url":"([^"]+)","msg":"the report page and the API are up"/,
-    );
+    const page = await pageOf(cli);
     await cli.waitFor("stderr", /sync succeeded/);
 
     await refuse(own, refusal);
@@ -142,7 +139,7 @@ test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", { ta
     if (!refusal.stillReads) await cli.waitFor("stderr", /the database answers again/);
     await expect.poll(readyStatus).toBe(200);
     const rounds = () =>
-      withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      inDatabase(database.url, async (sql) => {
         const [row] = await sql<
           { count: number }[]
         >`select coalesce(max(id), 0)::int as count from sync.runs where kind = 'watch'`;
@@ -151,8 +148,7 @@ test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", { ta
     const before = await rounds();
     await expect.poll(rounds).toBeGreaterThan(before);
     expect(cli.stderr()).not.toContain("first");
-    cli.signal("SIGTERM");
-    expect((await cli.ended).code).toBe(143);
+    expect((await cli.stop()).code).toBe(143);
   }),
 );
 

@@ -121,8 +121,7 @@ describe("three workers on one database", { timeout: 600_000 }, () => {
   it("go on without a leader that was killed in the middle of a run", async () => {
     const { leader } = await roles();
     await newRun(isRunning);
-    leader.cli.signal("SIGKILL");
-    await leader.cli.ended;
+    await leader.cli.stop("SIGKILL");
     await pagesAnswer(leader);
     const { pid } = await awaitLeader(sql, leader.pid);
     await newRun(isGood, pid);
@@ -173,13 +172,9 @@ describe("three workers on one database", { timeout: 600_000 }, () => {
 
   it("hand over at once when the leader is asked to stop", async () => {
     const { leader } = await roles();
-    leader.cli.signal("SIGTERM");
-    expect((await leader.cli.ended).code).toBe(143);
-    const { resigned_at } = (
-      await sql<{ resigned_at: string | null }[]>`
-      select resigned_at from sync.leader where pid = ${leader.pid}`
-    )[0] ?? { resigned_at: "taken" };
-    expect(resigned_at).not.toBeNull();
+    expect((await leader.cli.stop()).code).toBe(143);
+    const holding = sql`select from sync.leader where pid = ${leader.pid} and resigned_at is null`;
+    expect(await holding).toHaveLength(0);
     const from = performance.now();
     const { pid } = await awaitLeader(sql, leader.pid);
     expect(performance.now() - from).toBeLessThan(15_000);

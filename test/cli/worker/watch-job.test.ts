@@ -13,8 +13,8 @@ import { runSync } from "../../../src/mirror/run/run.ts";
 import { runWatchRound } from "../../../src/mirror/run/watch-round.ts";
 import type { RunOptions } from "../../../src/mirror/run/with-run.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { type ArrangedBuilds, arrangeBuilds } from "../../support/arranged-builds.ts";
+import { inDatabase } from "../../support/database.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
@@ -44,12 +44,9 @@ function ending(status: RunSummary["status"], over: Partial<RunSummary> = {}): (
   const summary: RunSummary = {
     ...{ run_id: 1, kind: "watch", status, duration_ms: 100, requests: 1, bytes: 1, resources: {} },
     ...{ started_at: "2026-03-10T02:17:00.000Z", finished_at: "2026-03-10T02:17:00.100Z" },
-    ...{
-      references: { resolved: 0, unresolved: 0 },
-      unfinished: { deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
-      transitions: 0,
-      ...over,
-    },
+    references: { resolved: 0, unresolved: 0 },
+    unfinished: { deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
+    ...{ transitions: 0, ...over },
   };
   return async () => ({ summary, error: null });
 }
@@ -73,12 +70,10 @@ describe("a round as a job", () => {
     const { log, messages } = createKeptLog();
     const ends: (() => Promise<RunResult>)[] = [];
     const round = createRound({ log, runWatchRound: () => (ends.shift() ?? ending("succeeded"))() });
-    const partial = (reason: string) =>
-      ending("partial", {
-        resources: {
-          build: { ...emptyCounts(), walk: "head", reason, total_count: 9 },
-        },
-      });
+    const partial = (reason: string) => {
+      const build: WalkSummary = { ...emptyCounts(), walk: "head", reason, total_count: 9 };
+      return ending("partial", { resources: { build } });
+    };
     const tell = async (end: () => Promise<RunResult>) => {
       const before = messages().length;
       ends.push(end);
@@ -213,9 +208,8 @@ async function startBeside() {
 }
 
 const runsOf = ({ quick }: Beside) =>
-  withSql(
+  inDatabase(
     quick.databaseUrl,
-    { applicationName: "docmirror test" },
     (sql) =>
       sql<{ kind: string; status: string }[]>`select kind, status from sync.runs where id > 2 order by id`,
   );

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findWatchdog, isPasswordCopied } from "../../../src/base/config/environment.ts";
-import { startCli } from "../../support/cli.ts";
+import { pageOf, startCli } from "../../support/cli.ts";
 
 const hasPrograms = [
   ["systemd-notify", "--version"],
@@ -20,7 +20,6 @@ receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 receiver.bind(sys.argv[1])
 print("up", flush=True)
 while True: print(receiver.recv(4096).decode(), flush=True)`;
-const UP = /"url":"([^"]+)","msg":"the report page and the API are up"/;
 /** As a bug would, at a signal. */
 const STANDS_STILL = "process.on('SIGUSR2', () => { for (;;); })";
 
@@ -41,7 +40,7 @@ describe.skipIf(!hasPrograms)("a worker under WatchdogSec (needs systemd-notify 
           NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(STANDS_STILL)}`,
         },
       });
-      const [, page] = await worker.waitFor("stderr", UP);
+      const page = await pageOf(worker);
       const messages = () => heard.split("\n").filter((line) => line === "WATCHDOG=1").length;
       await expect.poll(messages).toBeGreaterThan(3);
       expect((await fetch(`${page}/livez`)).status).toBe(200);
@@ -71,8 +70,7 @@ describe.skipIf(!hasPrograms)("a worker under WatchdogSec (needs systemd-notify 
     });
     await worker.waitFor("stderr", /could not tell systemd that this process lives/);
     await worker.waitFor("stderr", /the database is down; waiting for it/);
-    worker.signal("SIGTERM");
-    expect((await worker.ended).code).toBe(143);
+    expect((await worker.stop()).code).toBe(143);
   });
 });
 

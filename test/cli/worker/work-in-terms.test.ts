@@ -1,5 +1,5 @@
 import { pino } from "pino";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
 import { type Lead, workInTerms } from "../../../src/cli/worker/work-in-terms.ts";
 import type { Term } from "../../../src/store/ledger/leader.ts";
@@ -61,6 +61,10 @@ function setup({ standsBy = true, endsInTime = true } = {}) {
     () => null,
     (error: unknown) => error,
   );
+  onTestFinished(async () => {
+    stop.abort(new Error("stop"));
+    await ended;
+  });
   return { clock, stop, events, hand, ended, lines, lead: () => lead };
 }
 
@@ -83,19 +87,17 @@ describe("a worker among others", () => {
   });
 
   it("stands by while another one leads, and leads within 5 s of its end", async () => {
-    const { clock, stop, events, hand, ended } = setup();
+    const { clock, events, hand } = setup();
     hand.isFree = false;
     await clock.advance(60_000);
     expect(events).toEqual(["up"]);
     hand.isFree = true;
     await clock.advance(5000);
     expect(events).toEqual(["up", "term 1 began"]);
-    stop.abort(new Error("stop"));
-    await ended;
   });
 
   it("ends its jobs when it loses the lead, and has new ones in its next term", async () => {
-    const { clock, stop, events, hand, ended } = setup();
+    const { clock, events, hand } = setup();
     await clock.advance(1000);
     hand.leads = false;
     hand.isFree = false;
@@ -106,12 +108,10 @@ describe("a worker among others", () => {
     await clock.advance(5000);
     expect(events.at(-1)).toBe("term 2 began");
     expect(events.filter((event) => event === "up")).toHaveLength(1);
-    stop.abort(new Error("stop"));
-    await ended;
   });
 
   it("has not lost the lead while the database does not answer; the first answer decides", async () => {
-    const { clock, stop, events, hand, ended } = setup();
+    const { clock, events, hand } = setup();
     await clock.advance(1000);
     hand.leads = DOWN;
     await clock.advance(600_000);
@@ -120,30 +120,20 @@ describe("a worker among others", () => {
     hand.isFree = false;
     await clock.advance(6000);
     expect(events).toContain("term 1 ended");
-    stop.abort(new Error("stop"));
-    await ended;
   });
 
   it("gives its jobs a database that is ready only while it surely leads", async () => {
-    const { clock, stop, hand, ended, lead } = setup();
+    const { clock, stop, hand, lead } = setup();
     await clock.advance(1000);
     hand.leads = DOWN;
     let ready = "";
-    lead()
-      ?.database.ready(stop.signal)
-      .then(
-        (url) => {
-          ready = url;
-        },
-        () => {},
-      );
+    const waiting = lead()?.database.ready(stop.signal);
+    waiting?.then((url) => (ready = url)).catch(() => {});
     await clock.advance(3000);
     expect(ready).toBe("");
     hand.leads = true;
     await clock.advance(1000);
     expect(ready).toBe("postgres://one");
-    stop.abort(new Error("stop"));
-    await ended;
   });
 
   it("ends where a run does not end after the lead was lost", async () => {
@@ -156,27 +146,23 @@ describe("a worker among others", () => {
   });
 
   it("waits where it has stood by and may not take the lead, and says so each minute", async () => {
-    const { clock, stop, events, hand, ended, lines } = setup();
+    const { clock, events, hand, lines } = setup();
     hand.isFree = false;
     await clock.advance(10_000);
-    hand.isFree = new StoreError("could not take the lead: No space left on device", { sqlstate: "53100" });
+    hand.isFree = new StoreError("No space left on device", { sqlstate: "53100" });
     await clock.advance(5 * 60_000);
     expect(lines.filter((line) => line.includes("could not see who leads"))).toHaveLength(5);
     hand.isFree = true;
     await clock.advance(5000);
     expect(events).toEqual(["up", "term 1 began"]);
-    stop.abort(new Error("stop"));
-    await ended;
   });
 
   it("says each minute that it cannot show its lead, not each second", async () => {
-    const { clock, stop, hand, ended, lines } = setup();
+    const { clock, hand, lines } = setup();
     await clock.advance(1000);
     hand.leads = new StoreError("could not keep the lead: the server takes no writes", { sqlstate: "25006" });
     await clock.advance(5 * 60_000);
     expect(lines.filter((line) => line.includes("could not show"))).toHaveLength(5);
-    stop.abort(new Error("stop"));
-    await ended;
   });
 
   it("ends at its start by a fault that waiting does not repair", async () => {

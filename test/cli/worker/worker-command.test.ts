@@ -5,16 +5,17 @@ import { startServer } from "../../../src/serve/http/server.ts";
 import { startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
-import { replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
-import { runCli, startCli } from "../../support/cli.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { replaceDatabase } from "../../../src/store/connection/connect.ts";
+import { pageOf, runCli, startCli } from "../../support/cli.ts";
+import { createTestDatabase, inDatabase } from "../../support/database.ts";
+import { startService } from "../../support/service.ts";
 
 /** Never in these years, so that nothing but the start begins a sync. */
 const NEVER = ["--sync-cron", "0 0 29 2 *", "--rate", "0", "--http-port", "0"];
 const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
 
 function runsOf(url: string) {
-  return withSql(url, { applicationName: "docmirror test", max: 1 }, (sql) => {
+  return inDatabase(url, (sql) => {
     return sql<
       { status: string; kind: string }[]
     >`select status, kind from sync.runs where kind <> 'watch' order by id`;
@@ -26,63 +27,44 @@ describe("worker", () => {
     tags: ["long"],
   }, async () => {
     await using database = await createTestDatabase({ migrated: false });
-    const service = await startSimulation({ world: createWorld(SMALL) });
-    try {
-      const args = ["worker", ...NEVER, "--base-url", service.url, "--database-url", database.url];
-      await using first = startCli(args);
-      await first.waitFor("stderr", /sync succeeded/);
-      expect(first.stderr()).toContain("missed a scheduled run");
-      const [, page = ""] = await first.waitFor(
-        "stderr",
-        /"url":"([^"]+)","msg":"the report page and the API are up"/,
-      );
-      expect(await (await fetch(page)).text()).toContain("As of </span><b>");
-      first.signal("SIGTERM");
-      expect(await first.ended).toMatchObject({ code: 143, stdout: "" });
+    await using service = await startService(SMALL);
+    const args = ["worker", ...NEVER, "--base-url", service.url, "--database-url", database.url];
+    await using first = startCli(args);
+    await first.waitFor("stderr", /sync succeeded/);
+    expect(first.stderr()).toContain("missed a scheduled run");
+    const page = await pageOf(first);
+    expect(await (await fetch(page)).text()).toContain("As of </span><b>");
+    expect(await first.stop()).toMatchObject({ code: 143, stdout: "" });
 
-      await using second = startCli(args);
-      await second.waitFor("stderr", /the worker is up/);
-      second.signal("SIGINT");
-      expect((await second.ended).code).toBe(130);
-      expect(await runsOf(database.url)).toEqual([{ status: "succeeded", kind: "full" }]);
-    } finally {
-      await service.close();
-    }
+    await using second = startCli(args);
+    await second.waitFor("stderr", /the worker is up/);
+    expect((await second.stop("SIGINT")).code).toBe(130);
+    expect(await runsOf(database.url)).toEqual([{ status: "succeeded", kind: "full" }]);
   });
 
   it("follows builds between the nights", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     const world = createWorld({ ...SMALL, rates: QUIET, startAt: new Date(), clockSteps: false });
-    const service = await startSimulation({ world });
-    try {
-      await using cli = startCli([
-        ...["worker", ...NEVER, "--watch-cron", "* * * * * *"],
-        ...["--base-url", service.url, "--database-url", database.url],
-      ]);
-      await cli.waitFor("stderr", /sync succeeded/);
-      world.triggerBuilds(2);
-      await cli.waitFor("stderr", /watch round ended/);
-      cli.signal("SIGTERM");
-      expect((await cli.ended).code).toBe(143);
-    } finally {
-      await service.close();
-    }
+    await using service = await startService(world);
+    await using cli = startCli([
+      ...["worker", ...NEVER, "--watch-cron", "* * * * * *"],
+      ...["--base-url", service.url, "--database-url", database.url],
+    ]);
+    await cli.waitFor("stderr", /sync succeeded/);
+    world.triggerBuilds(2);
+    await cli.waitFor("stderr", /watch round ended/);
+    expect((await cli.stop()).code).toBe(143);
   });
 
   it("syncs when the cron line is due", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
-    const service = await startSimulation({ world: createWorld(SMALL) });
-    try {
-      await using cli = startCli([
-        ...["worker", "--sync-cron", "* * * * * *", "--rate", "0", "--http-port", "0"],
-        ...["--base-url", service.url, "--database-url", database.url],
-      ]);
-      await cli.waitFor("stderr", /sync succeeded[\s\S]*sync succeeded/);
-      cli.signal("SIGTERM");
-      expect((await cli.ended).code).toBe(143);
-    } finally {
-      await service.close();
-    }
+    await using service = await startService(SMALL);
+    await using cli = startCli([
+      ...["worker", "--sync-cron", "* * * * * *", "--rate", "0", "--http-port", "0"],
+      ...["--base-url", service.url, "--database-url", database.url],
+    ]);
+    await cli.waitFor("stderr", /sync succeeded[\s\S]*sync succeeded/);
+    expect((await cli.stop()).code).toBe(143);
   });
 
   it.each([
@@ -113,8 +95,7 @@ describe("worker", () => {
         ]);
         await underWay;
         const sentAt = performance.now();
-        cli.signal(signal);
-        expect(await cli.ended).toMatchObject({ code, signal: null });
+        expect(await cli.stop(signal)).toMatchObject({ code, signal: null });
         expect(performance.now() - sentAt).toBeLessThan(10_000);
         expect(await runsOf(database.url)).toEqual([{ status: "interrupted", kind: "full" }]);
       } finally {
@@ -139,11 +120,9 @@ describe("worker", () => {
       const { code, stderr } = await runCli(["watch", "--base-url", service.url], { env });
       expect(code).toBe(10);
       expect(stderr).toMatch(leader);
-      first.signal("SIGKILL");
-      await first.ended;
+      await first.stop("SIGKILL");
       await second.waitFor("stderr", /this worker leads/);
-      second.signal("SIGTERM");
-      expect((await second.ended).code).toBe(143);
+      expect((await second.stop()).code).toBe(143);
     } finally {
       await service.close();
     }
@@ -167,8 +146,7 @@ describe("worker", () => {
       ]);
       await cli.waitFor("stderr", /sync started/);
       const sentAt = performance.now();
-      cli.signal("SIGTERM");
-      expect((await cli.ended).code).toBe(143);
+      expect((await cli.stop()).code).toBe(143);
       expect(performance.now() - sentAt).toBeLessThan(10_000);
     } finally {
       await service.close();
@@ -185,8 +163,7 @@ describe("worker", () => {
       "stderr",
       /the database is down; waiting for it[\s\S]*the database is down; waiting for it/,
     );
-    cli.signal("SIGTERM");
-    expect(await cli.ended).toMatchObject({ code: 143, stdout: "" });
+    expect(await cli.stop()).toMatchObject({ code: 143, stdout: "" });
   });
 
   it("ends at once where waiting cannot help", { tags: ["long"] }, async () => {

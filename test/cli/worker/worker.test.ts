@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { createWorker, type Job, type JobOutcome } from "../../../src/cli/worker/worker.ts";
 import { createHandClock, settle } from "../../support/fake-clock.ts";
@@ -6,8 +6,8 @@ import { createHandClock, settle } from "../../support/fake-clock.ts";
 const MINUTE_MS = 60_000;
 
 /** A worker with one job whose runs the test ends, and a schedule whose ticks it gives. */
-function setup(options: { now?: string; lastGoodAt?: () => Promise<Date | null>; timezone?: string } = {}) {
-  const clock = createHandClock(options.now ?? "2026-03-10T12:00:00Z");
+function setup({ lastGoodAt }: { lastGoodAt?: () => Promise<Date | null> } = {}) {
+  const clock = createHandClock("2026-03-10T12:00:00Z");
   const ticks = new Set<() => void>();
   const runs: {
     at: string;
@@ -20,20 +20,16 @@ function setup(options: { now?: string; lastGoodAt?: () => Promise<Date | null>;
     cron: "17 2 * * *",
     timezone: "Etc/UTC",
     retryAfterMs: [5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS],
-    lastGoodAt: options.lastGoodAt ?? (async () => clock.now()),
+    lastGoodAt: lastGoodAt ?? (async () => clock.now()),
     run: (signal, rest) =>
       new Promise((resolve, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason));
-        runs.push({
-          at: clock.now().toISOString().slice(0, 16),
-          signal,
-          rest,
-          end(outcome) {
-            if (outcome instanceof Error) reject(outcome);
-            else resolve(outcome);
-            return settle();
-          },
-        });
+        const end = (outcome: JobOutcome | Error) => {
+          if (outcome instanceof Error) reject(outcome);
+          else resolve(outcome);
+          return settle();
+        };
+        runs.push({ at: clock.now().toISOString().slice(0, 16), signal, rest, end });
       }),
   };
   const worker = createWorker({
@@ -49,25 +45,21 @@ function setup(options: { now?: string; lastGoodAt?: () => Promise<Date | null>;
     for (const onTick of ticks) onTick();
     return settle();
   };
+  onTestFinished(() => void worker.stop());
   return { clock, worker, runs, tick, ticks, started: () => runs.map(({ at }) => at) };
 }
 
-describe("a tick during a run", () => {
-  it("starts nothing while the work is under way", async () => {
-    const { worker, runs, tick } = setup();
-    worker.start();
-    await settle();
-    await tick();
-    await tick();
-    await runs[0]?.end("done");
-    expect(runs).toHaveLength(1);
-    await worker.stop();
-  });
+/** The same, started. */
+async function begin(options?: Parameters<typeof setup>[0]) {
+  const made = setup(options);
+  made.worker.start();
+  await settle();
+  return made;
+}
 
+describe("a tick during a run", () => {
   it("ends what may wait, and runs again", async () => {
-    const { worker, runs, tick } = setup();
-    worker.start();
-    await settle();
+    const { worker, runs, tick } = await begin();
     await tick();
     const rest = runs[0]?.rest?.();
     expect(rest?.aborted).toBe(false);
@@ -80,49 +72,26 @@ describe("a tick during a run", () => {
     await runs[1]?.end("done");
     expect(runs).toHaveLength(2);
     expect(worker.states()).toEqual({ sync: "waiting" });
-    await worker.stop();
   });
 });
 
 describe("a missed night", () => {
-  it("is run late at the start when no good run began since it was due", async () => {
-    const { worker, started } = setup({ lastGoodAt: async () => new Date("2026-03-10T02:16:00Z") });
-    worker.start();
-    await settle();
-    expect(started()).toEqual(["2026-03-10T12:00"]);
-    await worker.stop();
-  });
-
-  it("is run late in a mirror that had no run yet", async () => {
-    const { worker, started } = setup({ lastGoodAt: async () => null });
-    worker.start();
-    await settle();
-    expect(started()).toHaveLength(1);
-    await worker.stop();
-  });
-
-  it("is none when a good run began after it was due", async () => {
-    const { worker, started } = setup({ lastGoodAt: async () => new Date("2026-03-10T02:17:00Z") });
-    worker.start();
-    await settle();
-    expect(started()).toEqual([]);
-    expect(worker.states()).toEqual({ sync: "waiting" });
-    await worker.stop();
-  });
-
-  it("is run late when the last good run is not known", async () => {
-    const { worker, started } = setup({ lastGoodAt: () => Promise.reject(new Error("no rights")) });
-    worker.start();
-    await settle();
-    expect(started()).toHaveLength(1);
-    await worker.stop();
+  const LATE = ["2026-03-10T12:00"];
+  it.each<[what: string, lastGoodAt: () => Promise<Date | null>, started: string[]]>([
+    ["no good run began since it was due", async () => new Date("2026-03-10T02:16:00Z"), LATE],
+    ["there was no run yet", async () => null, LATE],
+    ["the last good run is not known", () => Promise.reject(new Error("no rights")), LATE],
+    ["a good run began after it was due: there is none", async () => new Date("2026-03-10T02:17:00Z"), []],
+  ])("is run late at the start where %s", async (_what, lastGoodAt, wanted) => {
+    const { worker, started } = await begin({ lastGoodAt });
+    expect(started()).toEqual(wanted);
+    expect(worker.states()).toEqual({ sync: wanted.length > 0 ? "running" : "waiting" });
   });
 });
 
 describe("a tick", () => {
   it("begins a run, and no second one for the same due time", async () => {
-    const { worker, clock, runs, tick } = setup();
-    worker.start();
+    const { clock, runs, tick } = await begin();
     await clock.moveTo("2026-03-11T02:17:00Z");
     await tick();
     expect(runs).toHaveLength(1);
@@ -131,38 +100,29 @@ describe("a tick", () => {
     expect(runs).toHaveLength(1);
     await tick();
     expect(runs).toHaveLength(2);
-    await worker.stop();
   });
 
   it("leaves a run alone that is still under way", async () => {
-    const { worker, runs, tick } = setup();
-    worker.start();
-    await settle();
+    const { worker, runs, tick } = await begin();
     await tick();
     await tick();
     expect(runs).toHaveLength(1);
     await runs[0]?.end("done");
     expect(worker.states()).toEqual({ sync: "waiting" });
-    await worker.stop();
   });
 
   it("waits for the next one when another process holds the lock", async () => {
-    const { worker, clock, runs, tick } = setup();
-    worker.start();
-    await settle();
+    const { clock, runs, tick } = await begin();
     await tick();
     await runs[0]?.end("busy");
     await clock.advance(10 * 60 * MINUTE_MS);
     expect(runs).toHaveLength(1);
-    await worker.stop();
   });
 });
 
 describe("a failed run", () => {
   it("is tried again after 5, 15 and 60 minutes, then waits for its next tick", async () => {
-    const { worker, clock, runs, tick, started } = setup();
-    worker.start();
-    await settle();
+    const { worker, clock, runs, tick, started } = await begin();
     await tick();
     await runs[0]?.end("failed");
     expect(worker.states()).toEqual({ sync: "backing off" });
@@ -180,13 +140,10 @@ describe("a failed run", () => {
     expect(runs).toHaveLength(4);
     await tick();
     expect(runs).toHaveLength(5);
-    await worker.stop();
   });
 
   it("begins its waits anew after a good run", async () => {
-    const { worker, clock, runs, tick } = setup();
-    worker.start();
-    await settle();
+    const { clock, runs, tick } = await begin();
     await tick();
     await runs[0]?.end("failed");
     await clock.advance(5 * MINUTE_MS);
@@ -195,13 +152,10 @@ describe("a failed run", () => {
     await runs[2]?.end("failed");
     await clock.advance(5 * MINUTE_MS);
     expect(runs).toHaveLength(4);
-    await worker.stop();
   });
 
   it("runs at once when a tick comes while it waits, and then begins its waits anew", async () => {
-    const { worker, clock, runs, tick } = setup();
-    worker.start();
-    await settle();
+    const { clock, runs, tick } = await begin();
     await tick();
     await runs[0]?.end("failed");
     await tick();
@@ -209,15 +163,12 @@ describe("a failed run", () => {
     await runs[1]?.end("failed");
     await clock.advance(5 * MINUTE_MS);
     expect(runs).toHaveLength(3);
-    await worker.stop();
   });
 });
 
 describe("start and stop", () => {
   it("stop aborts the run under way and resolves when it has ended", async () => {
-    const { worker, runs, tick, ticks } = setup();
-    worker.start();
-    await settle();
+    const { worker, runs, tick, ticks } = await begin();
     await tick();
     const reason = new Error("enough");
     const stopped = worker.stop(reason);
