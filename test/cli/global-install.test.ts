@@ -5,19 +5,17 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { startSimulation } from "../../src/simulate/service.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { findBuiltProgram } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { SMALL } from "../support/quick-world.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -26,22 +24,13 @@ const isRoot = process.getuid?.() === 0;
 const NOBODY = 65_534;
 const SECONDS = 1000;
 
-interface Outcome {
-  code: number | null;
-  text: string;
-}
-
-interface RunOptions {
-  cwd: string;
-  uid?: number;
-}
-
+const made = useFolder("docmirror-global-");
 let folder: string;
 let prefix: string;
 /** Why nothing could be installed, in one line; empty when all went well. */
 let missing = "";
 
-function run(file: string, args: readonly string[], { cwd, uid }: RunOptions): Promise<Outcome> {
+function run(file: string, args: readonly string[], { cwd, uid }: { cwd: string; uid?: number }) {
   // npm's own settings stay: they say which registry to ask, and how. What npm tells its programs must not.
   const { npm_command: _, ...surroundings } = process.env;
   const env = {
@@ -50,7 +39,7 @@ function run(file: string, args: readonly string[], { cwd, uid }: RunOptions): P
     ...(uid !== undefined && { HOME: cwd }),
   };
   const owner = uid === undefined ? {} : { uid, gid: uid };
-  return new Promise((resolve) => {
+  return new Promise<{ code: number | null; text: string }>((resolve) => {
     execFile(file, args, { cwd, env, ...owner, maxBuffer: 2 ** 26 }, (error, out, errors) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? 1), text: out + errors });
     });
@@ -66,7 +55,7 @@ function workFolder(name: string, uid: number): string {
 }
 
 beforeAll(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "docmirror-global-")));
+  folder = realpathSync(made.path);
   chmodSync(folder, 0o755);
   prefix = join(folder, "prefix");
   if (findBuiltProgram() === null) {
@@ -82,22 +71,16 @@ beforeAll(async () => {
   const packed = await run("npm", ["pack", "--ignore-scripts", "--pack-destination", folder], { cwd: ROOT });
   expect(packed).toMatchObject({ code: 0 });
   const file = readdirSync(folder).find((name) => name.endsWith(".tgz")) ?? "";
-  const installed = await run("npm", ["install", "-g", "--prefix", prefix, join(folder, file)], {
-    cwd: folder,
-  });
+  const args = ["install", "-g", "--prefix", prefix, join(folder, file)];
+  const installed = await run("npm", args, { cwd: folder });
   expect(installed).toMatchObject({ code: 0 });
 }, 300 * SECONDS);
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
 const skipWithoutInstall = ({ skip }: TestContext) => skip(missing !== "", `skipped: ${missing}`);
 
-const ACCOUNTS: readonly (readonly [name: string, id: number])[] = isRoot
-  ? [
-      ["root", 0],
-      ["an ordinary user", NOBODY],
-    ]
-  : [["this user", -1]];
+const ACCOUNTS: Record<string, number> = isRoot
+  ? { root: 0, "an ordinary user": NOBODY }
+  : { "this user": -1 };
 
 describe("docmirror, installed globally", { tags: ["long"] }, () => {
   it("holds what it runs with, and nothing else", (context) => {
@@ -110,18 +93,16 @@ describe("docmirror, installed globally", { tags: ["long"] }, () => {
     for (const name of ["LICENSES.txt", "sbom.json"]) expect(isThere(`../dist/cli/${name}`)).toBe(true);
   });
 
-  it.for(ACCOUNTS)(
+  it.for(Object.entries(ACCOUNTS))(
     "mirrors and exports with the embedded Postgres, for %s",
     { timeout: 300 * SECONDS },
     async ([name, id], context) => {
       skipWithoutInstall(context);
-      const isFirst = name === ACCOUNTS[0]?.[0];
+      const isFirst = name === Object.keys(ACCOUNTS)[0];
       const cwd = workFolder(name, id);
       const docmirror = (...args: string[]) => run("docmirror", args, { cwd, ...(id > 0 && { uid: id }) });
-      expect(await docmirror("--version")).toMatchObject({
-        code: 0,
-        text: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
-      });
+      const text = expect.stringMatching(/^\d+\.\d+\.\d+\n$/);
+      expect(await docmirror("--version")).toMatchObject({ code: 0, text });
       if (isFirst) {
         const demo = await docmirror("demo");
         expect(demo).toMatchObject({ code: 0 });

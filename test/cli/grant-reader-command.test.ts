@@ -1,36 +1,26 @@
 import { randomBytes } from "node:crypto";
 import postgres from "postgres";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { RELATIONS } from "../../src/report/dictionary.ts";
 import { planReaderGrant } from "../../src/report/grant-reader.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
 import { runCli } from "../support/cli.ts";
-import type { TestDatabase } from "../support/database.ts";
 import { inDatabase } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
+import { useDatabase } from "../support/use-database.ts";
 
-let database: TestDatabase;
-let sql: Sql;
+const database = useDatabase(createReportedMirror);
+const { sql } = database;
 /** Roles belong to the whole server, which other test files use too. */
 const made = new Set<string>();
 
-beforeAll(async () => {
-  database = await createReportedMirror();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
-});
 afterEach(async () => {
   for (const role of made) {
     const [there] = await sql`select quote_ident(rolname) as name from pg_roles where rolname = ${role}`;
     if (there) await sql.unsafe(`drop owned by ${there.name} cascade; drop role ${there.name}`);
   }
   made.clear();
-});
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await database.dispose();
 });
 
 /** A name that has to be quoted, and that no other test has. */
@@ -50,21 +40,23 @@ async function createRole(name: string, attributes = ""): Promise<string> {
 const grant = (role: string, ...args: string[]) =>
   runCli(["grant-reader", role, ...args], { env: { DATABASE_URL: database.url } });
 
-/** Which of the statements the role may run. */
-async function allowed(role: string, statements: readonly string[]): Promise<string[]> {
+function urlAs(role: string): string {
   const url = new URL(database.url);
   url.searchParams.set("role", role);
-  return inDatabase(url.href, async (reader) => {
+  return url.href;
+}
+
+/** Which of the statements the role may run. */
+async function allowed(role: string, statements: readonly string[]): Promise<string[]> {
+  return inDatabase(urlAs(role), async (reader) => {
     const outcomes: string[] = [];
     for (const statement of statements) {
-      const isAllowed = await reader.unsafe(statement).then(
-        () => true,
-        (error) => {
-          if (error.code !== "42501") throw error;
-          return false;
-        },
+      const error = await reader.unsafe(statement).then(
+        () => null,
+        (caught) => caught,
       );
-      if (isAllowed) outcomes.push(statement);
+      if (error === null) outcomes.push(statement);
+      else if (error.code !== "42501") throw error;
     }
     return outcomes;
   });
@@ -86,10 +78,8 @@ describe("grant-reader", () => {
   it("makes the role, which reads all of report and is refused every other table", async () => {
     const role = roleName();
     const { code, stdout, stderr } = await grant(role);
-    expect({ code, stdout }).toEqual({
-      code: 0,
-      stdout: `${role}, a new role, can read the schema report\n`,
-    });
+    const said = `${role}, a new role, can read the schema report\n`;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: said });
     expect(JSON.parse(stderr)).toMatchObject({ role, msg: expect.stringContaining("no password yet") });
     expect(await readable(role, "report")).toHaveLength(RELATIONS.length);
     for (const schema of ["mirror", "sync", "rollup", "report_people"]) {
@@ -104,11 +94,8 @@ describe("grant-reader", () => {
     expect(await allowed(role, others)).toEqual([]);
     const [row] = await sql`
       select rolcanlogin, rolsuper, rolconfig::text from pg_roles where rolname = ${role}`;
-    expect(row).toEqual({
-      rolcanlogin: true,
-      rolsuper: false,
-      rolconfig: "{default_transaction_read_only=on,statement_timeout=60s,TimeZone=UTC}",
-    });
+    const rolconfig = "{default_transaction_read_only=on,statement_timeout=60s,TimeZone=UTC}";
+    expect(row).toEqual({ rolcanlogin: true, rolsuper: false, rolconfig });
   });
 
   it("may be repeated, and covers relations that come later", { tags: ["long"] }, async () => {
@@ -142,17 +129,8 @@ describe("grant-reader", () => {
     expect(stdout).toBe(`${role}, a new role, can read the schema report and the records of the interface\n`);
     const tables = async (schema: string) =>
       (await readable(role, schema)).map((text) => /"?\w+"?\."?(\w+)/.exec(text)?.[1]).sort();
-    expect(await tables("mirror")).toEqual(
-      expect.arrayContaining([
-        "build_logs",
-        "builds",
-        "files",
-        "project_users",
-        "projects",
-        "users",
-        "versions",
-      ]),
-    );
+    const records = ["build_logs", "builds", "files", "project_users", "projects", "users", "versions"];
+    expect(await tables("mirror")).toEqual(expect.arrayContaining(records));
     for (const hidden of ["pages", "notices"]) expect(await tables("sync")).not.toContain(hidden);
     expect(await tables("rollup")).toEqual([]);
     expect(await tables("report_people")).toEqual([]);
@@ -221,9 +199,8 @@ describe("grant-reader", () => {
     const [superuser, group, member] = [roleName(), roleName(), roleName()];
     await createRole(superuser, "superuser");
     const quotedGroup = await createRole(group);
-    await sql.unsafe(
-      `grant usage on schema mirror to ${quotedGroup}; grant select (id) on mirror.users to ${quotedGroup}`,
-    );
+    const some = "grant usage on schema mirror to GROUP; grant select (id) on mirror.users to GROUP";
+    await sql.unsafe(some.replaceAll("GROUP", quotedGroup));
     await createRole(member, `noinherit in role ${quotedGroup}`);
     const refused = [
       [superuser, "is a superuser"],
@@ -259,19 +236,17 @@ describe("grant-reader", () => {
       // As the driver of any tool connects: without settings of ours.
       const tool = postgres(login.href, { max: 1 });
       try {
-        return (
-          await tool`
+        const [counts] = await tool`
           select count(*)::int as builds, count(*) filter (where triggered_at::date <> triggered_on)::int as elsewhere
-          from report.fact_builds where triggered_on is not null`
-        )[0];
+          from report.fact_builds where triggered_on is not null`;
+        return counts;
       } finally {
         await tool.end({ timeout: 5 });
       }
     };
     await inDatabase(far.url, async (owner) => {
-      await owner.unsafe(
-        `alter database ${new URL(far.url).pathname.slice(1)} set timezone = 'America/Chicago'`,
-      );
+      const name = new URL(far.url).pathname.slice(1);
+      await owner.unsafe(`alter database ${name} set timezone = 'America/Chicago'`);
       await owner`update mirror.builds set date = date - interval '8 hours' where id = '10'`;
       await refreshReport(far.url, REPORT_SETTINGS);
       for (const isThere of [false, true]) {
@@ -282,9 +257,8 @@ describe("grant-reader", () => {
             alter role ${quoted} password '${password}'`);
           expect(await days(role, far.url)).toEqual({ builds: 203, elsewhere: 1 });
         }
-        expect(await runCli(["grant-reader", role], { env: { DATABASE_URL: far.url } })).toMatchObject({
-          code: 0,
-        });
+        const granted = await runCli(["grant-reader", role], { env: { DATABASE_URL: far.url } });
+        expect(granted).toMatchObject({ code: 0 });
         await owner.unsafe(`alter role "${role.replaceAll('"', '""')}" password '${password}'`);
         expect(await days(role, far.url)).toEqual({ builds: 203, elsewhere: 0 });
         // The zone is set already. A grant without it can be repeated by owners who may not change the role.
@@ -313,11 +287,7 @@ describe("grant-reader", () => {
     await sql.unsafe(
       `grant usage on schema sync, rollup to ${quoted}; grant select on sync.migrations to ${quoted}`,
     );
-    const url = new URL(database.url);
-    url.searchParams.set("role", weak);
-    const { code, stderr } = await runCli(["grant-reader", role], {
-      env: { DATABASE_URL: url.href },
-    });
+    const { code, stderr } = await runCli(["grant-reader", role], { env: { DATABASE_URL: urlAs(weak) } });
     expect(code).toBe(4);
     expect(stderr).toContain("--dry-run");
     expect(await sql`select from pg_roles where rolname = ${role}`).toHaveLength(0);
@@ -326,11 +296,8 @@ describe("grant-reader", () => {
   it("makes no role whose name looks like a mistake, and gives rights to one that somebody made", async () => {
     const odd = `${roleName()}"; drop`;
     made.add(odd);
-    expect(await grant(odd)).toMatchObject({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringContaining("a new one needs a plain name"),
-    });
+    const stderr = expect.stringContaining("a new one needs a plain name");
+    expect(await grant(odd)).toMatchObject({ code: 2, stdout: "", stderr });
     expect(await sql`select from pg_roles where rolname = ${odd}`).toHaveLength(0);
     await createRole(odd);
     expect(await grant(odd)).toMatchObject({ code: 0 });

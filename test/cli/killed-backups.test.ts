@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, it } from "vitest";
 import { killBackups } from "../../lab/backups/killed-backups.ts";
+import { createFolder } from "../support/folder.ts";
 import { SMALL } from "../support/quick-world.ts";
 
 // `npm run test:backups` does the same with 100,000 builds.
@@ -10,12 +8,8 @@ it("a backup or a restore that is killed at any moment loses nothing, while the 
   tags: ["long"],
   timeout: 300_000,
 }, async () => {
-  const folder = mkdtempSync(join(tmpdir(), "docmirror-killed-"));
+  using folder = createFolder("docmirror-killed-");
   const seed = Date.now() % 100_000;
-  try {
-    const { faults } = await killBackups({ folder, world: SMALL, kills: 3, seed });
-    expect({ seed, faults }).toEqual({ seed, faults: [] });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const { faults } = await killBackups({ folder: folder.path, world: SMALL, kills: 3, seed });
+  expect({ seed, faults }).toEqual({ seed, faults: [] });
 });

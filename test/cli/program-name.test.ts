@@ -1,16 +1,14 @@
 /** Which command line the program prints, where it is installed in different ways. Real processes in real folders. */
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { findBuiltProgram } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const isBuilt = findBuiltProgram() !== null;
-
-let folder: string;
 
 /** The package as npm unpacks it. What it depends on is not needed: a missing URL is found before. */
 function install(modules: string): string {
@@ -20,22 +18,15 @@ function install(modules: string): string {
   return join(home, "bin", "docmirror.js");
 }
 
-interface Place {
-  cwd: string;
-  /** Folders in front of those that the test itself has. */
-  path?: readonly string[];
-  env?: Record<string, string>;
-}
-
-/** The program's own name in the hint of a sync without a URL, and in its help. */
-async function namesIn(script: string, { cwd, path = [], env = {} }: Place): Promise<string[]> {
-  const surroundings = {
-    PATH: [...path, dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter),
-    ...env,
-  };
+/** The program's own name in the hint of a sync without a URL, and in its help. `path` comes before the test's own. */
+async function namesIn(
+  script: string,
+  { cwd, path = [], env = {} }: { cwd: string; path?: readonly string[]; env?: Record<string, string> },
+): Promise<string[]> {
+  const PATH = [...path, dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter);
   const run = (args: readonly string[]) =>
     new Promise<string>((resolve) => {
-      const options = { cwd, env: surroundings };
+      const options = { cwd, env: { PATH, ...env } };
       execFile(process.execPath, [script, ...args], options, (_, out, errors) => resolve(out + errors));
     });
   const [hint, help] = await Promise.all([run(["sync"]), run(["sync", "--help"])]);
@@ -45,6 +36,8 @@ async function namesIn(script: string, { cwd, path = [], env = {} }: Place): Pro
 }
 
 describe.skipIf(!isBuilt)("the program names itself", () => {
+  const made = useFolder("docmirror-name-");
+  let folder: string;
   let project: string;
   let inProject: string;
   let prefix: string;
@@ -52,7 +45,7 @@ describe.skipIf(!isBuilt)("the program names itself", () => {
   let elsewhere: string;
 
   beforeAll(() => {
-    folder = realpathSync(mkdtempSync(join(tmpdir(), "docmirror-name-")));
+    folder = realpathSync(made.path);
     project = join(folder, "project");
     inProject = install(join(project, "node_modules"));
     writeFileSync(join(project, "package.json"), "{}");
@@ -68,8 +61,6 @@ describe.skipIf(!isBuilt)("the program names itself", () => {
     mkdirSync(join(elsewhere, "bin"), { recursive: true });
     writeFileSync(join(elsewhere, "bin", "docmirror"), "#!/bin/sh\n", { mode: 0o755 });
   });
-
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const both = (name: string) => [name, name];
 

@@ -1,13 +1,12 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { type AddressInfo, connect } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HAS_OPENSSL, makeCertificate } from "../support/certificate.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase, inDatabase } from "../support/database.ts";
+import { useFolder } from "../support/folder.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { startProxy } from "../support/proxy.ts";
 import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
@@ -23,6 +22,8 @@ beforeAll(async () => {
   port = Number(new URL(quick.simulation.url).port);
 });
 afterAll(() => quick?.[Symbol.asyncDispose]());
+
+const folder = useFolder("docmirror-proxy-");
 
 /** The address of a proxy, with a login. */
 const addressOf = (url: URL) => url.href.replace("//", `//me:${SECRET}@`);
@@ -53,7 +54,6 @@ describe("a sync through a proxy", () => {
     "mirrors a service over TLS, in tunnels that it keeps",
     { tags: ["long"] },
     async () => {
-      const folder = mkdtempSync(join(tmpdir(), "docmirror-proxy-"));
       const certificate = makeCertificate(`DNS:${HOST}`);
       const tls = createTlsServer(certificate, (socket) => {
         const onward = connect(port, "127.0.0.1");
@@ -63,50 +63,40 @@ describe("a sync through a proxy", () => {
       }).listen(0, "127.0.0.1");
       try {
         await once(tls, "listening");
-        writeFileSync(join(folder, "authority.crt"), certificate.cert);
+        writeFileSync(folder.at("authority.crt"), certificate.cert);
         await using database = await createTestDatabase();
-        await using proxy = await startProxy({
-          port: (tls.address() as AddressInfo).port,
-          login: `me:${SECRET}`,
-        });
+        const { port: tlsPort } = tls.address() as AddressInfo;
+        await using proxy = await startProxy({ port: tlsPort, login: `me:${SECRET}` });
         const env = {
           DATABASE_URL: database.url,
           HTTPS_PROXY: addressOf(proxy.url),
-          NODE_EXTRA_CA_CERTS: join(folder, "authority.crt"),
+          NODE_EXTRA_CA_CERTS: folder.at("authority.crt"),
         };
-        const { code, stderr } = await run(
-          ["sync", "--base-url", `https://${HOST}`, "--concurrency", "2"],
-          env,
-        );
+        const args = ["sync", "--base-url", `https://${HOST}`, "--concurrency", "2"];
+        const { code, stderr } = await run(args, env);
         expect({ code, stderr }).toMatchObject({ code: 0 });
         expect(await countBuilds(database.url)).toBe(20);
         expect(new Set(proxy.requests)).toEqual(new Set([`CONNECT ${HOST}:443`]));
         expect(proxy.requests.length).toBeLessThanOrEqual(2);
       } finally {
         tls.close();
-        rmSync(folder, { recursive: true, force: true });
       }
     },
   );
 
   it.skipIf(!HAS_OPENSSL)("goes through one that is spoken to over TLS", { tags: ["long"] }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "docmirror-proxy-"));
     const certificate = makeCertificate("DNS:localhost");
-    try {
-      writeFileSync(join(folder, "authority.crt"), certificate.cert);
-      await using database = await createTestDatabase();
-      await using proxy = await startProxy({ port, certificate });
-      const env = {
-        DATABASE_URL: database.url,
-        HTTP_PROXY: `https://localhost:${proxy.url.port}`,
-        NODE_EXTRA_CA_CERTS: join(folder, "authority.crt"),
-      };
-      const { code, stderr } = await run(["sync", "--base-url", `http://${HOST}`], env);
-      expect({ code, stderr }).toMatchObject({ code: 0 });
-      expect(new Set(proxy.requests)).toEqual(new Set([`CONNECT ${HOST}:80`]));
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+    writeFileSync(folder.at("authority.crt"), certificate.cert);
+    await using database = await createTestDatabase();
+    await using proxy = await startProxy({ port, certificate });
+    const env = {
+      DATABASE_URL: database.url,
+      HTTP_PROXY: `https://localhost:${proxy.url.port}`,
+      NODE_EXTRA_CA_CERTS: folder.at("authority.crt"),
+    };
+    const { code, stderr } = await run(["sync", "--base-url", `http://${HOST}`], env);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(new Set(proxy.requests)).toEqual(new Set([`CONNECT ${HOST}:80`]));
   });
 
   it("that is not there exits 5, names the proxy and prints no secret", { tags: ["long"] }, async () => {
@@ -125,10 +115,8 @@ describe("a sync through a proxy", () => {
 describe("doctor", () => {
   const doctor = async (base: string, env: Record<string, string>) => {
     await using database = await createTestDatabase();
-    const { stdout, stderr } = await run(["doctor", "--json", "--base-url", base], {
-      DATABASE_URL: database.url,
-      ...env,
-    });
+    const ours = { DATABASE_URL: database.url, ...env };
+    const { stdout, stderr } = await run(["doctor", "--json", "--base-url", base], ours);
     expect(stdout + stderr).not.toContain(SECRET);
     const { checks } = JSON.parse(stdout) as { checks: { check: string; status: string; finding: string }[] };
     return Object.fromEntries(checks.map(({ check, status, finding }) => [check, { status, finding }]));
@@ -138,9 +126,7 @@ describe("doctor", () => {
     await using proxy = await startProxy({ port, login: `me:${SECRET}` });
     const env = { HTTP_PROXY: addressOf(proxy.url), DOCMIRROR_RATE: "1000" };
     const { settings, service } = await doctor(`http://${HOST}`, env);
-    expect(settings?.finding).toContain(
-      `asked through the proxy http://me:***@${proxy.url.host} (HTTP_PROXY)`,
-    );
+    expect(settings?.finding).toContain(`through the proxy http://me:***@${proxy.url.host} (HTTP_PROXY)`);
     expect(service?.status).toBe("ok");
     expect(proxy.requests.length).toBeGreaterThan(0);
   });
@@ -150,12 +136,13 @@ describe("doctor", () => {
     const { settings, service } = await doctor(quick.simulation.url, env);
     expect(settings?.finding).toMatch(/asked directly: NO_PROXY has 127\.0\.0\.0\/8$/);
     expect(service?.status).toBe("ok");
-    expect((await doctor(quick.simulation.url, {})).settings?.finding).toMatch(
-      /asked directly: no proxy is set$/,
-    );
-    expect(
-      (await doctor(quick.simulation.url, { HTTPS_PROXY: "http://127.0.0.1:1" })).settings?.finding,
-    ).toMatch(/asked directly: HTTP_PROXY is not set$/);
+    for (const [others, why] of [
+      [{}, "no proxy is set"],
+      [{ HTTPS_PROXY: "http://127.0.0.1:1" }, "HTTP_PROXY is not set"],
+    ] as const) {
+      const told = await doctor(quick.simulation.url, others);
+      expect(told.settings?.finding).toMatch(new RegExp(`asked directly: ${why}$`));
+    }
   });
 
   it("finds that the proxy is not there", { tags: ["long"] }, async () => {

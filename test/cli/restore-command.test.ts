@@ -1,35 +1,26 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect } from "../../src/store/connection/connect.ts";
+import { readFile, writeFile } from "node:fs/promises";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
-import { createTestDatabase, inDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, inDatabase } from "../support/database.ts";
+import { useFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { fingerprintTables } from "../support/mirror-rows.ts";
 import { makeNextRelease } from "../support/next-release.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
 import { createSystemPostgres, POSTGRES_BIN } from "../support/system-postgres.ts";
+import { useDatabase } from "../support/use-database.ts";
 
-let folder: string;
+const folder = useFolder("docmirror-restore-command-");
+const source = useDatabase(createReportedMirror);
+const { sql } = source;
 let file: string;
-let source: TestDatabase;
-let sql: Sql;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "docmirror-restore-command-"));
-  file = join(folder, "mirror.backup");
-  source = await createReportedMirror();
-  sql = connect(source.url, { applicationName: "docmirror test", max: 1 });
+  file = folder.at("mirror.backup");
   await runCli(["backup", file], { env: { DATABASE_URL: source.url } });
-});
-afterAll(async () => {
-  await sql.end({ timeout: 5 });
-  await source.dispose();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const emptyDatabase = () => createTestDatabase({ migrated: false });
@@ -50,11 +41,8 @@ describe("docmirror restore", () => {
     expect(code).toBe(0);
     expect(stdout).toMatch(/^[\d,]+ rows as of \S+Z are in the database postgres:.*`docmirror sync --full`/);
     await expectRestored(target.url);
-    expect(await restore(target.url)).toMatchObject({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringMatching(/there is a mirror in the database \S+ already: .*\n {2}name a new/),
-    });
+    const stderr = expect.stringMatching(/there is a mirror in the database \S+ already: .*\n {2}name a new/);
+    expect(await restore(target.url)).toMatchObject({ code: 2, stdout: "", stderr });
     await expectRestored(target.url);
   });
 
@@ -65,9 +53,9 @@ describe("docmirror restore", () => {
   });
 
   it("makes nothing of a file that is no whole backup, exit code 2", async () => {
-    const damaged = join(folder, "damaged.backup");
+    const damaged = folder.at("damaged.backup");
     await writeFile(damaged, (await readFile(file)).subarray(0, 5000));
-    const data = join(folder, "data");
+    const data = folder.at("data");
     const { code, stderr } = await runCli(["restore", damaged, "--data-dir", data]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("it is cut off") });
     expect(existsSync(data)).toBe(false);
@@ -78,10 +66,8 @@ describe("docmirror restore", () => {
     await read(target.url, async (other) => {
       // What `acquireRunLock` takes.
       await other`select pg_advisory_lock(7237112447779369583)`;
-      expect(await restore(target.url)).toMatchObject({
-        code: 10,
-        stderr: expect.stringContaining("stop the worker there"),
-      });
+      const stderr = expect.stringContaining("stop the worker there");
+      expect(await restore(target.url)).toMatchObject({ code: 10, stderr });
     });
   });
 
@@ -102,7 +88,7 @@ describe("docmirror restore", () => {
 
   it("makes an embedded Postgres, whose backup goes back into any other", { tags: ["long"] }, async () => {
     await using data = await createDataDir();
-    const other = join(folder, "embedded.backup");
+    const other = folder.at("embedded.backup");
     expect((await runCli(["restore", file, "--data-dir", data.path])).code).toBe(0);
     await data.withDatabase(expectRestored);
     expect((await runCli(["backup", other, "--data-dir", data.path])).code).toBe(0);
@@ -143,21 +129,17 @@ UPDATE "mirror"."projects" SET "loud_name" = upper("name");`,
     const env = { DATABASE_URL: target.url };
     expect(await runCli(["restore", file], { env, script: next.script })).toMatchObject({ code: 0 });
     await read(target.url, async (restored) => {
-      expect(await restored`select id, loud_name from mirror.projects order by id`).toMatchObject(
-        (await sql`select id, upper(name) as loud_name from mirror.projects order by id`).map((row) => ({
-          ...row,
-        })),
-      );
-      expect(await restored`select next_column from report.failing_now limit 1`).toEqual([
-        { next_column: 1 },
-      ]);
+      const names = await sql`select id, upper(name) as loud_name from mirror.projects order by id`;
+      expect(await restored`select id, loud_name from mirror.projects order by id`).toEqual(names);
+      const columns = await restored`select next_column from report.failing_now limit 1`;
+      expect(columns).toEqual([{ next_column: 1 }]);
     });
-    const later = join(folder, "later.backup");
+    const later = folder.at("later.backup");
     expect(await runCli(["backup", later], { env, script: next.script })).toMatchObject({ code: 0 });
     await using other = await emptyDatabase();
-    expect(await restore(other.url, later)).toMatchObject({
-      code: 7,
-      stderr: expect.stringContaining("docmirror 9.0.0 made it, whose schema this program does not know"),
-    });
+    const stderr = expect.stringContaining(
+      "docmirror 9.0.0 made it, whose schema this program does not know",
+    );
+    expect(await restore(other.url, later)).toMatchObject({ code: 7, stderr });
   });
 });

@@ -3,28 +3,21 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDefinitions } from "../../src/report/definitions.ts";
 import { withSnapshot } from "../../src/report/read-answer.ts";
 import { ensureReader, readStatement } from "../../src/report/read-statement.ts";
-import { connect, withSql } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
 import { migrate } from "../../src/store/migrate/migrate.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
-import type { TestDatabase } from "../support/database.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
+import { useDatabase } from "../support/use-database.ts";
 
 const role = `docmirror_test_sql_${randomBytes(4).toString("hex")}`;
-let database: TestDatabase;
-let sql: Sql;
+const database = useDatabase(createReportedMirror);
+const { sql } = database;
 
 beforeAll(async () => {
-  database = await createReportedMirror();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
   await runCli(["grant-reader", role], { env: { DATABASE_URL: database.url } });
 });
-afterAll(async () => {
-  await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
-  await sql.end({ timeout: 5 });
-  await database.dispose();
-});
+afterAll(() => sql.unsafe(`drop owned by ${role}; drop role ${role}`));
 
 const env = () => ({ DATABASE_URL: database.url });
 const ask = (text: string, ...args: string[]) =>
@@ -86,12 +79,8 @@ describe("docmirror sql", () => {
   ])("refuses %j with one sentence and exit code 2, and changes nothing", async (text, message, hint) => {
     const rules = await sql`select count(*) from report.error_rules`;
     const { code, stdout, stderr } = await ask(text);
-    expect({ code, stdout, stderr }).toEqual({
-      code: 2,
-      stdout: "",
-      stderr: expect.stringContaining(message),
-    });
-    expect(stderr).toContain(hint);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    for (const text of [message, hint]) expect(stderr).toContain(text);
     expect(await sql`select count(*) from report.error_rules`).toEqual(rules);
   });
 
@@ -103,15 +92,11 @@ describe("docmirror sql", () => {
 
   it("wants a role that only reads", async () => {
     const as = (name: string) => runCli(["sql", "select 1", "--role", name], { env: env() });
-    expect(await as("docmirror_nobody")).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/there is no role docmirror_nobody\n.*grant-reader/),
-    });
+    const unknown = expect.stringMatching(/there is no role docmirror_nobody\n.*grant-reader/);
+    expect(await as("docmirror_nobody")).toMatchObject({ code: 2, stderr: unknown });
     const [{ name }] = await sql<[{ name: string }]>`select current_user as name`;
-    expect(await as(name)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(`${name} can read more than the reports`),
-    });
+    const stderr = expect.stringContaining(`${name} can read more than the reports`);
+    expect(await as(name)).toMatchObject({ code: 2, stderr });
   });
 
   it("stays what it is where the login only reads", async () => {
@@ -179,21 +164,17 @@ describe("docmirror sql", () => {
 
   it("ends a statement that takes too long with exit code 4", { tags: ["long"] }, async () => {
     const { code, stderr } = await ask("select pg_sleep(600)", "--timeout", "1");
-    expect({ code, stderr }).toEqual({
-      code: 4,
-      stderr: expect.stringContaining("--timeout gives it longer"),
-    });
+    expect({ code, stderr }).toMatchObject({ code: 4 });
+    expect(stderr).toContain("--timeout gives it longer");
   });
 
   it("ends the statement in Postgres when it is stopped", async () => {
-    const isRunning = async () =>
-      (
-        await sql`select from pg_stat_activity where state = 'active' and query like '%fetch%' and datname = current_database()
-        and application_name like 'docmirror sql%'`
-      ).length > 0;
+    const sessions = () => sql`
+      select from pg_stat_activity where state = 'active' and query like '%fetch%'
+        and datname = current_database() and application_name like 'docmirror sql%'`;
     await using running = startCli(["sql", "select pg_sleep(600)", "--role", role], { env: env() });
-    await expect.poll(isRunning).toBe(true);
+    await expect.poll(async () => (await sessions()).length).toBe(1);
     expect(await running.stop("SIGINT")).toMatchObject({ code: 130, stdout: "" });
-    expect(await isRunning()).toBe(false);
+    expect(await sessions()).toHaveLength(0);
   });
 });

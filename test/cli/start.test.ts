@@ -1,12 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { findBuiltProgram } from "../support/cli.ts";
+import { createFolder } from "../support/folder.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../bin/docmirror.js", import.meta.url));
 const isBuilt = findBuiltProgram() !== null;
@@ -16,22 +15,16 @@ const SERVERS = ["demo", "worker"];
 
 /** The files that a command line loads, with their sizes in bytes; not those of Node itself. */
 async function loadedBy(args: readonly string[]): Promise<{ path: string; bytes: number }[]> {
-  const folder = mkdtempSync(join(tmpdir(), "docmirror-start-"));
-  try {
-    // Node writes down every script that it has run.
-    const env = { ...process.env, NODE_V8_COVERAGE: folder };
-    await promisify(execFile)(process.execPath, [SCRIPT, ...args], { env });
-    const urls = readdirSync(folder).flatMap((name) => {
-      const { result } = JSON.parse(readFileSync(join(folder, name), "utf8")) as {
-        result: { url: string }[];
-      };
-      return result.map(({ url }) => url).filter((url) => url.startsWith("file:"));
-    });
-    const paths = [...new Set(urls)].map((url) => fileURLToPath(url));
-    return paths.map((path) => ({ path, bytes: statSync(path).size }));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  using folder = createFolder("docmirror-start-");
+  // Node writes down every script that it has run.
+  const env = { ...process.env, NODE_V8_COVERAGE: folder.path };
+  await promisify(execFile)(process.execPath, [SCRIPT, ...args], { env });
+  const urls = readdirSync(folder.path).flatMap((name) => {
+    const { result } = JSON.parse(readFileSync(folder.at(name), "utf8")) as { result: { url: string }[] };
+    return result.map(({ url }) => url).filter((url) => url.startsWith("file:"));
+  });
+  const paths = [...new Set(urls)].map((url) => fileURLToPath(url));
+  return paths.map((path) => ({ path, bytes: statSync(path).size }));
 }
 
 const sum = (files: readonly { bytes: number }[]): number =>

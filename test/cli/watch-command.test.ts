@@ -1,16 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { beforeAll, describe, expect, inject, it } from "vitest";
 import type { RunSummary } from "../../src/mirror/lists/summary.ts";
-import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { replaceDatabase } from "../../src/store/connection/connect.ts";
 import { startRun } from "../../src/store/ledger/run-ledger.ts";
 import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { type CliOptions, runCli, startCli } from "../support/cli.ts";
-import { createTestDatabase, inDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, inDatabase } from "../support/database.ts";
 import { forgetService } from "../support/mirror-rows.ts";
+import { createGate, startService, useService } from "../support/service.ts";
 import { syncOnce } from "../support/sync.ts";
+import { useDatabase } from "../support/use-database.ts";
 
 /** Builds are dated by the real time, as the program reads it. */
 const world = createWorld({
@@ -19,20 +20,16 @@ const world = createWorld({
 });
 const EACH_SECOND = ["--watch-cron", "* * * * * *"];
 
-let service: Awaited<ReturnType<typeof startSimulation>>;
+const service = useService(world);
 /** A mirror that has read all once. */
-let mirrored: TestDatabase;
+const mirrored = useDatabase();
 beforeAll(async () => {
-  service = await startSimulation({ world });
-  mirrored = await createTestDatabase();
   const { error } = await syncOnce(mirrored.url, new URL(service.url));
   if (error) throw error;
   // The copies below would say that they were restored.
-  await inDatabase(mirrored.url, (sql) => sql`delete from sync.places`);
-});
-afterAll(async () => {
-  await service.close();
-  await mirrored.dispose();
+  await mirrored.sql`delete from sync.places`;
+  // A database is copied while nobody is connected.
+  await mirrored.sql.end();
 });
 
 const watchArgs = (...more: string[]): string[] => [
@@ -100,17 +97,13 @@ describe("watch --once", () => {
     const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
     const [noUpstream, noService, noDatabase, noCron, down] = await Promise.all([
       runCli(["watch", "--once"]),
-      runCli(
-        [...watchArgs("--once", "--retries", "0"), "--base-url", "http://127.0.0.1:1"],
-        on(database.url),
-      ),
+      runCli(watchArgs("--once", "--retries", "0", "--base-url", "http://127.0.0.1:1"), on(database.url)),
       runCli(watchArgs("--once"), on(none)),
       runCli(watchArgs("--watch-cron", "every minute"), on(database.url)),
       runCli(watchArgs("--once"), on("postgres://nobody@127.0.0.1:1/none")),
     ]);
-    expect([noUpstream, noService, noDatabase, noCron, down].map(({ code }) => code)).toEqual([
-      2, 5, 4, 2, 4,
-    ]);
+    const codes = [noUpstream, noService, noDatabase, noCron, down].map(({ code }) => code);
+    expect(codes).toEqual([2, 5, 4, 2, 4]);
     expect(noUpstream.stderr).toContain("DOCMIRROR_BASE_URL");
     expect(noCron.stderr).toContain("--watch-cron");
   });
@@ -139,27 +132,14 @@ describe("watch", () => {
   it("ends within ten seconds of a signal though the service never answers", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
     await inDatabase(database.url, forgetService);
-    let onReached = () => {};
-    const reached = new Promise<void>((resolve) => {
-      onReached = resolve;
-    });
-    const silent = await startSimulation({
-      world,
-      intercept() {
-        onReached();
-        return new Promise(() => {});
-      },
-    });
-    try {
-      await using cli = startCli([...watchArgs(), "--base-url", silent.url], on(database.url));
-      await reached;
-      const sentAt = performance.now();
-      expect(await cli.stop("SIGINT")).toMatchObject({ code: 130, signal: null });
-      expect(performance.now() - sentAt).toBeLessThan(10_000);
-      expect((await runsOf(database.url)).at(-1)).toEqual({ kind: "watch", status: "interrupted" });
-    } finally {
-      await silent.close();
-    }
+    const { reached, intercept } = createGate("/");
+    await using silent = await startService(world, { intercept });
+    await using cli = startCli([...watchArgs(), "--base-url", silent.url], on(database.url));
+    await reached;
+    const sentAt = performance.now();
+    expect(await cli.stop("SIGINT")).toMatchObject({ code: 130, signal: null });
+    expect(performance.now() - sentAt).toBeLessThan(10_000);
+    expect((await runsOf(database.url)).at(-1)).toEqual({ kind: "watch", status: "interrupted" });
   });
 
   it("waits for a database that is down", async () => {

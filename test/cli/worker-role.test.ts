@@ -1,14 +1,12 @@
 /** A worker whose role owns nothing, beside the role that migrates, on a server of its own. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Simulation, startSimulation } from "../../src/simulate/service.ts";
-import { createWorld, type World } from "../../src/simulate/world.ts";
+import { createWorld } from "../../src/simulate/world.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { pageOf, runCli, startCli } from "../support/cli.ts";
+import { useFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
+import { TINY, useService } from "../support/service.ts";
 import {
   createSystemPostgres,
   POSTGRES_BIN,
@@ -21,15 +19,14 @@ const DAY = 86_400_000;
 const GRANT = ["migrate", "--worker", "the worker"];
 
 describe.skipIf(POSTGRES_BIN === null)("a role for the worker", { tags: ["long"] }, () => {
-  let folder: string;
+  const folder = useFolder("docmirror-roles-");
+  const world = createWorld({ ...TINY, builds: 200, startAt: new Date(Date.now() - 2 * DAY) });
+  const service = useService(world);
   let postgres: SystemPostgres;
   let server: SystemServer;
   let adminUrl: string;
-  let world: World;
-  let service: Simulation;
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "docmirror-roles-"));
     postgres = createSystemPostgres("admin");
     postgres.init("own");
     const port = await freePort();
@@ -41,22 +38,13 @@ describe.skipIf(POSTGRES_BIN === null)("a role for the worker", { tags: ["long"]
       await sql`create database mirror owner "the owner" template template0 encoding 'UTF8'`;
       await sql`revoke all on database mirror from public`;
     });
-    world = createWorld({
-      ...{ users: 5, projects: 4, versions: 6, files: 5, builds: 200 },
-      startAt: new Date(Date.now() - 2 * DAY),
-    });
-    service = await startSimulation({ world });
-    expect(await as("owner", ...GRANT)).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^the worker may do all that a worker needs$/m),
-    });
+    const stdout = expect.stringMatching(/^the worker may do all that a worker needs$/m);
+    expect(await as("owner", ...GRANT)).toMatchObject({ code: 0, stdout });
     expect(await as("worker", "sync", "--full")).toMatchObject({ code: 0 });
   });
   afterAll(async () => {
-    await service?.close();
     await server?.stop();
     postgres?.remove();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const urlOf = (role: "owner" | "worker") =>
@@ -82,63 +70,51 @@ describe.skipIf(POSTGRES_BIN === null)("a role for the worker", { tags: ["long"]
       ["nobody", "there is no role"],
       ["the owner", "may do all that the owner"],
       ["docmirror", "may do all that the owner"],
-    ] as const)
-      expect(await as("owner", "migrate", "--worker", role)).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining(why),
-      });
+    ] as const) {
+      const stderr = expect.stringContaining(why);
+      expect(await as("owner", "migrate", "--worker", role)).toMatchObject({ code: 2, stderr });
+    }
   });
 
   it("is enough for each command that works on the mirror", async () => {
     world.advance(DAY);
-    const backup = join(folder, "docmirror.backup");
+    const backup = folder.at("docmirror.backup");
     const [project] = await asOwner(
       (sql) => sql<{ slug: string }[]>`select slug from mirror.projects limit 1`,
     );
-    const slug = project?.slug ?? "";
-    for (const args of [
-      ["sync"],
-      ["watch", "--once"],
-      ["report", "success_rate_by_project"],
-      ["reclassify"],
-      ["status"],
-      ["doctor"],
-      ["quarantine"],
-      ["quarantine", "--retry"],
-      ["notify"],
-      ["notify", "--mute", slug, "--for", "1d"],
-      ["export", "--out", join(folder, "export"), "--format", "csv"],
-      ["prune", "--older-than", "1d"],
-      ["backup", backup],
+    const alone = [
+      "sync",
+      "watch --once",
+      "report runs",
+      "reclassify",
+      "status",
+      "doctor",
+      "quarantine",
+      "notify",
+    ];
+    for (const line of [
+      ...[...alone, "quarantine --retry", `notify --mute ${project?.slug} --for 1d`],
+      ...[`export --format csv --out ${folder.at("export")}`, "prune --older-than 1d", `backup ${backup}`],
     ]) {
-      const { code, stderr } = await as("worker", ...args);
-      expect({ args, code, stderr }).toMatchObject({ code: 0, stderr: expect.not.stringContaining("42501") });
+      const { code, stderr } = await as("worker", ...line.split(" "));
+      expect({ line, code, stderr }).toMatchObject({ code: 0, stderr: expect.not.stringContaining("42501") });
     }
     const doctor = await as("worker", "doctor");
     expect(doctor.stdout).toContain("enough for a sync");
-    const restored = await runCli(["restore", backup, "--data-dir", join(folder, "restored")]);
+    const restored = await runCli(["restore", backup, "--data-dir", folder.at("restored")]);
     expect(restored).toMatchObject({ code: 0 });
   });
 
   it("is enough for a worker, its lead and its pages", async () => {
-    await using cli = startCli(
-      [...["worker", "--http-port", "0", "--sync-cron", "* * * * * *"], ...["--watch-cron", "* * * * * *"]],
-      { env: envOf("worker") },
-    );
+    const often = ["--sync-cron", "* * * * * *", "--watch-cron", "* * * * * *"];
+    await using cli = startCli(["worker", "--http-port", "0", ...often], { env: envOf("worker") });
     const page = await pageOf(cli);
     await cli.waitFor("stderr", /sync succeeded/);
     const { objects } = (await (await fetch(`${page}/api/v1/project/?limit=1`)).json()) as {
       objects: { slug: string }[];
     };
-    for (const path of [
-      "/",
-      "/mirror",
-      `/project/${objects[0]?.slug}`,
-      "/api/v1/build/",
-      "/metrics",
-      "/status.json",
-      "/readyz",
-    ])
+    const pages = ["/", "/mirror", `/project/${objects[0]?.slug}`];
+    for (const path of [...pages, "/api/v1/build/", "/metrics", "/status.json", "/readyz"])
       expect({ path, status: (await fetch(page + path)).status }).toEqual({ path, status: 200 });
     const { code, stderr } = await cli.stop();
     expect(code).toBe(143);
@@ -166,10 +142,8 @@ describe.skipIf(POSTGRES_BIN === null)("a role for the worker", { tags: ["long"]
   });
 
   it("may not migrate, and is told who may; what the owner makes later is its own to use", async () => {
-    expect(await as("worker", "migrate")).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining("nothing to apply"),
-    });
+    const stdout = expect.stringContaining("nothing to apply");
+    expect(await as("worker", "migrate")).toMatchObject({ code: 0, stdout });
     await asOwner(async (sql) => {
       await sql`create table mirror.later (id int)`;
       await sql`update sync.definitions set hash = 'of another version' where name = 'report.runs'`;

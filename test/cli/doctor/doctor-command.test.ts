@@ -1,17 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
-import { type CliResult, runCli, startCli } from "../../support/cli.ts";
+import { replaceDatabase } from "../../../src/store/connection/connect.ts";
+import { runCli, startCli } from "../../support/cli.ts";
 import { createDataDir } from "../../support/data-dir.ts";
 import { createTestDatabase, inDatabase } from "../../support/database.ts";
+import { createFolder } from "../../support/folder.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 import { type QuickWorld, startWatchedWorld } from "../../support/quick-world.ts";
-import { type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
+import { startScriptedServer } from "../../support/scripted-server.ts";
 
 interface Diagnosis {
   exit_code: number;
@@ -26,15 +25,13 @@ beforeAll(async () => {
 });
 afterAll(() => quick?.[Symbol.asyncDispose]());
 
-const run = (args: string[], env: Record<string, string> = {}): Promise<CliResult> => runCli(args, { env });
-
+/** With the service's own zone, unless told otherwise. */
 const doctor = (flags: Record<string, string>, ...args: string[]) => {
   const { "database-url": url = quick.databaseUrl, ...rest } = flags;
-  const given = Object.entries({ "base-url": quick.baseUrl.href, rate: "0", ...rest });
+  const usual = { "base-url": quick.baseUrl.href, rate: "0", "source-timezone": "America/Chicago" };
+  const given = Object.entries({ ...usual, ...rest }).map(([name, value]) => `--${name}=${value}`);
   // By the environment: a password in a flag brings a warning.
-  return run(["doctor", ...given.map(([name, value]) => `--${name}=${value}`), ...args], {
-    DATABASE_URL: url,
-  });
+  return runCli(["doctor", ...given, ...args], { env: { DATABASE_URL: url } });
 };
 
 async function diagnose(flags: Record<string, string> = {}) {
@@ -48,23 +45,13 @@ async function diagnose(flags: Record<string, string> = {}) {
 }
 
 const CHECKS = [
-  "settings",
-  "database",
-  "rights",
-  "migrations",
-  "database clock",
-  "freshness",
-  "service",
-  "builds",
-  "build schema",
-  "service clock",
-  "mirror",
-  "time zone",
+  ...["settings", "database", "rights", "migrations", "database clock", "freshness", "service", "builds"],
+  ...["build schema", "service clock", "mirror", "time zone"],
 ];
 
 describe("doctor", () => {
   it("of a mirror in which all is well says so, line by line, and exits 0", async () => {
-    const { code, stdout, stderr } = await doctor({ "source-timezone": "America/Chicago" });
+    const { code, stdout, stderr } = await doctor({});
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const lines = stdout.split("\n");
     expect(lines.slice(0, -3).map((line) => line.slice(0, 11).trim())).toEqual(CHECKS.map(() => "✓ ok"));
@@ -76,7 +63,7 @@ describe("doctor", () => {
   });
 
   it("finds that the time zone is wrong and names the one that fits", async () => {
-    const { code, found, withStatus } = await diagnose();
+    const { code, found, withStatus } = await diagnose({ "source-timezone": "Etc/UTC" });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 2, faults: ["time zone"] });
     expect(found["time zone"]?.finding).toMatch(
       /^DOCMIRROR_SOURCE_TIMEZONE=Etc\/UTC does not fit: the dates of 12 builds .* clocks at UTC-0[56]:00, but the zone is at UTC\+00:00/,
@@ -98,33 +85,25 @@ describe("doctor", () => {
   it("tells what cannot be tested, and why, where there is no database yet, and makes none", {
     tags: ["long"],
   }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "docmirror-doctor-"));
-    try {
-      const dataDir = join(folder, "data");
-      const { code, stdout } = await run(["doctor", "--base-url", quick.baseUrl.href, "--data-dir", dataDir]);
-      expect(code).toBe(0);
-      expect(stdout).toMatch(
-        /^\? unknown {2}database +There is no mirror in .*data yet\n +→ `docmirror sync` makes one$/m,
-      );
-      expect(stdout).toMatch(/^\? unknown {2}time zone +there is no mirror yet$/m);
-      expect(stdout).toContain("no fault, 7 not tested");
-      expect(readdirSync(folder)).toEqual([]);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    using folder = createFolder();
+    const args = ["doctor", "--base-url", quick.baseUrl.href, "--data-dir", folder.at("data")];
+    const { code, stdout } = await runCli(args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^\? unknown {2}database +There is no mirror in .*data yet\n +→ `docmirror sync` makes one$/m,
+    );
+    expect(stdout).toMatch(/^\? unknown {2}time zone +there is no mirror yet$/m);
+    expect(stdout).toContain("no fault, 7 not tested");
+    expect(readdirSync(folder.path)).toEqual([]);
   });
 
   it("starts an embedded Postgres that is there, and leaves it stopped", { tags: ["long"] }, async () => {
     await using dataDir = await createDataDir();
     await dataDir.withDatabase(async () => {});
     expect(await dataDir.serverPid()).toBeNull();
-    const { code, stdout } = await run([
-      "doctor",
-      "--base-url",
-      quick.baseUrl.href,
-      "--data-dir",
-      dataDir.path,
-    ]);
+    const { code, stdout } = await runCli(
+      `doctor --base-url ${quick.baseUrl.href} --data-dir ${dataDir.path}`,
+    );
     expect(code).toBe(0);
     expect(stdout).toMatch(/^✓ ok .*database +the embedded Postgres \d+\.\d+ in UTF-8/m);
     expect(stdout).toMatch(/^\? unknown .*migrations +There is no mirror in .* yet$/m);
@@ -135,8 +114,7 @@ describe("doctor", () => {
     tags: ["long"],
   }, async () => {
     await using server = await startScriptedServer([{ instead: "say nothing" }]);
-    const args = ["doctor", "--base-url", server.url.href, "--database-url", quick.databaseUrl];
-    await using cli = startCli(args);
+    await using cli = startCli(`doctor --base-url ${server.url} --database-url ${quick.databaseUrl}`);
     await server.arrived(1);
     expect(await cli.stop("SIGINT")).toMatchObject({ code: 130, stdout: "" });
   });
@@ -165,13 +143,9 @@ describe("doctor finds", () => {
   });
 
   it("that there is no base URL, and still tests the database", { tags: ["long"] }, async () => {
-    const result = await run([
-      "doctor",
-      "--database-url",
-      quick.databaseUrl,
-      "--source-timezone",
-      "America/Chicago",
-    ]);
+    const result = await runCli("doctor --source-timezone America/Chicago", {
+      env: { DATABASE_URL: quick.databaseUrl },
+    });
     expect(result.code).toBe(2);
     expect(result.stdout).toMatch(/^✗ fault .*settings +no base URL: .*\n +→ give --base-url/m);
     expect(result.stdout).toMatch(/^✓ ok .*time zone/m);
@@ -179,16 +153,13 @@ describe("doctor finds", () => {
   });
 
   it("that the database is down, and still tests the service", { tags: ["long"] }, async () => {
-    const { code, found, withStatus } = await diagnose({
-      "database-url": "postgres://nobody@127.0.0.1:1/none",
-    });
+    const nobody = "postgres://nobody@127.0.0.1:1/none";
+    const { code, found, withStatus } = await diagnose({ "database-url": nobody });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 4, faults: ["database"] });
     expect(found.database?.finding).toBe("Cannot reach Postgres at 127.0.0.1:1");
     expect(found.database?.repair).toContain("nothing answers there: start Postgres");
-    expect(withStatus("unknown")).toEqual([
-      ...["rights", "migrations", "database clock", "freshness", "mirror"],
-      "time zone",
-    ]);
+    const unknown = ["rights", "migrations", "database clock", "freshness", "mirror", "time zone"];
+    expect(withStatus("unknown")).toEqual(unknown);
     expect(found.service?.status).toBe("ok");
   });
 
@@ -203,27 +174,22 @@ describe("doctor finds", () => {
   });
 
   it("that the role may not write, and what it may not", { tags: ["long"] }, async () => {
-    const { hostname, port } = new URL(quick.databaseUrl);
     const role = `docmirror_test_reader_${process.pid}`;
-    const admin = <T>(fn: Parameters<typeof withSql<T>>[2]) => inDatabase(quick.databaseUrl, fn);
-    await admin(async (sql) => {
+    await inDatabase(quick.databaseUrl, async (sql) => {
       await sql.unsafe(`create role ${role} login password 'reader'`);
       await sql.unsafe(`grant usage on schema mirror, sync, rollup, report to ${role}`);
       await sql.unsafe(`grant select on all tables in schema mirror, sync, rollup, report to ${role}`);
     });
     try {
-      const database = new URL(quick.databaseUrl).pathname;
-      const { code, found, withStatus } = await diagnose({
-        "database-url": `postgres://${role}:reader@${hostname}:${port}${database}`,
-        "source-timezone": "America/Chicago",
-      });
+      const url = Object.assign(new URL(quick.databaseUrl), { username: role, password: "reader" });
+      const { code, found, withStatus } = await diagnose({ "database-url": url.href });
       expect({ code, faults: withStatus("fault") }).toEqual({ code: 4, faults: ["rights"] });
       expect(found.rights?.finding).toMatch(
         /^the role may not (insert into|update|delete from) (mirror|sync|rollup|report)\.\w+, .* and \d+ more$/,
       );
       expect(found["time zone"]?.status).toBe("ok");
     } finally {
-      await admin((sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`));
+      await inDatabase(quick.databaseUrl, (sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`));
     }
   });
 
@@ -232,34 +198,28 @@ describe("doctor finds", () => {
     await using newer = await createTestDatabase();
     await using none = await createTestDatabase({ migrated: false });
     const change = (url: string, text: string) => inDatabase(url, (sql) => sql.unsafe(text));
-    await change(
-      older.url,
-      "update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'",
-    );
+    const outdate =
+      "update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'";
+    await change(older.url, outdate);
     await change(newer.url, "insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')");
     const [one, two, three] = await Promise.all(
       [older, newer, none].map(({ url }) => diagnose({ "database-url": url })),
     );
-    expect(one).toMatchObject({ code: 7, found: { migrations: { repair: "run `docmirror migrate`" } } });
-    expect(two).toMatchObject({
-      code: 7,
-      found: { migrations: { repair: expect.stringContaining("upgrade docmirror") } },
-    });
-    expect(three).toMatchObject({
-      code: 0,
-      found: { migrations: { status: "unknown", repair: "`docmirror sync` makes one" } },
-    });
-    for (const { found } of [one, two, three].filter((each) => each !== undefined))
-      expect(found["time zone"]?.finding).toContain("see migrations");
+    for (const [told, code, status, repair] of [
+      [one, 7, "fault", "run `docmirror migrate`"],
+      [two, 7, "fault", expect.stringContaining("upgrade docmirror")],
+      [three, 0, "unknown", "`docmirror sync` makes one"],
+    ] as const) {
+      expect(told).toMatchObject({ code, found: { migrations: { status, repair } } });
+      expect(told?.found["time zone"]?.finding).toContain("see migrations");
+    }
   });
 
   it("that the database is the demo's, of another service", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     const name = new URL(database.url).pathname.slice(1);
-    await withSql(
-      replaceDatabase(database.url, "postgres"),
-      { applicationName: "docmirror test", max: 1 },
-      (sql) => sql.unsafe(`comment on database ${name} is 'docmirror demo of http://127.0.0.1:1'`),
+    await inDatabase(replaceDatabase(database.url, "postgres"), (sql) =>
+      sql.unsafe(`comment on database ${name} is 'docmirror demo of http://127.0.0.1:1'`),
     );
     const { code, found } = await diagnose({ "database-url": database.url });
     expect(code).toBe(2);
@@ -267,25 +227,16 @@ describe("doctor finds", () => {
   });
 
   it("that the service is down, after two tries", { tags: ["long"] }, async () => {
-    const { code, found, withStatus } = await diagnose({
-      "base-url": "http://127.0.0.1:1",
-      "source-timezone": "America/Chicago",
-    });
+    const { code, found, withStatus } = await diagnose({ "base-url": "http://127.0.0.1:1" });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 5, faults: ["service", "mirror"] });
     expect(found.service?.repair).toContain("check DOCMIRROR_BASE_URL");
     expect(withStatus("unknown")).toEqual(["builds", "build schema", "service clock"]);
   });
 
   it("that something else answers at the base URL", { tags: ["long"] }, async () => {
-    const html: ScriptedReply = {
-      headers: { "content-type": "text/html" },
-      body: "<h1>\u001b[2JWelcome</h1>",
-    };
-    await using server = await startScriptedServer([html]);
-    const result = await doctor({
-      "base-url": server.url.href,
-      "source-timezone": "America/Chicago",
-    });
+    const headers = { "content-type": "text/html" };
+    await using server = await startScriptedServer([{ headers, body: "<h1>\u001b[2JWelcome</h1>" }]);
+    const result = await doctor({ "base-url": server.url.href });
     expect(result.code).toBe(6);
     expect(result.stdout).toMatch(/^✗ fault .*service +GET .* answered with no JSON.*Welcome/m);
     expect(result.stdout).toMatch(/→ check DOCMIRROR_BASE_URL/);
@@ -295,17 +246,11 @@ describe("doctor finds", () => {
   it("resources and fields that are not as documented, and a clock that is off", {
     tags: ["long"],
   }, async () => {
-    const list = (resource: string) => ({
-      list_endpoint: `/api/v1/${resource}/`,
-      schema: `/api/v1/${resource}/schema/`,
-    });
+    const list = (name: string) => ({ list_endpoint: `/api/v1/${name}/`, schema: `/api/v1/${name}/schema/` });
     const build = { id: 7, date: "yesterday", state: "finished", success: true, shoes: "\u202ered" };
     const replies: Record<string, unknown> = {
       "/api/v1/": { build: list("build"), project: list("project"), user: list("user") },
-      "/api/v1/build/": {
-        meta: { limit: 1, offset: 0, next: null, previous: null, total_count: 1 },
-        objects: [build],
-      },
+      "/api/v1/build/": { meta: { limit: 1, offset: 0, next: null, total_count: 1 }, objects: [build] },
       "/api/v1/build/7/": build,
       "/api/v1/build/schema/": { fields: { id: { type: "integer" }, shoes: { type: "string" } } },
     };
@@ -313,10 +258,7 @@ describe("doctor finds", () => {
     await using server = await startScriptedServer((_request, { pathname }) =>
       replies[pathname] === undefined ? { status: 404 } : { body: replies[pathname], headers: { date } },
     );
-    const { code, found, withStatus } = await diagnose({
-      "base-url": server.url.href,
-      "source-timezone": "America/Chicago",
-    });
+    const { code, found, withStatus } = await diagnose({ "base-url": server.url.href });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 6, faults: ["service", "mirror"] });
     expect(found.service?.finding).toContain("no version, no file");
     expect(found.service?.repair).toContain("--resource user,project,build");
@@ -340,10 +282,7 @@ describe("doctor finds", () => {
       if (pathname !== "/api/v1/build/") return { status: 404 };
       return { body: { meta: { limit: 1, offset: 0, next: null, total_count: 0 }, objects: [] } };
     });
-    const { code, found } = await diagnose({
-      "base-url": server.url.href,
-      "source-timezone": "America/Chicago",
-    });
+    const { code, found } = await diagnose({ "base-url": server.url.href });
     expect(code).toBe(2);
     expect(found.mirror?.finding).toMatch(/^this mirror is of http:.*, and DOCMIRROR_BASE_URL is http:/);
     expect(found.builds).toMatchObject({ status: "warning", finding: "the list of builds is empty" });

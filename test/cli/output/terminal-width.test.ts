@@ -1,21 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { RELATIONS } from "../../../src/report/dictionary.ts";
 import { hasTerminals, linesOf, runCli, startCli } from "../../support/cli.ts";
-import { createTestDatabase, inDatabase, type TestDatabase } from "../../support/database.ts";
+import { createTestDatabase } from "../../support/database.ts";
 import { createReportedMirror, HOSTILE_SLUGS } from "../../support/reported-mirror.ts";
 import { startService } from "../../support/service.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
-let mirror: TestDatabase;
+const mirror = useDatabase(createReportedMirror);
 beforeAll(async () => {
-  mirror = await createReportedMirror();
+  const { sql } = mirror;
   const long = "something went wrong in a way that takes many words to tell ".repeat(5);
-  await inDatabase(mirror.url, async (sql) => {
-    await sql`update sync.runs set status = 'partial', error = ${long} where id = 1`;
-    await sql`insert into sync.quarantine (run_id, resource, record_id, reason, payload, created_at)
+  await sql`update sync.runs set status = 'partial', error = ${long} where id = 1`;
+  await sql`insert into sync.quarantine (run_id, resource, record_id, reason, payload, created_at)
       values (1, 'build', '4711', ${long}, ${sql.json({ output: long })}, now())`;
-  });
 });
-afterAll(() => mirror.dispose());
 
 /** The lines that a command prints on a terminal of 80 columns. */
 async function printed(args: string[], databaseUrl = mirror.url) {
@@ -67,10 +65,8 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
     await using service = await startService({ projects: 20, builds: 200 });
     await using database = await createTestDatabase();
     for (const command of [["sync"], ["sync", "--full"], ["watch", "--once"]]) {
-      const { code, lines } = await printed(
-        [...command, "--base-url", service.url, "--rate", "0"],
-        database.url,
-      );
+      const args = [...command, "--base-url", service.url, "--rate", "0"];
+      const { code, lines } = await printed(args, database.url);
       expect(code).toBe(0);
       expect(lines.join("\n")).toMatch(/^resource +walk +pages +records +new +updated +unchanged +deleted$/m);
       expect(widest(lines)).toBeLessThanOrEqual(80);

@@ -1,29 +1,20 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Simulation, startSimulation } from "../../../src/simulate/service.ts";
+import { describe, expect, it } from "vitest";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { hasPromtool, promtool, samplesOf, seriesOf, sumOf } from "../../support/alert-firings.ts";
 import { runCli, startCli } from "../../support/cli.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { useFolder } from "../../support/folder.ts";
+import { createGate, startService, useService } from "../../support/service.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
 const world = createWorld({ users: 12, projects: 8, versions: 20, files: 15, builds: 60, rates: QUIET });
 
-let service: Simulation;
-let database: TestDatabase;
-let folder: string;
-beforeAll(async () => {
-  service = await startSimulation({ world });
-  database = await createTestDatabase();
-  folder = mkdtempSync(join(tmpdir(), "docmirror-metrics-"));
-});
-afterAll(async () => {
-  await service.close();
-  await database.dispose();
-  rmSync(folder, { recursive: true, force: true });
-});
+const service = useService(world);
+const database = useDatabase();
+const folder = useFolder("docmirror-metrics-");
 
 const run = (command: string[], file: string, { databaseUrl = database.url, baseUrl = service.url } = {}) =>
   runCli([
@@ -35,7 +26,7 @@ const read = (file: string) => readFileSync(file, "utf8");
 describe("--metrics-file", () => {
   it("has the figures of the run that wrote it, and of the runs before; nothing else is left in the folder", async () => {
     await using own = await createTestDatabase();
-    const place = join(folder, "own");
+    const place = folder.at("own");
     mkdirSync(place);
     const file = join(place, "docmirror.prom");
     const sync = await run(["sync", "--json"], file, { databaseUrl: own.url });
@@ -44,26 +35,20 @@ describe("--metrics-file", () => {
     const text = read(file);
     expect(seriesOf(text, "docmirror_database_up")).toEqual({ "": 1 });
     expect(seriesOf(text, "docmirror_last_run_requests")).toEqual({ 'kind="full"': requests });
-    expect(seriesOf(text, "docmirror_last_run_duration_seconds")['kind="full"']).toBeCloseTo(
-      duration_ms / 1000,
-      2,
-    );
+    const took = seriesOf(text, "docmirror_last_run_duration_seconds")['kind="full"'];
+    expect(took).toBeCloseTo(duration_ms / 1000, 2);
     expect(seriesOf(text, "docmirror_last_run_status")).toMatchObject({
       'kind="full",status="succeeded"': 1,
       'kind="full",status="failed"': 0,
     });
-    const inserted = Object.values<{ inserted: number }>(resources).reduce(
-      (sum, walk) => sum + walk.inserted,
-      0,
-    );
+    const walks = Object.values<{ inserted: number }>(resources);
+    const inserted = walks.reduce((sum, walk) => sum + walk.inserted, 0);
     expect(sumOf(text, "docmirror_last_run_records", 'outcome="inserted"')).toBe(inserted);
     expect(seriesOf(text, "docmirror_mirrored_records")).toMatchObject({ 'resource="build"': 60 });
 
     expect(await run(["watch", "--once"], file, { databaseUrl: own.url })).toMatchObject({ code: 0 });
-    expect(Object.keys(seriesOf(read(file), "docmirror_last_run_requests"))).toEqual([
-      'kind="full"',
-      'kind="watch"',
-    ]);
+    const kinds = Object.keys(seriesOf(read(file), "docmirror_last_run_requests"));
+    expect(kinds).toEqual(['kind="full"', 'kind="watch"']);
     expect(readdirSync(place)).toEqual(["docmirror.prom"]);
     expect(statSync(file).mode & 0o777).toBe(0o644);
   });
@@ -71,8 +56,7 @@ describe("--metrics-file", () => {
   it("has how many records more the service counts than its lists show, after every sync and round", {
     tags: ["long"],
   }, async () => {
-    const counting = await startSimulation({
-      world,
+    await using counting = await startService(world, {
       async intercept(request, next) {
         const reply = await next();
         if (!/\/(?:build|version)\/\?/.test(request.url) || !(reply instanceof Response)) return reply;
@@ -81,102 +65,75 @@ describe("--metrics-file", () => {
       },
     });
     await using own = await createTestDatabase();
-    const file = join(folder, "deficit.prom");
+    const file = folder.at("deficit.prom");
     const place = { databaseUrl: own.url, baseUrl: counting.url };
-    try {
-      for (const command of [["sync"], ["sync", "--full"], ["watch", "--once"], ["sync", "--incremental"]]) {
-        const { code } = await run([...command, "--page-size", "10"], file, place);
-        const deficits = seriesOf(read(file), "docmirror_list_deficit_records");
-        // The lists were read to their end, so the count is what is wrong. The alert tells it, no exit code.
-        expect({ command, code, ...deficits }).toMatchObject({
-          code: 0,
-          ...{ 'resource="build"': 7, 'resource="version"': 7, 'resource="user"': 0 },
-        });
-      }
-    } finally {
-      await counting.close();
-      rmSync(file);
+    for (const command of [["sync"], ["sync", "--full"], ["watch", "--once"], ["sync", "--incremental"]]) {
+      const { code } = await run([...command, "--page-size", "10"], file, place);
+      const deficits = seriesOf(read(file), "docmirror_list_deficit_records");
+      // The lists were read to their end, so the count is what is wrong. The alert tells it, no exit code.
+      expect({ command, code, ...deficits }).toMatchObject({
+        code: 0,
+        ...{ 'resource="build"': 7, 'resource="version"': 7, 'resource="user"': 0 },
+      });
     }
   });
 
   it("has no counter of a process, no series of node_exporter's own, and no times", async () => {
-    const file = join(folder, "shape.prom");
+    const file = folder.at("shape.prom");
     await run(["sync"], file);
     const text = read(file);
     expect(text).not.toMatch(/^(?:process|nodejs|go)_/m);
-    expect([...text.matchAll(/^# TYPE (\w+) counter$/gm)].map(([, name]) => name)).toEqual([
-      "docmirror_schema_changes_total",
-    ]);
+    const counters = [...text.matchAll(/^# TYPE (\w+) counter$/gm)].map(([, name]) => name);
+    expect(counters).toEqual(["docmirror_schema_changes_total"]);
     expect(text.split("\n").filter((line) => /^\w+(?:\{.*\})? \S+ \S+$/.test(line))).toEqual([]);
     expect(samplesOf(text).size).toBeGreaterThan(50);
     if (hasPromtool) expect(promtool(["check", "metrics"], text)).toEqual({ code: 0, output: "" });
-    rmSync(file);
   });
 
   it("is written when the run fails", async () => {
-    const file = join(folder, "failed.prom");
+    const file = folder.at("failed.prom");
     const { code } = await run(["sync"], file, { baseUrl: `${service.url}/elsewhere` });
     expect(code).not.toBe(0);
     expect(seriesOf(read(file), "docmirror_database_up")).toEqual({ "": 1 });
-    rmSync(file);
   });
 
   it("says that there is no database when none can be opened", async () => {
-    const file = join(folder, "away.prom");
+    const file = folder.at("away.prom");
     const { code } = await run(["sync"], file, { databaseUrl: "postgres://nobody@127.0.0.1:1/none" });
     expect(code).toBe(4);
-    expect(
-      [...samplesOf(read(file)).keys()].filter((series) => !series.startsWith("docmirror_build_info")),
-    ).toEqual(["docmirror_database_up"]);
-    rmSync(file);
+    const series = [...samplesOf(read(file)).keys()].filter(
+      (name) => !name.startsWith("docmirror_build_info"),
+    );
+    expect(series).toEqual(["docmirror_database_up"]);
   });
 
   it("is written when the run is stopped", { tags: ["long"] }, async () => {
-    const file = join(folder, "stopped.prom");
-    let arrived: () => void = () => {};
-    const underWay = new Promise<void>((resolve) => {
-      arrived = resolve;
-    });
-    const slow = await startSimulation({
-      world,
-      intercept: (request, next) => {
-        if (!request.url.includes("/build/?")) return next();
-        arrived();
-        return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve("hang up")));
-      },
-    });
+    const file = folder.at("stopped.prom");
+    const { reached, intercept } = createGate("/build/?");
+    await using slow = await startService(world, { intercept });
     await using own = await createTestDatabase();
-    try {
-      await using cli = startCli([
-        ...["sync", "--rate", "0", "--metrics-file", file],
-        ...["--database-url", own.url, "--base-url", slow.url],
-      ]);
-      await underWay;
-      expect((await cli.stop()).code).toBe(143);
-      expect(seriesOf(read(file), "docmirror_last_run_status")).toMatchObject({
-        'kind="full",status="interrupted"': 1,
-      });
-    } finally {
-      await slow.close();
-      rmSync(file, { force: true });
-    }
+    const place = ["--database-url", own.url, "--base-url", slow.url];
+    await using cli = startCli(["sync", "--rate", "0", "--metrics-file", file, ...place]);
+    await reached;
+    expect((await cli.stop()).code).toBe(143);
+    const interrupted = { 'kind="full",status="interrupted"': 1 };
+    expect(seriesOf(read(file), "docmirror_last_run_status")).toMatchObject(interrupted);
   });
 
   it.each([
     ["a folder that is not there", "missing/docmirror.prom", /its folder is not there/],
     ["a folder in its place", "place", /it is a folder/],
   ])("refuses %s before the run begins", async (_what, name, message) => {
-    mkdirSync(join(folder, "place"), { recursive: true });
+    mkdirSync(folder.at("place"), { recursive: true });
     const before = service.requests().total;
-    const { code, stderr } = await run(["sync"], join(folder, name));
+    const { code, stderr } = await run(["sync"], folder.at(name));
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) });
     expect(stderr).not.toContain("sync started");
     expect(service.requests().total).toBe(before);
-    rmSync(join(folder, "place"), { recursive: true });
   });
 
   it.skipIf(process.getuid?.() === 0)("refuses a folder that it may not write to", async () => {
-    const locked = join(folder, "locked");
+    const locked = folder.at("locked");
     mkdirSync(locked);
     chmodSync(locked, 0o555);
     expect(await run(["sync"], join(locked, "x.prom"))).toMatchObject({
@@ -186,10 +143,8 @@ describe("--metrics-file", () => {
   });
 
   it("does not go with a run that writes nothing, or that does not end", async () => {
-    expect(await run(["sync", "--dry-run"], join(folder, "x.prom"))).toMatchObject({ code: 2 });
-    expect(await run(["watch"], join(folder, "x.prom"))).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("add --once"),
-    });
+    expect(await run(["sync", "--dry-run"], folder.at("x.prom"))).toMatchObject({ code: 2 });
+    const stderr = expect.stringContaining("add --once");
+    expect(await run(["watch"], folder.at("x.prom"))).toMatchObject({ code: 2, stderr });
   });
 });

@@ -1,12 +1,9 @@
 import { expect, it } from "vitest";
-import { startSimulation } from "../../../src/simulate/service.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import { pageOf, runCli, startCli } from "../../support/cli.ts";
-import { startService } from "../../support/service.ts";
+import { startService, TINY } from "../../support/service.ts";
 import { POSTGRES_BIN, type Replicated, startReplicated } from "../../support/system-postgres.ts";
 
-const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
 /** Refreshes of the reports take turns by it. */
 const REFRESH_LOCK = "6441180125304119587";
 const BY_SECONDS = ["--http-port", "0", "--sync-cron", "0 0 29 2 *", "--watch-cron", "* * * * * *"];
@@ -29,7 +26,7 @@ it.skipIf(POSTGRES_BIN === null).each(["primary", "replica"] as const)(
   { tags: ["long"] },
   async (first) => {
     await using servers = await startReplicated();
-    await using service = await startService(SMALL);
+    await using service = await startService(TINY);
     const from = ["--rate", "0", "--base-url", service.url, "--database-url", urlOf(servers, first)];
     const synced = await runCli(["sync", ...from]);
     expect(synced, synced.stderr).toMatchObject({ code: 0 });
@@ -55,7 +52,7 @@ it.skipIf(POSTGRES_BIN === null)(
   { tags: ["long"] },
   async () => {
     await using servers = await startReplicated();
-    const service = await startSimulation({ world: createWorld(SMALL) });
+    await using service = await startService(TINY);
     const refreshes = connect(servers.primaryUrl, { applicationName: "docmirror test", max: 1 });
     try {
       const from = ["--rate", "0", "--base-url", service.url, "--database-url", urlOf(servers, "primary")];
@@ -73,7 +70,6 @@ it.skipIf(POSTGRES_BIN === null)(
     } finally {
       await servers.stop("primary");
       await refreshes.end({ timeout: 1 });
-      await service.close();
     }
   },
 );

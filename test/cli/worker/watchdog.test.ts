@@ -1,17 +1,14 @@
 /** @module-tag long */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findWatchdog, isPasswordCopied } from "../../../src/base/config/environment.ts";
 import { pageOf, startCli } from "../../support/cli.ts";
+import { createFolder } from "../../support/folder.ts";
 
-const hasPrograms = [
-  ["systemd-notify", "--version"],
-  ["python3", "--version"],
-].every(([program = "", flag = ""]) => spawnSync(program, [flag]).status === 0);
+const hasPrograms = ["systemd-notify", "python3"].every(
+  (name) => spawnSync(name, ["--version"]).status === 0,
+);
 
 /** Node has no unix datagrams. */
 const RECEIVER = `
@@ -25,8 +22,8 @@ const STANDS_STILL = "process.on('SIGUSR2', () => { for (;;); })";
 
 describe.skipIf(!hasPrograms)("a worker under WatchdogSec (needs systemd-notify and python3)", () => {
   it("tells systemd that it lives while its database is down, and neither systemd nor /livez hears of it when its loop stands still", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "docmirror-notify-"));
-    const path = join(folder, "socket");
+    using folder = createFolder("docmirror-notify-");
+    const path = folder.at("socket");
     const receiver = spawn("python3", ["-c", RECEIVER, path], { stdio: ["ignore", "pipe", "inherit"] });
     try {
       let heard = "";
@@ -60,7 +57,6 @@ describe.skipIf(!hasPrograms)("a worker under WatchdogSec (needs systemd-notify 
     } finally {
       receiver.kill();
       await once(receiver, "exit");
-      await rm(folder, { recursive: true, force: true });
     }
   });
 

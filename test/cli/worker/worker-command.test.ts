@@ -2,33 +2,31 @@ import { randomBytes } from "node:crypto";
 import { Hono } from "hono";
 import { describe, expect, inject, it } from "vitest";
 import { startServer } from "../../../src/serve/http/server.ts";
-import { startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import { pageOf, runCli, startCli } from "../../support/cli.ts";
 import { createTestDatabase, inDatabase } from "../../support/database.ts";
-import { startService } from "../../support/service.ts";
+import { createGate, startService, TINY } from "../../support/service.ts";
 
 /** Never in these years, so that nothing but the start begins a sync. */
 const NEVER = ["--sync-cron", "0 0 29 2 *", "--rate", "0", "--http-port", "0"];
-const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
 
-function runsOf(url: string) {
-  return inDatabase(url, (sql) => {
-    return sql<
-      { status: string; kind: string }[]
-    >`select status, kind from sync.runs where kind <> 'watch' order by id`;
-  });
-}
+/** A worker of a service on a database. */
+const workOn = (service: { url: string }, database: { url: string }) => [
+  ...["worker", ...NEVER, "--base-url", service.url, "--database-url", database.url],
+];
+
+const runsOf = (url: string) =>
+  inDatabase(url, (sql) => sql`select status, kind from sync.runs where kind <> 'watch' order by id`);
 
 describe("worker", () => {
   it("makes up for the missed night at its start, and not again at the next start", {
     tags: ["long"],
   }, async () => {
     await using database = await createTestDatabase({ migrated: false });
-    await using service = await startService(SMALL);
-    const args = ["worker", ...NEVER, "--base-url", service.url, "--database-url", database.url];
+    await using service = await startService(TINY);
+    const args = workOn(service, database);
     await using first = startCli(args);
     await first.waitFor("stderr", /sync succeeded/);
     expect(first.stderr()).toContain("missed a scheduled run");
@@ -44,12 +42,9 @@ describe("worker", () => {
 
   it("follows builds between the nights", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
-    const world = createWorld({ ...SMALL, rates: QUIET, startAt: new Date(), clockSteps: false });
+    const world = createWorld({ ...TINY, rates: QUIET, startAt: new Date(), clockSteps: false });
     await using service = await startService(world);
-    await using cli = startCli([
-      ...["worker", ...NEVER, "--watch-cron", "* * * * * *"],
-      ...["--base-url", service.url, "--database-url", database.url],
-    ]);
+    await using cli = startCli([...workOn(service, database), "--watch-cron", "* * * * * *"]);
     await cli.waitFor("stderr", /sync succeeded/);
     world.triggerBuilds(2);
     await cli.waitFor("stderr", /watch round ended/);
@@ -58,11 +53,8 @@ describe("worker", () => {
 
   it("syncs when the cron line is due", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
-    await using service = await startService(SMALL);
-    await using cli = startCli([
-      ...["worker", "--sync-cron", "* * * * * *", "--rate", "0", "--http-port", "0"],
-      ...["--base-url", service.url, "--database-url", database.url],
-    ]);
+    await using service = await startService(TINY);
+    await using cli = startCli([...workOn(service, database), "--sync-cron", "* * * * * *"]);
     await cli.waitFor("stderr", /sync succeeded[\s\S]*sync succeeded/);
     expect((await cli.stop()).code).toBe(143);
   });
@@ -75,32 +67,16 @@ describe("worker", () => {
     { tags: ["long"] },
     async (signal, code) => {
       await using database = await createTestDatabase();
-      let first: (() => void) | undefined;
-      const underWay = new Promise<void>((resolve) => {
-        first = resolve;
-      });
-      const service = await startSimulation({
-        world: createWorld(SMALL),
-        async intercept(request, next) {
-          // The third page of builds comes only when the test is over.
-          if (!request.url.includes("/build/?") || !request.url.includes("offset=9")) return next();
-          first?.();
-          return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve("hang up")));
-        },
-      });
-      try {
-        await using cli = startCli([
-          ...["worker", ...NEVER, "--page-size", "5", "--concurrency", "1"],
-          ...["--base-url", service.url, "--database-url", database.url],
-        ]);
-        await underWay;
-        const sentAt = performance.now();
-        expect(await cli.stop(signal)).toMatchObject({ code, signal: null });
-        expect(performance.now() - sentAt).toBeLessThan(10_000);
-        expect(await runsOf(database.url)).toEqual([{ status: "interrupted", kind: "full" }]);
-      } finally {
-        await service.close();
-      }
+      // The third page of builds comes only when the test is over.
+      const { reached, intercept } = createGate("/build/?format=json&limit=5&offset=9");
+      await using service = await startService(TINY, { intercept });
+      const small = ["--page-size", "5", "--concurrency", "1"];
+      await using cli = startCli([...workOn(service, database), ...small]);
+      await reached;
+      const sentAt = performance.now();
+      expect(await cli.stop(signal)).toMatchObject({ code, signal: null });
+      expect(performance.now() - sentAt).toBeLessThan(10_000);
+      expect(await runsOf(database.url)).toEqual([{ status: "interrupted", kind: "full" }]);
     },
   );
 
@@ -108,61 +84,38 @@ describe("worker", () => {
     tags: ["long"],
   }, async () => {
     await using database = await createTestDatabase();
-    const service = await startSimulation({ world: createWorld(SMALL) });
+    await using service = await startService(TINY);
+    const args = workOn(service, database);
+    await using first = startCli(args);
+    await first.waitFor("stderr", /this worker leads/);
+    const leader = /another worker leads on this database: process \d+ on \S+, since \d{4}-/;
+    await using second = startCli(args);
+    expect((await second.waitFor("stderr", /this worker stands by/)).input).toMatch(leader);
     const env = { DATABASE_URL: database.url };
-    try {
-      const args = ["worker", ...NEVER, "--base-url", service.url];
-      await using first = startCli(args, { env });
-      await first.waitFor("stderr", /this worker leads/);
-      const leader = /another worker leads on this database: process \d+ on \S+, since \d{4}-/;
-      await using second = startCli(args, { env });
-      expect((await second.waitFor("stderr", /this worker stands by/)).input).toMatch(leader);
-      const { code, stderr } = await runCli(["watch", "--base-url", service.url], { env });
-      expect(code).toBe(10);
-      expect(stderr).toMatch(leader);
-      await first.stop("SIGKILL");
-      await second.waitFor("stderr", /this worker leads/);
-      expect((await second.stop()).code).toBe(143);
-    } finally {
-      await service.close();
-    }
+    const { code, stderr } = await runCli(["watch", "--base-url", service.url], { env });
+    expect(code).toBe(10);
+    expect(stderr).toMatch(leader);
+    await first.stop("SIGKILL");
+    await second.waitFor("stderr", /this worker leads/);
+    expect((await second.stop()).code).toBe(143);
   });
 
   it("a stop does not wait for a service that never answers", async () => {
     await using database = await createTestDatabase();
     // Connections are taken and never answered: the run hangs in its first request.
-    const service = await startSimulation({
-      world: createWorld(SMALL),
-      intercept: () => new Promise(() => {}),
-    });
-    try {
-      await using cli = startCli([
-        "worker",
-        ...NEVER,
-        "--base-url",
-        service.url,
-        "--database-url",
-        database.url,
-      ]);
-      await cli.waitFor("stderr", /sync started/);
-      const sentAt = performance.now();
-      expect((await cli.stop()).code).toBe(143);
-      expect(performance.now() - sentAt).toBeLessThan(10_000);
-    } finally {
-      await service.close();
-    }
+    await using service = await startService(TINY, { intercept: () => new Promise(() => {}) });
+    await using cli = startCli(workOn(service, database));
+    await cli.waitFor("stderr", /sync started/);
+    const sentAt = performance.now();
+    expect((await cli.stop()).code).toBe(143);
+    expect(performance.now() - sentAt).toBeLessThan(10_000);
   });
 
   it("waits for a database that is down", { tags: ["long"] }, async () => {
-    await using cli = startCli([
-      ...["worker", ...NEVER, "--base-url", "http://127.0.0.1:1"],
-      // Port 1 answers on no machine that runs tests.
-      ...["--database-url", "postgres://nobody@127.0.0.1:1/none"],
-    ]);
-    await cli.waitFor(
-      "stderr",
-      /the database is down; waiting for it[\s\S]*the database is down; waiting for it/,
-    );
+    // Port 1 answers on no machine that runs tests.
+    const nobody = { url: "postgres://nobody@127.0.0.1:1/none" };
+    await using cli = startCli(workOn({ url: "http://127.0.0.1:1" }, nobody));
+    await cli.waitFor("stderr", /(?:the database is down; waiting for it[\s\S]*){2}/);
     expect(await cli.stop()).toMatchObject({ code: 143, stdout: "" });
   });
 
@@ -180,9 +133,7 @@ describe("worker", () => {
     expect(noUpstream.stderr).toContain("DOCMIRROR_BASE_URL");
     expect(noDatabase).toMatchObject({ code: 4 });
     expect(noCron).toMatchObject({ code: 2 });
-    expect(noCron.stderr).toContain(
-      '--sync-cron: "61 2 * * *" is not a cron line: minute 61 is not within 0 to 59',
-    );
+    expect(noCron.stderr).toContain('"61 2 * * *" is not a cron line: minute 61 is not within 0 to 59');
     expect(noPort).toMatchObject({ code: 2 });
     expect(noPort.stderr).toContain("another program listens there");
   });

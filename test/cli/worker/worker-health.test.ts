@@ -2,9 +2,7 @@ import { expect, test } from "vitest";
 import { pageOf, startCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { linkDatabase } from "../../support/database-link.ts";
-import { startService } from "../../support/service.ts";
-
-const SMALL = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };
+import { startService, TINY } from "../../support/service.ts";
 
 test("a worker lives before its database answers, and is ready once it has made the mirror there", {
   tags: ["long"],
@@ -12,7 +10,7 @@ test("a worker lives before its database answers, and is ready once it has made 
   await using database = await createTestDatabase({ migrated: false });
   await using link = await linkDatabase(database.url);
   await link.cut();
-  await using service = await startService(SMALL);
+  await using service = await startService(TINY);
   await using cli = startCli([
     ...["worker", "--rate", "0", "--http-port", "0", "--sync-cron", "0 0 29 2 *"],
     ...["--base-url", service.url, "--database-url", link.url],
