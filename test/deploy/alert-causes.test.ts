@@ -1,16 +1,16 @@
 /** @module-tag long */
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
 import { findFirings, hasPrometheus, labelSamples, namesIn, readRules } from "../support/alert-firings.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { linkDatabase } from "../support/database-link.ts";
+import { createFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
+import { startService } from "../support/service.ts";
 import { WEBHOOK_SECRET } from "../support/webhook-receiver.ts";
 
 const HOUR_S = 3600;
@@ -53,13 +53,30 @@ interface Cause {
 
 const refused: Answer = async () => new Response("", { status: 503 });
 
-/** Changes the pages of a list. */
-const onPages =
-  (resource: string, change: (page: { meta: Record<string, number>; objects: object[] }) => object): Answer =>
-  async (request, next) => {
-    const reply = await next();
-    if (!new URL(request.url).pathname.endsWith(`/api/v1/${resource}/`) || !reply.ok) return reply;
-    return Response.json(change((await reply.json()) as Parameters<typeof change>[0]));
+interface Page {
+  meta: Record<string, number>;
+  objects: object[];
+}
+
+/** A sync, another one from a service that changes the pages of a list, and the metrics of both. */
+const withPages = (resource: string, change: (page: Page) => Page) => (mirror: Mirror) =>
+  syncAgain(mirror, () =>
+    mirror.answer(async (request, next) => {
+      const reply = await next();
+      if (!new URL(request.url).pathname.endsWith(`/api/v1/${resource}/`) || !reply.ok) return reply;
+      return Response.json(change((await reply.json()) as Page));
+    }),
+  );
+
+/** A sync, then a command some times in vain, with the metrics of both. */
+const refusedTo =
+  (times: number, ...command: string[]) =>
+  async (mirror: Mirror) => {
+    await mirror.run("sync");
+    const before = await mirror.scrape();
+    mirror.answer(refused);
+    for (let nth = 0; nth < times; nth++) expect(await mirror.run(...command)).toBe(5);
+    return { before, after: await mirror.scrape() };
   };
 
 /** Metrics before and after a sync of all lists, from a service that has changed. */
@@ -93,50 +110,26 @@ const CAUSES: Cause[] = [
   {
     alert: "DocmirrorSyncFailing",
     cause: "the service answers 503 to three syncs",
-    async happen(mirror) {
-      await mirror.run("sync");
-      const before = await mirror.scrape();
-      mirror.answer(refused);
-      for (let nth = 0; nth < 3; nth++) expect(await mirror.run("sync")).toBe(5);
-      return { before, after: await mirror.scrape() };
-    },
+    happen: refusedTo(3, "sync"),
   },
   {
     alert: "DocmirrorWatchFailing",
     cause: "the service answers 503 to thirty rounds",
-    async happen(mirror) {
-      await mirror.run("sync");
-      const before = await mirror.scrape();
-      mirror.answer(refused);
-      for (let nth = 0; nth < 30; nth++) expect(await mirror.run("watch", "--once")).toBe(5);
-      return { before, after: await mirror.scrape() };
-    },
+    happen: refusedTo(30, "watch", "--once"),
   },
   {
     alert: "DocmirrorContractChanged",
     cause: "users get one field more",
-    happen: (mirror) =>
-      syncAgain(mirror, () =>
-        mirror.answer(
-          onPages("user", ({ meta, objects }) => ({
-            meta,
-            objects: objects.map((user) => ({ ...user, pronouns: "they" })),
-          })),
-        ),
-      ),
+    happen: withPages("user", ({ meta, objects }) => {
+      return { meta, objects: objects.map((user) => ({ ...user, pronouns: "they" })) };
+    }),
   },
   {
     alert: "DocmirrorDeficit",
     cause: "the service counts three builds more than it shows",
-    happen: (mirror) =>
-      syncAgain(mirror, () =>
-        mirror.answer(
-          onPages("build", ({ meta, objects }) => ({
-            meta: { ...meta, total_count: (meta.total_count ?? 0) + 3 },
-            objects,
-          })),
-        ),
-      ),
+    happen: withPages("build", ({ meta, objects }) => {
+      return { meta: { ...meta, total_count: (meta.total_count ?? 0) + 3 }, objects };
+    }),
   },
   {
     alert: "DocmirrorDeletionsHeldBack",
@@ -166,15 +159,9 @@ const CAUSES: Cause[] = [
   {
     alert: "DocmirrorQuarantineGrowing",
     cause: "a user without an id comes",
-    happen: (mirror) =>
-      syncAgain(mirror, () =>
-        mirror.answer(
-          onPages("user", ({ meta, objects }) => ({
-            meta,
-            objects: objects.map((user, place) => (place === 0 ? { ...user, id: null } : user)),
-          })),
-        ),
-      ),
+    happen: withPages("user", ({ meta, objects }) => {
+      return { meta, objects: objects.map((user, place) => (place === 0 ? { ...user, id: null } : user)) };
+    }),
   },
   {
     alert: "DocmirrorNoLeader",
@@ -234,31 +221,26 @@ const CAUSES: Cause[] = [
 
 async function withMirror({ world: options, env = {}, happen }: Cause): Promise<Course> {
   await using database = await createTestDatabase();
-  const folder = await mkdtemp(join(tmpdir(), "docmirror-alert-"));
+  using folder = createFolder("docmirror-alert-");
   const world = createWorld({ rates: QUIET, startAt: new Date(), ...(options ?? SMALL) });
   let answer: Answer = (_request, next) => next();
-  const service = await startSimulation({ world, intercept: (request, next) => answer(request, next) });
+  await using service = await startService(world, { intercept: (request, next) => answer(request, next) });
   const all = {
     ...{ DATABASE_URL: database.url, DOCMIRROR_BASE_URL: service.url, DOCMIRROR_RATE: "0", ...env },
     ...{ DOCMIRROR_RETRIES: "0", DOCMIRROR_REPLICA_LAG: "0s" },
   };
   const start = (...args: string[]) => startCli(args, { env: all });
-  try {
-    return await happen({
-      ...{ world, folder, start, databaseUrl: database.url },
-      answer(how) {
-        answer = how;
-      },
-      run: async (...args) => (await runCli(args, { env: all })).code,
-      async scrape() {
-        await using server = start("serve", "--http-port", "0");
-        return await metricsOf(server);
-      },
-    });
-  } finally {
-    await service.close();
-    await rm(folder, { recursive: true, force: true });
-  }
+  return await happen({
+    ...{ world, folder: folder.path, start, databaseUrl: database.url },
+    answer(how) {
+      answer = how;
+    },
+    run: async (...args) => (await runCli(args, { env: all })).code,
+    async scrape() {
+      await using server = start("serve", "--http-port", "0");
+      return await metricsOf(server);
+    },
+  });
 }
 
 /** When each alert fired, in seconds after the cause, where what was shown lasts for a day before it and for more than a day after it. */
@@ -274,30 +256,23 @@ async function fire({ before, after }: Course): Promise<Map<string, number>> {
     lines.push(`up{${labels}} ${text === null && before !== null ? 0 : 1} ${second}`);
     if (text !== null) lines.push(...labelSamples(text, { names, labels, second }));
   }
-  const folder = await mkdtemp(join(tmpdir(), "docmirror-prometheus-"));
-  try {
-    const samples = join(folder, "samples.txt");
-    await writeFile(samples, lines.join("\n"));
-    const span = { fromMs: first * 1000, toMs: last * 1000, folder, port: await freePort() };
-    const firings = await findFirings(samples, rules, span);
-    return new Map(firings.toReversed().map(({ alert, fromMs }) => [alert, fromMs / 1000 - now]));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  using folder = createFolder("docmirror-prometheus-");
+  const samples = folder.at("samples.txt");
+  await writeFile(samples, lines.join("\n"));
+  const span = { fromMs: first * 1000, toMs: last * 1000, folder: folder.path, port: await freePort() };
+  const firings = await findFirings(samples, rules, span);
+  return new Map(firings.toReversed().map(({ alert, fromMs }) => [alert, fromMs / 1000 - now]));
 }
 
-describe.skipIf(!hasPrometheus())(
-  "in a real Prometheus, by what real processes show",
-  { timeout: 120_000 },
-  () => {
-    it("there is a cause for each alert", () => {
-      expect(CAUSES.map(({ alert }) => alert)).toEqual(readRules().map(({ alert }) => alert));
-    });
+const WHERE = "in a real Prometheus, by what real processes show";
+describe.skipIf(!hasPrometheus())(WHERE, { timeout: 120_000 }, () => {
+  it("there is a cause for each alert", () => {
+    expect(CAUSES.map(({ alert }) => alert)).toEqual(readRules().map(({ alert }) => alert));
+  });
 
-    it.each(CAUSES)("$alert fires when $cause, and not before", { tags: ["exhaustive"] }, async (cause) => {
-      const fired = await fire(await withMirror(cause));
-      expect(fired.get(cause.alert)).toBeGreaterThanOrEqual(0);
-      expect([...fired].filter(([, second]) => second < 0)).toEqual([]);
-    });
-  },
-);
+  it.each(CAUSES)("$alert fires when $cause, and not before", { tags: ["exhaustive"] }, async (cause) => {
+    const fired = await fire(await withMirror(cause));
+    expect(fired.get(cause.alert)).toBeGreaterThanOrEqual(0);
+    expect([...fired].filter(([, second]) => second < 0)).toEqual([]);
+  });
+});

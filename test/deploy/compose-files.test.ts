@@ -1,23 +1,19 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
+import { useFolder } from "../support/folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const hasShellcheck = spawnSync("shellcheck", ["--version"]).status === 0;
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "docmirror-scripts-"));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useFolder("docmirror-scripts-");
 
 const run = (script: string, args: readonly string[] = [], env: Record<string, string> = {}) =>
   spawnSync(join(ROOT, "deploy/compose", script), args, {
@@ -79,31 +75,21 @@ describe("docker-compose.yml", () => {
         return [name, `${new URL(environment.DATABASE_URL ?? "").username}, ${secret}`];
       });
     const [owner, worker] = ["docmirror, database_password", "docmirror_worker, worker_password"];
-    expect(Object.fromEntries(logins)).toEqual({
-      migrate: owner,
-      "grant-reader": owner,
-      worker,
-      prune: worker,
-    });
+    const wanted = { migrate: owner, "grant-reader": owner, worker, prune: worker };
+    expect(Object.fromEntries(logins)).toEqual(wanted);
     expect(file.services.migrate.command).toEqual(["migrate", "--worker", "docmirror_worker"]);
     expect(read("deploy/compose/create-roles.sh")).toContain("create role docmirror_worker login");
   });
 
   it("prunes each month, where that is wanted", () => {
     const { profiles, entrypoint, restart, init } = file.services.prune;
-    expect({ profiles, restart, init }).toEqual({
-      profiles: ["prune"],
-      restart: "unless-stopped",
-      init: true,
-    });
+    expect([profiles, restart, init]).toEqual([["prune"], "unless-stopped", true]);
     const [shell, flags, script] = entrypoint;
     // A `docmirror` and a `sleep` that say how they were called; the second one ends the shell.
-    writeFileSync(join(folder, "docmirror"), '#!/bin/sh\necho "docmirror $*"\n', { mode: 0o755 });
-    writeFileSync(join(folder, "sleep"), '#!/bin/sh\necho "sleep $*"\nkill $PPID\n', { mode: 0o755 });
-    const { stdout } = spawnSync(shell, [flags, script], {
-      encoding: "utf8",
-      env: { PATH: `${folder}:${process.env.PATH}` },
-    });
+    writeFileSync(folder.at("docmirror"), '#!/bin/sh\necho "docmirror $*"\n', { mode: 0o755 });
+    writeFileSync(folder.at("sleep"), '#!/bin/sh\necho "sleep $*"\nkill $PPID\n', { mode: 0o755 });
+    const env = { PATH: `${folder.path}:${process.env.PATH}` };
+    const { stdout } = spawnSync(shell, [flags, script], { encoding: "utf8", env });
     expect(stdout).toBe("docmirror prune --older-than 400d --json\nsleep 30d\n");
   });
 
@@ -164,11 +150,9 @@ describe.skipIf(!existsSync("/proc/self/task"))("check-worker.mjs", () => {
 
 describe.skipIf(!hasOpenssl)("make-secrets.sh", () => {
   it("makes each file that docker-compose.yml reads, in a folder that keeps others out", () => {
-    const secrets = join(folder, "the secrets");
+    const secrets = folder.at("the secrets");
     expect(run("make-secrets.sh", [secrets]).status).toBe(0);
-    const files = Object.values(
-      parse(read("docker-compose.yml")).secrets as Record<string, { file: string }>,
-    );
+    const files = Object.values<{ file: string }>(parse(read("docker-compose.yml")).secrets);
     const names = files.map(({ file }) => file.split("/").at(-1) ?? "");
     expect(readdirSync(secrets).toSorted()).toEqual(names.toSorted());
     expect(modeOf(secrets)).toBe("700");
@@ -179,9 +163,9 @@ describe.skipIf(!hasOpenssl)("make-secrets.sh", () => {
   });
 
   it("leaves a file that is there as it is", () => {
-    writeFileSync(join(folder, "reader_password"), "mine");
-    expect(run("make-secrets.sh", [folder]).stdout).not.toContain("reader_password");
-    expect(readFileSync(join(folder, "reader_password"), "utf8")).toBe("mine");
+    writeFileSync(folder.at("reader_password"), "mine");
+    expect(run("make-secrets.sh", [folder.path]).stdout).not.toContain("reader_password");
+    expect(readFileSync(folder.at("reader_password"), "utf8")).toBe("mine");
   });
 });
 
@@ -190,21 +174,19 @@ describe("pin-images.sh", () => {
 
   /** Runs it with a `docker` that does this. */
   const pin = (script: string) => {
-    writeFileSync(join(folder, "docker"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    return run("pin-images.sh", [], { PATH: `${folder}:${process.env.PATH}` });
+    writeFileSync(folder.at("docker"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return run("pin-images.sh", [], { PATH: `${folder.path}:${process.env.PATH}` });
   };
 
   it("prints each image that the Dockerfile and docker-compose.yml name, with its digest", () => {
     const { status, stdout } = pin(`echo ${DIGEST}`);
     expect(status).toBe(0);
     const lines = stdout.trim().split("\n");
-    const defaults = [...read("docker-compose.yml").matchAll(/\$\{(\w+_IMAGE):-(\S+:\S+?)\}/g)].map(
-      ([, name, image]) => `${name}=${image}@${DIGEST}`,
-    );
+    const pinned = (path: string, image: RegExp) =>
+      [...read(path).matchAll(image)].map(([, name, of]) => `${name}=${of}@${DIGEST}`);
+    const defaults = pinned("docker-compose.yml", /\$\{(\w+_IMAGE):-(\S+:\S+?)\}/g);
     expect(lines.toSorted()).toEqual(defaults.toSorted());
-    const args = [...read("Dockerfile").matchAll(/^ARG (\w+_IMAGE)=(.*)$/gm)].map(
-      ([, name, image]) => `${name}=${image}@${DIGEST}`,
-    );
+    const args = pinned("Dockerfile", /^ARG (\w+_IMAGE)=(.*)$/gm);
     expect(args).toHaveLength(2);
     expect(lines).toEqual(expect.arrayContaining(args));
   });
@@ -220,12 +202,8 @@ describe("pin-images.sh", () => {
 });
 
 it.skipIf(!hasShellcheck)("shellcheck finds nothing in the scripts", () => {
-  const scripts = readdirSync(join(ROOT, "deploy/compose"))
-    .filter((name) => name.endsWith(".sh"))
-    .map((name) => join(ROOT, "deploy/compose", name));
-  const scriptsBeside = [".ci/run", "lab/busy.sh"].map((name) => join(ROOT, name));
-  const { status, stdout } = spawnSync("shellcheck", [...scripts, ...scriptsBeside], {
-    encoding: "utf8",
-  });
+  const names = readdirSync(join(ROOT, "deploy/compose")).filter((name) => name.endsWith(".sh"));
+  const paths = [...names.map((name) => `deploy/compose/${name}`), ".ci/run", "lab/busy.sh"];
+  const { status, stdout } = spawnSync("shellcheck", paths, { cwd: ROOT, encoding: "utf8" });
   expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
 });

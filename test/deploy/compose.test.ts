@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { chmodSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { systemClock } from "../../src/base/clock.ts";
 import { RESOURCES } from "../../src/resources/resources.ts";
 import { docker, ROOT, whyNoContainers } from "../support/docker.ts";
+import { useFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 
 const missing = await whyNoContainers();
@@ -26,7 +25,7 @@ describe.skipIf(missing)(
   `docker-compose.yml${missing ? `, skipped: ${missing}` : ""}`,
   { tags: ["long"] },
   () => {
-    let folder: string;
+    const folder = useFolder("docmirror-compose-");
     let service: string;
     let env: Record<string, string>;
 
@@ -34,7 +33,7 @@ describe.skipIf(missing)(
       docker(
         [
           ...["compose", "--project-name", PROJECT, "--project-directory", ROOT],
-          ...["--file", "docker-compose.yml", "--file", join(folder, "test.yml")],
+          ...["--file", "docker-compose.yml", "--file", folder.at("test.yml")],
           ...["--env-file", "/dev/null", "--profile", "demo", ...args],
         ],
         env,
@@ -83,15 +82,12 @@ describe.skipIf(missing)(
     /** Asks the database as a role, over TCP with its password, unless it is the superuser. */
     async function ask(statement: string, role = "postgres"): Promise<string> {
       const [db = ""] = await containersOf("db");
-      const secrets: Record<string, string> = {
-        docmirror: "database_password",
-        docmirror_worker: "worker_password",
-        grafana: "reader_password",
-      };
+      const secrets = { docmirror: "database", docmirror_worker: "worker", grafana: "reader" };
+      const secret = `/run/secrets/${secrets[role as keyof typeof secrets]}_password`;
       const login =
         role === "postgres"
           ? "exec psql -XAtqU postgres"
-          : `PGPASSWORD="$(cat /run/secrets/${secrets[role]})" exec psql -XAtqh 127.0.0.1 -U ${role}`;
+          : `PGPASSWORD="$(cat ${secret})" exec psql -XAtqh 127.0.0.1 -U ${role}`;
       return docker(["exec", db, "sh", "-c", `${login} -d docmirror -c "$0"`, statement]);
     }
     /** Syncs only: a round of the watch ends at once while no builds are mirrored. */
@@ -104,10 +100,8 @@ describe.skipIf(missing)(
       for (const resource of RESOURCES) {
         for (let offset = 0, total = 1; offset < total; offset += 1000) {
           const reply = await fetch(`${url}/api/v1/${resource}/?format=json&limit=1000&offset=${offset}`);
-          const { meta, objects } = (await reply.json()) as {
-            meta: { total_count: number };
-            objects: { resource_uri: string }[];
-          };
+          type Page = { meta: { total_count: number }; objects: { resource_uri: string }[] };
+          const { meta, objects } = (await reply.json()) as Page;
           for (const record of objects) records.set(record.resource_uri, record);
           total = meta.total_count;
           if (objects.length === 0) break;
@@ -125,10 +119,7 @@ describe.skipIf(missing)(
       const isThere = (where: string) => async () => (await ask(sessions(where))) !== "";
       await untilTrue("the hold", isThere("wait_event = 'PgSleep'"));
       await compose(["up", "--detach", "--no-deps", "migrate"]);
-      await untilTrue(
-        "a migration that waits",
-        isThere("usename = 'docmirror' and wait_event_type = 'Lock'"),
-      );
+      await untilTrue("a waiting migration", isThere("usename = 'docmirror' and wait_event_type = 'Lock'"));
       const [migrate = ""] = await containersOf("migrate");
       await crash(migrate);
       await ask("select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'PgSleep'");
@@ -154,41 +145,31 @@ describe.skipIf(missing)(
 
     beforeAll(
       async () => {
-        folder = mkdtempSync(join(tmpdir(), "docmirror-compose-"));
         for (const [name, password] of Object.entries(PASSWORDS)) {
-          writeFileSync(join(folder, name), `${password}\n`);
-          chmodSync(join(folder, name), 0o444);
+          writeFileSync(folder.at(name), `${password}\n`);
+          chmodSync(folder.at(name), 0o444);
         }
         const [workerPort, servicePort] = [await freePort(), await freePort()];
         service = `http://127.0.0.1:${servicePort}`;
         env = {
-          SECRETS_DIR: folder,
+          SECRETS_DIR: folder.path,
           // More than two, because any of them may be taken. Docker passes over it.
           WORKER_PORTS: `${workerPort}-${workerPort + 9}`,
           DOCMIRROR_BASE_URL: "http://simulate:8000",
           DOCKER_IMAGE: `${PROJECT}:latest`,
         };
+        // A night each 15 s, and long enough to be hit. Nothing happens at the service, so all must stay equal.
+        const often = { DOCMIRROR_SYNC_CRON: "*/15 * * * * *" };
+        const nights = { ...often, DOCMIRROR_RATE: "10", DOCMIRROR_PAGE_SIZE: "100" };
+        // Without a start, a container that starts again would live in another now, with other dates.
+        const simulate = "simulate --host 0.0.0.0 --port 8000 --speed 0 --start 2026-01-01 --builds 3000";
         const overrides = {
           services: {
-            // A night each 15 s, and long enough to be hit. Nothing happens at the service, so all must stay equal.
-            worker: {
-              environment: {
-                DOCMIRROR_SYNC_CRON: "*/15 * * * * *",
-                DOCMIRROR_RATE: "10",
-                DOCMIRROR_PAGE_SIZE: "100",
-              },
-              healthcheck: { interval: "3s" },
-            },
-            simulate: {
-              // Without a start, a container that starts again would live in another now, with other dates.
-              command: "simulate --host 0.0.0.0 --port 8000 --speed 0 --start 2026-01-01 --builds 3000".split(
-                " ",
-              ),
-              ports: [`127.0.0.1:${servicePort}:8000`],
-            },
+            worker: { environment: nights, healthcheck: { interval: "3s" } },
+            simulate: { command: simulate.split(" "), ports: [`127.0.0.1:${servicePort}:8000`] },
           },
         };
-        writeFileSync(join(folder, "test.yml"), stringify(overrides, { version: "1.1" }));
+        writeFileSync(folder.at("test.yml"), stringify(overrides, { version: "1.1" }));
         await compose(["build", "worker"], BUILD_MS);
         await haveRoughNight();
       },
@@ -198,7 +179,6 @@ describe.skipIf(missing)(
     afterAll(async () => {
       await compose(["down", "--volumes", "--timeout", "5"]);
       await docker(["image", "rm", env.DOCKER_IMAGE ?? ""]);
-      rmSync(folder, { recursive: true, force: true });
     }, UP_MS);
 
     it("answers as the service does, though migrate, worker and database were killed in the first night", async () => {
@@ -209,94 +189,78 @@ describe.skipIf(missing)(
       expect((await fetch(await pageOf(1))).status).toBe(200);
     });
 
-    it(
-      "has the same rows after each container was killed, and after down and up",
-      async () => {
-        const before = await rows();
-        for (const name of ["db", "worker", "simulate"]) {
-          const [container = ""] = await containersOf(name);
-          await crash(container);
-          await untilHealthy("db", "worker", "simulate");
-          expect(await rows(), name).toBe(before);
-        }
-        await compose(["down"]);
-        expect(await containersOf("db")).toEqual([]);
-        await compose(["up", "--detach"]);
-        await untilHealthy("db", "worker");
-        expect(await rows()).toBe(before);
-        const nights = await countNights();
-        await untilTrue("one more night", async () => (await countNights()) > nights);
-        expect(await rows()).toBe(before);
-      },
-      UP_MS * 4,
-    );
+    it("has the same rows after each container was killed, and after down and up", {
+      timeout: UP_MS * 4,
+    }, async () => {
+      const before = await rows();
+      for (const name of ["db", "worker", "simulate"]) {
+        const [container = ""] = await containersOf(name);
+        await crash(container);
+        await untilHealthy("db", "worker", "simulate");
+        expect(await rows(), name).toBe(before);
+      }
+      await compose(["down"]);
+      expect(await containersOf("db")).toEqual([]);
+      await compose(["up", "--detach"]);
+      await untilHealthy("db", "worker");
+      expect(await rows()).toBe(before);
+      const nights = await countNights();
+      await untilTrue("one more night", async () => (await countNights()) > nights);
+      expect(await rows()).toBe(before);
+    });
 
-    it(
-      "has a second worker that answers too, and leads when the first one is dead",
-      async () => {
-        await compose(["up", "--detach", "--no-recreate", "--scale", "worker=2"]);
-        await untilHealthy("worker");
-        for (const number of [1, 2])
-          expect((await fetch(`${await pageOf(number)}/api/v1/build/?limit=1`)).status).toBe(200);
-        const leader = () => ask("select host from sync.leader");
-        const workers = await containersOf("worker");
-        // The host of a container is the beginning of its id. One of a container that is gone may still stand there.
-        const isLed = async () => {
-          const host = await leader();
-          return workers.some((id) => host !== "" && id.startsWith(host));
-        };
-        await untilTrue("a leader", isLed);
-        const dead = await leader();
-        // By hand, so that no policy starts it again.
-        await docker(["kill", dead]);
-        await untilTrue("a new leader", async () => (await leader()) !== dead);
-        const nights = await countNights();
-        await untilTrue("a night of the new leader", async () => (await countNights()) > nights);
-        await compose(["up", "--detach", "--scale", "worker=1"]);
-        await untilHealthy("worker");
-      },
-      UP_MS * 3,
-    );
+    it("has a second worker that answers too, and leads when the first one is dead", {
+      timeout: UP_MS * 3,
+    }, async () => {
+      await compose(["up", "--detach", "--no-recreate", "--scale", "worker=2"]);
+      await untilHealthy("worker");
+      for (const number of [1, 2])
+        expect((await fetch(`${await pageOf(number)}/api/v1/build/?limit=1`)).status).toBe(200);
+      const leader = () => ask("select host from sync.leader");
+      const workers = await containersOf("worker");
+      // The host of a container is the beginning of its id. One of a container that is gone may still stand there.
+      const isLed = async () => {
+        const host = await leader();
+        return workers.some((id) => host !== "" && id.startsWith(host));
+      };
+      await untilTrue("a leader", isLed);
+      const dead = await leader();
+      // By hand, so that no policy starts it again.
+      await docker(["kill", dead]);
+      await untilTrue("a new leader", async () => (await leader()) !== dead);
+      const nights = await countNights();
+      await untilTrue("a night of the new leader", async () => (await countNights()) > nights);
+      await compose(["up", "--detach", "--scale", "worker=1"]);
+      await untilHealthy("worker");
+    });
 
-    it(
-      "gives the owner its database only, the worker's role no table, and Grafana's role the reports only",
-      async () => {
-        expect(await ask("select rolname from pg_roles where rolsuper or rolcreaterole or rolcreatedb")).toBe(
-          "postgres",
-        );
-        expect(
-          await ask("select pg_get_userbyid(datdba) from pg_database where datname = current_database()"),
-        ).toBe("docmirror");
-        for (const role of ["docmirror", "docmirror_worker"])
-          expect(await ask("select current_user", role)).toBe(role);
-        expect(
-          await ask("select count(*) from pg_class where pg_get_userbyid(relowner) = 'docmirror_worker'"),
-        ).toBe("0");
-        expect(
-          await ask(
-            "select distinct usename from pg_stat_activity where application_name ~ '^docmirror lead'",
-          ),
-        ).toBe("docmirror_worker");
-        await expect(ask("select 1", "grafana")).rejects.toThrow("permission denied for database");
-        await compose(["run", "--rm", "grant-reader"]);
-        expect(await ask("select count(*) > 0 from report.freshness", "grafana")).toBe("t");
-        await expect(ask("select from mirror.builds", "grafana")).rejects.toThrow(
-          "permission denied for schema mirror",
-        );
-      },
-      UP_MS,
-    );
+    it("gives the owner its database only, the worker's role no table, and Grafana's role the reports only", {
+      timeout: UP_MS,
+    }, async () => {
+      for (const [statement, answer] of [
+        ["select rolname from pg_roles where rolsuper or rolcreaterole or rolcreatedb", "postgres"],
+        ["select pg_get_userbyid(datdba) from pg_database where datname = current_database()", "docmirror"],
+        ["select count(*) from pg_class where pg_get_userbyid(relowner) = 'docmirror_worker'", "0"],
+        [
+          "select distinct usename from pg_stat_activity where application_name ~ '^docmirror lead'",
+          "docmirror_worker",
+        ],
+      ] as const)
+        expect(await ask(statement), statement).toBe(answer);
+      for (const role of ["docmirror", "docmirror_worker"])
+        expect(await ask("select current_user", role)).toBe(role);
+      await expect(ask("select 1", "grafana")).rejects.toThrow("permission denied for database");
+      await compose(["run", "--rm", "grant-reader"]);
+      expect(await ask("select count(*) > 0 from report.freshness", "grafana")).toBe("t");
+      await expect(ask("select from mirror.builds", "grafana")).rejects.toThrow("denied for schema mirror");
+    });
 
     it("runs each container without rights", async () => {
       for (const name of ["db", "migrate", "worker", "simulate"]) {
         const [container = ""] = await containersOf(name);
         const { HostConfig, Config } = await inspect(container);
-        expect(HostConfig, name).toMatchObject({
-          ReadonlyRootfs: true,
-          CapDrop: ["ALL"],
-          CapAdd: null,
-          PidsLimit: 200,
-        });
+        const rights = { ReadonlyRootfs: true, CapDrop: ["ALL"], CapAdd: null, PidsLimit: 200 };
+        expect(HostConfig, name).toMatchObject(rights);
         expect(HostConfig.SecurityOpt).toEqual(["no-new-privileges:true"]);
         expect(HostConfig.Memory).toBeGreaterThan(0);
         expect(HostConfig.NanoCpus).toBeGreaterThan(0);

@@ -6,8 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -23,6 +22,7 @@ import { COMPUTED, computedColumnsOf } from "../../tools/dbt-sources.ts";
 import { ZONE } from "../report/random-lives.ts";
 import { createRandomMirror } from "../report/random-mirror.ts";
 import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { useFolder } from "../support/folder.ts";
 import { installPackages, whyNoJava } from "../support/python-packages.ts";
 import { clusterConf, clusterEnv, listExecutors } from "../support/spark.ts";
 
@@ -39,12 +39,15 @@ const MEANS = ["success_rate_project_mean"];
 const MEANS_WITHIN = 1e-12;
 
 type Cell = string | number | boolean | null;
-type Answer = Map<string, Record<string, Cell>>;
+type Row = Record<string, Cell>;
+type Answer = Map<string, Row>;
 type Relation = (typeof COMPUTED)[number];
 
-describe("the package of dbt", { tags: ["long"] }, () => {
+describe("the package of dbt", { tags: ["long"], timeout: RUN_MS }, () => {
   let database: TestDatabase;
   let sql: Sql;
+  // With what a path may have in it.
+  const made = useFolder("docmirror-it's-dbt-");
   let folder: string;
   let missing: string | null = null;
   let noJava: string | null = null;
@@ -63,8 +66,7 @@ describe("the package of dbt", { tags: ["long"] }, () => {
     }
     ({ python } = installed);
     noJava = await whyNoJava();
-    // With what a path may have in it.
-    folder = await mkdtemp(join(tmpdir(), "docmirror-it's-dbt-"));
+    folder = made.path;
     environment = await clusterEnv(folder, installed.packages, installed.python);
     await writeProfile();
     database = await createTestDatabase();
@@ -90,7 +92,6 @@ describe("the package of dbt", { tags: ["long"] }, () => {
     for (const child of children) child.kill("SIGKILL");
     await sql?.end({ timeout: 5 });
     await database?.dispose();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
   /** Whatever can be odd, and some builds of these days. */
@@ -120,7 +121,9 @@ describe("the package of dbt", { tags: ["long"] }, () => {
 
   const exportNight = (name: string) =>
     exportReport({
-      ...{ sql, folder: join(folder, name), format: "parquet" },
+      sql,
+      folder: join(folder, name),
+      format: "parquet",
       signal: new AbortController().signal,
     });
 
@@ -146,16 +149,9 @@ describe("the package of dbt", { tags: ["long"] }, () => {
 
   /** Runs a program to its end; fails with what it wrote. */
   async function runPython(args: string[]): Promise<void> {
-    const child = spawn(python, args, {
-      cwd: folder,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        ...process.env,
-        ...environment,
-        DBT_SEND_ANONYMOUS_USAGE_STATS: "false",
-        PYTHONDONTWRITEBYTECODE: "1",
-      },
-    });
+    const quiet = { DBT_SEND_ANONYMOUS_USAGE_STATS: "false", PYTHONDONTWRITEBYTECODE: "1" };
+    const env = { ...process.env, ...environment, ...quiet };
+    const child = spawn(python, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"], env });
     children.add(child);
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
@@ -213,23 +209,17 @@ describe("the package of dbt", { tags: ["long"] }, () => {
     return new Map(rows.filter(({ name }) => columns.includes(name)).map(({ name, type }) => [name, type]));
   }
 
-  function keyed(relation: Relation, rows: readonly Record<string, Cell>[]): Answer {
-    const answer = new Map(
-      rows.map((row) => [DICTIONARY[relation].key.map((key) => String(row[key])).join(" "), row]),
-    );
+  function keyed(relation: Relation, rows: readonly Row[]): Answer {
+    const { key } = DICTIONARY[relation];
+    const answer = new Map(rows.map((row) => [key.map((name) => String(row[name])).join(" "), row]));
     expect(answer.size).toBe(rows.length);
     return answer;
   }
 
   async function readStored(relation: Relation): Promise<Answer> {
-    const list = readable(
-      await typesOf(relation),
-      (column) => `(extract(epoch from ${column}) * 1000000)::bigint`,
-    );
-    return keyed(
-      relation,
-      await sql.unsafe<Record<string, Cell>[]>(`select ${list} from report.${relation}`),
-    );
+    const epoch = (column: string) => `(extract(epoch from ${column}) * 1000000)::bigint`;
+    const list = readable(await typesOf(relation), epoch);
+    return keyed(relation, await sql.unsafe<Row[]>(`select ${list} from report.${relation}`));
   }
 
   /** What an engine answered, from its files: `files` gives the place of those of a relation. */
@@ -241,7 +231,7 @@ describe("the package of dbt", { tags: ["long"] }, () => {
         const list = readable(await typesOf(relation), (column) => `epoch_us(${column})`);
         const place = files(relation).replaceAll("'", "''");
         const reader = await connection.runAndReadAll(`select ${list} from read_parquet('${place}')`);
-        const actual = keyed(relation, reader.getRowObjectsJS() as Record<string, Cell>[]);
+        const actual = keyed(relation, reader.getRowObjectsJS() as Row[]);
         const wanted = expected.get(relation) ?? new Map();
         expect(reader.columnNames()).toEqual(computedColumnsOf(relation));
         expect(wanted.size).toBeGreaterThan(0);
@@ -255,11 +245,7 @@ describe("the package of dbt", { tags: ["long"] }, () => {
     }
   }
 
-  function differencesOf(
-    wanted: Record<string, Cell>,
-    actual: Record<string, Cell> | undefined,
-    key: string,
-  ) {
+  function differencesOf(wanted: Row, actual: Row | undefined, key: string) {
     if (actual === undefined) return [`no row ${key}`];
     return Object.entries(wanted).flatMap(([column, value]) => {
       const other = actual[column] ?? null;
@@ -269,27 +255,20 @@ describe("the package of dbt", { tags: ["long"] }, () => {
     });
   }
 
-  it(
-    "computes on DuckDB the months that changed, and answers as schema report does, to the last figure",
-    async (context) => {
-      if (missing !== null) return context.skip(missing);
-      await computeTwice("duckdb");
-      await mkdir(join(folder, "duckdb"));
-      const copy = `import duckdb, sys
+  it("computes on DuckDB the months that changed, and answers as schema report does, to the last figure", async (context) => {
+    if (missing !== null) return context.skip(missing);
+    await computeTwice("duckdb");
+    await mkdir(join(folder, "duckdb"));
+    const copy = `import duckdb, sys
 connection = duckdb.connect(sys.argv[1])
 connection.execute("set TimeZone = 'UTC'")
 for name in sys.argv[3:]:
-    connection.table("answers." + name).write_parquet(sys.argv[2] + "/" + name + ".parquet")`;
-      await runPython(["-c", copy, join(folder, "lake.duckdb"), join(folder, "duckdb"), ...COMPUTED]);
-      await assertEqual((relation) => join(folder, "duckdb", `${relation}.parquet`));
-    },
-    RUN_MS,
-  );
+  connection.table("answers." + name).write_parquet(sys.argv[2] + "/" + name + ".parquet")`;
+    await runPython(["-c", copy, join(folder, "lake.duckdb"), join(folder, "duckdb"), ...COMPUTED]);
+    await assertEqual((relation) => join(folder, "duckdb", `${relation}.parquet`));
+  });
 
-  it("does so on a cluster of Spark with two workers", {
-    tags: ["exhaustive"],
-    timeout: RUN_MS,
-  }, async (context) => {
+  it("does so on a cluster of Spark with two workers", { tags: ["exhaustive"] }, async (context) => {
     if (missing !== null) return context.skip(missing);
     if (noJava !== null) return context.skip(noJava);
     // dbt's own tests of columns look at the rows, which are compared below; those of keys are this package's own.

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { DICTIONARY, type Relation } from "../../src/report/dictionary.ts";
 import { COMPUTED, dbtModels, dbtSources } from "../../tools/dbt-sources.ts";
-import { openReportReader, type ReportReader } from "../support/report-reader.ts";
+import { useReportReader } from "../support/report-reader.ts";
 
 const FOLDER = new URL("../../deploy/dbt/", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, FOLDER), "utf8");
@@ -62,6 +62,7 @@ const Properties = z.strictObject({
     }),
   ),
 });
+const Report = z.strictObject({ docmirror_reports: z.strictObject({ report: z.object() }) });
 const Project = z.strictObject({
   name: Name,
   version: z.string(),
@@ -70,8 +71,7 @@ const Project = z.strictObject({
   "macro-paths": z.tuple([z.literal("macros")]),
   vars: z.strictObject({ export_folder: z.string() }),
   models: z.strictObject({ docmirror_reports: z.strictObject({ report: z.object(), files: z.object() }) }),
-  sources: z.strictObject({ docmirror_reports: z.strictObject({ report: z.object() }) }),
-  exposures: z.strictObject({ docmirror_reports: z.strictObject({ report: z.object() }) }),
+  ...{ sources: Report, exposures: Report },
   "require-dbt-version": z.string(),
 });
 
@@ -90,13 +90,7 @@ function compile(jinja: string): string {
   return sql;
 }
 
-let reader: ReportReader;
-beforeAll(async () => {
-  reader = await openReportReader();
-});
-afterAll(async () => {
-  await reader?.[Symbol.asyncDispose]();
-});
+const reader = useReportReader();
 
 describe("sources.yml", () => {
   it("is what the dictionary says; `npm run docs:dictionary` writes it", () => {
@@ -138,13 +132,9 @@ describe("sources.yml", () => {
       const alone = columns.filter(({ data_tests: given }) => given?.includes("unique"));
       expect(alone.map((column) => column.name)).toEqual(key.length > 1 ? [] : key);
     }
-    const used = new Set(
-      source.tables.flatMap(({ columns }) => columns.flatMap((column) => column.data_tests ?? [])),
-    );
-    const macros = [...read("macros/in_relation.sql").matchAll(/\{% test (\w+)\(/g)].map(
-      ([, name = ""]) => name,
-    );
-    expect(new Set(macros)).toEqual(new Set([...used].filter((name) => !/^(unique|not_null)$/.test(name))));
+    const used = source.tables.flatMap(({ columns }) => columns.flatMap((column) => column.data_tests ?? []));
+    const macros = [...read("macros/in_relation.sql").matchAll(/\{% test (\w+)\(/g)].map(([, name]) => name);
+    expect(new Set(macros)).toEqual(new Set(used.filter((name) => !/^(unique|not_null)$/.test(name))));
   });
 
   it("says how fresh builds, projects and versions are by what was last read of them", async () => {
@@ -153,10 +143,8 @@ describe("sources.yml", () => {
     );
     expect(tested.map(({ name }) => name)).toEqual(["dim_projects", "dim_versions", "fact_builds"]);
     for (const { freshness, query } of tested) {
-      expect(freshness).toEqual({
-        warn_after: { count: 26, period: "hour" },
-        error_after: { count: 50, period: "hour" },
-      });
+      const hours = (count: number) => ({ count, period: "hour" });
+      expect(freshness).toEqual({ warn_after: hours(26), error_after: hours(50) });
       // As dbt's own macro wraps it.
       const [row] = await reader.sql.unsafe(
         `with source_query as (${query})
@@ -196,9 +184,8 @@ describe("the models over files", () => {
 
 describe("every_project_day", () => {
   it("has every day from a project's first build on, with the counts of the days that have builds", async () => {
-    const [, body = ""] =
-      /\{% macro \w+\([^)]*\) -%\}([\s\S]*)\{%- endmacro %\}/.exec(read("macros/every_project_day.sql")) ??
-      [];
+    const macro = /\{% macro \w+\([^)]*\) -%\}([\s\S]*)\{%- endmacro %\}/;
+    const [, body = ""] = macro.exec(read("macros/every_project_day.sql")) ?? [];
     const text = body
       .replaceAll("{{ daily_by_project }}", "report.success_rate_daily_by_project")
       .replaceAll("{{ daily }}", "report.success_rate_daily");
@@ -213,14 +200,8 @@ describe("every_project_day", () => {
         count(*) > (select count(*) from own) as has_more,
         bool_and(is_covered = (builds is not null) or builds > 0) as is_null_where_uncovered
       from made`);
-    const all = {
-      is_whole: true,
-      is_keyed: true,
-      is_same: true,
-      has_more: true,
-      is_null_where_uncovered: true,
-    };
-    expect(days).toEqual(all);
+    const all = { is_whole: true, is_keyed: true, is_same: true, has_more: true };
+    expect(days).toEqual({ ...all, is_null_where_uncovered: true });
   });
 });
 
@@ -251,9 +232,8 @@ describe("the project", () => {
     // What only fills the lists of its variables is no part of it.
     const shown = new Set(read.filter((name) => !/^success_rate_by_/.test(name)));
     const [exposure] = exposures;
-    expect(new Set(exposure?.depends_on)).toEqual(
-      new Set([...shown].map((relation) => `source('docmirror', '${relation}')`)),
-    );
+    const sources = [...shown].map((relation) => `source('docmirror', '${relation}')`);
+    expect(new Set(exposure?.depends_on)).toEqual(new Set(sources));
   });
 });
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { openReportReader, type ReportReader } from "../support/report-reader.ts";
+import { useReportReader } from "../support/report-reader.ts";
 import { expandQuery } from "./grafana-query.ts";
 
 const FOLDER = new URL("../../deploy/grafana/", import.meta.url);
@@ -73,24 +73,15 @@ const Dashboard = z.strictObject({
   panels: z.array(Panel),
 });
 
-const dashboards = readdirSync(new URL("dashboards/", FOLDER))
-  .map((file) => ({ file, ...Dashboard.parse(JSON.parse(read(`dashboards/${file}`))) }))
-  .map(({ templating, annotations, ...dashboard }) => ({
-    ...dashboard,
-    variables: templating.list,
-    annotations: annotations.list,
-  }));
+const dashboards = readdirSync(new URL("dashboards/", FOLDER)).map((file) => {
+  const { templating, annotations, ...rest } = Dashboard.parse(JSON.parse(read(`dashboards/${file}`)));
+  return { file, ...rest, variables: templating.list, annotations: annotations.list };
+});
 const panels = dashboards.flatMap(({ file, variables, panels }) =>
   panels.map((panel) => ({ name: `${file}: ${panel.title} (${panel.type})`, variables, ...panel })),
 );
 
-let reader: ReportReader;
-beforeAll(async () => {
-  reader = await openReportReader();
-});
-afterAll(async () => {
-  await reader?.[Symbol.asyncDispose]();
-});
+const reader = useReportReader();
 
 const DAY_MS = 86_400_000;
 const lastDays = (days: number) => ({
@@ -174,12 +165,8 @@ describe.each(dashboards)("$file", ({ panels, variables, annotations }) => {
   it("has annotations with a beginning, an end and words", async () => {
     for (const { target } of annotations) {
       const { rows, columns } = await ask(target.rawSql);
-      expect(columns).toEqual([
-        { name: "time", type: TIMESTAMPTZ },
-        { name: "timeend", type: TIMESTAMPTZ },
-        { name: "text", type: TEXT },
-        { name: "tags", type: TEXT },
-      ]);
+      const types = { time: TIMESTAMPTZ, timeend: TIMESTAMPTZ, text: TEXT, tags: TEXT };
+      expect(columns).toEqual(Object.entries(types).map(([name, type]) => ({ name, type })));
       expect(rows[0]?.text).toMatch(/^4\d of 4\d projects failed, \d+ were to be expected$/);
     }
   });
@@ -194,11 +181,9 @@ describe("builds.json", () => {
 
   it("has, unfiltered, the rates, volumes and durations of the views that mean them", async () => {
     const rates = await askPanel("builds.json", 7);
-    const told = rates.rows.map((row) => [
-      row["success rate"] ?? row["can still change"],
-      row["95 % low"],
-      row["95 % high"],
-    ]);
+    const told = rates.rows.map((row) => {
+      return [row["success rate"] ?? row["can still change"], row["95 % low"], row["95 % high"]];
+    });
     const meant = await days("success_rate, success_rate_low, success_rate_high");
     expect(told).toHaveLength(91);
     for (const [day, row] of meant.entries()) {
@@ -208,25 +193,22 @@ describe("builds.json", () => {
       }
     }
     const volumes = await askPanel("builds.json", 8);
-    expect(volumes.rows.map(({ time, ...row }) => row)).toEqual([
-      ...(await days("succeeded, failed, unfinished")),
-    ]);
+    const counts = await days("succeeded, failed, unfinished");
+    expect(volumes.rows.map(({ time, ...row }) => row)).toEqual([...counts]);
     const times = await askPanel("builds.json", 9);
     const bounds = await days("p50_s_min, p50_s_max, p95_s_min, p95_s_max");
-    const isClear = (low: number | null, high: number | null) =>
-      low !== null && high !== null && high <= 20 * Math.max(low, 30);
-    const drawn = bounds.map((row) => [
-      ...(isClear(row.p50_s_min, row.p50_s_max) ? [row.p50_s_min, row.p50_s_max] : [null, null]),
-      ...(isClear(row.p95_s_min, row.p95_s_max) ? [row.p95_s_min, row.p95_s_max] : [null, null]),
-    ]);
+    const clear = (low: number | null, high: number | null) =>
+      low !== null && high !== null && high <= 20 * Math.max(low, 30) ? [low, high] : [null, null];
+    const drawn = bounds.map((row) => {
+      return [...clear(row.p50_s_min, row.p50_s_max), ...clear(row.p95_s_min, row.p95_s_max)];
+    });
     expect(times.rows.map(({ time, ...row }) => Object.values(row))).toEqual(drawn);
     expect(new Set(drawn.map(([, , low]) => low === null)).size).toBe(2);
   });
 
   it("keeps projects that share a slug apart", async () => {
-    const { rows } = await ask(
-      dashboards.find(({ file }) => file === "builds.json")?.variables[0]?.query ?? "",
-    );
+    const { variables } = dashboards.find(({ file }) => file === "builds.json") ?? {};
+    const { rows } = await ask(variables?.[0]?.query ?? "");
     expect(rows.filter(({ __text: text }) => String(text).startsWith("project-2 "))).toEqual([
       { __text: "project-2 (2)", __value: "2" },
       { __text: "project-2 (3)", __value: "3" },

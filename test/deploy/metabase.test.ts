@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openReportReader, type ReportReader } from "../support/report-reader.ts";
+import { describe, expect, it } from "vitest";
+import { useReportReader } from "../support/report-reader.ts";
 
 const FOLDER = new URL("../../deploy/metabase/", import.meta.url);
 const questions = readdirSync(new URL("questions/", FOLDER))
@@ -17,24 +17,17 @@ const questions = readdirSync(new URL("questions/", FOLDER))
       content,
     );
     const [all = "", title = "", , display = "", metrics, dimension] = header ?? [];
-    return {
-      file,
-      title,
-      display,
-      drawn: [...(metrics?.split(", ") ?? []), dimension ?? []].flat(),
-      sql: content.slice(all.length),
-    };
+    const drawn = [...(metrics?.split(", ") ?? []), dimension ?? []].flat();
+    return { file, title, display, drawn, sql: content.slice(all.length) };
   });
 
 /** Values as people may give them, as texts: that is what Metabase sends unless it is told a variable's type. */
 const VALUES: Record<string, string> = {
-  since: "2020-01-01",
-  until: "2999-12-31",
-  project: "project-1",
-  type: "html",
-  outcome: "stuck",
-  at_least: "2",
+  ...{ since: "2020-01-01", until: "2999-12-31", project: "project-1" },
+  ...{ type: "html", outcome: "stuck", at_least: "2" },
 };
+/** With these nothing is left: a day far ahead or long ago, more builds than there are. Any other is a name of nothing. */
+const NONE: Record<string, string> = { until: "0001-01-01", since: "9999-01-01", at_least: "99999999" };
 
 /**
  * What Metabase makes of a question: a variable becomes a parameter, and a part in double brackets is left out unless all variables in it
@@ -50,13 +43,7 @@ function expand(sql: string, values: Record<string, string>): { text: string; pa
   return { text, params };
 }
 
-let reader: ReportReader;
-beforeAll(async () => {
-  reader = await openReportReader();
-});
-afterAll(async () => {
-  await reader?.[Symbol.asyncDispose]();
-});
+const reader = useReportReader();
 
 /** In this mirror no series flips more often than by chance. */
 const WITHOUT_ROWS = ["flaky-series.sql"];
@@ -78,17 +65,8 @@ describe.each(questions)("questions/$file", ({ file, title, display, drawn, sql 
       const { text, params } = expand(sql, { [name]: VALUES[name] ?? "" });
       expect(params).toHaveLength(1);
       const some = await reader.sql.unsafe(text, params);
-      // A name of nothing, a day far ahead, more builds than there are: nothing is left.
-      const none =
-        name === "until"
-          ? "0001-01-01"
-          : name === "since"
-            ? "9999-01-01"
-            : name === "at_least"
-              ? "99999999"
-              : "it's";
       expect(some.length).toBeGreaterThan(0);
-      expect(await reader.sql.unsafe(text, [none])).toHaveLength(0);
+      expect(await reader.sql.unsafe(text, [NONE[name] ?? "it's"])).toHaveLength(0);
     }
     const { text, params } = expand(sql, VALUES);
     await reader.sql.unsafe(text, params);
@@ -99,11 +77,9 @@ describe("import.mjs", () => {
   const KEY = "mb_a_key_for_a_test";
   const run = (environment: Record<string, string>) =>
     new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-      const child = execFile(
-        process.execPath,
-        [fileURLToPath(new URL("import.mjs", FOLDER))],
-        { env: environment },
-        (_error, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+      const script = fileURLToPath(new URL("import.mjs", FOLDER));
+      const child = execFile(process.execPath, [script], { env: environment }, (_error, stdout, stderr) =>
+        resolve({ code: child.exitCode ?? -1, stdout, stderr }),
       );
     });
 
@@ -141,19 +117,13 @@ describe("import.mjs", () => {
       const reply = isKnown ? await answer(request) : "Unauthenticated";
       const refused = typeof reply === "number" ? reply : null;
       response.writeHead(isKnown ? (refused ?? (reply === undefined ? 404 : 200)) : 401);
-      response.end(
-        refused === null ? JSON.stringify(reply ?? "Not found.") : "You don't have permissions to do that.",
-      );
+      response.end(refused === null ? JSON.stringify(reply ?? "Not found.") : "You don't have permissions.");
     });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/bi`;
-    return {
-      url,
-      cards,
-      asked,
-      [Symbol.asyncDispose]: async () => void (await new Promise((done) => server.close(done))),
-    };
+    const close = async () => void (await new Promise((done) => server.close(done)));
+    return { url, cards, asked, [Symbol.asyncDispose]: close };
   }
 
   it("adds every question with its variables, and replaces it the next time", async () => {
@@ -199,23 +169,19 @@ describe("import.mjs", () => {
     expect(stdout.match(/^added: /gm)).toHaveLength(questions.length);
     expect(stdout).toMatch(/The questions are in place\. .* use a key of the group Administrators, or .*\n$/);
     await using broken = await startMetabase({ isAdmin: false, syncStatus: 500 });
-    expect(await run({ ...environment, METABASE_URL: broken.url })).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining("sync_schema: 500"),
-    });
+    const failed = await run({ ...environment, METABASE_URL: broken.url });
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining("sync_schema: 500") });
   });
 
   it("says what is wrong, never the key", async () => {
     await using metabase = await startMetabase();
+    const { url: METABASE_URL } = metabase;
     const wrong = [
       [{}, /METABASE_URL and METABASE_API_KEY are needed/],
+      [{ METABASE_URL, METABASE_API_KEY: "wrong" }, /GET \/api\/database: 401 "Unauthenticated"/],
       [
-        { METABASE_URL: metabase.url, METABASE_API_KEY: "wrong" },
-        /GET \/api\/database: 401 "Unauthenticated"/,
-      ],
-      [
-        { METABASE_URL: metabase.url, METABASE_API_KEY: KEY, METABASE_DATABASE: "mirror" },
-        /no database mirror; it has docmirror: set METABASE_DATABASE/,
+        { METABASE_URL, METABASE_API_KEY: KEY, METABASE_DATABASE: "mirror" },
+        /no database mirror; it has docm/,
       ],
     ] as const;
     for (const [environment, words] of wrong) {

@@ -1,14 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { startCli } from "../support/cli.ts";
 import { createTestDatabase, inDatabase } from "../support/database.ts";
+import { createFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { seedPages } from "../support/served-pages.ts";
 
@@ -26,11 +25,11 @@ async function get(url: string, headers: Record<string, string> = {}) {
 
 /** The sample, in front of a server of ours. */
 async function startNginx(upstream: string) {
-  const folder = mkdtempSync(join(tmpdir(), "docmirror-nginx-"));
+  const folder = createFolder("docmirror-nginx-");
   const port = await freePort();
   let sample = readFileSync(new URL("../../deploy/nginx/docmirror.conf", import.meta.url), "utf8");
   for (const [from, to] of [
-    ["/var/cache/nginx/docmirror", join(folder, "kept")],
+    ["/var/cache/nginx/docmirror", folder.at("kept")],
     ["server 127.0.0.1:8321;", `server ${new URL(upstream).host};`],
     ["listen 80;", `listen 127.0.0.1:${port};`],
   ] as const) {
@@ -38,19 +37,19 @@ async function startNginx(upstream: string) {
     sample = sample.replaceAll(from, to);
   }
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => {
-    mkdirSync(join(folder, name));
-    return `${name}_temp_path ${join(folder, name)};`;
+    mkdirSync(folder.at(name));
+    return `${name}_temp_path ${folder.at(name)};`;
   });
-  const file = join(folder, "nginx.conf");
+  const file = folder.at("nginx.conf");
   writeFileSync(
     file,
     `${process.getuid?.() === 0 ? "user root;" : ""}
-     daemon off; pid ${join(folder, "pid")}; error_log stderr;
+     daemon off; pid ${folder.at("pid")}; error_log stderr;
      worker_processes 1; events {}
      http { access_log off; ${temporary.join(" ")}
      ${sample}}`,
   );
-  const child = spawn("nginx", ["-c", file, "-p", folder], { stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn("nginx", ["-c", file, "-p", folder.path], { stdio: ["ignore", "ignore", "inherit"] });
   const end = () => void child.kill("SIGKILL");
   process.once("exit", end);
   const url = `http://127.0.0.1:${port}`;
@@ -62,7 +61,7 @@ async function startNginx(upstream: string) {
       const ended = once(child, "exit");
       // Its own processes end with it.
       if (child.exitCode === null && child.kill("SIGTERM")) await ended;
-      rmSync(folder, { recursive: true, force: true });
+      folder[Symbol.dispose]();
     },
   };
 }

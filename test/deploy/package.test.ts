@@ -14,11 +14,7 @@ const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
 const manifest = JSON.parse(read("package.json"));
 const lock: Record<string, LockedPackage> = JSON.parse(read("package-lock.json")).packages;
 
-interface LockedPackage {
-  version: string;
-  integrity: string;
-  dev?: true;
-}
+type LockedPackage = { version: string; integrity: string; dev?: true };
 
 interface Component {
   name: string;
@@ -67,7 +63,7 @@ describe("package.json", () => {
   it("has tools for tests and builds apart from them, each once", () => {
     // The program does not bring DuckDB, and tests need it.
     const both = Object.keys(devDependencies).filter(
-      (name) => name in dependencies || name in peerDependencies,
+      (name) => name in { ...dependencies, ...peerDependencies },
     );
     expect(both).toEqual(["@duckdb/node-api"]);
   });
@@ -115,22 +111,19 @@ describe.skipIf(findBuiltProgram() === null)("sbom.json", () => {
     const folders = bundledFolders();
     expect(folders.length).toBeGreaterThan(50);
     expect(required.map(named).toSorted()).toEqual(folders.map(nameAt).toSorted());
-    const runs = Object.keys(manifest.dependencies).filter(
-      (name) => !required.some((one) => one.name === name),
-    );
-    expect(runs).toEqual([]);
+    const names = required.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(Object.keys(manifest.dependencies)));
   });
 
   it("names licences and dependencies, and neither hosts nor paths of a machine", () => {
     expect(bill.components.filter(({ licenses }) => !licenses[0]?.expression)).toEqual([]);
     const refs = bill.dependencies.map(({ ref }) => ref);
     expect(refs).toEqual([`docmirror@${manifest.version}`, ...bill.components.map(named)]);
-    expect(
-      bill.dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.includes(ref)),
-    ).toEqual([]);
-    expect(bill.dependencies.find(({ ref }) => ref.startsWith("pino@"))?.dependsOn).toContain(
-      `sonic-boom@${lock["node_modules/pino/node_modules/sonic-boom"]?.version ?? lock["node_modules/sonic-boom"]?.version}`,
-    );
+    const depended = bill.dependencies.flatMap(({ dependsOn }) => dependsOn);
+    expect(depended.filter((ref) => !refs.includes(ref))).toEqual([]);
+    const places = ["node_modules/pino/node_modules/sonic-boom", "node_modules/sonic-boom"];
+    const sonic = nameAt(places.find((path) => path in lock) ?? "");
+    expect(bill.dependencies.find(({ ref }) => ref.startsWith("pino@"))?.dependsOn).toContain(sonic);
     expect(JSON.stringify(bill)).not.toMatch(/https?:|file:|\/(home|root|tmp|work)\//);
   });
 });
@@ -147,21 +140,15 @@ describe.skipIf(findBuiltProgram() === null)("a stack trace of the built program
 
   it("names them in the log too, and leaves all other text", () => {
     const main = new URL("main.js", BUILT).href;
-    const [line = 0, code = ""] =
-      [...read("dist/cli/main.js").split("\n").entries()].find(([, text]) =>
-        text.startsWith("await runProgram"),
-      ) ?? [];
+    const lines = [...read("dist/cli/main.js").split("\n").entries()];
+    const [line = 0, code = ""] = lines.find(([, text]) => text.startsWith("await runProgram")) ?? [];
     const place = `${main}:${line + 1}:${code.indexOf("runProgram") + 1}`;
     const named = (text: string) => nameSources(text, BUILT.href);
     expect(named(JSON.stringify({ stack: `Error\n    at f (${place})\n    at ${place}` }))).toBe(
       JSON.stringify({ stack: "Error\n    at f (src/cli/main.ts:10:7)\n    at src/cli/main.ts:10:7" }),
     );
-    for (const other of [
-      "no trace",
-      `${main}`,
-      `${BUILT.href}gone.js:1:1 ${BUILT.href}`,
-      `${BUILT.href}../../x.js:1:1`,
-    ])
+    const gone = `${BUILT.href}gone.js:1:1 ${BUILT.href}`;
+    for (const other of ["no trace", main, gone, `${BUILT.href}../../x.js:1:1`])
       expect(named(other)).toBe(other);
   });
 });

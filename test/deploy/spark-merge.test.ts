@@ -4,8 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -15,6 +14,7 @@ import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import type { TestDatabase } from "../support/database.ts";
+import { useFolder } from "../support/folder.ts";
 import { installPackages, whyNoJava } from "../support/python-packages.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { SHORT_LIVED_JAVA, SMALL_SPARK } from "../support/spark.ts";
@@ -36,6 +36,7 @@ interface Answer {
 describe("merge.py", { tags: ["long"] }, () => {
   let database: TestDatabase;
   let sql: Sql;
+  const made = useFolder("docmirror-lake-");
   let folder: string;
   let python: string;
   let packages: string;
@@ -47,7 +48,7 @@ describe("merge.py", { tags: ["long"] }, () => {
     missing = "missing" in installed ? installed.missing : await whyNoJava();
     if ("missing" in installed || missing !== null) return;
     ({ python, packages } = installed);
-    folder = await mkdtemp(join(tmpdir(), "docmirror-lake-"));
+    folder = made.path;
     await writeFile(join(folder, "spark-defaults.conf"), confOf(folder));
     database = await createReportedMirror();
     sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
@@ -56,7 +57,6 @@ describe("merge.py", { tags: ["long"] }, () => {
   afterAll(async () => {
     await sql?.end({ timeout: 5 });
     await database?.dispose();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
   /** An incremental export of a night, and what Postgres answers then. */
@@ -77,20 +77,12 @@ describe("merge.py", { tags: ["long"] }, () => {
   }
 
   function start(args: string[]) {
-    return spawn(python, ["-u", ...args], {
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        ...process.env,
-        ...SHORT_LIVED_JAVA,
-        PYTHONDONTWRITEBYTECODE: "1",
-        PYTHONWARNINGS: "ignore",
-        PYSPARK_PYTHON: python,
-        SPARK_HOME: join(packages, "pyspark"),
-        SPARK_LOCAL_IP: "127.0.0.1",
-        SPARK_CONF_DIR: folder,
-      },
-    });
+    const env = {
+      ...{ ...process.env, ...SHORT_LIVED_JAVA, PYTHONDONTWRITEBYTECODE: "1", PYTHONWARNINGS: "ignore" },
+      ...{ PYSPARK_PYTHON: python, SPARK_HOME: join(packages, "pyspark") },
+      ...{ SPARK_LOCAL_IP: "127.0.0.1", SPARK_CONF_DIR: folder },
+    };
+    return spawn(python, ["-u", ...args], { detached: true, stdio: ["ignore", "pipe", "pipe"], env });
   }
 
   async function run(args: string[]): Promise<{ code: number; out: string; errors: string }> {
@@ -131,23 +123,18 @@ describe("merge.py", { tags: ["long"] }, () => {
     process.kill(-(killed.pid ?? 0), "SIGKILL");
     const answer = await mergeNights(3, 3, 4, 5, 5);
 
-    expect(answer.snapshots.map(({ exported_at }) => exported_at)).toEqual(
-      nights.map(({ facts }) => facts.exported_at),
+    expect(answer.snapshots).toMatchObject(
+      nights.map(({ facts, months }) => ({ exported_at: facts.exported_at, run_id: "1", months })),
     );
-    expect(answer.snapshots.map(({ run_id }) => run_id)).toEqual(nights.map(() => "1"));
-    expect(answer.snapshots.map(({ months }) => months)).toEqual(nights.map(({ months }) => months));
     // All; one; the month of what was deleted and the one where a build moved; that of a build, none for a name; all for the column.
     expect(answer.snapshots.map(({ files }) => files)).toEqual([4, 1, 2, 1, 4]);
-    expect(answer.differences).toEqual({
-      ...{ fact_builds: 0, dim_projects: 0, dim_versions: 0, dim_dates: 0, fact_months: 0, as_of: 0 },
-    });
+    const none = { fact_builds: 0, dim_projects: 0, dim_versions: 0, dim_dates: 0, fact_months: 0, as_of: 0 };
+    expect(answer.differences).toEqual(none);
     expect(answer.columns).toContain("pages");
 
     const absent = await run([MERGE, join(folder, "6"), NAMESPACE]);
     expect(absent.code).toBe(2);
-    expect(absent.errors).toMatch(
-      /merge\.py: .*6\/_docmirror\.json is not there: name the folder of an export$/m,
-    );
+    expect(absent.errors).toMatch(/merge\.py: .*6\/_docmirror\.json is not there: name the folder of/);
     const older = await run([MERGE, join(folder, "4"), NAMESPACE]);
     expect(older.code).toBe(2);
     expect(older.errors).toContain("has an export of");
@@ -162,9 +149,8 @@ describe("merge.py", { tags: ["long"] }, () => {
     for (const { path } of facts.relations.fact_builds?.files ?? []) {
       const quoted = (file: string) => `'${file.replaceAll("'", "''")}'`;
       const file = join(out, path);
-      await connection.run(
-        `copy (select *, 7::integer as pages from read_parquet(${quoted(file)}, hive_partitioning = false)) to ${quoted(`${file}.new`)} (format parquet)`,
-      );
+      const rows = `select *, 7::integer as pages from read_parquet(${quoted(file)}, hive_partitioning = false)`;
+      await connection.run(`copy (${rows}) to ${quoted(`${file}.new`)} (format parquet)`);
       await rename(`${file}.new`, file);
     }
     await writeFile(manifest, JSON.stringify({ ...facts, definition: "with a column more" }));

@@ -1,14 +1,14 @@
 import { execFile, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
 import { EXIT } from "../../src/base/errors.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { createCommand } from "../../src/cli/usage/create-command.ts";
+import { useFolder } from "../support/folder.ts";
 
 const FOLDER = fileURLToPath(new URL("../../deploy/systemd/", import.meta.url));
 const units = readdirSync(FOLDER).map((name) => ({ name, text: readFileSync(join(FOLDER, name), "utf8") }));
@@ -55,15 +55,9 @@ describe.each(services)("$name", ({ text }) => {
 
 it("the worker is started anew when it tells nothing any more, and its helper may tell", () => {
   const worker = services.find(({ name }) => name === "docmirror.service")?.text ?? "";
-  expect(["WatchdogSec", "NotifyAccess", "Restart"].flatMap((key) => valuesOf(worker, key))).toEqual([
-    "120",
-    "all",
-    "on-failure",
-  ]);
-});
-
-it("the worker is started anew for as long as it takes, also while its new password is not in its file yet", () => {
-  const worker = services.find(({ name }) => name === "docmirror.service")?.text ?? "";
+  const told = ["WatchdogSec", "NotifyAccess", "Restart"].flatMap((key) => valuesOf(worker, key));
+  expect(told).toEqual(["120", "all", "on-failure"]);
+  // For as long as it takes, also while its new password is not in its file yet.
   expect(valuesOf(worker, "StartLimitIntervalSec")).toEqual(["0"]);
   expect(valuesOf(worker, "RestartPreventExitStatus")).toEqual(["2 7"]);
 });
@@ -78,21 +72,22 @@ it("each timer has its service, which no schedule starts otherwise", () => {
 
 describe.skipIf(!hasAnalyze)(`systemd-analyze${skipped}`, () => {
   const run = promisify(execFile);
-  const folder = mkdtempSync(join(tmpdir(), "docmirror-units-"));
-  // It wants a program that is there.
-  for (const { name, text } of units)
-    writeFileSync(join(folder, name), text.replaceAll("/usr/bin/node", process.execPath));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = useFolder("docmirror-units-");
+  beforeAll(() => {
+    // It wants a program that is there.
+    for (const { name, text } of units)
+      writeFileSync(folder.at(name), text.replaceAll("/usr/bin/node", process.execPath));
+  });
 
   it("finds nothing wrong in any unit", async () => {
-    const paths = units.map(({ name }) => join(folder, name));
+    const paths = units.map(({ name }) => folder.at(name));
     const { stdout, stderr } = await run("systemd-analyze", ["verify", "--man=no", ...paths]);
     expect(stdout + stderr).toBe("");
   });
 
   it.each(services)("finds $name hardly exposed", async ({ name }) => {
     const flags = ["security", "--offline=true", "--no-pager", `--threshold=${THRESHOLD}`];
-    const { stdout } = await run("systemd-analyze", [...flags, join(folder, name)]);
+    const { stdout } = await run("systemd-analyze", [...flags, folder.at(name)]);
     expect(stdout).toMatch(/Overall exposure level for .*: [01]\.\d OK/);
   });
 });

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll } from "vitest";
 import { fillMirror } from "../../lab/bench/report-world.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
@@ -35,6 +36,20 @@ export async function openReportReader(): Promise<ReportReader> {
       await sql.end({ timeout: 5 });
       await owner.unsafe(`drop owned by ${role}; drop role ${role}`);
       await database.dispose();
+    },
+  };
+}
+
+/** The same for all tests of a file. */
+export function useReportReader(): Pick<ReportReader, "sql"> {
+  let reader: ReportReader;
+  beforeAll(async () => {
+    reader = await openReportReader();
+  });
+  afterAll(() => reader?.[Symbol.asyncDispose]());
+  return {
+    get sql() {
+      return reader.sql;
     },
   };
 }
