@@ -8,17 +8,30 @@ import {
   type MirrorError,
   UnexpectedShapeError,
 } from "../../src/base/errors.ts";
-import type { RetryNotice } from "../../src/client/client-options.ts";
+import type { RetryNotice, ServiceClientOptions } from "../../src/client/client-options.ts";
 import { createServiceClient } from "../../src/client/create-service-client.ts";
 import type { Fetch } from "../../src/mirror/api/fetch.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { wireUser } from "../support/wire-records.ts";
 
-const emptyPage = {
-  meta: { limit: 3, offset: 9, next: null, previous: null, total_count: 9 },
-  objects: [],
-};
+const META = { limit: 3, offset: 9, next: null, previous: null, total_count: 9 };
+const emptyPage = { meta: META, objects: [] };
 const FAULT = { status: 500, headers: { "retry-after": "0" } };
+const ELSEWHERE = { status: 302, headers: { location: "http://other.invalid/api/v1/" } };
+const FAST = { ratePerSecond: 0, retries: 0 };
+
+/** A service that answers as scripted, and a client of it without a pace and retries, unless told otherwise. */
+async function start(script: Script, options: Partial<ServiceClientOptions> = {}) {
+  const server = await startScriptedServer(script);
+  const service = createServiceClient({ baseUrl: server.url, ...FAST, ...options });
+  return {
+    ...{ server, service },
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
 
 describe("createServiceClient", () => {
   it("tries a fault of the service again, after the wait that it asks for, and says so", async () => {
@@ -35,17 +48,15 @@ describe("createServiceClient", () => {
   });
 
   it("gives up after its retries", async () => {
-    await using server = await startScriptedServer([FAULT]);
-    await using service = createServiceClient({ baseUrl: server.url.href, ratePerSecond: 0, retries: 1 });
-    await expect(service.fetchRecord("user", "7")).rejects.toThrow(HttpStatusError);
-    expect(server.requests).toHaveLength(2);
+    await using own = await start([FAULT], { retries: 1 });
+    await expect(own.service.fetchRecord("user", "7")).rejects.toThrow(HttpStatusError);
+    expect(own.server.requests).toHaveLength(2);
   });
 
   it("asks at an even pace", async () => {
-    await using server = await startScriptedServer([{ body: wireUser("7") }]);
-    await using service = createServiceClient({ baseUrl: server.url.href, ratePerSecond: 20 });
+    await using own = await start([{ body: wireUser("7") }], { ratePerSecond: 20 });
     const startedAt = performance.now();
-    await Promise.all([1, 2, 3].map(() => service.fetchRecord("user", "7")));
+    await Promise.all([1, 2, 3].map(() => own.service.fetchRecord("user", "7")));
     // Two steps of 50 ms; a timer may fire a moment early.
     expect(performance.now() - startedAt).toBeGreaterThan(90);
   });
@@ -90,22 +101,18 @@ describe("createServiceClient", () => {
   it("does not follow a redirect away from the service", async () => {
     await using other = await startScriptedServer([{ body: wireUser("7") }]);
     const away = { status: 302, headers: { location: `${other.url.href}api/v1/user/7/` } };
-    await using server = await startScriptedServer([away]);
-    await using service = createServiceClient({ baseUrl: server.url, ratePerSecond: 0 });
-    await expect(service.fetchRecord("user", "7")).rejects.toThrow(/has moved to/);
+    await using own = await start([away]);
+    await expect(own.service.fetchRecord("user", "7")).rejects.toThrow(/has moved to/);
     expect(other.requests).toEqual([]);
   });
 });
 
 describe("a call", () => {
-  const fast = { ratePerSecond: 0, retries: 0 };
-
   it("has its own time limit, and its own number of retries, also more than the client's", async () => {
-    await using server = await startScriptedServer([{ instead: "say nothing" }, FAULT, FAULT, {}]);
-    await using service = createServiceClient({ baseUrl: server.url, ...fast });
-    await expect(service.fetchRoot({ timeoutMs: 100 })).rejects.toThrow("within 100 ms");
-    await expect(service.fetchRecord("user", "7", { retries: 1 })).rejects.toThrow(HttpStatusError);
-    expect(server.requests).toHaveLength(3);
+    await using own = await start([{ instead: "say nothing" }, FAULT, FAULT, {}]);
+    await expect(own.service.fetchRoot({ timeoutMs: 100 })).rejects.toThrow("within 100 ms");
+    await expect(own.service.fetchRecord("user", "7", { retries: 1 })).rejects.toThrow(HttpStatusError);
+    expect(own.server.requests).toHaveLength(3);
   });
 
   it("sends its headers and those of the client, of one name its own, and not to another call", async () => {
@@ -113,15 +120,14 @@ describe("a call", () => {
     const headers = { From: "us", "X-Team": "docs" };
     const baseUrl = new URL(server.url);
     baseUrl.username = "me";
-    await using service = createServiceClient({ baseUrl, ...fast, userAgent: "ours/1.2", headers });
+    await using service = createServiceClient({ baseUrl, ...FAST, userAgent: "ours/1.2", headers });
     await service.fetchRecord("user", "7", { headers: { from: "me", Authorization: "Token abcdef" } });
     await service.fetchRecord("user", "7");
-    expect(server.requests.map((request) => request.headers)).toMatchObject(
-      [
-        { "user-agent": "ours/1.2", from: "me", "x-team": "docs", authorization: "Token abcdef" },
-        { "user-agent": "ours/1.2", from: "us", "x-team": "docs", authorization: /^Basic / },
-      ].map((one) => ({ ...one, authorization: expect.stringMatching(one.authorization) })),
-    );
+    const both = { "user-agent": "ours/1.2", "x-team": "docs" };
+    expect(server.requests.map((request) => request.headers)).toMatchObject([
+      { ...both, from: "me", authorization: "Token abcdef" },
+      { ...both, from: "us", authorization: expect.stringMatching(/^Basic /) },
+    ]);
   });
 
   it.each([
@@ -132,43 +138,41 @@ describe("a call", () => {
     [{ headers: { "Accept-Encoding": "zstd" } }, "headers: Accept-Encoding cannot be set"],
     [{ headers: { authorization: "se\ncret" } }, "headers: the value of authorization is no text"],
   ])("with %j is not made", async (options, message) => {
-    await using server = await startScriptedServer([]);
-    await using service = createServiceClient({ baseUrl: server.url, ...fast });
+    await using own = await start([]);
+    const list = own.service.list("user", options);
     for (const making of [
-      service.fetchRoot(options),
-      service.fetchPage("user", options),
-      service.list("user", options).next(),
+      own.service.fetchRoot(options),
+      own.service.fetchPage("user", options),
+      list.next(),
     ]) {
       const error = await making.then(String, (reason: unknown) => reason);
       expect(error).toBeInstanceOf(ConfigError);
       expect(String(error)).toContain(message);
       expect(String(error)).not.toContain("cret");
     }
-    expect(server.requests).toEqual([]);
+    expect(own.server.requests).toEqual([]);
   });
 
   it("gives status, headers and request id of its reply, as each page does", async () => {
     const headers = { "X-Request-Id": "r-1", "x-served-by": "a" };
     const meta = { limit: 20, offset: 0, next: null, previous: null, total_count: 1 };
-    await using server = await startScriptedServer((_, { pathname }) =>
+    await using own = await start((_, { pathname }) =>
       pathname.endsWith("/user/7/")
         ? { body: wireUser("7"), headers }
         : { body: { meta, objects: [wireUser("7")] }, headers },
     );
-    await using service = createServiceClient({ baseUrl: server.url, ...fast });
-    const { value, reply } = await service.fetchRecord("user", "7").withReply();
+    const { value, reply } = await own.service.fetchRecord("user", "7").withReply();
     expect(value.id).toBe("7");
     const described = { status: 200, requestId: "r-1", headers: { "x-served-by": "a" } };
-    expect(reply).toMatchObject({ ...described, url: `${server.url.href}api/v1/user/7/?format=json` });
-    expect((await service.fetchPage("user")).reply).toMatchObject(described);
-    for await (const page of service.listPages("user")) expect(page.reply).toMatchObject(described);
+    expect(reply).toMatchObject({ ...described, url: `${own.server.url.href}api/v1/user/7/?format=json` });
+    expect((await own.service.fetchPage("user")).reply).toMatchObject(described);
+    for await (const page of own.service.listPages("user")) expect(page.reply).toMatchObject(described);
   });
 
   it("that fails rejects once where its reply was asked for", async () => {
-    await using server = await startScriptedServer([{ status: 400 }]);
-    await using service = createServiceClient({ baseUrl: server.url, ...fast });
+    await using own = await start([{ status: 400 }]);
     // Vitest fails for a rejection that nobody handles.
-    await expect(service.fetchRoot().withReply()).rejects.toThrow(HttpStatusError);
+    await expect(own.service.fetchRoot().withReply()).rejects.toThrow(HttpStatusError);
   });
 
   it.each([
@@ -179,9 +183,8 @@ describe("a call", () => {
     ["what is no record, with success", 200, { a: 1 }, { a: 1 }],
     ["more than is kept", 400, "x".repeat(100_000), "x".repeat(65_536)],
   ])("that is answered with %s has the reply and its body in its error", async (_, status, body, kept) => {
-    await using server = await startScriptedServer([{ status, body, headers: { "x-request-id": "r-2" } }]);
-    await using service = createServiceClient({ baseUrl: server.url, ...fast });
-    const error = await service.searchDocs({ project: "pip", q: "x" }).catch((reason: unknown) => reason);
+    await using own = await start([{ status, body, headers: { "x-request-id": "r-2" } }]);
+    const error = await own.service.searchDocs({ project: "pip", q: "x" }).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ reply: { status, requestId: "r-2" } });
     expect((error as HttpStatusError).body).toEqual(kept);
     // A log and a console print what is enumerable.
@@ -189,10 +192,9 @@ describe("a call", () => {
   });
 
   it("that is answered with its own login shows it nowhere", async () => {
-    await using server = await startScriptedServer(({ headers }) => ({ status: 400, body: headers }));
-    await using service = createServiceClient({ baseUrl: server.url, ...fast });
+    await using own = await start(({ headers }) => ({ status: 400, body: headers }));
     const headers = { authorization: "Token abcdef" };
-    const error = await service.fetchRoot({ headers }).catch((reason: HttpStatusError) => reason);
+    const error = await own.service.fetchRoot({ headers }).catch((reason: HttpStatusError) => reason);
     expect(error).toMatchObject({ status: 400, body: { authorization: "***" } });
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("abcdef");
   });
@@ -212,39 +214,34 @@ describe("toArray", () => {
     [4, 4, 2],
     [100, 9, 4],
   ])("with %i at most gives %i records in %i requests", async (max, count, requests) => {
-    await using server = await startScriptedServer(users);
-    await using service = createServiceClient({ baseUrl: server.url, ratePerSecond: 0 });
-    const found = await service.list("user", { pageSize: 3 }).toArray({ max });
+    await using own = await start(users);
+    const found = await own.service.list("user", { pageSize: 3 }).toArray({ max });
     expect(found.map(({ id }) => id)).toEqual(Array.from({ length: count }, (_, at) => String(at)));
-    expect(server.requests).toHaveLength(requests);
+    expect(own.server.requests).toHaveLength(requests);
   });
 
   it("asks for nothing without a bound", async () => {
-    await using server = await startScriptedServer([]);
-    await using service = createServiceClient({ baseUrl: server.url });
-    const unbound = service.list("user") as unknown as { toArray(): Promise<unknown> };
+    await using own = await start([]);
+    const unbound = own.service.list("user") as unknown as { toArray(): Promise<unknown> };
     await expect(unbound.toArray()).rejects.toThrow(ConfigError);
-    expect(server.requests).toEqual([]);
+    expect(own.server.requests).toEqual([]);
   });
 });
 
 describe("filters", () => {
   it("that are none are refused for programs without types, and go unchecked where it is said", async () => {
-    await using server = await startScriptedServer([{ body: emptyPage }]);
-    await using service = createServiceClient({ baseUrl: server.url, ratePerSecond: 0 });
+    await using own = await start([{ body: emptyPage }]);
     const wrong = { project_slug: "pip" } as object;
-    const error = await service.fetchPage("build", { filters: wrong }).catch((reason: unknown) => reason);
+    const error = await own.service.fetchPage("build", { filters: wrong }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(ConfigError);
     expect(error).toMatchObject({
       message: "a build has no documented filter project_slug",
       hint: "it has project, state, type, project__slug; others go into otherFilters, unchecked",
     });
-    expect(server.requests).toEqual([]);
-    await service.fetchPage("build", {
-      filters: { state: "finished" },
-      otherFilters: wrong as { a?: string },
-    });
-    expect(server.requests[0]?.path).toBe("/api/v1/build/?state=finished&project_slug=pip&format=json");
+    expect(own.server.requests).toEqual([]);
+    const otherFilters = wrong as { a?: string };
+    await own.service.fetchPage("build", { filters: { state: "finished" }, otherFilters });
+    expect(own.server.requests[0]?.path).toBe("/api/v1/build/?state=finished&project_slug=pip&format=json");
   });
 });
 
@@ -259,12 +256,7 @@ describe("fetch", () => {
       asked.push(url);
       return globalThis.fetch(url, init);
     };
-    await using service = createServiceClient({
-      baseUrl: server.url,
-      ratePerSecond: 0,
-      fetch,
-      userAgent: "ours",
-    });
+    await using service = createServiceClient({ baseUrl: server.url, ...FAST, fetch, userAgent: "ours" });
     const { value, reply } = await service.fetchRecord("user", "7").withReply();
     expect([value.id, reply.status]).toEqual(["7", 200]);
     expect(asked).toEqual([7, 8].map((id) => `${server.url.href}api/v1/user/${id}/?format=json`));
@@ -275,11 +267,7 @@ describe("fetch", () => {
     ["no answer", { instead: "say nothing" }, /not answered within 200 ms/],
     ["a connection that ends", { instead: "hang up" }, /got no answer: (?!fetch failed)/],
     ["a long body", { body: "x".repeat(2000), chunked: true }, /longer than 1000 bytes/],
-    [
-      "a redirect elsewhere",
-      { status: 302, headers: { location: "http://other.invalid/api/v1/" } },
-      /has moved to/,
-    ],
+    ["a redirect elsewhere", ELSEWHERE, /has moved to/],
   ] as const)("that brings %s leads to the same error as without it", async (_, script, message) => {
     await using server = await startScriptedServer([script]);
     const limits = { ratePerSecond: 0, retries: 0, maxBodyBytes: 1000 };
@@ -306,12 +294,7 @@ describe("a message", () => {
     ["a page of HTML", { body: "<h1>" }, "", /baseUrl/],
     ["a long body", { body: "x".repeat(2000) }, "", /raise maxBodyBytes or lower pageSize/],
     ["no answer", { instead: "hang up" }, "", /baseUrl/],
-    [
-      "another place",
-      { status: 302, headers: { location: "http://other.invalid/api/v1/" } },
-      "",
-      /set baseUrl/,
-    ],
+    ["another place", ELSEWHERE, "", /set baseUrl/],
     ["a wrong scheme", { status: 400, body: "The plain HTTP request was sent to HTTPS port" }, "", /baseUrl/],
   ] as const)("about %s names options, and no setting of the command", async (_, script, username, named) => {
     await using server = await startScriptedServer([script]);
@@ -328,12 +311,11 @@ describe("a message", () => {
 
   it("of the requests names no setting by itself", () => {
     const folder = new URL("../../src/mirror/api/", import.meta.url);
-    const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
-      name.endsWith(".ts"),
+    const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+      /\.ts$/.test(name),
     );
-    expect(sources.length).toBeGreaterThan(10);
-    expect(
-      sources.filter((name) => readFileSync(new URL(name, folder), "utf8").includes("DOCMIRROR_")),
-    ).toEqual([]);
+    expect(names.length).toBeGreaterThan(10);
+    const textOf = (name: string) => readFileSync(new URL(name, folder), "utf8");
+    expect(names.filter((name) => textOf(name).includes("DOCMIRROR_"))).toEqual([]);
   });
 });

@@ -1,12 +1,11 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startSimulation } from "../../src/simulate/service.ts";
-import { createWorld } from "../../src/simulate/world.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { useFolder } from "../support/folder.ts";
+import { startService, TINY } from "../support/service.ts";
 
 const run = promisify(execFile);
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -17,9 +16,11 @@ const TYPES = here("../../node_modules/@types");
 const LOADED = ["p-queue", "undici"];
 
 /** A program's folder with the package in its node_modules, built as the package is. */
-const folder = mkdtempSync(join(tmpdir(), "docmirror-package-"));
+const made = useFolder("docmirror-package-");
+let folder: string;
 
 beforeAll(async () => {
+  folder = made.path;
   const installed = join(folder, "node_modules", "docmirror");
   mkdirSync(join(installed, "node_modules"), { recursive: true });
   cpSync(here("../../package.json"), join(installed, "package.json"));
@@ -33,8 +34,6 @@ beforeAll(async () => {
   await run(TSC, ["-p", folder]);
   writeFileSync(join(folder, "package.json"), '{"type":"module"}');
 });
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs a program of that folder; gives what it printed. */
 async function runProgram(source: string, ...args: string[]): Promise<string> {
@@ -53,27 +52,17 @@ async function checkTypes(source: string, options: readonly string[], tsc = TSC)
   );
 }
 
-/** The blocks of code in the page that explains the client. */
-const exampleOf = (language: string) =>
-  new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(
-    readFileSync(here("../../docs/client.md"), "utf8"),
-  )?.[1] ?? "";
-
 describe("docmirror/client", () => {
   it("runs the example of docs/client.md without a database, and ends by itself", {
     tags: ["long"],
   }, async () => {
-    const world = createWorld({ users: 3, projects: 3, versions: 6, files: 5, builds: 30 });
-    const simulation = await startSimulation({ world });
-    try {
-      const example = exampleOf("js").replace("https://docs.example.org", simulation.url);
-      expect(example).toContain(simulation.url);
-      const lines = (await runProgram(example)).trimEnd().split("\n");
-      expect(lines.length).toBeGreaterThan(3);
-      expect(lines[0]).toBe("build, file, project, user, version");
-    } finally {
-      await simulation.close();
-    }
+    await using simulation = await startService(TINY);
+    const [, js = ""] = /```js\n([\s\S]*?)```/.exec(readFileSync(here("../../docs/client.md"), "utf8")) ?? [];
+    const example = js.replace("https://docs.example.org", simulation.url);
+    expect(example).toContain(simulation.url);
+    const lines = (await runProgram(example)).trimEnd().split("\n");
+    expect(lines.length).toBeGreaterThan(3);
+    expect(lines[0]).toBe("build, file, project, user, version");
   });
 
   it("loads a queue and HTTP alone: no cron lines, no Postgres, no log, no command line", async () => {

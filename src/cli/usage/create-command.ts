@@ -89,12 +89,14 @@ export function usageError(error: unknown, commandName: string | undefined): unk
   if (error.exitCode === 0) return undefined;
   const [complaint = "", near = ""] = plain(error.message.replace(/^error: /, "")).split("\n");
   // Commander writes "(Did you mean --rate?)" on a line of its own.
+  if (complaint === "unknown command 'search'")
+    return new ConfigError(complaint, {
+      cause: error,
+      hint: "`docmirror get --search` searches: see `docmirror get --help`",
+    });
   const suggestion = /^\(Did you mean (.*)\?\)$/.exec(near)?.[1];
   const message = suggestion === undefined ? complaint : `${complaint}; did you mean ${suggestion}?`;
-  const hint =
-    complaint === "unknown command 'search'"
-      ? "`docmirror get --search` searches: see `docmirror get --help`"
-      : `see \`docmirror ${commandName === undefined ? "" : `${commandName} `}--help\``;
+  const hint = `see \`docmirror ${commandName === undefined ? "" : `${commandName} `}--help\``;
   return new ConfigError(message, { cause: error, hint });
 }
 
