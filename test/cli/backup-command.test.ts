@@ -6,7 +6,7 @@ import { createReportedMirror } from "../support/reported-mirror.ts";
 import { useDatabase } from "../support/use-database.ts";
 
 const folder = useFolder("docmirror-backup-command-");
-const database = useDatabase(createReportedMirror, 2);
+const database = useDatabase(createReportedMirror);
 const { sql } = database;
 const env = () => ({ DATABASE_URL: database.url });
 const backUp = (...args: string[]) => runCli(["backup", ...args], { env: env() });
@@ -42,8 +42,7 @@ describe("docmirror backup", () => {
     await sql.begin(async (tx) => {
       await tx`lock table mirror.builds in access exclusive mode`;
       await using running = startCli(["backup", file], { env: env() });
-      const waits = () =>
-        sql`select from pg_locks where not granted and relation = 'mirror.builds'::regclass`;
+      const waits = () => tx`select from pg_locks where not granted and relation = 'mirror.builds'::regclass`;
       await expect.poll(async () => (await waits()).length).toBe(1);
       expect(await running.stop("SIGINT")).toMatchObject({ code: 130, stdout: "" });
     });

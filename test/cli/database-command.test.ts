@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
-import { inDatabase } from "../support/database.ts";
+import { withTestSql } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 
 describe("database", () => {
@@ -19,7 +19,7 @@ describe("database", () => {
     expect(cli.stdout() + cli.stderr()).not.toContain(password);
     const full = new URL(url);
     full.password = password;
-    const rows = await inDatabase(full.href, (sql) => sql`select 1 as one`);
+    const rows = await withTestSql(full.href, (sql) => sql`select 1 as one`);
     expect(rows[0]).toEqual({ one: 1 });
     await cli.stop();
   });
@@ -33,7 +33,7 @@ describe("database", () => {
         showsSecret: true,
       });
       const [url] = await cli.waitFor("stdout", /^postgres(?:ql)?:\/\/\S+(?=\n)/);
-      const rows = await inDatabase(url, (sql) => sql`select 1 as one`);
+      const rows = await withTestSql(url, (sql) => sql`select 1 as one`);
       expect(rows[0]).toEqual({ one: 1 });
       expect(await cli.stop()).toMatchObject({ code: 143, stdout: `${url}\n` });
       expect(new URL(url).password).toBe(PLANTED_SECRET);

@@ -7,7 +7,7 @@ import { columnsOf, type Relation } from "../../src/report/dictionary.ts";
 import { exportReport } from "../../src/report/export/export-report.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { runCli } from "../support/cli.ts";
-import { inDatabase } from "../support/database.ts";
+import { withTestSql } from "../support/database.ts";
 import { useFolder } from "../support/folder.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { useDatabase } from "../support/use-database.ts";
@@ -162,8 +162,9 @@ describe("export", () => {
     const stop = new AbortController();
     await exportReport({ sql, folder: out, format: "csv", signal: stop.signal });
     const before = await tree(parent.path);
-    await inDatabase(database.url, async (holder) => {
-      await holder.begin(async (tx) => {
+    // A connection beside that of the export.
+    await withTestSql(database.url, (holder) =>
+      holder.begin(async (tx) => {
         await tx`lock table rollup.builds in access exclusive mode`;
         const exporting = exportReport({ sql, folder: out, format: "parquet", signal: stop.signal });
         const outcome = exporting.catch((error: unknown) => error);
@@ -174,8 +175,8 @@ describe("export", () => {
         expect(drafts).toHaveLength(1);
         stop.abort(new Error("stop it"));
         expect(await outcome).toBe(stop.signal.reason);
-      });
-    });
+      }),
+    );
     expect(await tree(parent.path)).toEqual(before);
   });
 

@@ -5,7 +5,7 @@ import { RELATIONS } from "../../src/report/dictionary.ts";
 import { planReaderGrant } from "../../src/report/grant-reader.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { runCli } from "../support/cli.ts";
-import { inDatabase } from "../support/database.ts";
+import { withTestSql } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { useDatabase } from "../support/use-database.ts";
@@ -48,7 +48,7 @@ function urlAs(role: string): string {
 
 /** Which of the statements the role may run. */
 async function allowed(role: string, statements: readonly string[]): Promise<string[]> {
-  return inDatabase(urlAs(role), async (reader) => {
+  return withTestSql(urlAs(role), async (reader) => {
     const outcomes: string[] = [];
     for (const statement of statements) {
       const error = await reader.unsafe(statement).then(
@@ -244,27 +244,25 @@ describe("grant-reader", () => {
         await tool.end({ timeout: 5 });
       }
     };
-    await inDatabase(far.url, async (owner) => {
-      const name = new URL(far.url).pathname.slice(1);
-      await owner.unsafe(`alter database ${name} set timezone = 'America/Chicago'`);
-      await owner`update mirror.builds set date = date - interval '8 hours' where id = '10'`;
-      await refreshReport(far.url, REPORT_SETTINGS);
-      for (const isThere of [false, true]) {
-        const role = roleName();
-        if (isThere) {
-          const quoted = await createRole(role, "login");
-          await owner.unsafe(`grant usage on schema report to ${quoted}; grant select on report.fact_builds to ${quoted};
-            alter role ${quoted} password '${password}'`);
-          expect(await days(role, far.url)).toEqual({ builds: 203, elsewhere: 1 });
-        }
-        const granted = await runCli(["grant-reader", role], { env: { DATABASE_URL: far.url } });
-        expect(granted).toMatchObject({ code: 0 });
-        await owner.unsafe(`alter role "${role.replaceAll('"', '""')}" password '${password}'`);
-        expect(await days(role, far.url)).toEqual({ builds: 203, elsewhere: 0 });
-        // The zone is set already. A grant without it can be repeated by owners who may not change the role.
-        expect((await planReaderGrant(owner, role)).statements.join()).not.toContain("timezone");
+    const name = new URL(far.url).pathname.slice(1);
+    await far.sql.unsafe(`alter database ${name} set timezone = 'America/Chicago'`);
+    await far.sql`update mirror.builds set date = date - interval '8 hours' where id = '10'`;
+    await refreshReport(far.url, REPORT_SETTINGS);
+    for (const isThere of [false, true]) {
+      const role = roleName();
+      if (isThere) {
+        const quoted = await createRole(role, "login");
+        await far.sql.unsafe(`grant usage on schema report to ${quoted}; grant select on report.fact_builds to ${quoted};
+          alter role ${quoted} password '${password}'`);
+        expect(await days(role, far.url)).toEqual({ builds: 203, elsewhere: 1 });
       }
-    });
+      const granted = await runCli(["grant-reader", role], { env: { DATABASE_URL: far.url } });
+      expect(granted).toMatchObject({ code: 0 });
+      await far.sql.unsafe(`alter role "${role.replaceAll('"', '""')}" password '${password}'`);
+      expect(await days(role, far.url)).toEqual({ builds: 203, elsewhere: 0 });
+      // The zone is set already. A grant without it can be repeated by owners who may not change the role.
+      expect((await planReaderGrant(far.sql, role)).statements.join()).not.toContain("timezone");
+    }
   });
 
   it("sets the zone in this database where the role has another one there", async () => {

@@ -5,7 +5,7 @@ import { runText } from "../../src/store/connection/run-statement.ts";
 import { withTransaction } from "../../src/store/connection/transaction.ts";
 import { readMigrations, recordApplied } from "../../src/store/migrate/migration-ledger.ts";
 import { runCli } from "../support/cli.ts";
-import { createTestDatabase, inDatabase } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 
 describe("migrate", () => {
@@ -33,38 +33,34 @@ describe("migrate", () => {
 
   it("fills the reports of a mirror that is older than they are", async () => {
     await using database = await createTestDatabase({ migrated: false });
-    await inDatabase(database.url, async (sql) => {
-      const known = readMigrations();
-      await withTransaction(sql, async (tx) => {
-        for (const statement of known.flatMap(({ statements }) => statements)) await runText(tx, statement);
-        await recordApplied(tx, known);
-      });
-      await fillMirror(sql, 1000, 10);
-      const { code, stderr } = await runCli(["migrate"], { env: { DATABASE_URL: database.url } });
-      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-      const counts = await sql`select sum(builds)::int as builds from report.success_rate_by_type`;
-      expect(counts).toEqual([{ builds: 1000 }]);
-      expect(await sql`select from report.data_dictionary where description is null`).toHaveLength(0);
+    const known = readMigrations();
+    await withTransaction(database.sql, async (tx) => {
+      for (const statement of known.flatMap(({ statements }) => statements)) await runText(tx, statement);
+      await recordApplied(tx, known);
     });
+    await fillMirror(database.sql, 1000, 10);
+    const { code, stderr } = await runCli(["migrate"], { env: { DATABASE_URL: database.url } });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const counts = await database.sql`select sum(builds)::int as builds from report.success_rate_by_type`;
+    expect(counts).toEqual([{ builds: 1000 }]);
+    expect(await database.sql`select from report.data_dictionary where description is null`).toHaveLength(0);
   });
 
   it("says which rights a role lacks", async () => {
     await using database = await createTestDatabase();
     const role = `docmirror_test_${randomBytes(6).toString("hex")}`;
-    await inDatabase(database.url, async (sql) => {
-      await sql.unsafe(`create role ${role} login password 'secret'`);
-      const url = Object.assign(new URL(database.url), { username: role, password: "secret" });
-      const env = { DATABASE_URL: url.href };
-      try {
-        for (const flags of [["--status"], ["--dry-run"], []]) {
-          const { code, stdout, stderr } = await runCli(["migrate", ...flags], { env });
-          expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-          expect(stderr).toMatch(/permission denied .*\(42501\)\n {2}grant the role the missing rights/);
-        }
-      } finally {
-        await sql.unsafe(`drop role ${role}`);
+    await database.sql.unsafe(`create role ${role} login password 'secret'`);
+    const url = Object.assign(new URL(database.url), { username: role, password: "secret" });
+    const env = { DATABASE_URL: url.href };
+    try {
+      for (const flags of [["--status"], ["--dry-run"], []]) {
+        const { code, stdout, stderr } = await runCli(["migrate", ...flags], { env });
+        expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+        expect(stderr).toMatch(/permission denied .*\(42501\)\n {2}grant the role the missing rights/);
       }
-    });
+    } finally {
+      await database.sql.unsafe(`drop role ${role}`);
+    }
   });
 
   it("says what to do about a database that nobody serves, without its password", async () => {

@@ -5,7 +5,7 @@ import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { arrangeBuilds } from "../support/arranged-builds.ts";
 import { runCli, startCli } from "../support/cli.ts";
-import { createTestDatabase, inDatabase } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { assertNoSecret, PLANTED_SECRET } from "../support/planted-secret.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { startService, TINY } from "../support/service.ts";
@@ -90,12 +90,10 @@ describe("notify", () => {
       code: 0,
       stdout: expect.stringMatching(/^0 waiting, .*\nnothing is noted or/),
     });
-    await inDatabase(database.url, async (sql) => {
-      await sql`
-        insert into sync.notices (subject, type, data, noted_at, tries, given_up_at, error) values
-          ('run/1', 'run.ended', '{"summary": "The full sync (run 1) failed"}', '2026-01-02Z', 9, '2026-01-03Z', 'no answer within 15 s'),
-          ('run/2', 'run.ended', '{"summary": "The full sync (run 2) failed"}', now(), 0, null, null)`;
-    });
+    await database.sql`
+      insert into sync.notices (subject, type, data, noted_at, tries, given_up_at, error) values
+        ('run/1', 'run.ended', '{"summary": "The full sync (run 1) failed"}', '2026-01-02Z', 9, '2026-01-03Z', 'no answer within 15 s'),
+        ('run/2', 'run.ended', '{"summary": "The full sync (run 2) failed"}', now(), 0, null, null)`;
     const list = await runCli(["notify"], { env });
     expect(list.code).toBe(0);
     expect(list.stdout).toMatch(/^state +noted +tries +next try or end +notice +error$/m);
@@ -139,12 +137,10 @@ describe("sync", () => {
     expect(alone.stderr).toContain("could not deliver a notice; it is tried again");
     // Without the setting nothing is noted.
     expect((await runCli(args, { env })).code).toBe(5);
-    await inDatabase(database.url, async (sql) => {
-      expect(await sql`select subject, tries from sync.notices order by id`).toEqual([
-        { subject: "run/2", tries: 1 },
-        { subject: "run/3", tries: 1 },
-      ]);
-    });
+    expect(await database.sql`select subject, tries from sync.notices order by id`).toEqual([
+      { subject: "run/2", tries: 1 },
+      { subject: "run/3", tries: 1 },
+    ]);
     for (const { stdout, stderr } of [failed, alone]) assertNoSecret("the command", stdout + stderr);
   });
 });
@@ -157,14 +153,12 @@ describe("watch --once", () => {
     const env = { DATABASE_URL: database.url, ...webhookEnv(receiver) };
     // It has nothing to watch yet, which is no trouble.
     expect((await runCli(args, { env })).code).toBe(3);
-    await inDatabase(database.url, async (sql) => {
-      await sql`
-        insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
-        values ('full', 'succeeded', now(), now(), now(), 1, 'test')`;
-      await sql`
-        insert into sync.walks (run_id, resource, walk, started_at, finished_at)
-        values (2, 'build', 'whole', now(), now())`;
-    });
+    await database.sql`
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+      values ('full', 'succeeded', now(), now(), now(), 1, 'test')`;
+    await database.sql`
+      insert into sync.walks (run_id, resource, walk, started_at, finished_at)
+      values (2, 'build', 'whole', now(), now())`;
     expect((await runCli(args, { env })).code).toBe(5);
     expect((await runCli(args, { env })).code).toBe(5);
     expect(receiver.notices).toMatchObject([
@@ -219,7 +213,7 @@ describe("worker", () => {
     receiver.respond = (_notice, _response, place) => (place === 0 ? 500 : 204);
     const broken = addBuild(false);
     await cli.waitFor("stderr", /could not deliver a notice/);
-    await inDatabase(database.url, (sql) => sql`update sync.notices set next_try_at = now()`);
+    await database.sql`update sync.notices set next_try_at = now()`;
     await receiver.arrived(2);
     addBuild(false);
     const fixed = addBuild(true);

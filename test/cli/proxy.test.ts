@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HAS_OPENSSL, makeCertificate } from "../support/certificate.ts";
 import { runCli } from "../support/cli.ts";
-import { createTestDatabase, inDatabase } from "../support/database.ts";
+import { createTestDatabase, withTestSql } from "../support/database.ts";
 import { useFolder } from "../support/folder.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { startProxy } from "../support/proxy.ts";
@@ -32,7 +32,7 @@ const run = (args: string[], env: Record<string, string>) =>
   runCli(args, { env: { DOCMIRROR_RATE: "0", ...env } });
 
 async function countBuilds(url: string) {
-  return inDatabase(url, async (sql) => {
+  return withTestSql(url, async (sql) => {
     const [row] = await sql<{ builds: number }[]>`select count(*)::int as builds from mirror.builds`;
     return row?.builds;
   });

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
-import { createTestDatabase, inDatabase } from "../support/database.ts";
+import { createTestDatabase, withTestSql } from "../support/database.ts";
 import { useFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { fingerprintTables } from "../support/mirror-rows.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
 const emptyDatabase = () => createTestDatabase({ migrated: false });
 const restore = (url: string, from = file, ...args: string[]) =>
   runCli(["restore", from, ...args], { env: { DATABASE_URL: url } });
-const read = <T>(url: string, fn: (sql: Sql) => Promise<T>) => inDatabase(url, fn);
+const read = <T>(url: string, fn: (sql: Sql) => Promise<T>) => withTestSql(url, fn);
 
 /** Each row of the backup is in a database, but for when its reports were looked at. */
 async function expectRestored(url: string): Promise<void> {

@@ -6,7 +6,7 @@ import { describe, expect, inject, it } from "vitest";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { replaceDatabase } from "../../src/store/connection/connect.ts";
 import { runCli, startCli } from "../support/cli.ts";
-import { createTestDatabase, inDatabase } from "../support/database.ts";
+import { createTestDatabase, withTestSql } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 import { seedPages } from "../support/served-pages.ts";
 
@@ -20,11 +20,9 @@ describe("serve", () => {
   }, async () => {
     await using database = await createTestDatabase();
     await seedPages(database.url);
-    await inDatabase(database.url, async (sql) => {
-      await sql`update mirror.builds set state = 'finished', success = true, record_hash = 'x' where id = '2000'`;
-      await sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
-        values ('watch', 'succeeded', now(), now(), now(), 1, 'killed before its refresh')`;
-    });
+    await database.sql`update mirror.builds set state = 'finished', success = true, record_hash = 'x' where id = '2000'`;
+    await database.sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+      values ('watch', 'succeeded', now(), now(), now(), 1, 'killed before its refresh')`;
     await using cli = startCli([...ANY_PORT, "--database-url", database.url]);
     const [url] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
     await cli.waitFor("stderr", /the figures are up to date/);
@@ -42,13 +40,11 @@ describe("serve", () => {
     await seedPages(database.url);
     const role = `docmirror_test_serve_${randomBytes(4).toString("hex")}`;
     const password = PLANTED_SECRET;
-    await inDatabase(database.url, async (sql) => {
-      await grantReader(sql, await planReaderGrant(sql, role, { withInterface: true }));
-      await sql.unsafe(`alter role ${role} password '${password}'`);
-      // A run that was killed before its refresh, which this role may not do.
-      await sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
-        values ('watch', 'succeeded', now(), now(), now(), 1, 'killed before its refresh')`;
-    });
+    await grantReader(database.sql, await planReaderGrant(database.sql, role, { withInterface: true }));
+    await database.sql.unsafe(`alter role ${role} password '${password}'`);
+    // A run that was killed before its refresh, which this role may not do.
+    await database.sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+      values ('watch', 'succeeded', now(), now(), now(), 1, 'killed before its refresh')`;
     try {
       const url = Object.assign(new URL(database.url), { username: role, password });
       await using cli = startCli([...ANY_PORT, "--database-url", url.href]);
@@ -76,7 +72,7 @@ describe("serve", () => {
       expect(code).toBe(143);
       expect(stderr).not.toMatch(/error|could not/i);
 
-      const refusals = await inDatabase(url.href, async (sql) => {
+      const refusals = await withTestSql(url.href, async (sql) => {
         const codeOf = (statement: string) =>
           sql.unsafe(statement).then(
             () => "done",
@@ -89,7 +85,7 @@ describe("serve", () => {
       });
       expect(refusals).toEqual(["25006", "42501", "42501"]);
     } finally {
-      await inDatabase(database.url, (sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`));
+      await database.sql.unsafe(`drop owned by ${role}; drop role ${role}`);
     }
   });
 

@@ -7,7 +7,7 @@ import { replaceDatabase } from "../../src/store/connection/connect.ts";
 import { startRun } from "../../src/store/ledger/run-ledger.ts";
 import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { type CliOptions, runCli, startCli } from "../support/cli.ts";
-import { createTestDatabase, inDatabase } from "../support/database.ts";
+import { createTestDatabase, withTestSql } from "../support/database.ts";
 import { forgetService } from "../support/mirror-rows.ts";
 import { createGate, startService, useService } from "../support/service.ts";
 import { syncOnce } from "../support/sync.ts";
@@ -48,7 +48,7 @@ const on = (databaseUrl: string, options: CliOptions = {}): CliOptions => ({
 });
 
 function runsOf(url: string) {
-  return inDatabase(url, (sql) => {
+  return withTestSql(url, (sql) => {
     return sql<{ kind: string; status: string }[]>`select kind, status from sync.runs order by id`;
   });
 }
@@ -67,10 +67,8 @@ describe("watch --once", () => {
     const summary = JSON.parse(stdout) as RunSummary;
     expect(summary).toMatchObject({ run_id: 3, kind: "watch", status: "succeeded", transitions: 0 });
     expect(Object.keys(summary.resources)).toEqual(["build"]);
-    const rows = await inDatabase(
-      database.url,
-      (sql) => sql`select 1 from mirror.build_transitions where build_id = any (${ids}::text[])`,
-    );
+    const rows =
+      await database.sql`select 1 from mirror.build_transitions where build_id = any (${ids}::text[])`;
     expect(rows).toHaveLength(3);
   });
 
@@ -84,7 +82,7 @@ describe("watch --once", () => {
   it("gives way to a sync at once and exits 10", async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
     const lock = await acquireRunLock(database.url);
-    await inDatabase(database.url, (sql) => startRun(sql, "full", "2024-05-15T01:00:00Z"));
+    await withTestSql(database.url, (sql) => startRun(sql, "full", "2024-05-15T01:00:00Z"));
     const { code, stdout, stderr } = await runCli(watchArgs("--once"), on(database.url));
     await lock.release();
     expect([code, stdout]).toEqual([10, ""]);
@@ -93,7 +91,7 @@ describe("watch --once", () => {
 
   it("tells what kept it from looking, each by its exit code", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
-    await inDatabase(database.url, forgetService);
+    await withTestSql(database.url, forgetService);
     const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
     const [noUpstream, noService, noDatabase, noCron, down] = await Promise.all([
       runCli(["watch", "--once"]),
@@ -119,11 +117,9 @@ describe("watch", () => {
     const sentAt = performance.now();
     expect(await cli.stop()).toMatchObject({ code: 143, stdout: "" });
     expect(performance.now() - sentAt).toBeLessThan(10_000);
-    const [seen] = await inDatabase(
-      database.url,
-      (sql) =>
-        sql<{ rule: string }[]>`select rule from mirror.build_transitions where build_id = ${id ?? ""}`,
-    );
+    const [seen] = await database.sql<
+      { rule: string }[]
+    >`select rule from mirror.build_transitions where build_id = ${id ?? ""}`;
     expect(seen?.rule).toBe("date");
     const rounds = (await runsOf(database.url)).filter(({ kind }) => kind === "watch");
     for (const { status } of rounds) expect(status).toMatch(/^(succeeded|interrupted)$/);
@@ -131,7 +127,7 @@ describe("watch", () => {
 
   it("ends within ten seconds of a signal though the service never answers", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
-    await inDatabase(database.url, forgetService);
+    await withTestSql(database.url, forgetService);
     const { reached, intercept } = createGate("/");
     await using silent = await startService(world, { intercept });
     await using cli = startCli([...watchArgs(), "--base-url", silent.url], on(database.url));

@@ -11,7 +11,7 @@ import { RELATIONS } from "../../src/report/dictionary.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
-import { inDatabase } from "../support/database.ts";
+import { withTestSql } from "../support/database.ts";
 import { useFolder } from "../support/folder.ts";
 import { installPackages } from "../support/python-packages.ts";
 import { openReportReader, type ReportReader } from "../support/report-reader.ts";
@@ -101,7 +101,7 @@ describe("the package of dbt on Postgres", { tags: ["long"], timeout: RUN_MS }, 
 
   it("finds a key that stands twice, and a reference to nothing", async () => {
     // A view that a stranger changed.
-    await inDatabase(reader.databaseUrl, (sql) =>
+    await withTestSql(reader.databaseUrl, (sql) =>
       sql.unsafe(`
       alter view report.success_rate_daily_by_project rename to activity_before;
       create view report.success_rate_daily_by_project as

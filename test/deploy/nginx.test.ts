@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { startCli } from "../support/cli.ts";
-import { createTestDatabase, inDatabase } from "../support/database.ts";
+import { createTestDatabase } from "../support/database.ts";
 import { createFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { seedPages } from "../support/served-pages.ts";
@@ -103,9 +103,7 @@ describe("the sample for nginx", () => {
     expect(await state(LIST, { host: "evil.example" })).not.toMatch(/HIT/);
 
     // A change is seen when the seconds are over, and an old reply never after the new one.
-    await inDatabase(database.url, (sql) =>
-      sql.unsafe("update mirror.projects set name = 'renamed' where id = '1'"),
-    );
+    await database.sql.unsafe("update mirror.projects set name = 'renamed' where id = '1'");
     const isNew = async () => (await get(cache.url + LIST)).body.includes("renamed");
     await expect.poll(isNew).toBe(true);
     expect(await isNew()).toBe(true);

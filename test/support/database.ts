@@ -57,8 +57,6 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   };
 }
 
-export const inDatabase = withTestSql;
-
 /** How many sessions wait for an advisory lock of this database. Other tests wait for locks in databases of their own. */
 export async function countAdvisoryWaits(sql: Sql): Promise<number> {
   const [row] = await sql<{ waiting: number }[]>`

@@ -1,6 +1,7 @@
 import { access, chmod, constants, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { ConfigError, EXIT, messageOf, StoppedError } from "../../base/errors.ts";
+import { counted, grouped } from "../../base/text.ts";
 import type { ContentSummary, RunSummary, WalkSummary } from "../../mirror/lists/summary.ts";
 import { exitCodeOfRun, type RunResult } from "../../mirror/run/close-run.ts";
 import { notify } from "../../notify/notify.ts";
@@ -14,7 +15,6 @@ import { prepareDatabase } from "../../store/migrate/prepare.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { breakLines, type Output } from "../output/output.ts";
-import { counted, grouped } from "../../base/text.ts";
 
 const NOTICES_WITHIN_MS = 30_000;
 /** A try that has begun may last 15 s. */

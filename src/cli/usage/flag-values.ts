@@ -3,7 +3,7 @@ import { didYouMean, nearestNames } from "../../base/config/nearest-names.ts";
 import { type Parse, whole } from "../../base/config/setting.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { parseTime, resolveSpan } from "../../report/time-bounds.ts";
-import { RESOURCES, type Resource, isResource } from "../../resources/resources.ts";
+import { isResource, RESOURCES, type Resource } from "../../resources/resources.ts";
 
 /** Makes commander read the value of a flag that is not a setting as that of a setting is read. */
 export function parsedBy<T>(parse: Parse<T>): (text: string) => T {

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { describeDatabase } from "../../../src/store/connection/connect.ts";
 import { type CommandLine, runCli } from "../../support/cli.ts";
-import { createTestDatabase, inDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { useFolder } from "../../support/folder.ts";
 import { startService } from "../../support/service.ts";
 
@@ -66,7 +66,7 @@ describe("a database without our schema", () => {
     expect(stderr).toContain(
       `docmirror: There is no mirror in ${`the database ${describeDatabase(database.url)}`} yet; \`docmirror sync\` makes one\n`,
     );
-    const schemas = await inDatabase(database.url, (sql) => {
+    const schemas = await withTestSql(database.url, (sql) => {
       return sql`select nspname from pg_namespace where nspname in ('mirror', 'sync', 'report', 'drizzle')`;
     });
     expect(schemas).toEqual([]);
@@ -82,7 +82,7 @@ describe("a mirror with an older schema", () => {
   ])("is older to %s, which exits 7 and leaves it", async (...args) => {
     await using database = await createTestDatabase();
     const defined = "select hash from sync.definitions where name = 'report.freshness'";
-    const ask = (statement: string) => inDatabase(database.url, (sql) => sql.unsafe(statement));
+    const ask = (statement: string) => database.sql.unsafe(statement);
     await ask("update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'");
     const before = await ask(defined);
     const { code, stderr } = await run(args, { DATABASE_URL: database.url });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hasTerminals, linesOf, runCli } from "../../support/cli.ts";
-import { createTestDatabase, inDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 import { createReportedMirror } from "../../support/reported-mirror.ts";
 
@@ -39,7 +39,7 @@ describe("DOCMIRROR_READ_URL", () => {
     const { code, stderr } = await read(["report", "runs"], { DOCMIRROR_READ_URL: mirror.url });
     expect(code).toBe(0);
     expect(stderr).toContain("a replica cannot be written to");
-    const state = await inDatabase(mirror.url, (sql) => {
+    const state = await withTestSql(mirror.url, (sql) => {
       return sql`select from rollup.state`;
     });
     expect(state).toHaveLength(0);

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
 import { type CliOptions, type CliResult, runCli, startCli } from "../../support/cli.ts";
-import { inDatabase } from "../../support/database.ts";
+import { withTestSql } from "../../support/database.ts";
 import { createFolder } from "../../support/folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 async function askDatabase<Row>(dataDir: string, statement: string): Promise<Row[]> {
   const server = await openEmbedded({ dataDir, log: silentLog });
   try {
-    return await inDatabase(server.url, async (sql) => {
+    return await withTestSql(server.url, async (sql) => {
       return [...(await sql.unsafe<Row[] & object[]>(statement))];
     });
   } finally {

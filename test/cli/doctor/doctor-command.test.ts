@@ -5,7 +5,7 @@ import { QUIET } from "../../../src/simulate/settings.ts";
 import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import { runCli, startCli } from "../../support/cli.ts";
 import { createDataDir } from "../../support/data-dir.ts";
-import { createTestDatabase, inDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { createFolder } from "../../support/folder.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
@@ -74,7 +74,7 @@ describe("doctor", () => {
   it("asks the service four times, the database for nothing but answers, and writes nothing", {
     tags: ["long"],
   }, async () => {
-    const read = () => inDatabase(quick.databaseUrl, fingerprint);
+    const read = () => withTestSql(quick.databaseUrl, fingerprint);
     const before = await read();
     quick.simulation.resetRequests();
     await diagnose();
@@ -123,9 +123,7 @@ describe("doctor", () => {
 describe("doctor finds", () => {
   it("a run that was dated ten years ahead", { tags: ["long"] }, async () => {
     await using copy = await createTestDatabase({ copyOf: quick.databaseUrl });
-    await inDatabase(copy.url, async (sql) => {
-      await sql`update sync.runs set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`;
-    });
+    await copy.sql`update sync.runs set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`;
     const { found } = await diagnose({ "database-url": copy.url });
     expect(found.freshness).toMatchObject({
       status: "warning",
@@ -175,7 +173,7 @@ describe("doctor finds", () => {
 
   it("that the role may not write, and what it may not", { tags: ["long"] }, async () => {
     const role = `docmirror_test_reader_${process.pid}`;
-    await inDatabase(quick.databaseUrl, async (sql) => {
+    await withTestSql(quick.databaseUrl, async (sql) => {
       await sql.unsafe(`create role ${role} login password 'reader'`);
       await sql.unsafe(`grant usage on schema mirror, sync, rollup, report to ${role}`);
       await sql.unsafe(`grant select on all tables in schema mirror, sync, rollup, report to ${role}`);
@@ -189,7 +187,7 @@ describe("doctor finds", () => {
       );
       expect(found["time zone"]?.status).toBe("ok");
     } finally {
-      await inDatabase(quick.databaseUrl, (sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`));
+      await withTestSql(quick.databaseUrl, (sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`));
     }
   });
 
@@ -197,7 +195,7 @@ describe("doctor finds", () => {
     await using older = await createTestDatabase();
     await using newer = await createTestDatabase();
     await using none = await createTestDatabase({ migrated: false });
-    const change = (url: string, text: string) => inDatabase(url, (sql) => sql.unsafe(text));
+    const change = (url: string, text: string) => withTestSql(url, (sql) => sql.unsafe(text));
     const outdate =
       "update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'";
     await change(older.url, outdate);
@@ -218,7 +216,7 @@ describe("doctor finds", () => {
   it("that the database is the demo's, of another service", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     const name = new URL(database.url).pathname.slice(1);
-    await inDatabase(replaceDatabase(database.url, "postgres"), (sql) =>
+    await withTestSql(replaceDatabase(database.url, "postgres"), (sql) =>
       sql.unsafe(`comment on database ${name} is 'docmirror demo of http://127.0.0.1:1'`),
     );
     const { code, found } = await diagnose({ "database-url": database.url });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runCli, startCli } from "../../support/cli.ts";
 import type { TestDatabase } from "../../support/database.ts";
-import { inDatabase } from "../../support/database.ts";
+import { withTestSql } from "../../support/database.ts";
 import { createReportedMirror, HOSTILE_SLUGS } from "../../support/reported-mirror.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
@@ -20,7 +20,7 @@ async function withReader(
   const asReader = new URL(url);
   const role = `reader_${asReader.pathname.slice(-12)}`;
   asReader.searchParams.set("role", role);
-  await inDatabase(url, async (owner) => {
+  await withTestSql(url, async (owner) => {
     await owner.unsafe(`
       create role ${role} login;
       grant usage on schema report to ${role};
@@ -142,13 +142,10 @@ describe("answers that are older than the last run", () => {
 
   it("are not called old behind a run that a clock dated ten years ahead", { tags: ["long"] }, async () => {
     await using fresh = await createReportedMirror();
-    await inDatabase(
-      fresh.url,
-      (owner) => owner`
+    await fresh.sql`
         insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
         select 'full', 'succeeded', at, at, now(), 1, 'test'
-        from (values (now() + interval '10 years'), (now() - interval '1 hour')) as run (at)`,
-    );
+        from (values (now() + interval '10 years'), (now() - interval '1 hour')) as run (at)`;
     await withReader(fresh, async (asReader) => {
       expect(await asReader("success_rate_by_type")).toMatchObject({ code: 0, stderr: "" });
     });

@@ -3,7 +3,7 @@ import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { runCli } from "../../support/cli.ts";
-import { createTestDatabase, inDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { seedLeader } from "../../support/health-mirror.ts";
 import { startService, TINY } from "../../support/service.ts";
 import { syncOnce } from "../../support/sync.ts";
@@ -59,7 +59,7 @@ describe("status", () => {
     const args = ["--sync-cron", "17 2 1 1 *", "--watch-cron", "0 0 29 2 1#1", "--timezone", "Europe/Berlin"];
     const { stdout: none } = await status(database.url, ...args);
     expect(none).toContain("no worker leads, so no run is scheduled\n");
-    await inDatabase(database.url, seedLeader);
+    await withTestSql(database.url, seedLeader);
     const { code, stdout } = await status(database.url, ...args);
     expect(code).toBe(0);
     expect(stdout).toContain("process 4711 on host-a leads since 2026-11-03 12:00:00Z, term 3\n");
@@ -71,7 +71,7 @@ describe("status", () => {
     const { database } = await syncedDatabase();
     await using _ = database;
     expect((await status(database.url, "--max-age", "30h")).code).toBe(0);
-    const change = (text: string) => inDatabase(database.url, (sql) => sql.unsafe(text));
+    const change = (text: string) => database.sql.unsafe(text);
     await change("update sync.walks set finished_at = finished_at - interval '31 h' where resource = 'user'");
     const stale = await status(database.url, "--max-age", "30h", "--json");
     expect(stale.code).toBe(11);
@@ -97,12 +97,10 @@ describe("status", () => {
   }, async () => {
     const { database } = await syncedDatabase();
     await using _ = database;
-    await inDatabase(database.url, async (sql) => {
-      for (const table of ["runs", "walks"])
-        await sql.unsafe(
-          `update sync.${table} set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`,
-        );
-    });
+    for (const table of ["runs", "walks"])
+      await database.sql.unsafe(
+        `update sync.${table} set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`,
+      );
     const { code, stdout, stderr } = await status(database.url, "--max-age", "1h");
     expect(code).toBe(11);
     expect(stderr).toMatch(/list was last read at 203\d-.*, which is in the future: a clock is or was wrong/);

@@ -5,7 +5,7 @@ import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import { type CliOptions, type CliResult, runCli, startCli } from "../../support/cli.ts";
-import { createTestDatabase, inDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { createFolder } from "../../support/folder.ts";
 import { forgetService, mirrorRows } from "../../support/mirror-rows.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
@@ -48,7 +48,7 @@ function expectFailure({ code, stdout, stderr }: CliResult, expected: number, me
 }
 
 function ask<Row extends object>(databaseUrl: string, statement: string): Promise<Row[]> {
-  return inDatabase(databaseUrl, async (sql) => [...(await sql.unsafe<Row[]>(statement))]);
+  return withTestSql(databaseUrl, async (sql) => [...(await sql.unsafe<Row[]>(statement))]);
 }
 
 /** The service behind a gate. */
@@ -307,7 +307,7 @@ describe("a stop in the middle of a sync", () => {
       const runs = () => ask<{ status: string }>(own.url, "select status from sync.runs order by id");
       expect(await runs()).toEqual([{ status }]);
 
-      await inDatabase(own.url, forgetService);
+      await withTestSql(own.url, forgetService);
       const [next] = await Promise.all([
         sync([...small, "--json"], { databaseUrl: own.url }),
         sync(small, { databaseUrl: undisturbed.url }),

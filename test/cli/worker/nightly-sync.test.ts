@@ -8,7 +8,7 @@ import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
 import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
 import type { SyncOptions, SyncResult } from "../../../src/mirror/run/run.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
-import { createTestDatabase, inDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { syncOnce } from "../../support/sync.ts";
 
 const signal = new AbortController().signal;
@@ -79,7 +79,7 @@ describe("a night", () => {
 
 describe("the mirror is good up to", () => {
   const insertWalks = (url: string, starts: Record<string, string>, walk = "whole") =>
-    inDatabase(url, async (sql) => {
+    withTestSql(url, async (sql) => {
       const [run] = await sql<{ id: number }[]>`
         insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
         values ('full', 'succeeded', now(), now(), 1, 'here') returning id`;

@@ -4,7 +4,7 @@ import { expect, inject, test } from "vitest";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { pageOf, startCli } from "../../support/cli.ts";
-import { createTestDatabase, inDatabase, type TestDatabase } from "../../support/database.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { createFolder } from "../../support/folder.ts";
 import { startService, TINY } from "../../support/service.ts";
 
@@ -125,8 +125,7 @@ test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", { ta
     await asAdmin((sql) => refusal.allow(sql, names));
     if (!refusal.stillReads) await cli.waitFor("stderr", /the database answers again/);
     await expect.poll(readyStatus).toBe(200);
-    const rounds = async () =>
-      (await inDatabase(database.url, (sql) => sql`select from sync.runs where kind = 'watch'`)).length;
+    const rounds = async () => (await database.sql`select from sync.runs where kind = 'watch'`).length;
     const before = await rounds();
     await expect.poll(rounds).toBeGreaterThan(before);
     expect(cli.stderr()).not.toContain("first");

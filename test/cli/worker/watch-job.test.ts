@@ -14,7 +14,7 @@ import { runWatchRound } from "../../../src/mirror/run/watch-round.ts";
 import type { RunOptions } from "../../../src/mirror/run/with-run.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { type ArrangedBuilds, arrangeBuilds } from "../../support/arranged-builds.ts";
-import { inDatabase } from "../../support/database.ts";
+import { withTestSql } from "../../support/database.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
@@ -208,7 +208,7 @@ async function startBeside() {
 }
 
 const runsOf = ({ quick }: Beside) =>
-  inDatabase(
+  withTestSql(
     quick.databaseUrl,
     (sql) =>
       sql<{ kind: string; status: string }[]>`select kind, status from sync.runs where id > 2 order by id`,

@@ -6,7 +6,7 @@ import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import { pageOf, runCli, startCli } from "../../support/cli.ts";
-import { createTestDatabase, inDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { createGate, startService, TINY } from "../../support/service.ts";
 
 /** Never in these years, so that nothing but the start begins a sync. */
@@ -18,7 +18,7 @@ const workOn = (service: { url: string }, database: { url: string }) => [
 ];
 
 const runsOf = (url: string) =>
-  inDatabase(url, (sql) => sql`select status, kind from sync.runs where kind <> 'watch' order by id`);
+  withTestSql(url, (sql) => sql`select status, kind from sync.runs where kind <> 'watch' order by id`);
 
 describe("worker", () => {
   it("makes up for the missed night at its start, and not again at the next start", {
