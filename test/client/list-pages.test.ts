@@ -26,6 +26,8 @@ const page = (objects: unknown[], next: string | null, limit = 1000) => ({
   body: { meta: { limit, offset: 0, next, previous: null, total_count: 9 }, objects },
 });
 
+const FIRST = page(users(0, 2), "/api/v1/user/?limit=2&offset=2");
+
 /** A list of `size` users whose pages hold `most` records at most, without those in `hides`. Its `next` goes by a count of `counted`. */
 function listOf(
   size: number,
@@ -69,10 +71,8 @@ describe("list", () => {
   });
 
   it("leaves no gap where next lies further on than the records reach", async () => {
-    await using own = await startService([
-      page(users(0, 2), "/api/v1/user/?limit=2&offset=500"),
-      page(users(2, 1), null),
-    ]);
+    const gap = page(users(0, 2), "/api/v1/user/?limit=2&offset=500");
+    await using own = await startService([gap, page(users(2, 1), null)]);
     expect(await idsOf(own.service.list("user", { pageSize: 2 }))).toEqual(upTo(3));
     expect(own.paths()[1]).toContain("offset=2");
   });
@@ -100,10 +100,7 @@ describe("list", () => {
   });
 
   it("ends where a place after the end shows the last page again", async () => {
-    await using own = await startService([
-      page(users(0, 2), "/api/v1/user/?limit=2&offset=2"),
-      page(users(2, 2), null),
-    ]);
+    await using own = await startService([FIRST, page(users(2, 2), null)]);
     expect(await idsOf(own.service.list("user", { pageSize: 2 }))).toEqual(upTo(4));
     expect(own.paths()).toHaveLength(3);
   });
@@ -155,10 +152,7 @@ describe("list", () => {
   });
 
   it("rejects with the error of the page that cannot be had", async () => {
-    await using own = await startService([
-      page(users(0, 2), "/api/v1/user/?limit=2&offset=2"),
-      { status: 400, body: { error: "no" } },
-    ]);
+    await using own = await startService([FIRST, { status: 400, body: { error: "no" } }]);
     await expect(idsOf(own.service.list("user", { pageSize: 2 }))).rejects.toThrow(HttpStatusError);
   });
 

@@ -43,10 +43,6 @@ describe("docker-compose.yml", () => {
     expect(ports.filter((port) => !port.startsWith("127.0.0.1:"))).toEqual([]);
   });
 
-  it("has no name of its own, so that each copy of the folder is a project", () => {
-    expect(file.name).toBeUndefined();
-  });
-
   it("names no setting that docmirror, which may share .env, would refuse", () => {
     const used = (text.match(/\bDOCMIRROR_[A-Z_]+/g) ?? []).map((name) => name.replace(/_FILE$/, ""));
     expect(SETTING_KEYS.map((key) => SETTINGS[key].name)).toEqual(expect.arrayContaining(used));
@@ -103,7 +99,8 @@ describe("docker-compose.yml", () => {
     expect(healthcheck.timeout).toBe("90s");
   });
 
-  it("has the database without a way to the outside", () => {
+  it("has the database without a way to the outside, and no name, so that each copy of the folder is a project", () => {
+    expect(file.name).toBeUndefined();
     expect(file.networks.data).toEqual({ internal: true });
     expect(file.services.db.networks).toEqual(["data"]);
   });
@@ -121,11 +118,9 @@ describe.skipIf(!existsSync("/proc/self/task"))("check-worker.mjs", () => {
 
   it("ends a worker that says nothing any more, and none that is only not ready, or not there", async () => {
     // A shell is what an init is to a container: it starts the worker, and ends with its code.
-    const init = spawn("sh", ["-c", '"$0" -e "$1" & wait $!', process.execPath, WORKER], {
-      stdio: ["ignore", "pipe", "inherit"],
-      // A group of its own, so that both end with the test.
-      detached: true,
-    });
+    const start = ["-c", '"$0" -e "$1" & wait $!', process.execPath, WORKER];
+    // A group of its own, so that both end with the test.
+    const init = spawn("sh", start, { stdio: ["ignore", "pipe", "inherit"], detached: true });
     try {
       const [port] = (await once(init.stdout, "data")) as [Buffer];
       const url = `http://127.0.0.1:${String(port).trim()}`;

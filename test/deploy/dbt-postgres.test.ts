@@ -41,8 +41,8 @@ describe("the package of dbt on Postgres", { tags: ["long"], timeout: RUN_MS }, 
     ({ bin } = installed);
     reader = await openReportReader();
     owner = connect(reader.databaseUrl, { applicationName: "docmirror test", max: 1 });
-    const [, statements = ""] =
-      /```sql\n(create role dbt [\s\S]*?)```/.exec(readFileSync(README, "utf8")) ?? [];
+    const sample = /```sql\n(create role dbt [\s\S]*?)```/;
+    const [, statements = ""] = sample.exec(readFileSync(README, "utf8")) ?? [];
     expect(statements).toContain("create schema dbt");
     await owner.unsafe(statements.replace(/\b(role|authorization) dbt\b/g, `$1 ${role}`));
     await owner.unsafe(`alter role ${role} password '${password}'`);
@@ -121,9 +121,8 @@ describe("the package of dbt on Postgres", { tags: ["long"], timeout: RUN_MS }, 
         "source_one_row_per_key_docmirror_success_rate_daily_by_project_",
       ]);
     } finally {
-      await owner.unsafe(
-        `drop view report.success_rate_daily_by_project; alter view report.activity_before rename to success_rate_daily_by_project`,
-      );
+      await owner.unsafe(`drop view report.success_rate_daily_by_project;
+        alter view report.activity_before rename to success_rate_daily_by_project`);
     }
   });
 
@@ -131,11 +130,8 @@ describe("the package of dbt on Postgres", { tags: ["long"], timeout: RUN_MS }, 
     const { code, output } = await dbt(["source", "freshness"]);
     expect(code, output).toBe(0);
     const results = await resultsOf("sources.json");
-    expect(results.map(({ unique_id: id, status }) => [id.split(".").at(-1), status]).toSorted()).toEqual([
-      ["dim_projects", "pass"],
-      ["dim_versions", "pass"],
-      ["fact_builds", "pass"],
-    ]);
+    const told = results.map(({ unique_id: id, status }) => `${id.split(".").at(-1)} ${status}`);
+    expect(told.toSorted()).toEqual(["dim_projects pass", "dim_versions pass", "fact_builds pass"]);
   });
 
   it("makes its pages, with every relation, its columns and their descriptions", async () => {
@@ -145,9 +141,8 @@ describe("the package of dbt on Postgres", { tags: ["long"], timeout: RUN_MS }, 
     const found = Object.values<{ metadata: { name: string; comment: string } }>(catalog.sources);
     expect(found.map(({ metadata }) => metadata.name).toSorted()).toEqual(RELATIONS.toSorted());
     const manifest = JSON.parse(await readFile(folder.at("target", "manifest.json"), "utf8"));
-    const columns = Object.values<{ columns: Record<string, { description: string }> }>(
-      manifest.sources,
-    ).flatMap((source) => Object.values(source.columns));
+    const sources = Object.values<{ columns: Record<string, { description: string }> }>(manifest.sources);
+    const columns = sources.flatMap((source) => Object.values(source.columns));
     expect(columns.filter(({ description }) => description === "")).toEqual([]);
   });
 
@@ -161,10 +156,8 @@ describe("the package of dbt on Postgres", { tags: ["long"], timeout: RUN_MS }, 
       "select project_id, count(*) as builds from {{ source('docmirror', 'fact_builds') }} group by project_id",
     );
     expect(await dbt(["deps"], project)).toMatchObject({ code: 0 });
-    const { code, output } = await dbt(
-      ["build", "--select", "slow", "source:docmirror.success_rate_daily_by_project"],
-      project,
-    );
+    const select = ["--select", "slow", "source:docmirror.success_rate_daily_by_project"];
+    const { code, output } = await dbt(["build", ...select], project);
     expect(code, output).toBe(0);
     expect(output).toMatch(/slow[\s\S]*source_one_row_per_key|source_one_row_per_key[\s\S]*slow/);
   });
