@@ -1,11 +1,9 @@
 /** @module-tag long */
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
 import { type CliOptions, type CliResult, runCli, startCli } from "../../support/cli.ts";
@@ -80,7 +78,7 @@ describe("demo", { timeout: 600_000 }, () => {
     }
     expect(report.service).toMatch(/^http:/);
     // The pages tell how long a build took where that is known to within five minutes.
-    const [truth] = await withTestSql<{ builds: number; finished: number; watched: number }>(
+    const [truth] = await askDatabase<{ builds: number; finished: number; watched: number }>(
       dataDir,
       `select count(*) as builds, count(*) filter (where state = 'finished') as finished,
         (select avg((duration_s_max - duration_s_min <= 300)::int)::float8 from report.fact_builds
@@ -123,7 +121,7 @@ describe("demo", { timeout: 600_000 }, () => {
     const demo = await runCli(["demo"], { cwd });
     expect(demo).toMatchObject({ code: 2, stdout: "" });
     expect(demo.stderr).toContain("holds a mirror that was not made by a demo");
-    const rows = await withTestSql<{ builds: number; runs: number }>(
+    const rows = await askDatabase<{ builds: number; runs: number }>(
       join(cwd, ".docmirror"),
       "select (select count(*) from mirror.builds) as builds, (select count(*) from sync.runs) as runs",
     );
