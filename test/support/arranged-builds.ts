@@ -1,6 +1,8 @@
 import type { BuildRecord } from "../../src/resources/resources.ts";
 import type { SimulationOptions } from "../../src/simulate/service.ts";
+import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
 import type { World } from "../../src/simulate/world.ts";
+import { type QuickWorld, startQuickWorld } from "./quick-world.ts";
 
 export interface ArrangedBuilds {
   /** The service of this world is asked. To be set before the first request. */
@@ -54,4 +56,15 @@ export function arrangeBuilds(): ArrangedBuilds {
     },
   };
   return arranged;
+}
+
+export type ArrangedWorld = QuickWorld & { arranged: ArrangedBuilds };
+
+/** A world in which nothing happens by itself and whose list of builds the test arranges, and an empty mirror of it. */
+export async function startArranged(options: WorldOptions): Promise<ArrangedWorld> {
+  const arranged = arrangeBuilds();
+  const still = { rates: QUIET, hiddenShare: 0, stuckShare: 0, clockSteps: false };
+  const quick = await startQuickWorld({ ...still, ...options }, arranged.intercept);
+  arranged.world = quick.world;
+  return Object.assign(quick, { arranged });
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { HttpStatusError } from "../../../src/base/errors.ts";
 import { createHostPace, type HostPace } from "../../../src/mirror/api/host-pace.ts";
@@ -131,11 +131,7 @@ function worstSecond(times: readonly number[]): number {
 }
 
 /** Takes turns, `together` at a time, in virtual time. Gives the moment of each in milliseconds. */
-async function takeTurns(
-  pace: HostPace,
-  count: number,
-  { together = 1, inFlight = 1 } = {},
-): Promise<number[]> {
+async function takeTurns(pace: HostPace, count: number, { together = 1, inFlight = 1 } = {}) {
   const times: number[] = [];
   const take = async () => {
     await pace.turn(signal);
@@ -153,9 +149,7 @@ async function takeTurns(
 describe("the turns of a pace", () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"] });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
+    return () => vi.useRealTimers();
   });
 
   it.each([

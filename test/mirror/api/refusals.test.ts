@@ -18,11 +18,11 @@ async function refusalOf(reply: ScriptedReply, base = "http://%") {
 }
 
 /** The same at a port where nobody speaks HTTP. */
-async function errorOf(scheme: "http" | "https", greet: (socket: Socket) => void) {
+async function errorOf(greet: (socket: Socket) => void) {
   const server = createServer((socket) => greet(socket.on("error", () => {}))).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as { port: number };
-  await using client = createTestClient(`${scheme}://127.0.0.1:${port}`, { retries: 0 });
+  await using client = createTestClient(`http://127.0.0.1:${port}`, { retries: 0 });
   const error = await client.fetchJson("/api/v1/user/", asIs).catch((reason: unknown) => reason);
   server.close();
   return { error: error as UpstreamError, origin: `127.0.0.1:${port}` };
@@ -98,9 +98,8 @@ describe("the wrong scheme", () => {
   });
 
   it("http that is answered with an alert of TLS says so", async () => {
-    const { error, origin } = await errorOf("http", (socket) =>
-      socket.end(Buffer.from("15030100020246", "hex")),
-    );
+    const alert = Buffer.from("15030100020246", "hex");
+    const { error, origin } = await errorOf((socket) => socket.end(alert));
     expect(error).toBeInstanceOf(WrongAddressError);
     expect(error.message).toBe(`The service speaks TLS at this port; use https:// (http://${origin})`);
   });
@@ -109,19 +108,18 @@ describe("the wrong scheme", () => {
     [
       "without a word says what that may mean",
       "",
-      /^if the service speaks TLS .* use https:\/\/; otherwise check/,
+      /^if the service speaks TLS .* https:\/\/; otherwise check/,
     ],
     ["within its reply does not speak of TLS", "HTTP/1.1 200 OK\r\ncontent-le", /^check /],
   ])("http at a port that closes %s", async (_, said, hint) => {
-    const { error } = await errorOf("http", (socket) => socket.once("data", () => socket.end(said)));
+    const { error } = await errorOf((socket) => socket.once("data", () => socket.end(said)));
     expect(error.message).toContain("got no answer");
     expect(error.hint).toMatch(hint);
   });
 
   it("http at a port where nobody listens does not speak of TLS", async () => {
     await using client = createTestClient("http://127.0.0.1:1", { retries: 0 });
-    await expect(client.fetchJson("/api/v1/", asIs)).rejects.toMatchObject({
-      hint: expect.stringMatching(/^check /),
-    });
+    const hint = expect.stringMatching(/^check /);
+    await expect(client.fetchJson("/api/v1/", asIs)).rejects.toMatchObject({ hint });
   });
 });

@@ -10,23 +10,19 @@ const asIs = { parse: (value: unknown) => value };
 describe.skipIf(!HAS_OPENSSL)("a service over TLS", () => {
   it("whose certificate nobody vouches for is refused before anything is sent, with a hint", async () => {
     let asked = 0;
-    const server = createHttpsServer(
-      makeCertificate("DNS:localhost", "IP:127.0.0.1"),
-      (_request, response) => {
-        asked += 1;
-        response.end("{}");
-      },
-    ).listen(0, "127.0.0.1");
+    const certificate = makeCertificate("DNS:localhost", "IP:127.0.0.1");
+    const server = createHttpsServer(certificate, (_request, response) => {
+      asked += 1;
+      response.end("{}");
+    }).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     await using client = createTestClient(`https://me:secret@127.0.0.1:${port}`, { retries: 1 });
     const error = await client.fetchJson("/api/v1/", asIs).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(NetworkError);
-    expect(error).toMatchObject({
-      exitCode: 5,
-      message: expect.stringContaining("self-signed certificate"),
-      hint: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
-    });
+    const message = expect.stringContaining("self-signed certificate");
+    const hint = expect.stringContaining("NODE_EXTRA_CA_CERTS");
+    expect(error).toMatchObject({ exitCode: 5, message, hint });
     expect(asked).toBe(0);
     server.close();
   });

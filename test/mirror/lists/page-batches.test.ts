@@ -4,7 +4,6 @@ import { createBatches, createPageOrder } from "../../../src/mirror/lists/page-b
 import { normalizePage } from "../../../src/mirror/normalize/page.ts";
 import type { Page } from "../../../src/mirror/walk/page.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
@@ -164,9 +163,8 @@ test("a page asked for ahead, and so rendered before the one in front of it, mov
   const clock = { ...systemClock, now: () => new Date(quick.world.now().getTime() + ticks++) };
   const { summary } = await quick.sync({ clock, settings: { pageSize: 4 }, resources: ["build"] });
   expect(summary.resources.build).toMatchObject({ walk: "whole", records: 12 });
-  await withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    expect(await sql`select state from mirror.builds where id = ${shared}`).toEqual([{ state: "finished" }]);
-    const seen = await sql`select to_state from mirror.build_transitions where build_id = ${shared}`;
-    expect(seen).toEqual([{ to_state: "finished" }]);
-  });
+  const { sql } = quick;
+  expect(await sql`select state from mirror.builds where id = ${shared}`).toEqual([{ state: "finished" }]);
+  const seen = await sql`select to_state from mirror.build_transitions where build_id = ${shared}`;
+  expect(seen).toEqual([{ to_state: "finished" }]);
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StoppedError } from "../../../src/base/errors.ts";
-import { connect } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
+import type { WorldOptions } from "../../../src/simulate/settings.ts";
 import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 const AUTO = { settings: { pageSize: "auto" as const } };
@@ -25,55 +24,47 @@ function createPages() {
   };
 }
 
-async function sizesOf(quick: QuickWorld): Promise<Record<string, number>> {
-  return withSql(quick, async (sql) => {
-    const rows = await sql<
-      { resource: string; page_size: number }[]
-    >`select resource, page_size from sync.page_sizes`;
-    return Object.fromEntries(rows.map((row) => [row.resource, row.page_size]));
-  });
+async function sizesOf({ sql }: QuickWorld): Promise<Record<string, number>> {
+  return Object.fromEntries(
+    (await sql`select resource, page_size from sync.page_sizes`).map((row) => [row.resource, row.page_size]),
+  );
 }
 
-async function withSql<T>(quick: QuickWorld, body: (sql: Sql) => Promise<T>): Promise<T> {
-  const sql = connect(quick.databaseUrl, { applicationName: "docmirror test", max: 1 });
-  try {
-    return await body(sql);
-  } finally {
-    await sql.end();
-  }
+/** A world whose requests for pages are kept. */
+async function startPaged(world: WorldOptions) {
+  const pages = createPages();
+  const quick = await startQuickWorld(world, (request, next) => {
+    pages.note(request);
+    return next();
+  });
+  return Object.assign(quick, { pages });
 }
 
 describe("a service that gives 1,000 records a page", { tags: ["long"], timeout: 60_000 }, () => {
   test("is read with a quarter of the requests, and from the second night on at the same places", async () => {
-    const pages = createPages();
-    const intercept = (request: Request, next: () => Promise<Response>) => {
-      pages.note(request);
-      return next();
-    };
-    await using hundred = await startQuickWorld(LARGE, intercept);
+    await using hundred = await startPaged(LARGE);
     await hundred.sync({ kind: "full", ...HUNDRED });
-    const before = pages.take();
-    await using quick = await startQuickWorld(LARGE, intercept);
+    const usual = hundred.pages.take();
+    await using quick = await startPaged(LARGE);
+    const { pages } = quick;
     const { summary } = await quick.sync({ kind: "full", ...AUTO });
     const first = pages.take();
     expect(summary.status).toBe("succeeded");
-    expect(first.length).toBeLessThanOrEqual(before.length / 4);
+    expect(first.length).toBeLessThanOrEqual(usual.length / 4);
     expect((await sizesOf(quick)).user).toBe(1000);
 
-    const read = await withSql(quick, (sql) => sql`select ctid, request from sync.pages order by ctid`);
+    const stored = () => quick.sql`select ctid, request from sync.pages order by ctid`;
+    const before = await stored();
     await quick.sync({ kind: "full", ...AUTO });
     // Only the first small page of each list is left out.
     expect(pages.take()).toEqual(first.filter((page) => !page.endsWith(" 100@0")));
     // Nothing was parsed again.
-    expect(await withSql(quick, (sql) => sql`select ctid, request from sync.pages order by ctid`)).toEqual(
-      read,
-    );
+    expect(await stored()).toEqual(before);
   });
 });
 
 describe("a size that is found", () => {
   test("is never larger than 100 at a service that is slow, which gets the same requests as before", async () => {
-    const pages = createPages();
     const world = { users: 450, projects: 40, versions: 250, files: 150, builds: 350 };
     const requests: string[][] = [];
     for (const sized of [HUNDRED, AUTO]) {
@@ -84,20 +75,17 @@ describe("a size that is found", () => {
         return new Date(ms);
       };
       const clock = { now, sleep: async () => {} };
-      await using quick = await startQuickWorld(world, (request, next) => {
-        pages.note(request);
-        return next();
-      });
+      await using quick = await startPaged(world);
       const { summary } = await quick.sync({ kind: "full", clock, ...sized });
       expect(summary.resources.user).toMatchObject({ walk: "whole", records: 450 });
-      requests.push(pages.take());
+      requests.push(quick.pages.take());
     }
     expect(requests[1]).toEqual(requests[0]);
   });
 
   test.each([
     500, 502, 504,
-  ])("goes back to 100 where larger pages answer %i, and is not tried every night", async (status) => {
+  ])("goes back to 100 where larger pages answer %i, and is not tried at once", async (status) => {
     const pages = createPages();
     await using quick = await startQuickWorld({ ...SOME }, (request, next) =>
       pages.note(request) > 100 ? new Response("no", { status }) : next(),
@@ -120,17 +108,13 @@ describe("a size that is found", () => {
       return next();
     });
     const settings = { ...AUTO.settings, concurrency: 1 };
-    const { summary } = await quick.sync({
-      kind: "full",
-      settings,
-      resources: ["user"],
-      signal: stop.signal,
-    });
+    const night = { kind: "full", settings, resources: ["user"] } as const;
+    const { summary } = await quick.sync({ ...night, signal: stop.signal });
     expect(summary.status).toBe("interrupted");
     const [first, ...rest] = pages.take();
     expect([first, rest]).toEqual(["user 1000@0", expect.arrayContaining(["user 100@0", "user 1000@980"])]);
     const { log, messages } = createKeptLog();
-    const { summary: second } = await quick.sync({ kind: "full", settings, resources: ["user"], log });
+    const { summary: second } = await quick.sync({ ...night, log });
     expect(second.resources.user).toMatchObject({ walk: "whole", records: 4500 });
     expect(messages()).toContain("walk resumes at its checkpoint");
     const asked = pages.take();
@@ -142,16 +126,13 @@ describe("a size that is found", () => {
     await using quick = await startQuickWorld(SOME);
     await quick.sync({ kind: "full", ...AUTO });
     expect(Object.keys(await sizesOf(quick)).toSorted()).toEqual(["file", "user"]);
-    await withSql(quick, (sql) => sql`delete from sync.service`);
+    await quick.sql`delete from sync.service`;
     expect(await sizesOf(quick)).toEqual({});
   });
 
   test("is kept, and not used, by a run with a size that is set", async () => {
-    const pages = createPages();
-    await using quick = await startQuickWorld(SOME, (request, next) => {
-      pages.note(request);
-      return next();
-    });
+    await using quick = await startPaged(SOME);
+    const { pages } = quick;
     await quick.sync({ kind: "full", ...AUTO });
     pages.take();
     await quick.sync({ kind: "full", ...HUNDRED });
@@ -160,11 +141,8 @@ describe("a size that is found", () => {
   });
 
   test("grows page by page at the head of a list, up to what its full walk found", async () => {
-    const pages = createPages();
-    await using quick = await startQuickWorld({ ...SOME, builds: 900 }, (request, next) => {
-      pages.note(request);
-      return next();
-    });
+    await using quick = await startPaged({ ...SOME, builds: 900 });
+    const { pages } = quick;
     await quick.sync({ kind: "full", ...AUTO });
     const found = (await sizesOf(quick)).build ?? 0;
     expect(found).toBeGreaterThan(400);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import {
   HttpStatusError,
   LockedError,
@@ -17,16 +17,11 @@ import {
 } from "../../../src/mirror/lists/summary.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
-import { connect } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
-const resources = Object.fromEntries(
-  RESOURCES.map((resource) => [
-    resource,
-    { list_endpoint: `/api/v1/${resource}/`, schema: `/${resource}/schema/` },
-  ]),
-);
+const endpoints = (name: string) => ({ list_endpoint: `/api/v1/${name}/`, schema: `/${name}/schema/` });
+const resources = Object.fromEntries(RESOURCES.map((name) => [name, endpoints(name)]));
+const AUTO = { fullEveryDays: "auto" } as const;
 const input: PlanInput = {
   kind: null,
   resources: null,
@@ -39,55 +34,27 @@ const input: PlanInput = {
 };
 
 describe("a plan", () => {
-  test.each<[string, Partial<PlanInput>, string, string]>([
-    ["no word and builds that were all read yesterday", {}, "incremental", "head"],
-    ["no word and builds that were never all read", { buildsReadSince: null }, "full", "full"],
-    [
-      "builds that were all read since two rounds ago",
-      { buildsReadSince: "2024-05-01T02:00:00Z" },
-      "full",
-      "full",
-    ],
-    [
-      "ones that began some hours later that night",
-      { buildsReadSince: "2024-05-01T08:00:00Z" },
-      "full",
-      "full",
-    ],
-    ["a day less than two rounds ago", { buildsReadSince: "2024-05-02T02:00:00Z" }, "incremental", "head"],
-    ["builds read ten years ahead", { buildsReadSince: "2034-05-14T02:00:00Z" }, "full", "full"],
-    ["a count that did not agree last time", { hasUnsettledDeficit: true }, "full", "full"],
-    ["full every day", { fullEveryDays: 1 }, "full", "full"],
-    [
-      "auto and full walks of 30 minutes",
-      { fullEveryDays: "auto", fullWalkSeconds: { all: 1800, build: 9 } },
-      "full",
-      "full",
-    ],
-    ["auto and longer ones", { fullEveryDays: "auto" }, "incremental", "head"],
-    [
-      "auto and longer ones, two weeks ago",
-      { fullEveryDays: "auto", buildsReadSince: "2024-05-01T02:00:00Z" },
-      "full",
-      "full",
-    ],
-    ["full asked for", { kind: "full" }, "full", "full"],
-    [
-      "incremental asked for in an empty mirror",
-      { kind: "incremental", buildsReadSince: null },
-      "incremental",
-      "head",
-    ],
-  ])("with %s", (_case, over, kind, buildWalk) => {
+  test.each<[string, Partial<PlanInput>, "full" | "incremental"]>([
+    ["no word and builds that were all read yesterday", {}, "incremental"],
+    ["no word and builds that were never all read", { buildsReadSince: null }, "full"],
+    ["builds that were all read since two rounds ago", { buildsReadSince: "2024-05-01T02:00:00Z" }, "full"],
+    ["ones that began some hours later that night", { buildsReadSince: "2024-05-01T08:00:00Z" }, "full"],
+    ["a day less than two rounds ago", { buildsReadSince: "2024-05-02T02:00:00Z" }, "incremental"],
+    ["builds read ten years ahead", { buildsReadSince: "2034-05-14T02:00:00Z" }, "full"],
+    ["a count that did not agree last time", { hasUnsettledDeficit: true }, "full"],
+    ["full every day", { fullEveryDays: 1 }, "full"],
+    ["auto and full walks of 30 minutes", { ...AUTO, fullWalkSeconds: { all: 1800, build: 9 } }, "full"],
+    ["auto and longer ones", AUTO, "incremental"],
+    ["auto and longer ones, two weeks ago", { ...AUTO, buildsReadSince: "2024-05-01T02:00:00Z" }, "full"],
+    ["full asked for", { kind: "full" }, "full"],
+    ["incremental in an empty mirror", { kind: "incremental", buildsReadSince: null }, "incremental"],
+  ])("with %s", (_case, over, kind) => {
     const plan = planRun({ ...input, ...over });
     expect(plan.kind).toBe(kind);
     expect(plan.absent).toEqual([]);
+    const kindOf = (resource: string) => (resource === "build" && kind === "incremental" ? "head" : "full");
     expect(plan.walks.map((walk) => [walk.resource, walk.listPath, walk.kind])).toEqual(
-      RESOURCES.map((resource) => [
-        resource,
-        `/api/v1/${resource}/`,
-        resource === "build" ? buildWalk : "full",
-      ]),
+      RESOURCES.map((resource) => [resource, `/api/v1/${resource}/`, kindOf(resource)]),
     );
   });
 
@@ -112,12 +79,8 @@ test.each<[string, Partial<PlanInput>, boolean]>([
 
 test.each<[string, Partial<PlanInput>, number | null]>([
   ["each night of a week", {}, 7],
-  ["each night of the days that auto takes for long walks", { fullEveryDays: "auto" }, 7],
-  [
-    "no night where all are read in each",
-    { fullEveryDays: 1, buildsReadSince: "2024-05-15T00:00:00Z" },
-    null,
-  ],
+  ["each night of the days that auto takes for long walks", AUTO, 7],
+  ["no night of full runs", { fullEveryDays: 1, buildsReadSince: "2024-05-15T00:00:00Z" }, null],
   ["no sync that the user asked for alone", { kind: "incremental" }, null],
 ])("a share of the builds is read in %s", (_case, over, days) => {
   const { walks } = planRun({ ...input, ...over });
@@ -171,12 +134,9 @@ test.each([
   expect(isPartial({ resources: {}, unfinished: { ...NOTHING_UNFINISHED, [phase]: 1 } })).toBe(true);
 });
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = useDatabase();
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
   const counts: [number, string, number | null][] = [
     [1, "build", 10],
     [2, "build", 800_000],
@@ -192,17 +152,11 @@ beforeAll(async () => {
     await sql`
       insert into sync.walks (run_id, resource, started_at, total_count) values (${run}, ${resource}, now(), ${count})`;
 });
-afterAll(async () => {
-  await sql.end();
-  await database.dispose();
-});
 
 describe("a full walk of 900,000 records", () => {
   test("takes 30 minutes at 100 a page and 5 requests a second", async () => {
-    expect(await estimateFullWalks(sql, { pageSize: 100, ratePerSecond: 5 })).toEqual({
-      all: 1800,
-      build: 1600,
-    });
+    const seconds = await estimateFullWalks(sql, { pageSize: 100, ratePerSecond: 5 });
+    expect(seconds).toEqual({ all: 1800, build: 1600 });
   });
 
   test("takes no time that counts where there is no rate", async () => {
@@ -214,10 +168,8 @@ describe("a full walk of 900,000 records", () => {
     await sql`
       insert into sync.pages (resource, seq, request, body_hash, meta, ids, loaded_at, run_id, normalizer_version)
       values ('build', 0, '/', '\\x00', ${meta}::text::jsonb, '{}', now(), 1, 1)`;
-    expect(await estimateFullWalks(sql, { pageSize: 100, ratePerSecond: 5 })).toEqual({
-      all: 8200,
-      build: 8000,
-    });
+    const seconds = await estimateFullWalks(sql, { pageSize: 100, ratePerSecond: 5 });
+    expect(seconds).toEqual({ all: 8200, build: 8000 });
     await sql`delete from sync.pages`;
   });
 
@@ -232,9 +184,11 @@ describe("a full walk of 900,000 records", () => {
   });
 });
 
-test("a mirror without a walk has nothing to estimate by", async () => {
-  await using empty = await createTestDatabase();
-  const none = connect(empty.url, { applicationName: "docmirror test", max: 1 });
-  expect(await estimateFullWalks(none, { pageSize: 100, ratePerSecond: 5 })).toEqual({ all: 0, build: 0 });
-  await none.end();
+describe("a mirror without a walk", () => {
+  const empty = useDatabase();
+
+  test("has nothing to estimate by", async () => {
+    const estimate = await estimateFullWalks(empty.sql, { pageSize: 100, ratePerSecond: 5 });
+    expect(estimate).toEqual({ all: 0, build: 0 });
+  });
 });

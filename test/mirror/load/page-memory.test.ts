@@ -22,11 +22,8 @@ async function remember({ sql, load }: Loading, pages: number) {
   const memory = createPageMemory(sql, "user");
   for (let seq = 0; seq < pages; seq++) {
     const ids = [`${seq}a`, `${seq}b`];
-    await load(
-      "user",
-      ids.map((id) => wireUser(id)),
-      { at: AT, alongside: (tx) => memory.store(tx, [page(seq, ids)]) },
-    );
+    const users = ids.map((id) => wireUser(id));
+    await load("user", users, { at: AT, alongside: (tx) => memory.store(tx, [page(seq, ids)]) });
   }
   return memory;
 }
@@ -67,10 +64,8 @@ test("pages are not stale while their records are as they left them", async ({ l
 
 test("a page is forgotten when a record of it was written later by someone else", async ({ loading }) => {
   const memory = await remember(loading, 3);
-  await loading.load("user", [wireUser("1b", { first_name: "B" })], {
-    source: "detail",
-    at: "2024-05-15T12:00:00.001Z",
-  });
+  const at = "2024-05-15T12:00:00.001Z";
+  await loading.load("user", [wireUser("1b", { first_name: "B" })], { source: "detail", at });
   await memory.forgetStale(0);
   expect(await places(loading)).toEqual([0, 2]);
 });

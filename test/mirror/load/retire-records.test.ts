@@ -52,16 +52,13 @@ describe("a record that is gone", () => {
   });
 
   test("vanishes before that when it is a build that was open", async ({ loading }) => {
-    await loading.load("build", [
-      wireBuild("1", { state: "building" }),
-      wireBuild("2", { state: "finished" }),
-    ]);
+    const [open, done] = [wireBuild("1", { state: "building" }), wireBuild("2", { state: "finished" })];
+    await loading.load("build", [open, done]);
     expect(await retire(loading, "build", ["1", "2"])).toEqual({ build: 2 });
-    expect(
-      await loading.sql`select build_id, from_state, to_state, not_after from mirror.build_transitions where seq = 2`,
-    ).toEqual([
-      { build_id: "1", from_state: "building", to_state: "vanished", not_after: "2024-05-16 03:00:00+00" },
-    ]);
+    const second = await loading.sql`
+      select build_id, from_state as "from", to_state as "to", not_after from mirror.build_transitions where seq = 2`;
+    const not_after = "2024-05-16 03:00:00+00";
+    expect(second).toEqual([{ build_id: "1", from: "building", to: "vanished", not_after }]);
     expect(await loading.sql`select 1 from sync.open_builds`).toEqual([]);
   });
 
@@ -101,11 +98,10 @@ describe("a record that is gone", () => {
     await loading.load("build", [wireBuild("8", { project: "/api/v1/project/1/" })]);
     await retire(loading, "project", ["1"]);
     await loading.load("file", [wireFile("9", wireProject("1"))], { at: BACK });
-    expect(
-      await loading.sql`
+    const [keys] = await loading.sql`
       select (select project_id from mirror.versions) as version, (select project_id from mirror.builds) as build,
-        (select project_id from mirror.files) as file, (select project_id from mirror.project_users) as administrator`,
-    ).toEqual([{ version: "1", build: "1", file: "1", administrator: "1" }]);
+        (select project_id from mirror.files) as file, (select project_id from mirror.project_users) as administrator`;
+    expect(keys).toEqual({ version: "1", build: "1", file: "1", administrator: "1" });
   });
 });
 
@@ -124,24 +120,21 @@ describe("a record that was gone and is shown again", () => {
   });
 
   test.each([
-    ["by a list, as it was", "list", {}, { restored: 1, unchanged: 1, updated: 0 }, ["deleted", "restored"]],
-    ["by its detail, as it was", "detail", {}, { restored: 1, unchanged: 1 }, ["deleted", "restored"]],
-    [
-      "with other content",
-      "list",
-      { first_name: "Grace" },
-      { restored: 1, updated: 1 },
-      ["deleted", "updated", "restored"],
-    ],
-  ] as const)("%s is restored", async (_, source, over, counts, kinds) => {
+    ["by a list, as it was", "list", {}, { unchanged: 1, updated: 0 }],
+    ["by its detail, as it was", "detail", {}, { unchanged: 1, updated: 0 }],
+    ["with other content", "list", { first_name: "Grace" }, { updated: 1 }],
+  ] as const)("%s is restored", async (_, source, over, counts) => {
     await using loading = await setUpLoading();
     await loading.load("user", [wireUser("1")]);
     await retire(loading, "user", ["1"]);
     loading.nextRun();
-    expect(await loading.load("user", [wireUser("1", over)], { source, at: BACK })).toMatchObject(counts);
-    expect(await rows(loading, "users")).toEqual([
-      { id: "1", deleted_at: null, changed_at: "2024-05-17 03:00:00+00" },
-    ]);
+    expect(await loading.load("user", [wireUser("1", over)], { source, at: BACK })).toMatchObject({
+      restored: 1,
+      ...counts,
+    });
+    const changed_at = "2024-05-17 03:00:00+00";
+    expect(await rows(loading, "users")).toEqual([{ id: "1", deleted_at: null, changed_at }]);
+    const kinds = ["deleted", ...("first_name" in over ? ["updated"] : []), "restored"];
     expect((await changes(loading)).map(({ kind }) => kind)).toEqual(kinds);
     const again = await loading.load("user", [wireUser("1", over)], { source });
     expect(again).toMatchObject({ restored: 0, unchanged: 1 });
@@ -156,9 +149,8 @@ describe("a record that was gone and is shown again", () => {
     await retire(loading, "project", ["1"]);
     loading.nextRun();
     await loading.load("version", [wireVersion("7", wireProject("1", over))], { at: BACK });
-    expect(await loading.sql`select name, deleted_at is not null as deleted from mirror.projects`).toEqual([
-      { name, deleted: true },
-    ]);
+    const stored = await loading.sql`select name, deleted_at is not null as deleted from mirror.projects`;
+    expect(stored).toEqual([{ name, deleted: true }]);
     expect((await changes(loading)).map(({ kind }) => kind)).not.toContain("restored");
   });
 });

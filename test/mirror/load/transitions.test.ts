@@ -17,30 +17,22 @@ async function see(loading: Loading, at: string, over: Record<string, unknown>, 
 const miss = ({ loader }: Loading, at: string) =>
   loader.vanish([{ id: "1", askedAt: at, observedAt: at, request: "/api/v1/build/1/" }]);
 
+/** Midday and so many minutes, as Postgres writes it. */
+const noon = (minutes = 0) => `2024-05-15 12:${String(minutes).padStart(2, "0")}:00+00`;
+/** One of the rows that `stored` gives. */
+const row = (seq: number, from: string | null, to: string, not_before: string, not_after: string) => {
+  return { seq, from, to, not_before, not_after, anomaly: null };
+};
+
 const stored = ({ sql }: Loading) => sql`
   select seq, from_state as "from", to_state as "to", not_before, not_after, anomaly
   from mirror.build_transitions order by build_id, seq`;
 
 describe("a build's states", () => {
-  test.each([
-    "triggered",
-    "building",
-    "finished",
-    "cloning",
-    "",
-  ])("are kept from the first sight on, whichever it is: %j", async (state) => {
-    await using loading = await setUpLoading();
+  const STATES = ["triggered", "building", "finished", "cloning", ""];
+  test.for(STATES)("are kept from the first sight on, whichever it is: %j", async (state, { loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state });
-    expect(await stored(loading)).toEqual([
-      {
-        seq: 1,
-        from: null,
-        to: state,
-        not_before: CREATED,
-        not_after: "2024-05-15 12:00:00+00",
-        anomaly: null,
-      },
-    ]);
+    expect(await stored(loading)).toEqual([row(1, null, state, CREATED, noon())]);
   });
 
   test("are entered between their predecessor's last sight and their own first", async ({ loading }) => {
@@ -48,42 +40,17 @@ describe("a build's states", () => {
     await see(loading, "2024-05-15T12:01:00.000Z", { state: "building" });
     await see(loading, "2024-05-15T12:02:00.000Z", { state: "finished", success: false });
     expect(await stored(loading)).toEqual([
-      {
-        seq: 1,
-        from: null,
-        to: "triggered",
-        not_before: CREATED,
-        not_after: "2024-05-15 12:00:00+00",
-        anomaly: null,
-      },
-      {
-        seq: 2,
-        from: "triggered",
-        to: "building",
-        not_before: "2024-05-15 12:00:00+00",
-        not_after: "2024-05-15 12:01:00+00",
-        anomaly: null,
-      },
-      {
-        seq: 3,
-        from: "building",
-        to: "finished",
-        not_before: "2024-05-15 12:01:00+00",
-        not_after: "2024-05-15 12:02:00+00",
-        anomaly: null,
-      },
+      row(1, null, "triggered", CREATED, noon()),
+      row(2, "triggered", "building", noon(), noon(1)),
+      row(3, "building", "finished", noon(1), noon(2)),
     ]);
   });
 
   test("are kept one by one when pages that are loaded together show several", async ({ loading }) => {
-    const pages = ["triggered", "building", "building", "finished"].map((state) => [
-      wireBuild("1", { date: DATE, state }),
-    ]);
-    expect(await loading.loadPages("build", pages)).toMatchObject({
-      inserted: 1,
-      updated: 0,
-      transitions: 3,
-    });
+    const states = ["triggered", "building", "building", "finished"];
+    const pages = states.map((state) => [wireBuild("1", { date: DATE, state })]);
+    const counts = await loading.loadPages("build", pages);
+    expect(counts).toMatchObject({ inserted: 1, updated: 0, transitions: 3 });
     expect((await stored(loading)).map(({ from, to }) => [from, to])).toEqual([
       [null, "triggered"],
       ["triggered", "building"],
@@ -94,18 +61,11 @@ describe("a build's states", () => {
 
   test("are kept one by one also where a page has to be loaded record by record", async ({ loading }) => {
     await loading.sql`alter table mirror.builds add check (id <> '2')`;
-    const bad = wireBuild("2");
-    const pages = ["triggered", "building", "finished"].map((state) => [
-      wireBuild("1", { date: DATE, state }),
-      bad,
-    ]);
-    expect(await loading.loadPages("build", pages)).toMatchObject({
-      inserted: 1,
-      updated: 0,
-      transitions: 3,
-      quarantined: 1,
-    });
-    expect((await stored(loading)).map(({ to }) => to)).toEqual(["triggered", "building", "finished"]);
+    const states = ["triggered", "building", "finished"];
+    const pages = states.map((state) => [wireBuild("1", { date: DATE, state }), wireBuild("2")]);
+    const counts = await loading.loadPages("build", pages);
+    expect(counts).toMatchObject({ inserted: 1, updated: 0, transitions: 3, quarantined: 1 });
+    expect((await stored(loading)).map(({ to }) => to)).toEqual(states);
   });
 
   test("may be skipped", async ({ loading }) => {
@@ -167,7 +127,7 @@ describe("a build's states", () => {
     await see(loading, "2024-05-15T12:01:00.000Z", { date: null, state: "building" });
     expect((await stored(loading)).map(({ not_before, anomaly }) => [not_before, anomaly])).toEqual([
       ["-infinity", "no_date"],
-      ["2024-05-15 12:00:00+00", null],
+      [noon(), null],
     ]);
   });
 
@@ -180,31 +140,24 @@ describe("a build's states", () => {
     loading.nextRun();
     await see(loading, "2024-05-15T12:10:00.000Z", { state: "building" });
     const [, building] = await loading.sql`select * from mirror.build_transitions order by seq`;
+    const request = "/api/v1/build/?page=0";
     expect(building).toMatchObject({
-      not_before: "2024-05-15 12:05:00+00",
-      not_after: "2024-05-15 12:10:00+00",
-      rule: "last_seen",
-      run_id: 3,
-      request: "/api/v1/build/?page=0",
-      previous_run_id: 2,
-      previous_request: "/api/v1/build/?page=0",
+      ...{ not_before: noon(5), not_after: noon(10), rule: "last_seen" },
+      ...{ run_id: 3, request, previous_run_id: 2, previous_request: request },
     });
   });
 
   test("may be entered while the reply that showed their predecessor is on its way", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:30.000Z", { state: "triggered" }, "2024-05-15T12:00:00.000Z");
     await see(loading, "2024-05-15T12:01:30.000Z", { state: "building" }, "2024-05-15T12:01:00.000Z");
-    expect((await stored(loading))[1]).toMatchObject({
-      not_before: "2024-05-15 12:00:00+00",
-      not_after: "2024-05-15 12:01:30+00",
-    });
+    const building = { not_before: noon(), not_after: "2024-05-15 12:01:30+00" };
+    expect((await stored(loading))[1]).toMatchObject(building);
   });
 
   test("of a build dated in the future begin at any time before: an anomaly", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { date: "9999-12-31T23:59:59.999999" });
-    expect(await stored(loading)).toMatchObject([
-      { not_before: "-infinity", not_after: "2024-05-15 12:00:00+00", anomaly: "future_date" },
-    ]);
+    const bounds = { not_before: "-infinity", not_after: noon() };
+    expect(await stored(loading)).toMatchObject([{ ...bounds, anomaly: "future_date" }]);
   });
 
   test("begin after their predecessor began when our clock went back in between", async ({ loading }) => {
@@ -236,10 +189,8 @@ describe("a build's states", () => {
     loading.nextRun({ clockAhead: () => ({ minMs: -200, maxMs: 300 }) });
     // 20 minutes later, by a clock that was 10 minutes ahead.
     await see(loading, "2024-05-15T12:20:00.000Z", { state: "building" });
-    expect((await stored(loading))[1]).toMatchObject({
-      not_before: "2024-05-15 11:59:59.3+00",
-      anomaly: "clock",
-    });
+    const building = { not_before: "2024-05-15 11:59:59.3+00", anomaly: "clock" };
+    expect((await stored(loading))[1]).toMatchObject(building);
   });
 
   test("are recorded whatever the service's clock shows", async () => {
@@ -265,9 +216,8 @@ describe("a build's states", () => {
   test("dated a moment after they came begin earlier by as much as the service's clock may be ahead", async () => {
     await using loading = await setUpLoading({ clockAhead: () => ({ minMs: -300, maxMs: 700 }) });
     await see(loading, "2024-05-15T12:00:00.000Z", { date: "2024-05-15T12:00:00.200000" });
-    expect(await stored(loading)).toMatchObject([
-      { not_before: "2024-05-15 11:59:59.5+00", anomaly: "clock" },
-    ]);
+    const bound = { not_before: "2024-05-15 11:59:59.5+00", anomaly: "clock" };
+    expect(await stored(loading)).toMatchObject([bound]);
   });
 
   test("of all kinds never begin after they were seen", async () => {
@@ -275,33 +225,27 @@ describe("a build's states", () => {
       sourceTimezone: "America/Chicago",
       clockAhead: () => ({ minMs: 2000, maxMs: 3000 }),
     });
-    const dates = [
-      null,
-      "9999-12-31T23:59:59",
-      "0001-01-01T00:00:00",
-      "2024-11-03T01:30:00",
-      "2024-03-10T02:30:00",
+    const named = [
+      [null, "no_date"],
+      ["9999-12-31T23:59:59", "future_date"],
+      ["0001-01-01T00:00:00", "clock"],
+      ["2024-11-03T01:30:00", "repeated_hour, clock"],
+      ["2024-03-10T02:30:00", "skipped_hour, clock"],
     ];
     for (const [at, state] of [
       ["2024-11-03T06:31:00Z", "triggered"],
       ["2024-11-03T07:31:00Z", "building"],
       ["2024-03-10T07:40:00Z", "finished"],
     ] as const) {
-      const builds = dates.map((date, id) => wireBuild(String(id), { date, state }));
+      const builds = named.map(([date], id) => wireBuild(String(id), { date, state }));
       await loading.load("build", builds, { at });
       loading.nextRun();
     }
     const wrong = await loading.sql`select * from mirror.build_transitions where not_before > not_after`;
     expect(wrong).toEqual([]);
-    const named = await loading.sql`
-      select build_id, anomaly from mirror.build_transitions where seq = 1 order by build_id`;
-    expect(named.map(({ anomaly }) => anomaly)).toEqual([
-      "no_date",
-      "future_date",
-      "clock",
-      "repeated_hour, clock",
-      "skipped_hour, clock",
-    ]);
+    const first =
+      await loading.sql`select anomaly from mirror.build_transitions where seq = 1 order by build_id`;
+    expect(first).toEqual(named.map(([, anomaly]) => ({ anomaly })));
   });
 
   test("are not written twice when the same is seen again", async ({ loading }) => {
@@ -335,29 +279,19 @@ describe("an open build whose detail is gone", () => {
     await miss(loading, "2024-05-15T12:01:00.000Z");
     expect(await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" })).toBe(0);
     loading.nextRun();
-    expect(
-      await see(loading, "2024-05-15T12:02:00.000Z", { state: "building" }, "2024-05-15T12:00:30.000Z"),
-    ).toBe(0);
+    const late = ["2024-05-15T12:02:00.000Z", { state: "building" }, "2024-05-15T12:00:30.000Z"] as const;
+    expect(await see(loading, ...late)).toBe(0);
   });
 
   test("vanishes, with bounds like any state, and is not deleted by it", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
     expect(await miss(loading, "2024-05-15T12:01:00.000Z")).toBe(1);
     expect(await miss(loading, "2024-05-15T12:05:00.000Z")).toBe(0);
-    expect((await stored(loading))[1]).toEqual({
-      seq: 2,
-      from: "building",
-      to: "vanished",
-      not_before: "2024-05-15 12:00:00+00",
-      not_after: "2024-05-15 12:01:00+00",
-      anomaly: null,
-    });
-    expect(await loading.sql`select state, deleted_at from mirror.builds`).toEqual([
-      { state: "building", deleted_at: null },
-    ]);
-    expect(await loading.sql`select seen_at, vanished_at from sync.open_builds`).toEqual([
-      { seen_at: "2024-05-15 12:05:00+00", vanished_at: "2024-05-15 12:01:00+00" },
-    ]);
+    expect((await stored(loading))[1]).toEqual(row(2, "building", "vanished", noon(), noon(1)));
+    const [build] = await loading.sql`select state, deleted_at from mirror.builds`;
+    expect(build).toEqual({ state: "building", deleted_at: null });
+    const [open] = await loading.sql`select seen_at, vanished_at from sync.open_builds`;
+    expect(open).toEqual({ seen_at: noon(5), vanished_at: noon(1) });
   });
 
   test.each(["building", "finished"])("comes back as %s though nothing else of it changed", async (state) => {
@@ -365,12 +299,8 @@ describe("an open build whose detail is gone", () => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
     await miss(loading, "2024-05-15T12:01:00.000Z");
     expect(await see(loading, "2024-05-15T12:02:00.000Z", { state })).toBe(1);
-    expect((await stored(loading))[2]).toMatchObject({
-      from: "vanished",
-      to: state,
-      not_before: "2024-05-15 12:01:00+00",
-      anomaly: null,
-    });
+    const back = { from: "vanished", to: state, not_before: noon(1), anomaly: null };
+    expect((await stored(loading))[2]).toMatchObject(back);
     expect(await loading.sql`select vanished_at from sync.open_builds`).toEqual(
       state === "building" ? [{ vanished_at: null }] : [],
     );
@@ -384,13 +314,9 @@ describe("open builds are remembered", () => {
   test("from their date on at first sight, and from the sight of each move on", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
     await see(loading, "2024-05-15T12:01:00.000Z", { state: "triggered" });
-    expect(await open(loading)).toEqual([
-      { build_id: "1", since: CREATED, seen_at: "2024-05-15 12:01:00+00" },
-    ]);
+    expect(await open(loading)).toEqual([{ build_id: "1", since: CREATED, seen_at: noon(1) }]);
     await see(loading, "2024-05-15T12:02:00.000Z", { state: "building" });
-    expect(await open(loading)).toEqual([
-      { build_id: "1", since: "2024-05-15 12:02:00+00", seen_at: "2024-05-15 12:02:00+00" },
-    ]);
+    expect(await open(loading)).toEqual([{ build_id: "1", since: noon(2), seen_at: noon(2) }]);
   });
 
   test("as they were seen by the later run, though our clock was set back before it", async ({ loading }) => {
@@ -405,14 +331,12 @@ describe("open builds are remembered", () => {
 
   test("until they finish, whichever their state; without a state they are not", async ({ loading }) => {
     const states = ["triggered", "building", "finished", "cloning", null, ""];
-    await loading.load(
-      "build",
-      states.map((state, id) => wireBuild(String(id), { state })),
-    );
+    const builds = states.map((state, id) => wireBuild(String(id), { state }));
+    await loading.load("build", builds);
     expect((await open(loading)).map(({ build_id }) => build_id)).toEqual(["0", "1", "3", "5"]);
     await loading.load(
       "build",
-      states.map((_, id) => wireBuild(String(id), { state: "finished" })),
+      builds.map((build) => ({ ...build, state: "finished" })),
     );
     expect(await open(loading)).toEqual([]);
   });
@@ -431,20 +355,10 @@ describe("dates in America/Chicago", () => {
     ["2024-01-15T12:00:00", "2024-01-15 18:00:00+00", "winter"],
     ["2024-07-15T12:00:00", "2024-07-15 17:00:00+00", "summer"],
     ["2024-03-10T01:59:59.999999", "2024-03-10 07:59:59.999999+00", "before the skipped hour"],
-    [
-      "2024-03-10T02:30:00",
-      "2024-03-10 07:30:00+00",
-      "in the skipped hour: the earlier reading",
-      "skipped_hour",
-    ],
+    ["2024-03-10T02:30:00", "2024-03-10 07:30:00+00", "in it: the earlier reading", "skipped_hour"],
     ["2024-03-10T03:00:00", "2024-03-10 08:00:00+00", "behind the skipped hour"],
     ["2024-11-03T00:59:59.999999", "2024-11-03 05:59:59.999999+00", "before the repeated hour"],
-    [
-      "2024-11-03T01:30:00",
-      "2024-11-03 06:30:00+00",
-      "in the repeated hour: the first of the two",
-      "repeated_hour",
-    ],
+    ["2024-11-03T01:30:00", "2024-11-03 06:30:00+00", "in it: the first of the two", "repeated_hour"],
     ["2024-11-03T02:00:00", "2024-11-03 08:00:00+00", "behind the repeated hour"],
   ])("%s is %s, %s", async (date, not_before, _, anomaly = null) => {
     await using loading = await setUpLoading({ sourceTimezone: "America/Chicago" });
@@ -462,9 +376,7 @@ describe("dates in America/Chicago", () => {
     await loading.load("build", builds, { at: "2025-01-01T00:00:00.000Z" });
     const rows = await loading.sql`select build_id, not_before from mirror.build_transitions`;
     expect(rows).toHaveLength(96);
-    const late = rows.filter(
-      ({ build_id, not_before }) => Date.parse(not_before) > Number(created[build_id]),
-    );
-    expect(late).toEqual([]);
+    const isLate = (one: (typeof rows)[number]) => Date.parse(one.not_before) > Number(created[one.build_id]);
+    expect(rows.filter(isLate)).toEqual([]);
   });
 });

@@ -2,7 +2,6 @@
 import { expect, test } from "vitest";
 import { LockedError } from "../../../src/base/errors.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { startRun } from "../../../src/store/ledger/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../../../src/store/ledger/run-lock.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
@@ -10,40 +9,33 @@ import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 const BUILDS = "/api/v1/build/";
 const WORLD = { users: 10, projects: 10, versions: 20, files: 10, builds: 300 };
 
-const read = (quick: QuickWorld, query: string) =>
-  withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(query));
-
-const pathOf = (request: Request) => new URL(request.url).pathname;
-
 /** The builds that are stored, and those of the pages that the walk counts. */
-async function countBuilds(quick: QuickWorld) {
-  const [row] = await read(
-    quick,
-    `select pages, (checkpoint ->> 'seq')::int as checkpoint, case pages when 0 then 0 else 20 + (pages - 1) * 18 end as counted,
-       (select count(*)::int from mirror.builds) as stored
-     from sync.walks where resource = 'build'`,
-  );
+async function countBuilds({ sql }: QuickWorld) {
+  const [row] = await sql`
+    select pages, (checkpoint ->> 'seq')::int as checkpoint, case pages when 0 then 0 else 20 + (pages - 1) * 18 end as counted,
+      (select count(*)::int from mirror.builds) as stored
+    from sync.walks where resource = 'build'`;
   if (row === undefined) throw new Error("no walk of builds began");
   return row;
 }
 
 test("a batch that Postgres refuses to commit leaves no checkpoint behind it", async () => {
   await using quick = await startQuickWorld(WORLD);
-  await read(
-    quick,
-    `create function mirror.full_disk() returns trigger language plpgsql as $$ begin
+  await quick.sql.unsafe(`
+     create function mirror.full_disk() returns trigger language plpgsql as $$ begin
        if (select count(*) from mirror.builds) > 100 then raise exception 'no space left on device' using errcode = '53100'; end if;
        return null;
      end $$;
      create constraint trigger full_disk after insert on mirror.build_transitions deferrable initially deferred
-       for each row execute function mirror.full_disk()`,
-  );
+       for each row execute function mirror.full_disk()`);
   expect(exitCodeOfRun(await quick.sync())).toBe(4);
   const { pages, checkpoint, counted, stored } = await countBuilds(quick);
   expect([checkpoint ?? 0, counted]).toEqual([pages, stored]);
-  await read(quick, "drop trigger full_disk on mirror.build_transitions; drop function mirror.full_disk");
+  await quick.sql.unsafe(
+    "drop trigger full_disk on mirror.build_transitions; drop function mirror.full_disk",
+  );
   expect((await quick.sync()).summary.status).toBe("succeeded");
-  expect(await read(quick, "select count(*)::int as n from mirror.builds")).toEqual([{ n: 300 }]);
+  expect(await quick.sql`select count(*)::int as n from mirror.builds`).toEqual([{ n: 300 }]);
 });
 
 test("a run whose lock went to another run writes nothing more and ends with exit code 10", async () => {
@@ -51,7 +43,7 @@ test("a run whose lock went to another run writes nothing more and ends with exi
   let other: RunLock | undefined;
   let taking: Promise<void> | undefined;
   await using quick = await startQuickWorld(WORLD, async (request, next) => {
-    if (pathOf(request) === BUILDS) builds += 1;
+    if (new URL(request.url).pathname === BUILDS) builds += 1;
     if (builds >= 6) {
       taking ??= takeOver();
       await taking;
@@ -59,18 +51,17 @@ test("a run whose lock went to another run writes nothing more and ends with exi
     return next();
   });
   async function takeOver() {
-    await withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
-        where datname = current_database() and application_name = 'docmirror lock'`;
-      other = await acquireRunLock(quick.databaseUrl);
-      await startRun(sql, "full", "2024-05-15T01:00:00Z");
-    });
+    await quick.sql`
+      select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and application_name = 'docmirror lock'`;
+    other = await acquireRunLock(quick.databaseUrl);
+    await startRun(quick.sql, "full", "2024-05-15T01:00:00Z");
   }
   const result = await quick.sync();
   expect(result.error).toBeInstanceOf(LockedError);
   expect(exitCodeOfRun(result)).toBe(10);
   await other?.release();
-  expect(await read(quick, "select status from sync.runs order by id")).toEqual([
+  expect(await quick.sql`select status from sync.runs order by id`).toEqual([
     { status: "interrupted" },
     { status: "running" },
   ]);

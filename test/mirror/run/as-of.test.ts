@@ -3,7 +3,6 @@ import { randomInt } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Resource } from "../../../src/resources/resources.ts";
 import { createRandom, type Random } from "../../../src/simulate/random.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { type Kept, keepBack } from "../../support/keep-back.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
@@ -80,12 +79,12 @@ function forgetDeleted({ world }: QuickWorld, kept: Kept): void {
     if (!listed) kept.delete(`project ${record.id}`);
 }
 
-const columnsOf = async (sql: Sql, relation: string) =>
-  (
-    await sql<{ name: string }[]>`
-      select attname as name from pg_attribute
-      where attrelid = ${relation}::regclass and attnum > 0 and not attisdropped order by attnum`
-  ).map(({ name }) => name);
+const columnsOf = async (sql: Sql, relation: string) => {
+  const rows = await sql<{ name: string }[]>`
+    select attname as name from pg_attribute
+    where attrelid = ${relation}::regclass and attnum > 0 and not attisdropped order by attnum`;
+  return rows.map(({ name }) => name);
+};
 
 /** Rows that only one of two queries gives. */
 const difference = (sql: Sql, one: string, other: string) =>
@@ -101,42 +100,39 @@ describe("the mirror as of a moment", () => {
       ...{ versionChanges: 15, newVersions: 3, versionDeletions: 0, projectDeletions: 0, newProjects: 1 },
     };
     await using quick = await startQuickWorld({ ...sizes, seed, rates }, keepBack(kept));
-    await withSql(quick.databaseUrl, { applicationName: "docmirror test" }, async (sql) => {
-      const moments = await liveThroughMoments(quick, kept, seed, sql);
-      const told: Record<string, number> = {};
-      for (const resource of RESOURCES) {
-        const columns = await columnsOf(sql, `mirror.${resource}_as_of`);
-        const stored = await columnsOf(sql, `copied_${resource}_0`);
-        expect(columns.toSorted()).toEqual(stored.filter((name) => !OURS.includes(name)).toSorted());
-        const list = columns.join(", ");
-        for (const [n, moment] of moments.entries()) {
-          const asOf = `select ${list} from mirror.${resource}s_as_of('${moment}')`;
-          const copied = `select ${list} from copied_${resource}_${n}`;
-          expect(await difference(sql, asOf, copied), `seed ${seed}, ${resource}s at ${moment}`).toEqual([]);
-          if (resource === "build") continue;
-          const shared = columns
-            .filter((name) => name !== "first_seen_at" && name !== "deleted_at")
-            .join(", ");
-          const live = `select ${shared} from copied_${resource}_${n} where deleted_at is null`;
-          const history = `select ${shared} from mirror.${resource}_history
-            where valid_from <= '${moment}' and (valid_to > '${moment}' or valid_to is null)`;
-          expect(await difference(sql, history, live), `seed ${seed}, history at ${moment}`).toEqual([]);
-        }
-        const kinds = await sql<{ kind: string }[]>`
-          select distinct kind from mirror.changes where resource = ${resource}`;
-        told[resource] = kinds.length;
+    const { sql } = quick;
+    const moments = await liveThroughMoments(quick, kept, seed, sql);
+    const told: Record<string, number> = {};
+    for (const resource of RESOURCES) {
+      const columns = await columnsOf(sql, `mirror.${resource}_as_of`);
+      const stored = await columnsOf(sql, `copied_${resource}_0`);
+      expect(columns.toSorted()).toEqual(stored.filter((name) => !OURS.includes(name)).toSorted());
+      const list = columns.join(", ");
+      for (const [n, moment] of moments.entries()) {
+        const asOf = `select ${list} from mirror.${resource}s_as_of('${moment}')`;
+        const copied = `select ${list} from copied_${resource}_${n}`;
+        expect(await difference(sql, asOf, copied), `seed ${seed}, ${resource}s at ${moment}`).toEqual([]);
+        if (resource === "build") continue;
+        const shared = columns.filter((name) => name !== "first_seen_at" && name !== "deleted_at").join(", ");
+        const live = `select ${shared} from copied_${resource}_${n} where deleted_at is null`;
+        const history = `select ${shared} from mirror.${resource}_history
+          where valid_from <= '${moment}' and (valid_to > '${moment}' or valid_to is null)`;
+        expect(await difference(sql, history, live), `seed ${seed}, history at ${moment}`).toEqual([]);
       }
-      // That nothing happened would prove nothing.
-      const [much] = await sql`
-        select (select count(*) from mirror.changes where after ? 'users') > 0 as administrators,
-          (select count(*) from mirror.changes) > 200 as changes,
-          (select count(*) from copied_build_0 where version_uri is not null and version_id is null) > 0 as pending,
-          (select count(*) from mirror.builds as build join copied_build_0 as copied using (id)
-            where build.version_id is not null and copied.version_id is null) > 0 as resolved`;
-      expect({ ...told, ...much }, `seed ${seed}`).toEqual({
-        ...{ project: 3, version: 3, build: 3 },
-        ...{ administrators: true, changes: true, pending: true, resolved: true },
-      });
+      const kinds = await sql<{ kind: string }[]>`
+        select distinct kind from mirror.changes where resource = ${resource}`;
+      told[resource] = kinds.length;
+    }
+    // That nothing happened would prove nothing.
+    const [much] = await sql`
+      select (select count(*) from mirror.changes where after ? 'users') > 0 as administrators,
+        (select count(*) from mirror.changes) > 200 as changes,
+        (select count(*) from copied_build_0 where version_uri is not null and version_id is null) > 0 as pending,
+        (select count(*) from mirror.builds as build join copied_build_0 as copied using (id)
+          where build.version_id is not null and copied.version_id is null) > 0 as resolved`;
+    expect({ ...told, ...much }, `seed ${seed}`).toEqual({
+      ...{ project: 3, version: 3, build: 3 },
+      ...{ administrators: true, changes: true, pending: true, resolved: true },
     });
   });
 });

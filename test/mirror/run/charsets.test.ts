@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 type Change = (json: string) => { body: Buffer; type: string };
@@ -40,12 +39,9 @@ async function night(as: Change) {
   };
   const log = Object.assign(Object.create(silentLog), { warn: keep, child: () => log });
   const { summary } = await quick.sync({ kind: "full", resources: ["user"], log });
-  const rows = await withSql(
-    quick.databaseUrl,
-    { applicationName: "docmirror test", max: 1 },
-    (sql) => sql<{ id: string; first_name: string }[]>`
-      select id, first_name from mirror.users where first_name ~ '^(Andr|\u20ac|\ufffd)' order by array_position(array['A', '\u20ac', '\ufffd'], left(first_name, 1))`,
-  );
+  const rows = await quick.sql<{ id: string; first_name: string }[]>`
+    select id, first_name from mirror.users where first_name ~ '^(Andr|\u20ac|\ufffd)'
+    order by array_position(array['A', '\u20ac', '\ufffd'], left(first_name, 1))`;
   return { summary, said, rows, names: rows.map((row) => row.first_name) };
 }
 

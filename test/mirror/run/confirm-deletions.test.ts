@@ -9,20 +9,16 @@ import { type Loading, setUpLoading } from "../../support/loading.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
 import { wireBuild, wireUser } from "../../support/wire-records.ts";
 
+const toUser = (id: string) => wireUser(id);
+const toBuild = (id: string) => wireBuild(id);
 const RUN_START = new Date(Date.now() - 60_000);
 
 /** Users (and builds) in the mirror that a walk of run 1 missed. */
 async function setUpMissing(users: number, builds = 0): Promise<Loading> {
   const loading = await setUpLoading();
   const ids = (count: number) => Array.from({ length: count }, (_, n) => String(n + 1));
-  await loading.load(
-    "user",
-    ids(users).map((id) => wireUser(id)),
-  );
-  await loading.load(
-    "build",
-    ids(builds).map((id) => wireBuild(id)),
-  );
+  await loading.load("user", ids(users).map(toUser));
+  await loading.load("build", ids(builds).map(toBuild));
   await loading.sql`
     insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
     values ('full', 'running', now(), now(), 1, 'here')`;
@@ -43,19 +39,8 @@ async function confirm(
   await using server = await startScriptedServer(script);
   await using client = createTestClient(server.url, { retries: 0, clock: systemClock });
   const deleted: Record<string, number> = {};
-  const run = {
-    ...{
-      sql,
-      client,
-      loader,
-      runId: 1,
-      clock: systemClock,
-      log: silentLog,
-      patience: withStoreErrors,
-      signal,
-    },
-    startedAt: RUN_START,
-  };
+  const parts = { sql, client, loader, clock: systemClock, log: silentLog, patience: withStoreErrors };
+  const run = { ...parts, signal, runId: 1, startedAt: RUN_START };
   const { deletions: left, waiting } = await confirmDeletions(run, {
     resources: ["user", "build"],
     onDeleted(resource, count) {
@@ -64,12 +49,8 @@ async function confirm(
     replicaLagMs: 0,
     ...options,
   });
-  return {
-    left,
-    ...(waiting > 0 && { waiting }),
-    deleted,
-    asked: server.requests.map(({ path }) => path.split("?")[0]),
-  };
+  const asked = server.requests.map(({ path }) => path.split("?")[0]);
+  return { left, ...(waiting > 0 && { waiting }), deleted, asked };
 }
 
 async function stateOf({ sql }: Loading) {
@@ -91,15 +72,12 @@ describe("a missing record", () => {
     const result = await confirm(loading, [{ status, body: "" }]);
     expect(result).toEqual({ left: 0, deleted: { user: 1 }, asked: ["/api/v1/user/1/"] });
     expect(await stateOf(loading)).toEqual({ deleted: true, changes: 1, missing: 0, asked: 0, found: 0 });
-    expect(
-      await loading.sql`
-      select deleted from sync.walks order by resource`,
-    ).toEqual([{ deleted: 0 }, { deleted: 1 }]);
-    expect(
-      await loading.sql`
+    const walks = await loading.sql`select deleted from sync.walks order by resource`;
+    expect(walks).toEqual([{ deleted: 0 }, { deleted: 1 }]);
+    const [row] = await loading.sql`
       select deleted_at = changed_at and deleted_at between ${from}::timestamptz and now() + interval '1 minute' as timely
-      from mirror.users`,
-    ).toEqual([{ timely: true }]);
+      from mirror.users`;
+    expect(row).toEqual({ timely: true });
     expect(await confirm(loading, [GONE])).toEqual({ left: 0, deleted: {}, asked: [] });
   });
 
@@ -111,7 +89,7 @@ describe("a missing record", () => {
     expect(await loading.sql`select first_name from mirror.users`).toEqual([{ first_name: "Grace" }]);
   });
 
-  test.each([
+  test.each<[string, ScriptedReply]>([
     ["another record", { body: wireUser("2") }],
     ["a list", { body: { meta: { total_count: 0 }, objects: [] } }],
     ["an error page with status 200", { body: "<html>Not found</html>" }],
@@ -122,10 +100,7 @@ describe("a missing record", () => {
     ["504", { status: 504, body: "" }],
     ["nothing", { instead: "hang up" }],
     ["404 out of a cache, from before the run", { status: 404, body: "", headers: { age: "3600" } }],
-  ] satisfies [
-    string,
-    ScriptedReply,
-  ][])("whose detail answers with %s lives, and waits for the next run", async (_, reply) => {
+  ])("whose detail answers with %s lives, and waits for the next run", async (_, reply) => {
     await using loading = await setUpMissing(1);
     const result = await confirm(loading, [reply]);
     expect(result).toMatchObject({ left: 1, deleted: {} });
@@ -133,23 +108,18 @@ describe("a missing record", () => {
     expect(await loading.sql`select id from mirror.users`).toHaveLength(1);
   });
 
-  test.each([
+  test.each<[string, ScriptedReply]>([
     ["another record", { body: wireUser("2") }],
     ["500", { status: 500, body: "" }],
     ["502", { status: 502, body: "" }],
-  ] satisfies [
-    string,
-    ScriptedReply,
-  ][])("whose detail answers with %s in three runs costs no verdict any more, and is asked for last", async (_, reply) => {
+  ])("whose detail answers with %s in three runs costs no verdict any more, and is asked for last", async (_, reply) => {
     await using loading = await setUpMissing(1);
     const runs = [await confirm(loading, [reply]), await confirm(loading, [reply])];
     // A host that hangs up has given no answer.
     runs.push(await confirm(loading, [{ instead: "hang up" }]), await confirm(loading, [reply]));
     expect(runs.map(({ left }) => left)).toEqual([1, 1, 1, 0]);
-    expect(await findUndecided(loading.sql, 20)).toMatchObject({
-      count: 1,
-      first: [{ resource: "user", id: "1" }],
-    });
+    const first = [{ resource: "user", id: "1" }];
+    expect(await findUndecided(loading.sql, 20)).toMatchObject({ count: 1, first });
     await loading.load("user", [wireUser("2"), wireUser("3")]);
     await loading.sql`
       insert into sync.missing_records (resource, record_id, run_id, noticed_at)
@@ -162,14 +132,9 @@ describe("a missing record", () => {
 
   test("whose detail never answers, though the service does, costs no verdict any more after three runs", async () => {
     await using loading = await setUpMissing(1);
-    const left: number[] = [];
-    for (let run = 0; run < 3; run++) {
-      const result = await confirm(loading, ({ path }) =>
-        path.startsWith("/api/v1/user/1/") ? { instead: "hang up" } : { body: {} },
-      );
-      left.push(result.left);
-    }
-    expect(left).toEqual([1, 1, 0]);
+    const mute: Script = ({ path }) =>
+      path.startsWith("/api/v1/user/1/") ? { instead: "hang up" } : { body: {} };
+    for (const left of [1, 1, 0]) expect(await confirm(loading, mute)).toMatchObject({ left });
   });
 
   test("of a list that this run did not see well is not asked for", async () => {
@@ -219,22 +184,18 @@ describe("missing records", () => {
     expect(second).toMatchObject({ left: 0, deleted: { user: 43 } });
     expect(await stateOf(loading)).toMatchObject({ changes: 103, missing: 0 });
     expect(new Set([...first.asked, ...second.asked]).size).toBe(103);
-    expect(await loading.sql`select deleted from sync.walks order by resource`).toEqual([
-      { deleted: 3 },
-      { deleted: 100 },
-    ]);
+    const walks = await loading.sql`select deleted from sync.walks order by resource`;
+    expect(walks).toEqual([{ deleted: 3 }, { deleted: 100 }]);
   });
 
   test.each([
     500, 502, 504,
-  ])("that always answer %i do not keep those behind them waiting for ever", async (status) => {
+  ])("that always answer %i keep none behind them waiting for ever", async (status) => {
     await using loading = await setUpMissing(4);
     const refused: Script = (_, { pathname }) => (/\/[12]\/$/.test(pathname) ? { status, body: "" } : GONE);
     await confirm(loading, refused, { maxDetails: 2 });
-    expect(await confirm(loading, refused, { maxDetails: 2 })).toMatchObject({
-      left: 2,
-      deleted: { user: 2 },
-    });
+    const second = await confirm(loading, refused, { maxDetails: 2 });
+    expect(second).toMatchObject({ left: 2, deleted: { user: 2 } });
   });
 
   test("that were asked for by a clock which stood ten years ahead do not wait behind all others", async () => {

@@ -2,8 +2,6 @@ import { describe, expect, test } from "vitest";
 import { StoppedError } from "../../../src/base/errors.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
 import { runCli } from "../../support/cli.ts";
 import { type Kept, keepBack } from "../../support/keep-back.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
@@ -17,25 +15,16 @@ function night(quick: QuickWorld, options: Parameters<QuickWorld["sync"]>[0] = {
   return quick.sync(options);
 }
 
-const read = <T>(quick: QuickWorld, query: (sql: Sql) => Promise<T>) =>
-  withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, query);
-
-const deletedIds = (quick: QuickWorld, resource: Resource = "user") =>
-  read(quick, async (sql) =>
-    (await sql.unsafe(`select id from mirror.${resource}s where deleted_at is not null order by id`)).map(
-      ({ id }) => String(id),
-    ),
+const deletedIds = async ({ sql }: QuickWorld, resource: Resource = "user") =>
+  (await sql.unsafe(`select id from mirror.${resource}s where deleted_at is not null order by id`)).map(
+    ({ id }) => String(id),
   );
 
-const missing = (quick: QuickWorld) =>
-  read(quick, async (sql) => (await sql`select 1 from sync.missing_records`).length);
-
-const kindsOf = (quick: QuickWorld, id: string) =>
-  read(quick, async (sql) =>
-    (
-      await sql`select kind from mirror.changes where record_id = ${id} and resource = 'user' order by id`
-    ).map(({ kind }) => kind),
-  );
+/** How many records are noted as missing, and which users are deleted. */
+const missingAndDeleted = async (quick: QuickWorld) => [
+  (await quick.sql`select from sync.missing_records`).length,
+  await deletedIds(quick),
+];
 
 const idsOf = ({ world }: QuickWorld, resource: Resource, count: number) =>
   [...world.truth().records(resource)].slice(0, count).map(({ record }) => String(record.id));
@@ -60,19 +49,15 @@ describe("a record that the service deleted", () => {
       const expected = gone.filter((one) => one.resource === resource).map(({ id }) => id);
       expect(await deletedIds(quick, resource)).toEqual(expected.sort());
       expect(summary.resources[resource]).toMatchObject({ walk: "whole", deleted: expected.length });
-      expect(
-        await read(
-          quick,
-          (sql) => sql`
-          select deleted::int from sync.walks where resource = ${resource} and run_id = ${summary.run_id}`,
-        ),
-      ).toEqual([{ deleted: expected.length }]);
+      const walk = await quick.sql`
+        select deleted::int from sync.walks where resource = ${resource} and run_id = ${summary.run_id}`;
+      expect(walk).toEqual([{ deleted: expected.length }]);
     }
-    const before = await read(quick, fingerprint);
+    const before = await fingerprint(quick.sql);
     const third = await night(quick, { kind: "full" });
     expect(third.summary.status).toBe("succeeded");
     expect(third.summary.resources.user).toMatchObject({ deleted: 0, restored: 0 });
-    expect(await read(quick, fingerprint)).toEqual(before);
+    expect(await fingerprint(quick.sql)).toEqual(before);
   });
 
   test("and shows again as it was is restored, though its page is that of the first night", {
@@ -90,7 +75,9 @@ describe("a record that the service deleted", () => {
     expect(back.summary.status).toBe("succeeded");
     expect(back.summary.resources.user).toMatchObject({ restored: 1, deleted: 0, records: 60 });
     expect(await deletedIds(quick)).toEqual([]);
-    expect(await kindsOf(quick, first)).toEqual(["deleted", "restored"]);
+    const kinds = await quick.sql`
+      select kind from mirror.changes where record_id = ${first} and resource = 'user' order by id`;
+    expect(kinds).toEqual([{ kind: "deleted" }, { kind: "restored" }]);
   });
 
   test("is deleted by the next run when this one dies before it asked", async () => {
@@ -106,10 +93,10 @@ describe("a record that the service deleted", () => {
     kept.set(`user ${user}`, 404);
     const killed = await night(quick, { resources: users, signal: stop.signal });
     expect(killed.summary.status).toBe("interrupted");
-    expect([await missing(quick), await deletedIds(quick)]).toEqual([1, []]);
+    expect(await missingAndDeleted(quick)).toEqual([1, []]);
     const next = await night(quick);
     expect(next.summary.resources.user).toMatchObject({ walk: "whole", deleted: 1 });
-    expect([await missing(quick), await deletedIds(quick)]).toEqual([0, [user]]);
+    expect(await missingAndDeleted(quick)).toEqual([0, [user]]);
   });
 });
 
@@ -162,15 +149,14 @@ describe("a record lives on", () => {
     kept.set(`user ${shown}`, 200).set(`user ${failing}`, 500);
     const second = await night(quick);
     expect(second.summary).toMatchObject({
-      status: "partial",
-      resources: { user: { walk: "whole", deleted: 0 } },
+      ...{ status: "partial", resources: { user: { walk: "whole", deleted: 0 } } },
       unfinished: { deletions: 1, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
     });
-    expect([await deletedIds(quick), await missing(quick)]).toEqual([[], 2]);
+    expect(await missingAndDeleted(quick)).toEqual([2, []]);
     kept.set(`user ${failing}`, 404);
     // The one whose detail answers stays noted: its list hides it, which is no deletion.
     const third = await night(quick);
-    expect([await deletedIds(quick), await missing(quick)]).toEqual([[failing], 1]);
+    expect(await missingAndDeleted(quick)).toEqual([1, [failing]]);
     expect(third.summary.status).toBe("succeeded");
   });
 
@@ -186,7 +172,7 @@ describe("a record lives on", () => {
     for (const id of idsOf(quick, "user", 3)) kept.set(`user ${id}`, 404);
     const { summary } = await night(quick);
     expect(summary.resources.user).toMatchObject({ walk: "not_whole", deleted: 0 });
-    expect([await deletedIds(quick), await missing(quick)]).toEqual([[], 0]);
+    expect(await missingAndDeleted(quick)).toEqual([0, []]);
   });
 
   test("when too many are missing, of which the run speaks; the flag lets them go", {
@@ -209,9 +195,8 @@ describe("a record lives on", () => {
       [],
     );
     expect(await deletedIds(quick)).toEqual([]);
-    expect(
-      await read(quick, (sql) => sql`select walk, reason from sync.walks order by run_id desc limit 1`),
-    ).toEqual([{ walk: "whole", reason }]);
+    const [walk] = await quick.sql`select walk, reason from sync.walks order by run_id desc limit 1`;
+    expect(walk).toEqual({ walk: "whole", reason });
     const allowed = await night(quick, { resources: users, allowMassDelete: true });
     expect(allowed.summary).toMatchObject({ status: "succeeded", resources: { user: { deleted: 21 } } });
     expect(await deletedIds(quick)).toEqual(ids.sort());
@@ -224,14 +209,11 @@ describe("a record lives on", () => {
     await using quick = await startQuickWorld(FEW, keepBack(kept));
     await night(quick, {});
     const listed = [...quick.world.truth().records("project")].filter((one) => one.listed);
-    const hidden = await read(quick, (sql) => sql`select id from mirror.projects where not listed`);
+    const hidden = await quick.sql`select id from mirror.projects where not listed`;
     expect(hidden.length).toBeGreaterThan(0);
-    const [project] = await read(
-      quick,
-      (sql) => sql<{ id: string; versions: number }[]>`
+    const [project] = await quick.sql<{ id: string; versions: number }[]>`
       select project.id, count(*) as versions from mirror.projects as project
-      join mirror.versions as version on version.project_id = project.id where listed group by 1 order by 2 desc limit 1`,
-    );
+      join mirror.versions as version on version.project_id = project.id where listed group by 1 order by 2 desc limit 1`;
     expect(project?.versions).toBeGreaterThan(0);
     kept.set(`project ${project?.id}`, 404);
     for (let later = 0; later < 2; later++) {
@@ -243,12 +225,7 @@ describe("a record lives on", () => {
       expect(summary.resources.project?.deleted).toBe(later === 0 ? 1 : 0);
       expect(await deletedIds(quick, "project")).toEqual([project?.id]);
     }
-    expect(
-      await read(
-        quick,
-        (sql) =>
-          sql`select count(*) as versions from mirror.versions where project_id = ${project?.id ?? ""}`,
-      ),
-    ).toEqual([{ versions: project?.versions }]);
+    const versions = await quick.sql`select from mirror.versions where project_id = ${project?.id ?? ""}`;
+    expect(versions).toHaveLength(project?.versions ?? Number.NaN);
   });
 });

@@ -19,6 +19,7 @@ import {
   hangUp,
   holding,
   html,
+  type IsMeant,
   json,
   keepBack,
   listed,
@@ -29,6 +30,7 @@ import {
   type Play,
   page,
   pageAt,
+  type Reply,
   record,
   shuffled,
   silence,
@@ -116,77 +118,67 @@ const holesAt = (...places: number[]) => {
   return { ...notWhole, left: "holes", places, says: new RegExp(says) } as const;
 };
 
+const withheld = { exit: 3, run: "partial", walk: "whole" } as const;
+const keeps = { afterNight: true, left: "kept" } as const;
+const EMPTY = json({ meta: { limit: 10, next: null, offset: 0, total_count: 0 }, objects: [] });
+const ownReply: Reply = (next) => next();
+
 const TEST_LIMIT_MS = 1000;
 const inTime = { timeoutMs: TEST_LIMIT_MS };
 const tight = { maxBodyBytes: 1024 * 1024 };
 const page40 = pageAt(40);
-const at40 =
-  (reply: Parameters<typeof when>[1]): Play =>
-  () =>
-    when(page40, reply);
-const once =
-  (reply: Parameters<typeof when>[1]): Play =>
-  () =>
-    when(first(1, page40), reply);
-const always =
-  (reply: Parameters<typeof when>[1]): Play =>
-  () =>
-    when(listOf("build"), reply);
-const unrendered =
-  (code: number, ...places: number[]): Play =>
-  () =>
-    when(holding("build", ...places), status(code));
+/** `isMeant` is made anew for each test, since it may count. */
+function answer(isMeant: () => IsMeant, reply: Reply): Play {
+  return () => when(isMeant(), reply);
+}
+const at40 = (reply: Reply) => answer(() => page40, reply);
+const once = (reply: Reply) => answer(() => first(1, page40), reply);
+const always = (reply: Reply) => answer(() => listOf("build"), reply);
+const root = (reply: Reply) =>
+  answer(
+    () =>
+      ({ path }) =>
+        path === "/api/v1/",
+    reply,
+  );
+const unrendered = (reply: Reply, ...places: number[]) => answer(() => holding("build", ...places), reply);
 const retryAfter =
-  (value: (now: Date) => string): Play =>
+  (value: string | ((now: Date) => string)): Play =>
   ({ world }) =>
-    when(first(1, page40), (next, asked) => status(429, { "retry-after": value(world.now()) })(next, asked));
+    when(first(1, page40), (next, asked) => {
+      const wait = typeof value === "string" ? value : value(world.now());
+      return status(429, { "retry-after": wait })(next, asked);
+    });
 const dateIn = (ms: number) => (now: Date) => new Date(now.getTime() + ms).toUTCString();
-const gzip = { "content-encoding": "gzip" };
+const BOMB = bytes(() => gzipSync(Buffer.alloc(30_000_000)), { "content-encoding": "gzip" });
+const BAD_GZIP = bytes((body) => gzipSync(body).subarray(0, 99), { "content-encoding": "gzip" });
+const whole = (body: Buffer) => body;
+const cut = (body: Buffer) => half(body, (end) => end.close());
+const lengthOf = (length: number) => ({ "content-length": String(length) });
+const NAMES_PAGE = "name a page by limit and offset, but is '";
+const asItIs = () => {};
+const offset = (value: number) => (query: URLSearchParams) => query.set("offset", String(value));
 
 export const FAULTS: readonly FaultSection[] = [
   {
     title: "The way from page to page",
     cases: [
       on(
-        "`next` names: the page just read",
-        at40(nextTo((query) => query.set("offset", "40"))),
-        breaksAt("next should lead on from offset 40, but leads to offset 40"),
-      ),
-      on(
-        "`next` names: an earlier page",
-        at40(nextTo((query) => query.set("offset", "10"))),
-        breaksAt("next should lead on from offset 40, but leads to offset 10"),
-      ),
-      on(
         "`next` names: another host",
-        (stage) =>
-          when(
-            page40,
-            nextTo(() => {}, `${stage.elsewhere}api/v1/build/`),
-          ),
+        ({ elsewhere }) => when(page40, nextTo(asItIs, `${elsewhere}api/v1/build/`)),
         breaksAt("next should stay on /api/v1/build/, but is 'http:"),
       ),
-      on(
-        "`next` names: another path",
-        at40(nextTo(() => {}, "/etc/passwd")),
-        breaksAt("next should stay on /api/v1/build/, but is '/etc/passwd"),
-      ),
-      on(
-        "`next` names: another resource",
-        at40(nextTo(() => {}, "/api/v1/user/")),
-        breaksAt("next should stay on /api/v1/build/, but is '/api/v1/user/"),
-      ),
-      on(
-        "`next` names: no limit",
-        at40(nextTo((query) => query.delete("limit"))),
-        breaksAt("next should name a page by limit and offset, but is '/api/v1/build/"),
-      ),
-      on(
-        "`next` is: no link",
-        at40(meta("next", "http://[")),
-        breaksAt("next should name a page by limit and offset, but is 'http://\\['"),
-      ),
-      on("`next` leaves thirty records out", at40(nextTo((query) => query.set("offset", "80"))), succeeds),
+      ...(
+        [
+          ["names: the page just read", nextTo(offset(40)), "lead on from offset 40, but leads to offset 40"],
+          ["names: an earlier page", nextTo(offset(10)), "lead on from offset 40, but leads to offset 10"],
+          ["names: another path", nextTo(asItIs, "/etc/passwd"), "stay on \\S+, but is '/etc/passwd"],
+          ["names: another resource", nextTo(asItIs, "/api/v1/user/"), "stay on \\S+, but is '/api/v1/user/"],
+          ["names: no limit", nextTo((query) => query.delete("limit")), `${NAMES_PAGE}/`],
+          ["is: no link", meta("next", "http://["), `${NAMES_PAGE}http://\\['`],
+        ] as const
+      ).map(([what, reply, text]) => on(`\`next\` ${what}`, at40(reply), breaksAt(`next should ${text}`))),
+      on("`next` leaves thirty records out", at40(nextTo(offset(80))), succeeds),
       on("`limit` changes on the way", at40(nextTo((query) => query.set("limit", "3"))), succeeds),
       on("`next` brings a filter with it", at40(nextTo((query) => query.set("state", "finished"))), succeeds),
       on(
@@ -220,20 +212,15 @@ export const FAULTS: readonly FaultSection[] = [
         ),
         succeeds,
       ),
-      ...(
-        [
-          ["negative", -120],
-          ["a word", "many"],
-          ["missing", undefined],
-        ] as const
-      ).map(([what, value]) =>
-        on(`\`total_count\` is: ${what}`, always(meta("total_count", value)), notWhole, {
+      ...Object.entries({ negative: -120, "a word": "many", missing: undefined }).map(([what, value]) => {
+        const says = `total_count should be a number, but is ${JSON.stringify(value) ?? "missing"}$`;
+        const ends = {
+          ...notWhole,
           left: "all",
-          says: new RegExp(
-            `^build list: /api\\S+: total_count should be a number, but is ${JSON.stringify(value) ?? "missing"}$`,
-          ),
-        }),
-      ),
+          says: new RegExp(`^build list: /api\\S+: ${says}`),
+        } as const;
+        return on(`\`total_count\` is: ${what}`, always(meta("total_count", value)), ends);
+      }),
       on(
         "`next` past the end for ever, the pages: empty",
         always(
@@ -284,25 +271,15 @@ export const FAULTS: readonly FaultSection[] = [
         ),
         succeeds,
       ),
-      on(
-        "missing: `meta`",
-        at40(page((body) => Reflect.deleteProperty(body, "meta"))),
-        breaksAt("should answer with a page .*, but meta:"),
-      ),
-      on(
-        "missing: `objects`",
-        at40(page((body) => Reflect.deleteProperty(body, "objects"))),
-        breaksAt("should answer with a page .*, but objects:"),
-      ),
-      on(
-        "`objects` is no list",
-        at40(page((body) => Object.assign(body, { objects: { ...body.objects } }))),
-        breaksAt("should answer with a page .*, but objects:"),
-      ),
-      on(
-        "a record in the place of a list",
-        at40(json({ id: "7", state: "finished" })),
-        breaksAt("should answer with a page .*, but meta:"),
+      ...(
+        [
+          ["missing: `meta`", page((body) => Reflect.deleteProperty(body, "meta")), "meta"],
+          ["missing: `objects`", page((body) => Reflect.deleteProperty(body, "objects")), "objects"],
+          ["`objects` is no list", page((body) => Object.assign(body, { objects: {} })), "objects"],
+          ["a record in the place of a list", json({ id: "7", state: "finished" }), "meta"],
+        ] as const
+      ).map(([what, reply, name]) =>
+        on(what, at40(reply), breaksAt(`should answer with a page .*, but ${name}:`)),
       ),
     ],
   },
@@ -355,32 +332,22 @@ export const FAULTS: readonly FaultSection[] = [
         on(`one page whose halves can be rendered: ${code}`, at40(status(code)), succeeds),
       ),
       ...[400, 500, 502, 504].map((code) =>
-        on(`every page with a certain record: ${code}`, unrendered(code, 45), holesAt(45)),
+        on(`every page with a certain record: ${code}`, unrendered(status(code), 45), holesAt(45)),
       ),
-      on(
-        "every page with a certain record: no answer",
-        () => when(holding("build", 45), silence),
-        holesAt(45),
-        { settings: { ...inTime, retries: 1 } },
-      ),
-      on("such records: three side by side", unrendered(500, 44, 45, 46), holesAt(44, 45, 46)),
-      on("such records: the first and the last", unrendered(500, 0, 119), holesAt(0, 119)),
+      on("every page with a certain record: no answer", unrendered(silence, 45), holesAt(45), {
+        settings: { ...inTime, retries: 1 },
+      }),
+      on("such records: three side by side", unrendered(status(500), 44, 45, 46), holesAt(44, 45, 46)),
+      on("such records: the first and the last", unrendered(status(500), 0, 119), holesAt(0, 119)),
       on(
         "a record too large for `DOCMIRROR_MAX_BODY_MB`",
         record("build", 45, (build) => Object.assign(build, { output: "x".repeat(2 ** 20) })),
         holesAt(45),
         { settings: tight },
       ),
-      on(
-        "every page with a certain record: a gzip bomb",
-        () =>
-          when(
-            holding("build", 45),
-            bytes(() => gzipSync(Buffer.alloc(30_000_000)), gzip),
-          ),
-        holesAt(45),
-        { settings: tight },
-      ),
+      on("every page with a certain record: a gzip bomb", unrendered(BOMB, 45), holesAt(45), {
+        settings: tight,
+      }),
       on("every page of the list answers 500", always(status(500)), notWhole, {
         left: "none",
         says: /GET .*\/api\/v1\/build\/.* answered 500/,
@@ -392,18 +359,10 @@ export const FAULTS: readonly FaultSection[] = [
     cases: [
       ...[404, 410].map((code) =>
         on(`a user whose detail is: ${code}`, keepBack("user", 1, status(code)), succeeds, {
-          list: "user",
-          afterNight: true,
-          left: "deleted",
-          deleted: 1,
+          ...{ list: "user", afterNight: true, left: "deleted", deleted: 1 },
         }),
       ),
-      on(
-        "a user whose detail shows it",
-        keepBack("user", 1, (next) => next()),
-        succeeds,
-        { list: "user", afterNight: true, left: "kept" },
-      ),
+      on("a user whose detail shows it", keepBack("user", 1, ownReply), succeeds, { ...keeps, list: "user" }),
       ...(
         [
           ["500", status(500)],
@@ -411,12 +370,11 @@ export const FAULTS: readonly FaultSection[] = [
           ["another record", json({ id: "4711", username: "eve" })],
         ] as const
       ).map(([what, detail]) =>
-        on(
-          `a user whose detail is: ${what}`,
-          keepBack("user", 1, detail),
-          { exit: 3, run: "partial", walk: "whole" },
-          { list: "user", afterNight: true, left: "kept", unfinished: { deletions: 1 } },
-        ),
+        on(`a user whose detail is: ${what}`, keepBack("user", 1, detail), withheld, {
+          ...keeps,
+          list: "user",
+          unfinished: { deletions: 1 },
+        }),
       ),
       on(
         "a build with 404, when the walk is not whole",
@@ -427,25 +385,15 @@ export const FAULTS: readonly FaultSection[] = [
           return (request, next) => fail(request, async () => (await hide(request, next)) as Response);
         },
         notWhole,
-        { afterNight: true, left: "kept", says: /^build list: .*should answer with a page/ },
+        { ...keeps, says: /^build list: .*should answer with a page/ },
       ),
-      on(
-        "21 of 30 versions with 404",
-        keepBack("version", 21, status(404)),
-        { exit: 3, run: "partial", walk: "whole" },
-        {
-          list: "version",
-          afterNight: true,
-          left: "kept",
-          says: /^21 of 30 known versions were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO 0.05 allows/,
-        },
-      ),
-      on("21 of 30 versions, with `--allow-mass-delete`", keepBack("version", 21, status(404)), succeeds, {
+      on("21 of 30 versions with 404", keepBack("version", 21, status(404)), withheld, {
+        ...keeps,
         list: "version",
-        afterNight: true,
-        allowMassDelete: true,
-        left: "deleted",
-        deleted: 21,
+        says: /^21 of 30 known versions were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO 0.05 allows/,
+      }),
+      on("21 of 30 versions, with `--allow-mass-delete`", keepBack("version", 21, status(404)), succeeds, {
+        ...{ list: "version", afterNight: true, allowMassDelete: true, left: "deleted", deleted: 21 },
       }),
       on(
         "an empty list, `total_count` 0, all details 404",
@@ -453,36 +401,26 @@ export const FAULTS: readonly FaultSection[] = [
           when(
             ({ resource }) => resource === "build",
             (next, asked) =>
-              asked.id === undefined || asked.id === "schema"
-                ? json({ meta: { limit: 10, next: null, offset: 0, total_count: 0 }, objects: [] })(
-                    next,
-                    asked,
-                  )
-                : status(404)(next, asked),
+              (asked.id === undefined || asked.id === "schema" ? EMPTY : status(404))(next, asked),
           ),
         notWhole,
         {
-          afterNight: true,
-          left: "kept",
+          ...keeps,
           says: /^build list: it should hold the 120 records that are known, but came empty; nothing is deleted/,
         },
       ),
-      on(
-        "an empty list, with `--allow-mass-delete`",
-        always(json({ meta: { limit: 10, next: null, offset: 0, total_count: 0 }, objects: [] })),
-        notWhole,
-        {
-          afterNight: true,
-          allowMassDelete: true,
-          left: "kept",
-          says: /^build list: it should hold the 120 records that are known, but came empty/,
-        },
-      ),
+      on("an empty list, with `--allow-mass-delete`", always(EMPTY), notWhole, {
+        ...{ ...keeps, allowMassDelete: true },
+        says: /^build list: it should hold the 120 records that are known, but came empty/,
+      }),
       on(
         "half a list, `total_count` too, all other details 404",
         keepBack("build", 60, status(404)),
-        { exit: 3, run: "partial", walk: "whole" },
-        { afterNight: true, left: "kept", says: /^60 of 120 known builds were not in the walk/ },
+        withheld,
+        {
+          ...keeps,
+          says: /^60 of 120 known builds were not in the walk/,
+        },
       ),
     ],
   },
@@ -493,48 +431,34 @@ export const FAULTS: readonly FaultSection[] = [
         "503 with `Retry-After`: 3, while other requests wait",
         once(status(503, { "retry-after": "3" })),
         succeeds,
-        { waits: [3000, 3000], isHeld: true },
+        {
+          ...{ waits: [3000, 3000], isHeld: true },
+        },
       ),
-      on(
-        "429 with `Retry-After`: 3",
-        retryAfter(() => "3"),
-        succeeds,
-        { waits: [3000, 3000] },
-      ),
-      on("429 with `Retry-After`: a date in a minute", retryAfter(dateIn(60_000)), succeeds, {
-        waits: [60_000, 60_000],
-      }),
-      on(
-        "429 with `Retry-After`: 0",
-        retryAfter(() => "0"),
-        succeeds,
-        { waits: [0, 0] },
-      ),
-      on(
-        "429 with `Retry-After`: -5",
-        retryAfter(() => "-5"),
-        succeeds,
-        { waits: [0, 0] },
-      ),
-      on(
-        "429 with `Retry-After`: a word",
-        retryAfter(() => "soon"),
-        succeeds,
-        { waits: [0, 500] },
+      ...(
+        [
+          ["3", "3", [3000, 3000]],
+          ["a date in a minute", dateIn(60_000), [60_000, 60_000]],
+          ["0", "0", [0, 0]],
+          ["-5", "-5", [0, 0]],
+          ["a word", "soon", [0, 500]],
+        ] as [string, Parameters<typeof retryAfter>[0], [number, number]][]
+      ).map(([what, value, waits]) =>
+        on(`429 with \`Retry-After\`: ${what}`, retryAfter(value), succeeds, { waits }),
       ),
       on("429 without `Retry-After`", once(status(429)), succeeds, { waits: [0, 500] }),
-      on(
-        "429 with `Retry-After`: a year",
-        retryAfter(() => String(365 * 86_400)),
-        isLost,
-        { says: /the service asks for a pause for .*: GET .*offset=40.* answered 429/ },
+      ...(
+        [
+          ["a year", String(365 * 86_400)],
+          ["a date in a year", dateIn(365 * 86_400_000)],
+        ] as const
+      ).map(([what, value]) =>
+        on(`429 with \`Retry-After\`: ${what}`, retryAfter(value), isLost, {
+          says: /the service asks for a pause for .*: GET .*offset=40.* answered 429/,
+        }),
       ),
-      on("429 with `Retry-After`: a date in a year", retryAfter(dateIn(365 * 86_400_000)), isLost, {
-        says: /the service asks for a pause for .*: GET .*offset=40.* answered 429/,
-      }),
       on("429 for ever, for one list", always(status(429)), isLost, {
-        left: "none",
-        says: /GET .*\/api\/v1\/build\/.* answered 429/,
+        ...{ left: "none", says: /GET .*\/api\/v1\/build\/.* answered 429/ },
       }),
       on("503 for a while", () => when(first(2, page40), status(503)), succeeds),
       on("HTML once with: 502", once(html(502)), succeeds),
@@ -546,16 +470,15 @@ export const FAULTS: readonly FaultSection[] = [
       }),
       on("401", at40(status(401)), breaksOff, { says: /GET .*\/api\/v1\/build\/.*offset=40.* answered 401/ }),
       on("404 of a list that the root listing names", always(status(404)), notWhole, {
-        left: "none",
-        says: /GET .*\/api\/v1\/build\/.* answered 404/,
+        ...{ left: "none", says: /GET .*\/api\/v1\/build\/.* answered 404/ },
       }),
       on("302 to: the same page", once(moved((asked) => `${asked.path}?limit=10&offset=40&x=1`)), succeeds),
       on(
         "302 to: another origin",
-        (stage) =>
+        ({ elsewhere }) =>
           when(
             page40,
-            moved(() => stage.elsewhere),
+            moved(() => elsewhere),
           ),
         breaksOff,
         { says: /GET .*offset=40.* answered 302 to 'http:.*', which is not followed/ },
@@ -572,47 +495,26 @@ export const FAULTS: readonly FaultSection[] = [
       on("JSON cut off for ever", at40(bytes((body) => body.subarray(0, 999))), breaksOff, {
         says: /GET .*\/api\/v1\/build\/.*offset=40.* answered with no JSON/,
       }),
-      on(
-        "once: gzip that cannot be unpacked",
-        once(bytes((body) => gzipSync(body).subarray(0, 99), gzip)),
-        succeeds,
-      ),
+      on("once: gzip that cannot be unpacked", once(BAD_GZIP), succeeds),
       on(
         "an encoding that nobody asked for",
-        at40(bytes((body) => body, { "content-encoding": "rot13" })),
+        at40(bytes(whole, { "content-encoding": "rot13" })),
         breaksOff,
         {
           says: /GET .*offset=40.* answered with an unusable body: its content encoding 'rot13' was not requested/,
         },
       ),
       on("once: the connection closed before the reply", once(hangUp), succeeds),
-      on(
-        "once: the connection closed in the body",
-        once(
-          bytes((body) => half(body, (end) => end.close()), {
-            "content-length": "999999",
-            connection: "close",
-          }),
-        ),
-        succeeds,
-      ),
-      on(
-        "once: `Content-Length` too large",
-        once(bytes((body) => half(body, (end) => end.close()), { "content-length": "999999" })),
-        succeeds,
-        { settings: inTime },
-      ),
-      on(
-        "once: `Content-Length` too small",
-        once(bytes((body) => half(body, (end) => end.close()), { "content-length": "99" })),
-        succeeds,
-        { settings: inTime },
-      ),
-      on("once: no reply", once(silence), succeeds, { settings: inTime }),
-      on("once: a body that stops in the middle", once(bytes((body) => half(body))), succeeds, {
-        settings: inTime,
-      }),
-      on("once: a body byte by byte", once(bytes(drip)), succeeds, { settings: inTime }),
+      ...(
+        [
+          ["the connection closed in the body", bytes(cut, { ...lengthOf(999_999), connection: "close" })],
+          ["`Content-Length` too large", bytes(cut, lengthOf(999_999))],
+          ["`Content-Length` too small", bytes(cut, lengthOf(99))],
+          ["no reply", silence],
+          ["a body that stops in the middle", bytes((body) => half(body))],
+          ["a body byte by byte", bytes(drip)],
+        ] as const
+      ).map(([what, reply]) => on(`once: ${what}`, once(reply), succeeds, { settings: inTime })),
       on("no reply to one page for ever", at40(silence), succeeds, { settings: { ...inTime, retries: 1 } }),
       on(
         "the host is away for half a minute",
@@ -636,11 +538,7 @@ export const FAULTS: readonly FaultSection[] = [
       ),
       on(
         "the root listing lacks a resource",
-        () =>
-          when(
-            ({ path }) => path === "/api/v1/",
-            page((body) => Reflect.deleteProperty(body, "build")),
-          ),
+        root(page((body) => Reflect.deleteProperty(body, "build"))),
         { exit: 3, run: "partial", walk: "skipped" },
         { left: "none", says: /the root listing has no build/ },
       ),
@@ -651,12 +549,9 @@ export const FAULTS: readonly FaultSection[] = [
           ["none of the resources", json({ error: "Sorry" })],
         ] as const
       ).map(([what, reply]) =>
-        on(
-          `the root listing: ${what}`,
-          () => when(({ path }) => path === "/api/v1/", reply),
-          { exit: 6, run: "failed", walk: "none" },
-          { left: "nothing", says: /GET .*\/api\/v1\// },
-        ),
+        on(`the root listing: ${what}`, root(reply), {
+          ...{ exit: 6, run: "failed", walk: "none", left: "nothing", says: /GET .*\/api\/v1\// },
+        }),
       ),
     ],
   },
@@ -779,294 +674,128 @@ export const FAULTS: readonly FaultSection[] = [
   },
 ];
 
-/** A fault that a test of its own shows, since it is not of the service, or not of one run. */
-export interface ShownElsewhere {
-  fault: string;
-  exit: string;
-  outcome: string;
-  file: string;
-  /** The test's name, or that of its group, as it stands there. */
-  test: string;
-}
-
-const resumes = "the next run resumes";
-const waitedOut = "waited out";
-
-export const SHOWN_ELSEWHERE: readonly ShownElsewhere[] = [
-  {
-    fault: "SIGKILL at random moments",
-    exit: "137",
-    outcome: `\`interrupted\`; ${resumes}`,
-    file: "test/mirror/run/crash.test.ts",
-    test: "a run that is killed ends, once it is let be, as if nothing had been",
+/**
+ * Faults that are not of the service, or not of one run, and so are shown by tests of their own: by file and the test's name, or
+ * that of its group, the fault and what comes of it.
+ */
+export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> = {
+  "test/mirror/run/crash.test.ts": {
+    "a run that is killed ends, once it is let be, as if nothing had been":
+      "SIGKILL at random moments → 137; `interrupted`; the next run resumes",
   },
-  {
-    fault: "SIGINT or SIGTERM",
-    exit: "130, 143",
-    outcome: `\`interrupted\`; ${resumes}`,
-    file: "test/cli/sync/sync-command.test.ts",
-    test: "by %s exits %i, and the next sync ends in the rows of an undisturbed one",
+  "test/cli/sync/sync-command.test.ts": {
+    "by %s exits %i, and the next sync ends in the rows of an undisturbed one":
+      "SIGINT or SIGTERM → 130, 143; `interrupted`; the next run resumes",
   },
-  {
-    fault: "a second signal",
-    exit: "130, 143",
-    outcome: "ends at once",
-    file: "test/cli/context/run-command.test.ts",
-    test: "the second ends a command that does not listen at once",
+  "test/cli/context/run-command.test.ts": {
+    "the second ends a command that does not listen at once": "a second signal → 130, 143; ends at once",
+    "a command that hangs is cut short 9 s after the first, and says so":
+      "a stop that takes longer than 9 s → 143; cut short",
   },
-  {
-    fault: "a stop that takes longer than 9 s",
-    exit: "143",
-    outcome: "cut short",
-    file: "test/cli/context/run-command.test.ts",
-    test: "a command that hangs is cut short 9 s after the first, and says so",
+  "test/mirror/run/interrupted-run.test.ts": {
+    "is not gone on from when its checkpoint is older than six hours":
+      "a checkpoint older than six hours → 0; the walk starts again",
+    "and ends all sessions is waited out: the run ends like an undisturbed one":
+      "Postgres: ends all sessions → 0; waited out",
+    "and refuses connections for a while is waited out":
+      "Postgres: refuses connections for a while → 0; waited out",
+    "and stays away ends the run with exit code 4 and nothing half-written; the next one goes on":
+      "Postgres stays away → 4; the next run resumes",
+    "and whose disk is full ends the run with exit code 4 at once and nothing half-written":
+      "Postgres' disk is full → 4; at once; the next run resumes",
   },
-  {
-    fault: "a checkpoint older than six hours",
-    exit: "0",
-    outcome: "the walk starts again",
-    file: "test/mirror/run/interrupted-run.test.ts",
-    test: "is not gone on from when its checkpoint is older than six hours",
+  "test/mirror/run/killed-server.test.ts": {
+    "of ten syncs started at once one runs, and nine exit 10 and say who runs":
+      "ten `sync` at once → 0, 10; one runs, nine say who runs",
+    "killed and started again costs the run nothing": "Postgres: killed and started again → 0; waited out",
+    "killed for good ends the run with exit code 4, and the hint names its log":
+      "Postgres killed for good → 4; the hint names the server's log",
+    "a server out of connections in mid-run is waited for": "Postgres: out of connections → 0; waited out",
   },
-  {
-    fault: "ten `sync` at once",
-    exit: "0, 10",
-    outcome: "one runs, nine say who runs",
-    file: "test/mirror/run/killed-server.test.ts",
-    test: "of ten syncs started at once one runs, and nine exit 10 and say who runs",
+  "test/mirror/run/all-or-nothing.test.ts": {
+    "a run whose lock went to another run writes nothing more and ends with exit code 10":
+      "the run's lock goes to another run → 10; nothing more is written",
   },
-  {
-    fault: "the run's lock goes to another run",
-    exit: "10",
-    outcome: "nothing more is written",
-    file: "test/mirror/run/all-or-nothing.test.ts",
-    test: "a run whose lock went to another run writes nothing more and ends with exit code 10",
+  "test/cli/worker/several-workers.test.ts": {
+    "go on without a leader that was killed in the middle of a run":
+      "the leader of three workers is killed in a run → 137; another worker leads, and resumes",
+    "hand over at once when the leader is asked to stop":
+      "the leader of three workers is asked to stop → 143; another worker leads, and resumes",
+    "go on without a leader that was frozen in the middle of a run, and it stands by when it wakes":
+      "the leader of three workers is frozen in a run, and wakes → goes on; another worker leads, and resumes; the frozen one writes nothing more and stands by",
+    "go on without a leader whose network fell silent in the middle of a run":
+      "the network of the leader of three workers falls silent → goes on; another worker leads, and resumes; the silent one writes nothing more and stands by",
   },
-  {
-    fault: "the leader of three workers is killed in a run",
-    exit: "137",
-    outcome: "another worker leads, and resumes",
-    file: "test/cli/worker/several-workers.test.ts",
-    test: "go on without a leader that was killed in the middle of a run",
+  "test/mirror/api/tls.test.ts": {
+    "whose certificate nobody vouches for is refused before anything is sent, with a hint":
+      "an untrusted certificate → 5; refused before anything is sent",
+    "a service that takes the connection and says nothing of TLS runs into the time-out":
+      "a service that accepts and says nothing → 5; the time-out",
   },
-  {
-    fault: "the leader of three workers is asked to stop",
-    exit: "143",
-    outcome: "another worker leads, and resumes",
-    file: "test/cli/worker/several-workers.test.ts",
-    test: "hand over at once when the leader is asked to stop",
+  "test/mirror/api/host-gate.test.ts": {
+    "hold all requests back: %i with Retry-After as long as it says":
+      "429 and 503 while other requests wait → all are held back",
+    "slow the pace once a round; every answer eases it": "429 while the pace is fast → the pace slows",
   },
-  {
-    fault: "the leader of three workers is frozen in a run, and wakes",
-    exit: "goes on",
-    outcome: "another worker leads, and resumes; the frozen one writes nothing more and stands by",
-    file: "test/cli/worker/several-workers.test.ts",
-    test: "go on without a leader that was frozen in the middle of a run, and it stands by when it wakes",
+  "test/mirror/run/service-in-trouble.test.ts": {
+    "a run with the pace of an earlier one asks nothing while the service wants to be left alone":
+      "a later run while `Retry-After` lasts → 5; no request; the error says until when",
   },
-  {
-    fault: "the network of the leader of three workers falls silent",
-    exit: "goes on",
-    outcome: "another worker leads, and resumes; the silent one writes nothing more and stands by",
-    file: "test/cli/worker/several-workers.test.ts",
-    test: "go on without a leader whose network fell silent in the middle of a run",
+  "test/mirror/run/confirm-deletions.test.ts": {
+    "are asked for by turns of their lists up to the bound, the others in the next run":
+      "more missing records than one run may ask for → 3; the next run does the rest",
   },
-  {
-    fault: "Postgres: killed and started again",
-    exit: "0",
-    outcome: waitedOut,
-    file: "test/mirror/run/killed-server.test.ts",
-    test: "killed and started again costs the run nothing",
+  "test/mirror/run/deletions.test.ts": {
+    "is deleted by the next run when this one dies before it asked":
+      "a run that dies before it asked for missing records → 143; the next run does the rest",
+    "whose id leads out of the API: after three nights it costs no verdict, and status lists it":
+      "a record leaves its list, and its id leads out of the API → 3, 0; kept, and listed in `docmirror status`; after three runs it costs no verdict",
   },
-  {
-    fault: "Postgres killed for good",
-    exit: "4",
-    outcome: "the hint names the server's log",
-    file: "test/mirror/run/killed-server.test.ts",
-    test: "killed for good ends the run with exit code 4, and the hint names its log",
+  "test/mirror/load/hostile-records.test.ts": {
+    "stores every record with an id and puts the rest aside, at random":
+      "any record, at random → stored when it has an id, else in `sync.quarantine`",
   },
-  {
-    fault: "Postgres: ends all sessions",
-    exit: "0",
-    outcome: waitedOut,
-    file: "test/mirror/run/interrupted-run.test.ts",
-    test: "and ends all sessions is waited out: the run ends like an undisturbed one",
+  "test/cli/quarantine-command.test.ts": {
+    "--retry stores what can be stored by now, tells the rest and exits 3; 0 when nothing stays":
+      "the quarantine is tried again → 0, 3; stored where that is possible now",
   },
-  {
-    fault: "Postgres: refuses connections for a while",
-    exit: "0",
-    outcome: waitedOut,
-    file: "test/mirror/run/interrupted-run.test.ts",
-    test: "and refuses connections for a while is waited out",
+  "test/mirror/walk/schedules.test.ts": {
+    "loses no record that was there all through a whole walk, whatever comes and goes meanwhile":
+      "any change of a list between two pages, at random → no record is missed",
   },
-  {
-    fault: "Postgres: out of connections",
-    exit: "0",
-    outcome: waitedOut,
-    file: "test/mirror/run/killed-server.test.ts",
-    test: "a server out of connections in mid-run is waited for",
+  "test/mirror/run/head-deficit.test.ts": {
+    "is found by the next %s: %i and %i":
+      "builds appear far below the head of the list → 0; a search finds them in the same run, and the round",
+    "costs a round less than ten requests where it is one deletion":
+      "builds go, far below the head of the list → 0; a search finds them in the same run, and the round",
+    "makes an incremental run partial, which searched for them, and the next run full":
+      "the count of the builds is too high, for good → 3, 0; the run says so after its search; the next one is full and explains it",
+    "after a run whose clock stood ten years ahead the next one is full, deletes what went and follows what moves":
+      "our clock ten years ahead → 0; the next run is full and repairs it",
   },
-  {
-    fault: "Postgres stays away",
-    exit: "4",
-    outcome: resumes,
-    file: "test/mirror/run/interrupted-run.test.ts",
-    test: "and stays away ends the run with exit code 4 and nothing half-written; the next one goes on",
+  "test/mirror/run/replicas.test.ts": {
+    "loses no record and no build vanishes in rounds and syncs, and what is really gone is marked after the lag":
+      "some replies, or all, come from a replica that is eight minutes behind → 0; nothing wrongly deleted; what is gone is marked after the lag",
   },
-  {
-    fault: "Postgres' disk is full",
-    exit: "4",
-    outcome: `at once; ${resumes}`,
-    file: "test/mirror/run/interrupted-run.test.ts",
-    test: "and whose disk is full ends the run with exit code 4 at once and nothing half-written",
+  "test/mirror/run/shares.test.ts": {
+    "show an edit, and a deletion that a build with an old date hides":
+      "builds appear where as many others go → 0; the share of the builds that is read there finds both",
   },
-  {
-    fault: "an untrusted certificate",
-    exit: "5",
-    outcome: "refused before anything is sent",
-    file: "test/mirror/api/tls.test.ts",
-    test: "whose certificate nobody vouches for is refused before anything is sent, with a hint",
+  "test/mirror/run/unfinished-phases.test.ts": {
+    "makes the run partial, with how many references nobody asked for, and the next run asks":
+      "the service is lost after the walks → 5; the next run does the rest",
+    "for ever by %s keeps no other list from deletions and references":
+      "one list fails for ever → 5; the other lists are complete",
   },
-  {
-    fault: "a service that accepts and says nothing",
-    exit: "5",
-    outcome: "the time-out",
-    file: "test/mirror/api/tls.test.ts",
-    test: "a service that takes the connection and says nothing of TLS runs into the time-out",
+  "test/store/ledger/mirrored-service.test.ts": {
+    "and refuses another one before anything is asked or written":
+      "another service than that of the mirror → 2; refused at once",
   },
-  {
-    fault: "429 and 503 while other requests wait",
-    exit: "-",
-    outcome: "all are held back",
-    file: "test/mirror/api/host-gate.test.ts",
-    test: "hold all requests back: %i with Retry-After as long as it says",
+  "test/mirror/run/hostile-replies.test.ts": {
+    "is no bug of ours, and costs no other list anything, wherever it stands":
+      "any JSON at any place of any reply, at random → no other list is touched; the next run repairs it",
   },
-  {
-    fault: "429 while the pace is fast",
-    exit: "-",
-    outcome: "the pace slows",
-    file: "test/mirror/api/host-gate.test.ts",
-    test: "slow the pace once a round; every answer eases it",
-  },
-  {
-    fault: "a later run while `Retry-After` lasts",
-    exit: "5",
-    outcome: "no request; the error says until when",
-    file: "test/mirror/run/service-in-trouble.test.ts",
-    test: "a run with the pace of an earlier one asks nothing while the service wants to be left alone",
-  },
-  {
-    fault: "more missing records than one run may ask for",
-    exit: "3",
-    outcome: "the next run does the rest",
-    file: "test/mirror/run/confirm-deletions.test.ts",
-    test: "are asked for by turns of their lists up to the bound, the others in the next run",
-  },
-  {
-    fault: "a run that dies before it asked for missing records",
-    exit: "143",
-    outcome: "the next run does the rest",
-    file: "test/mirror/run/deletions.test.ts",
-    test: "is deleted by the next run when this one dies before it asked",
-  },
-  {
-    fault: "any record, at random",
-    exit: "-",
-    outcome: "stored when it has an id, else in `sync.quarantine`",
-    file: "test/mirror/load/hostile-records.test.ts",
-    test: "stores every record with an id and puts the rest aside, at random",
-  },
-  {
-    fault: "the quarantine is tried again",
-    exit: "0, 3",
-    outcome: "stored where that is possible now",
-    file: "test/cli/quarantine-command.test.ts",
-    test: "--retry stores what can be stored by now, tells the rest and exits 3; 0 when nothing stays",
-  },
-  {
-    fault: "any change of a list between two pages, at random",
-    exit: "-",
-    outcome: "no record is missed",
-    file: "test/mirror/walk/schedules.test.ts",
-    test: "loses no record that was there all through a whole walk, whatever comes and goes meanwhile",
-  },
-  {
-    fault: "builds appear far below the head of the list",
-    exit: "0",
-    outcome: "a search finds them in the same run, and the round",
-    file: "test/mirror/run/head-deficit.test.ts",
-    test: "is found by the next %s: %i and %i",
-  },
-  {
-    fault: "builds go, far below the head of the list",
-    exit: "0",
-    outcome: "a search finds them in the same run, and the round",
-    file: "test/mirror/run/head-deficit.test.ts",
-    test: "costs a round less than ten requests where it is one deletion",
-  },
-  {
-    fault: "the count of the builds is too high, for good",
-    exit: "3, 0",
-    outcome: "the run says so after its search; the next one is full and explains it",
-    file: "test/mirror/run/head-deficit.test.ts",
-    test: "makes an incremental run partial, which searched for them, and the next run full",
-  },
-  {
-    fault: "a record leaves its list, and its id leads out of the API",
-    exit: "3, 0",
-    outcome: "kept, and listed in `docmirror status`; after three runs it costs no verdict",
-    file: "test/mirror/run/deletions.test.ts",
-    test: "whose id leads out of the API: after three nights it costs no verdict, and status lists it",
-  },
-  {
-    fault: "some replies, or all, come from a replica that is eight minutes behind",
-    exit: "0",
-    outcome: "nothing wrongly deleted; what is gone is marked after the lag",
-    file: "test/mirror/run/replicas.test.ts",
-    test: "loses no record and no build vanishes in rounds and syncs, and what is really gone is marked after the lag",
-  },
-  {
-    fault: "builds appear where as many others go",
-    exit: "0",
-    outcome: "the share of the builds that is read there finds both",
-    file: "test/mirror/run/shares.test.ts",
-    test: "show an edit, and a deletion that a build with an old date hides",
-  },
-  {
-    fault: "our clock ten years ahead",
-    exit: "0",
-    outcome: "the next run is full and repairs it",
-    file: "test/mirror/run/head-deficit.test.ts",
-    test: "after a run whose clock stood ten years ahead the next one is full, deletes what went and follows what moves",
-  },
-  {
-    fault: "the service is lost after the walks",
-    exit: "5",
-    outcome: "the next run does the rest",
-    file: "test/mirror/run/unfinished-phases.test.ts",
-    test: "makes the run partial, with how many references nobody asked for, and the next run asks",
-  },
-  {
-    fault: "one list fails for ever",
-    exit: "5",
-    outcome: "the other lists are complete",
-    file: "test/mirror/run/unfinished-phases.test.ts",
-    test: "for ever by %s keeps no other list from deletions and references",
-  },
-  {
-    fault: "another service than that of the mirror",
-    exit: "2",
-    outcome: "refused at once",
-    file: "test/store/ledger/mirrored-service.test.ts",
-    test: "and refuses another one before anything is asked or written",
-  },
-  {
-    fault: "any JSON at any place of any reply, at random",
-    exit: "-",
-    outcome: "no other list is touched; the next run repairs it",
-    file: "test/mirror/run/hostile-replies.test.ts",
-    test: "is no bug of ours, and costs no other list anything, wherever it stands",
-  },
-];
+};
 
 function moved(to: (asked: { path: string }) => string): Parameters<typeof when>[1] {
   return (_next, asked) => new Response(null, { status: 302, headers: { location: to(asked) } });

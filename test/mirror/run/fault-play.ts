@@ -35,8 +35,8 @@ export interface Asked {
   offset: number;
 }
 
-type IsMeant = (asked: Asked) => boolean;
-type Reply = (next: () => Promise<Response>, asked: Asked) => ReturnType<Intercept>;
+export type IsMeant = (asked: Asked) => boolean;
+export type Reply = (next: () => Promise<Response>, asked: Asked) => ReturnType<Intercept>;
 
 function readRequest({ url }: Request): Asked {
   const { pathname, searchParams } = new URL(url);

@@ -3,32 +3,20 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
-import { QUIET } from "../../../src/simulate/settings.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { findListFreshness } from "../../../src/store/ledger/list-freshness.ts";
-import { type ArrangedBuilds, arrangeBuilds } from "../../support/arranged-builds.ts";
+import { type ArrangedWorld, startArranged } from "../../support/arranged-builds.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
 const DAY_MS = 86_400_000;
 const SETTINGS = { pageSize: 100 };
 
-type Mirrored = QuickWorld & { arranged: ArrangedBuilds };
-
 /** A mirror of 1,500 builds, none of which moves. */
-async function startMirrored(): Promise<Mirrored> {
-  const arranged = arrangeBuilds();
-  const quick = await startQuickWorld(
-    {
-      ...{ users: 2, projects: 4, versions: 4, files: 2, builds: 1500, rates: QUIET },
-      ...{ hiddenShare: 0, stuckShare: 0, clockSteps: false },
-    },
-    arranged.intercept,
-  );
-  arranged.world = quick.world;
+async function startMirrored() {
+  const quick = await startArranged({ users: 2, projects: 4, versions: 4, files: 2, builds: 1500 });
   expect((await quick.sync({ kind: "full", settings: SETTINGS })).summary.status).toBe("succeeded");
   quick.world.advance(60_000);
-  return Object.assign(quick, { arranged });
+  return quick;
 }
 
 const made = (id: number, date: string | undefined) =>
@@ -37,7 +25,7 @@ const oldBuilds = (count: number) =>
   Array.from({ length: count }, (_, at) => made(800_001 + at, "2020-01-01T00:00:00"));
 
 /** Inserts builds at place 1,200, dated as the one there, and deletes builds from there. Fills in the ids of the deleted ones. */
-function change({ arranged }: Mirrored, came: number, went: number): string[] {
+function change({ arranged }: ArrangedWorld, came: number, went: number): string[] {
   const gone: string[] = [];
   arranged.details.clear();
   arranged.arrange = (builds) => {
@@ -51,20 +39,14 @@ function change({ arranged }: Mirrored, came: number, went: number): string[] {
 
 const DEEP = [900_001, 900_002, 900_003, 900_004, 900_005];
 
-function liveIds({ databaseUrl }: QuickWorld): Promise<Set<string>> {
-  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    const rows = await sql<{ id: string }[]>`select id from mirror.builds where deleted_at is null`;
-    return new Set(rows.map(({ id }) => id));
-  });
+async function liveIds({ sql }: QuickWorld): Promise<Set<string>> {
+  const rows = await sql<{ id: string }[]>`select id from mirror.builds where deleted_at is null`;
+  return new Set(rows.map(({ id }) => id));
 }
 
 /** When the list of builds was last read well. */
-function lastGoodAt({ databaseUrl }: QuickWorld): Promise<string | null | undefined> {
-  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    const lists = await findListFreshness(sql);
-    return lists.find(({ resource }) => resource === "build")?.finishedAt;
-  });
-}
+const lastGoodAt = async ({ sql }: QuickWorld) =>
+  (await findListFreshness(sql)).find(({ resource }) => resource === "build")?.finishedAt;
 
 const hasDeep = (ids: Set<string>) => DEEP.filter((id) => ids.has(String(id))).length;
 
@@ -84,7 +66,7 @@ describe("what comes and goes at place 1,200 of 1,500", () => {
     expect(hasDeep(live)).toBe(came);
   });
 
-  async function lookAgain(quick: Mirrored, kind: "sync" | "watch", inserted: number, deleted: number) {
+  async function lookAgain(quick: ArrangedWorld, kind: "sync" | "watch", inserted: number, deleted: number) {
     const before = await lastGoodAt(quick);
     quick.world.advance(60_000);
     const result =
@@ -242,13 +224,7 @@ test("builds that come and go during a full walk make no deficit", { tags: ["lon
   };
   const { summary } = await quick.sync({ kind: "full", settings: SETTINGS });
   expect(summary.resources.build).toMatchObject({ walk: "whole" });
-  const [walk] = await withSql(
-    quick.databaseUrl,
-    { applicationName: "docmirror test", max: 1 },
-    (sql) =>
-      sql<
-        { deficit: number }[]
-      >`select deficit from sync.walks where resource = 'build' order by run_id desc limit 1`,
-  );
+  const [walk] = await quick.sql`
+    select deficit from sync.walks where resource = 'build' order by run_id desc limit 1`;
   expect(walk).toEqual({ deficit: 0 });
 });

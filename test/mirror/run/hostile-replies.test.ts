@@ -7,7 +7,6 @@ import { EXIT, MirrorError } from "../../../src/base/errors.ts";
 import { exitCodeOfRun, type RunResult } from "../../../src/mirror/run/close-run.ts";
 import type { SyncResult } from "../../../src/mirror/run/run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import type { SyncKind } from "../../../src/store/schema/runs.ts";
 import { replaceValue } from "../../support/canonical-json.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
@@ -147,13 +146,10 @@ describe("a reply with a hostile value in it", () => {
     for (const kind of ["full", "full"] as const) await quick.sync({ kind, allowMassDelete: true });
     const { summary } = await quick.sync({ kind: "full", allowMassDelete: true });
     expect(summary, JSON.stringify(summary.resources)).toMatchObject({ status: "succeeded" });
-    await withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      for (const resource of RESOURCES) {
-        const truth = [...quick.world.truth().records(resource)].map(({ record }) => String(record.id));
-        const rows = await sql<{ id: string }[]>`
-          select id from ${sql(`mirror.${resource}s`)} where deleted_at is null`;
-        expect(rows.map(({ id }) => id).sort(), resource).toEqual(truth.sort());
-      }
-    });
+    for (const resource of RESOURCES) {
+      const truth = [...quick.world.truth().records(resource)].map(({ record }) => String(record.id));
+      const rows = await quick.sql.unsafe(`select id from mirror.${resource}s where deleted_at is null`);
+      expect(rows.map(({ id }) => id).sort(), resource).toEqual(truth.sort());
+    }
   });
 });

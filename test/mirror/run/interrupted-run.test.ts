@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { LockedError, StoppedError, StoreError } from "../../../src/base/errors.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { SyncOptions } from "../../../src/mirror/run/run.ts";
-import { connect, withSql } from "../../../src/store/connection/connect.ts";
+import { withSql } from "../../../src/store/connection/connect.ts";
 import { startCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { mirrorRows } from "../../support/mirror-rows.ts";
@@ -22,29 +22,45 @@ async function undisturbed(quick: QuickWorld): Promise<Record<string, string[]>>
   return await mirrorRows(database.url);
 }
 
-const read = (quick: QuickWorld, query: string) =>
-  withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(query));
-
 const pathOf = (request: Request) => new URL(request.url).pathname;
+
+/** A promise in hand; Node 20 has no `Promise.withResolvers`. */
+function signalled() {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+/** A world whose run is asked to stop when it asks for this page of builds. */
+async function startStopping(page: number) {
+  const stop = new AbortController();
+  let asked = 0;
+  const quick = await startQuickWorld({}, (request, next) => {
+    if (pathOf(request) === BUILDS) asked += 1;
+    if (asked === page) stop.abort(new StoppedError("SIGTERM"));
+    return next();
+  });
+  return Object.assign(quick, { signal: stop.signal });
+}
+
+/** A service that hangs up after 30 requests, until `left` is set again. */
+async function startFading() {
+  const fading = { left: 30 };
+  const quick = await startQuickWorld({}, (_request, next) => (--fading.left < 0 ? "hang up" : next()));
+  return Object.assign(quick, { fading });
+}
 
 describe("a run that is stopped in the middle", () => {
   test.each([
     12, 25, 40,
-  ])("while it asks for page %i of builds is interrupted; the next one goes on and ends the same", async (page) => {
-    const stop = new AbortController();
-    let asked = 0;
-    await using quick = await startQuickWorld({}, (request, next) => {
-      if (pathOf(request) === BUILDS) asked += 1;
-      if (asked === page) stop.abort(new StoppedError("SIGTERM"));
-      return next();
-    });
-    const first = await quick.sync({ signal: stop.signal });
+  ])("at page %i of builds is interrupted; the next one goes on and ends the same", async (page) => {
+    await using quick = await startStopping(page);
+    const first = await quick.sync({ signal: quick.signal });
     expect(first.summary.status).toBe("interrupted");
     expect(exitCodeOfRun(first)).toBe(143);
-    const [left] = await read(
-      quick,
-      "select checkpoint, walk, pages from sync.walks where resource = 'build'",
-    );
+    const [left] = await quick.sql`select checkpoint, walk, pages from sync.walks where resource = 'build'`;
     expect(left).toMatchObject({ walk: null, checkpoint: { seq: left?.pages } });
     quick.simulation.resetRequests();
     const { log, messages } = createKeptLog();
@@ -52,17 +68,11 @@ describe("a run that is stopped in the middle", () => {
     expect(second.summary.status).toBe("succeeded");
     expect(messages()).toContain("walk resumes at its checkpoint");
     expect(quick.simulation.requests().byPath.get(BUILDS)).toBe(50 - Number(left?.pages));
-    expect(second.summary.resources.build).toMatchObject({
-      walk: "whole",
-      pages: 50,
-      records: 900,
-      inserted: 900,
-    });
+    const counts = { pages: 50, records: 900, inserted: 900 };
+    expect(second.summary.resources.build).toMatchObject({ walk: "whole", ...counts });
     expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
-    const starts = await read(
-      quick,
-      "select count(distinct started_at) as n from sync.walks where resource = 'build'",
-    );
+    const starts =
+      await quick.sql`select count(distinct started_at) as n from sync.walks where resource = 'build'`;
     expect(starts).toEqual([{ n: 1 }]);
   });
 
@@ -75,15 +85,9 @@ describe("a run that is stopped in the middle", () => {
   });
 
   test("is not gone on from when its checkpoint is older than six hours", async () => {
-    const stop = new AbortController();
-    let asked = 0;
-    await using quick = await startQuickWorld({}, (request, next) => {
-      if (pathOf(request) === BUILDS) asked += 1;
-      if (asked === 12) stop.abort(new StoppedError("SIGTERM"));
-      return next();
-    });
-    expect((await quick.sync({ signal: stop.signal })).summary.status).toBe("interrupted");
-    expect(await read(quick, "select 1 from sync.walks where checkpoint is not null")).not.toHaveLength(0);
+    await using quick = await startStopping(12);
+    expect((await quick.sync({ signal: quick.signal })).summary.status).toBe("interrupted");
+    expect(await quick.sql`select 1 from sync.walks where checkpoint is not null`).not.toHaveLength(0);
     quick.world.advance(6 * 3_600_000 + 1000);
     const { log, messages } = createKeptLog();
     expect((await quick.sync({ log })).summary.status).toBe("succeeded");
@@ -92,18 +96,12 @@ describe("a run that is stopped in the middle", () => {
 });
 
 test("an incremental run that breaks off hands no checkpoint of an earlier full walk on", async () => {
-  let left = 30;
-  await using quick = await startQuickWorld({}, (_request, next) => {
-    left -= 1;
-    return left < 0 ? "hang up" : next();
-  });
+  await using quick = await startFading();
   await quick.sync();
-  left = 1;
+  quick.fading.left = 1;
   await quick.sync({ kind: "incremental", resources: ["build"] });
-  const rows = await read(
-    quick,
-    "select walk, checkpoint from sync.walks where resource = 'build' order by run_id",
-  );
+  const rows =
+    await quick.sql`select walk, checkpoint from sync.walks where resource = 'build' order by run_id`;
   expect(rows).toEqual([
     { walk: "not_whole", checkpoint: expect.any(Object) },
     { walk: "not_whole", checkpoint: null },
@@ -123,30 +121,26 @@ test("an incremental run that is stopped near the head of builds leaves no gap b
     },
   });
   expect(stopped.summary.status).toBe("interrupted");
-  const found = () => read(quick, "select id from mirror.builds order by id desc limit 100");
   expect((await quick.sync({ kind: "incremental" })).summary.status).toBe("succeeded");
-  expect((await found()).map(({ id }) => id).sort()).toEqual(ids.sort());
+  expect(
+    (await quick.sql`select id from mirror.builds order by id desc limit 100`).map(({ id }) => id).sort(),
+  ).toEqual(ids.sort());
 });
 
 test("a process killed in mid-walk leaves a run that the next one closes and goes on from", async () => {
   let builds = 0;
-  let reached: () => void = () => {};
-  const midWalk = new Promise<void>((resolve) => {
-    reached = resolve;
-  });
+  const midWalk = signalled();
   let isHeld = true;
   await using quick = await startQuickWorld({}, (request, next) => {
     if (pathOf(request) === BUILDS) builds += 1;
     if (builds <= 12 || !isHeld) return next();
-    reached();
+    midWalk.resolve();
     return new Promise(() => {});
   });
   const env = { DATABASE_URL: quick.databaseUrl, DOCMIRROR_RATE: "1000", DOCMIRROR_PAGE_SIZE: "20" };
   await using cli = startCli(["sync", "--full", "--base-url", quick.simulation.url], { env });
-  await Promise.race([midWalk, cli.ended.then(({ stderr }) => expect.fail(stderr))]);
-  await using sql = Object.assign(connect(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }), {
-    [Symbol.asyncDispose]: () => sql.end(),
-  });
+  await Promise.race([midWalk.promise, cli.ended.then(({ stderr }) => expect.fail(stderr))]);
+  const { sql } = quick;
   const until = async (query: string) => {
     for (;;) if ((await sql.unsafe(query)).length > 0) return;
   };
@@ -178,39 +172,28 @@ test("a process killed in mid-walk leaves a run that the next one closes and goe
 });
 
 test("a second run at once is refused and told who runs", async () => {
-  let letGo: () => void = () => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  let arrived: () => void = () => {};
-  const asked = new Promise<void>((resolve) => {
-    arrived = resolve;
-  });
+  const [held, asked] = [signalled(), signalled()];
   await using quick = await startQuickWorld({}, async (_request, next) => {
-    arrived();
-    await held;
+    asked.resolve();
+    await held.promise;
     return next();
   });
   const first = quick.sync();
-  await asked;
+  await asked.promise;
   const refused = await quick.sync().catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(LockedError);
   expect(refused).toMatchObject({
     exitCode: 10,
     message: expect.stringContaining(`run 1, process ${process.pid} on `),
   });
-  letGo();
+  held.resolve();
   expect((await first).summary.status).toBe("succeeded");
-  expect(await read(quick, "select 1 from sync.runs")).toHaveLength(1);
+  expect(await quick.sql`select 1 from sync.runs`).toHaveLength(1);
 });
 
 describe("upstream that is lost in mid-walk", () => {
   test("leaves a partial run with its checkpoints, exit code 5, and the next run goes on", async () => {
-    let left = 30;
-    await using quick = await startQuickWorld({}, (_request, next) => {
-      left -= 1;
-      return left < 0 ? "hang up" : next();
-    });
+    await using quick = await startFading();
     const first = await quick.sync();
     expect(first.summary).toMatchObject({
       status: "partial",
@@ -218,12 +201,10 @@ describe("upstream that is lost in mid-walk", () => {
     });
     expect(exitCodeOfRun(first)).toBe(5);
     expect(first.summary.resources.build).toMatchObject({ walk: "not_whole", reason: expect.any(String) });
-    const [walk] = await read(
-      quick,
-      "select walk, reason, checkpoint, pages from sync.walks where resource = 'build'",
-    );
+    const [walk] =
+      await quick.sql`select walk, reason, checkpoint, pages from sync.walks where resource = 'build'`;
     expect(walk).toMatchObject({ walk: "not_whole", checkpoint: { seq: walk?.pages } });
-    left = Number.POSITIVE_INFINITY;
+    quick.fading.left = Number.POSITIVE_INFINITY;
     quick.simulation.resetRequests();
     const second = await quick.sync();
     expect(second.summary.status).toBe("succeeded");
@@ -240,17 +221,15 @@ describe("upstream that is lost in mid-walk", () => {
 });
 
 test.each([
-  [500, 5],
-  [503, 5],
-  [400, 5],
-])("lists that all answer %i fail the run with exit code %i and a reason", async (status, code) => {
+  500, 503, 400,
+])("lists that all answer %i fail the run with exit code 5 and a reason", async (status) => {
   await using quick = await startQuickWorld({}, (request, next) =>
     /\/api\/v1\/[a-z]+\/$/.test(pathOf(request)) ? new Response("{}", { status }) : next(),
   );
   const result = await quick.sync();
   expect(result.summary).toMatchObject({ status: "failed", error: expect.stringContaining(String(status)) });
   expect(result.error).toBeInstanceOf(Error);
-  expect(exitCodeOfRun(result)).toBe(code);
+  expect(exitCodeOfRun(result)).toBe(5);
 });
 
 test("a resource that the root listing lacks makes the run partial; all else is mirrored and joined", async () => {
@@ -263,23 +242,17 @@ test("a resource that the root listing lacks makes the run partial; all else is 
   const result = await quick.sync();
   expect(result.summary.status).toBe("partial");
   expect(exitCodeOfRun(result)).toBe(3);
-  const walks = Object.entries(result.summary.resources).map(([resource, { walk, reason }]) => [
-    resource,
-    walk,
-    reason,
-  ]);
-  expect(walks.sort()).toEqual([
-    ["build", "whole", undefined],
-    ["file", "skipped", "the root listing has no file"],
-    ["project", "whole", undefined],
-    ["user", "skipped", "the root listing has no user"],
-    ["version", "whole", undefined],
-  ]);
+  const [whole, skipped] = [{ walk: "whole" }, { walk: "skipped" }];
+  expect(result.summary.resources).toMatchObject({
+    ...{ build: whole, project: whole, version: whole },
+    file: { ...skipped, reason: "the root listing has no file" },
+    user: { ...skipped, reason: "the root listing has no user" },
+  });
   // Users that projects name are still asked for one by one.
-  expect(await read(quick, "select 1 from mirror.users limit 1")).toHaveLength(1);
-  expect(
-    await read(quick, "select 1 from mirror.unresolved_references where status = 'pending'"),
-  ).toHaveLength(0);
+  expect(await quick.sql`select 1 from mirror.users limit 1`).toHaveLength(1);
+  expect(await quick.sql`select 1 from mirror.unresolved_references where status = 'pending'`).toHaveLength(
+    0,
+  );
 });
 
 /** A port in front of a server, which can be shut and opened: what a server that restarts looks like from outside. */
@@ -288,18 +261,13 @@ async function startGate(databaseUrl: string) {
   const sockets = new Set<net.Socket>();
   const join = (client: net.Socket) => {
     const server = net.connect({ host: target.hostname, port: Number(target.port), noDelay: true });
-    for (const [one, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      sockets.add(one);
-      one.on("error", () => {});
-      one.on("close", () => {
-        sockets.delete(one);
-        other.destroy();
+    for (const socket of [client, server]) {
+      sockets.add(socket.on("error", () => {}));
+      socket.on("close", () => {
+        for (const end of [client, server]) end.destroy();
       });
-      one.pipe(other);
     }
+    client.pipe(server).pipe(client);
   };
   let gate = net.createServer(join);
   await new Promise<void>((resolve) => gate.listen(0, "127.0.0.1", resolve));
@@ -327,8 +295,7 @@ async function startGate(databaseUrl: string) {
 describe("Postgres that goes away in mid-run", () => {
   /** Pages and rows of the walk of builds as they were committed: all of a page or nothing. */
   async function expectNothingHalfWritten(quick: QuickWorld) {
-    const [walk] = await read(
-      quick,
+    const [walk] = await quick.sql.unsafe(
       `select case pages when 0 then 0 else least(900, 20 + (pages - 1) * 18) end as expected, (select count(*) from mirror.builds) as found,
          (select count(*) from mirror.build_transitions) as transitions, (select count(*) from mirror.build_logs) as logs
        from sync.walks where resource = 'build' order by run_id desc limit 1`,
@@ -422,8 +389,7 @@ describe("Postgres that goes away in mid-run", () => {
 
   test("and whose disk is full ends the run with exit code 4 at once and nothing half-written", async () => {
     await using quick = await startQuickWorld();
-    await read(
-      quick,
+    await quick.sql.unsafe(
       `create function mirror.full_disk() returns trigger language plpgsql as $$
        begin
          if (select count(*) from mirror.builds) > 100 then raise exception 'no space left on device' using errcode = '53100'; end if;
@@ -435,7 +401,9 @@ describe("Postgres that goes away in mid-run", () => {
     expect(result.error).toMatchObject({ sqlstate: "53100", hint: expect.stringContaining("free space") });
     expect(exitCodeOfRun(result)).toBe(4);
     await expectNothingHalfWritten(quick);
-    await read(quick, "drop trigger full_disk on mirror.build_transitions; drop function mirror.full_disk");
+    await quick.sql.unsafe(
+      "drop trigger full_disk on mirror.build_transitions; drop function mirror.full_disk",
+    );
     expect((await quick.sync()).summary.status).toBe("succeeded");
     expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
   });

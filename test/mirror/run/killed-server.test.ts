@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { loadConfig } from "../../../src/base/config.ts";
 import { StoreError } from "../../../src/base/errors.ts";
@@ -28,9 +28,7 @@ let dataDir: string;
 let quick: QuickWorld;
 beforeAll(async () => {
   quick = await startQuickWorld();
-});
-afterAll(async () => {
-  await quick?.[Symbol.asyncDispose]();
+  return () => quick[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "docmirror-killed-"));
@@ -73,25 +71,41 @@ const hasty: Clock = {
   sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 250), signal),
 };
 
+/** A run over the mirror of this server has ended as one over a calm server. */
+async function expectUndisturbed({ summary, error }: SyncResult, url: string): Promise<void> {
+  expect(error).toBeNull();
+  expect(summary.status).toBe("succeeded");
+  await using calm = await createTestDatabase();
+  await syncOnce(calm.url, quick.baseUrl);
+  expect(await mirrorRows(url)).toEqual(await mirrorRows(calm.url));
+}
+
+/** Runs against the embedded server of the test's folder, migrated. */
+async function withServer(body: (server: EmbeddedServer) => Promise<void>): Promise<void> {
+  const server = await open();
+  try {
+    await migrate(server.url, definitions);
+    await body(server);
+  } finally {
+    await server.close();
+  }
+}
+
+const impatient: Clock = {
+  now: () => quick.world.now(),
+  sleep: (_ms, signal) => systemClock.sleep(1, signal),
+};
+
 describe("the server that a run writes to", () => {
   test("killed and started again costs the run nothing", async () => {
-    const first = await open();
-    await migrate(first.url, definitions);
     let second: EmbeddedServer | undefined;
-    const { summary, error } = await syncWhile(first.url, hasty, async () => {
-      await kill();
-      second = await open();
-    });
-    try {
-      expect(error).toBeNull();
-      expect(summary.status).toBe("succeeded");
-      await using calm = await createTestDatabase();
-      await syncOnce(calm.url, quick.baseUrl);
-      expect(await mirrorRows(first.url)).toEqual(await mirrorRows(calm.url));
-    } finally {
-      await first.close();
-      await second?.close();
-    }
+    await withServer(async ({ url }) => {
+      const result = await syncWhile(url, hasty, async () => {
+        await kill();
+        second = await open();
+      });
+      await expectUndisturbed(result, url);
+    }).finally(() => second?.close());
   });
 
   test("killed for good ends the run with exit code 4, and the hint names its log", async () => {
@@ -99,11 +113,7 @@ describe("the server that a run writes to", () => {
     const signal = new AbortController().signal;
     const failed = withDatabase({ config, log: silentLog, signal }, async ({ url }) => {
       await migrate(url, definitions);
-      const result = await syncWhile(
-        url,
-        { ...hasty, sleep: (_ms, stop) => systemClock.sleep(1, stop) },
-        kill,
-      );
+      const result = await syncWhile(url, impatient, kill);
       expect(exitCodeOfRun(result)).toBe(4);
       throw result.error;
     });
@@ -121,90 +131,61 @@ describe("a server that takes no writes any more, as after a failover,", () => {
     withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
       await sql.unsafe(`alter system set default_transaction_read_only = ${value}`);
       await sql`select pg_reload_conf()`;
-      await expect
-        .poll(async () => (await sql`show default_transaction_read_only`)[0])
-        .toEqual({
-          default_transaction_read_only: value,
-        });
+      const shown = async () => (await sql`show default_transaction_read_only`)[0];
+      await expect.poll(shown).toEqual({ default_transaction_read_only: value });
     });
   const sessionsOf = (url: string) =>
-    withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) =>
-      (
-        await sql`select pid from pg_stat_activity where application_name in ('docmirror sync', 'docmirror lock')`
-      ).map(({ pid }) => Number(pid)),
-    );
+    withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+      const rows = await sql`
+        select pid from pg_stat_activity where application_name in ('docmirror sync', 'docmirror lock')`;
+      return rows.map(({ pid }) => Number(pid));
+    });
+  const refusal = {
+    exitCode: 4,
+    sqlstate: "25006",
+    hint: expect.stringContaining("must name the primary"),
+  };
 
-  test("is waited for in mid-run, and the sessions to it are left", async () => {
-    const server = await open();
-    try {
-      await migrate(server.url, definitions);
+  test("is waited for in mid-run, and the sessions to it are left", () =>
+    withServer(async ({ url }) => {
       let sessions: number[] = [];
       let waits = 0;
       const left: boolean[] = [];
       const clock: Clock = {
-        now: () => quick.world.now(),
+        ...hasty,
         async sleep(ms, signal) {
           waits += 1;
           if (waits === 12) {
-            const now = await sessionsOf(server.url);
+            const now = await sessionsOf(url);
             left.push(!now.some((pid) => sessions.includes(pid)));
-            await setReadOnly(server.url, "off");
+            await setReadOnly(url, "off");
           }
           await systemClock.sleep(Math.min(ms, 20), signal);
         },
       };
-      const { summary, error } = await syncWhile(server.url, clock, async () => {
-        sessions = await sessionsOf(server.url);
-        await setReadOnly(server.url, "on");
+      const result = await syncWhile(url, clock, async () => {
+        sessions = await sessionsOf(url);
+        await setReadOnly(url, "on");
       });
-      expect(error).toBeNull();
-      expect(summary.status).toBe("succeeded");
       expect({ waits: waits >= 12, left }).toEqual({ waits: true, left: [true] });
-      await using calm = await createTestDatabase();
-      await syncOnce(calm.url, quick.baseUrl);
-      expect(await mirrorRows(server.url)).toEqual(await mirrorRows(calm.url));
-      const put = await withSql(
-        server.url,
-        { applicationName: "docmirror test" },
-        (sql) => sql`select from sync.quarantine`,
-      );
-      expect(put).toHaveLength(0);
-    } finally {
-      await server.close();
-    }
-  });
+      await expectUndisturbed(result, url);
+      const options = { applicationName: "docmirror test" };
+      expect(await withSql(url, options, (sql) => sql`select from sync.quarantine`)).toHaveLength(0);
+    }));
 
-  test("ends a run that it does not come back to with exit code 4 and the hint", async () => {
-    const server = await open();
-    try {
-      await migrate(server.url, definitions);
-      const clock: Clock = { ...hasty, sleep: (_ms, stop) => systemClock.sleep(1, stop) };
-      const result = await syncWhile(server.url, clock, () => setReadOnly(server.url, "on"));
+  test("ends a run that it does not come back to with exit code 4 and the hint", () =>
+    withServer(async ({ url }) => {
+      const result = await syncWhile(url, impatient, () => setReadOnly(url, "on"));
       expect(exitCodeOfRun(result)).toBe(4);
-      expect(result.error).toMatchObject({
-        sqlstate: "25006",
-        hint: expect.stringContaining("must name the primary"),
-      });
-    } finally {
-      await server.close();
-    }
-  });
+      expect(result.error).toMatchObject(refusal);
+    }));
 
-  test("is refused at once where a run begins", async () => {
-    const server = await open();
-    try {
-      await migrate(server.url, definitions);
-      await setReadOnly(server.url, "on");
+  test("is refused at once where a run begins", () =>
+    withServer(async ({ url }) => {
+      await setReadOnly(url, "on");
       const clock: Clock = { ...hasty, sleep: () => Promise.reject(new Error("it waited")) };
-      await expect(syncWhile(server.url, clock, async () => {})).rejects.toMatchObject({
-        exitCode: 4,
-        sqlstate: "25006",
-        hint: expect.stringContaining("must name the primary"),
-      });
-    } finally {
-      await server.close();
-    }
-  });
+      await expect(syncWhile(url, clock, async () => {})).rejects.toMatchObject(refusal);
+    }));
 });
 
 test("a server out of connections in mid-run is waited for", async () => {

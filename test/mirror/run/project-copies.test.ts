@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 
 type Project = Record<string, unknown>;
@@ -30,11 +29,8 @@ test("a project whose date the service put back is as it was shown last, in its 
       return Response.json(page, isOld ? { headers: { age: "3600" } } : {});
     },
   );
-  const names = () =>
-    withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      const rows = await sql<{ name: string }[]>`select distinct name from mirror.projects`;
-      return rows.map(({ name }) => name);
-    });
+  const names = async () =>
+    (await quick.sql`select distinct name from mirror.projects`).map(({ name }) => name);
   await quick.sync({ kind: "full" });
   isAhead = false;
   for (let night = 2; night <= 3; night++) {

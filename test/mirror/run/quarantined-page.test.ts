@@ -1,51 +1,29 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startSimulation } from "../../../src/simulate/service.ts";
+import { expect, test } from "vitest";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
-import { connect, withSql } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
-import { syncOnce } from "../../support/sync.ts";
 
-describe("a page with a record that cannot be stored", () => {
-  let database: TestDatabase;
-  let sql: Sql;
+test("a page with a record that cannot be stored is read again every night, partial each time, until it can be", async () => {
   let isBroken = true;
-  const world = createWorld({ users: 30, projects: 3, versions: 3, files: 0, builds: 0, rates: QUIET });
-  const service = startSimulation({
-    world,
-    async intercept(request, next) {
-      const reply = await next();
-      if (!isBroken || !request.url.includes("/user/?")) return reply;
-      const page = (await reply.json()) as { objects: Record<string, unknown>[] };
-      delete page.objects[0]?.id;
-      return Response.json(page);
-    },
+  const few = { users: 30, projects: 3, versions: 3, files: 0, builds: 0, rates: QUIET };
+  await using quick = await startQuickWorld(few, async (request, next) => {
+    const reply = await next();
+    if (!isBroken || !request.url.includes("/user/?")) return reply;
+    const page = (await reply.json()) as { objects: Record<string, unknown>[] };
+    delete page.objects[0]?.id;
+    return Response.json(page);
   });
-
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    sql = connect(database.url, { applicationName: "docmirror test" });
+  const night = async () => (await quick.sync({ kind: "full", resources: ["user"] })).summary;
+  for (let count = 1; count <= 2; count++) {
+    const { status, resources } = await night();
+    expect(status).toBe("partial");
+    expect(resources.user).toMatchObject({ walk: "not_whole", quarantined: 1, records: 29 });
+  }
+  isBroken = false;
+  expect(await night()).toMatchObject({
+    status: "succeeded",
+    resources: { user: { inserted: 1, records: 30 } },
   });
-  afterAll(async () => {
-    await sql.end({ timeout: 5 });
-    await database.dispose();
-    await (await service).close();
-  });
-
-  test("is read again every night, partial each time, until the record can be stored", async () => {
-    const url = new URL((await service).url);
-    for (let night = 1; night <= 2; night++) {
-      const { summary } = await syncOnce(database.url, url, { kind: "full", resources: ["user"] });
-      expect(summary.status).toBe("partial");
-      expect(summary.resources.user).toMatchObject({ walk: "not_whole", quarantined: 1, records: 29 });
-    }
-    isBroken = false;
-    const { summary } = await syncOnce(database.url, url, { kind: "full", resources: ["user"] });
-    expect(summary).toMatchObject({ status: "succeeded", resources: { user: { inserted: 1, records: 30 } } });
-    expect(await sql`select 1 from sync.quarantine`).toHaveLength(1);
-  });
+  expect(await quick.sql`select 1 from sync.quarantine`).toHaveLength(1);
 });
 
 test("a record in quarantine is resolved by the run in which it comes well", async () => {
@@ -62,12 +40,7 @@ test("a record in quarantine is resolved by the run in which it comes well", asy
   });
   const night = () => quick.sync({ kind: "full", resources: ["user"] });
   expect((await night()).summary.resources.user).toMatchObject({ walk: "whole", quarantined: 1 });
-  const unresolved = () =>
-    withSql(
-      quick.databaseUrl,
-      { applicationName: "docmirror test", max: 1 },
-      (sql) => sql`select record_id from sync.quarantine where resolved_at is null`,
-    );
+  const unresolved = async () => await quick.sql`select from sync.quarantine where resolved_at is null`;
   expect((await unresolved()).length).toBeGreaterThan(0);
   isBroken = false;
   quick.world.advance(1000);
@@ -93,12 +66,8 @@ test("a detail that cannot be stored makes its run partial, and the run says so"
   quick.world.advance(600_000);
   isBroken = true;
   const { summary } = await quick.watch();
-  const rows = await withSql(
-    quick.databaseUrl,
-    { applicationName: "docmirror test", max: 1 },
-    (sql) => sql<{ reason: string; payload: string; request: string }[]>`
-      select reason, payload, request from sync.quarantine where resolved_at is null`,
-  );
+  const rows =
+    await quick.sql`select reason, payload, request from sync.quarantine where resolved_at is null`;
   expect(rows.length).toBeGreaterThan(5);
   for (const { reason, payload, request } of rows) {
     expect(reason).toBe("the record holds NaN, a number that JSON does not have");

@@ -3,7 +3,7 @@ import { silentLog } from "../../../src/base/log.ts";
 import { repairReferences, resolveReferences } from "../../../src/mirror/run/repair-references.ts";
 import { withStoreErrors } from "../../../src/store/connection/store-errors.ts";
 import { createTestClient } from "../../support/client.ts";
-import { createFakeClock, type FakeClock } from "../../support/fake-clock.ts";
+import { createFakeClock } from "../../support/fake-clock.ts";
 import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
@@ -13,15 +13,10 @@ const DAY_MS = 86_400_000;
 const gone: ScriptedReply = { status: 404, headers: { "content-type": "text/html" }, body: "" };
 
 /** Repairs once against a service that answers as scripted; tells what was asked for. */
-async function repair(
-  loading: Loading,
-  script: Script,
-  { clock = createFakeClock() }: { clock?: FakeClock } = {},
-) {
+async function repair({ sql, loader }: Loading, script: Script, { clock = createFakeClock() } = {}) {
   await using server = await startScriptedServer(script);
   await using client = createTestClient(server.url, { retries: 0, clock });
-  const { sql, loader } = loading;
-  const signal = new AbortController().signal;
+  const { signal } = new AbortController();
   const run = { sql, client, loader, clock, log: silentLog, patience: withStoreErrors, signal };
   const counts = await repairReferences(run);
   return { ...counts, asked: server.requests.map(({ path }) => path.replace("?format=json", "")).sort() };
@@ -30,24 +25,17 @@ async function repair(
 const statuses = ({ sql }: Loading) => sql`
   select record_id, status, checked_at is not null as checked from mirror.unresolved_references order by record_id`;
 
+const BOTH_GONE = ["8", "9"].map((record_id) => ({ record_id, status: "gone", checked: true }));
+
 describe("a reference that dangles", () => {
   test("is asked for by its detail once for all that name it, and stored", async ({ loading }) => {
-    await loading.load("build", [
-      wireBuild("8"),
-      wireBuild("9"),
-      wireBuild("7", { project: "/api/v1/project/some%20slug/" }),
-    ]);
-    const result = await repair(loading, (_request, url) =>
-      url.pathname.endsWith("/1/")
-        ? { body: wireProject("1") }
-        : { body: wireProject("2", { slug: "some slug" }) },
-    );
-    expect(result).toEqual({
-      resolved: 3,
-      unresolved: 0,
-      unsettled: 0,
-      asked: ["/api/v1/project/1/", "/api/v1/project/some%20slug/"],
-    });
+    const bySlug = wireBuild("7", { project: "/api/v1/project/some%20slug/" });
+    await loading.load("build", [wireBuild("8"), wireBuild("9"), bySlug]);
+    const result = await repair(loading, (_request, url) => ({
+      body: url.pathname.endsWith("/1/") ? wireProject("1") : wireProject("2", { slug: "some slug" }),
+    }));
+    const asked = ["/api/v1/project/1/", "/api/v1/project/some%20slug/"];
+    expect(result).toEqual({ resolved: 3, unresolved: 0, unsettled: 0, asked });
     expect(await loading.sql`select id, project_id from mirror.builds order by id`).toEqual([
       { id: "7", project_id: "2" },
       { id: "8", project_id: "1" },
@@ -62,22 +50,14 @@ describe("a reference that dangles", () => {
   test("and is gone upstream is not asked for again for a week, then it is", async ({ loading }) => {
     const clock = createFakeClock();
     await loading.load("build", [wireBuild("8"), wireBuild("9")]);
-    expect(await repair(loading, [gone], { clock })).toMatchObject({
-      unresolved: 2,
-      asked: ["/api/v1/project/1/"],
-    });
-    expect(await statuses(loading)).toEqual(
-      ["8", "9"].map((record_id) => ({ record_id, status: "gone", checked: true })),
-    );
+    const asked = ["/api/v1/project/1/"];
+    expect(await repair(loading, [gone], { clock })).toMatchObject({ unresolved: 2, asked });
+    expect(await statuses(loading)).toEqual(BOTH_GONE);
     await clock.sleep(7 * DAY_MS - 1000);
     expect(await repair(loading, [gone], { clock })).toMatchObject({ asked: [] });
     await clock.sleep(1001);
-    expect(await repair(loading, [{ body: wireProject("1") }], { clock })).toEqual({
-      resolved: 2,
-      unresolved: 0,
-      unsettled: 0,
-      asked: ["/api/v1/project/1/"],
-    });
+    const again = await repair(loading, [{ body: wireProject("1") }], { clock });
+    expect(again).toEqual({ resolved: 2, unresolved: 0, unsettled: 0, asked });
   });
 
   test("and is gone stays so for a week for new and changed records that name it", async ({ loading }) => {
@@ -89,9 +69,7 @@ describe("a reference that dangles", () => {
     expect(await repair(loading, [gone], { clock })).toMatchObject({ asked: [] });
     await loading.load("build", [wireBuild("9")]);
     expect(await repair(loading, [gone], { clock })).toMatchObject({ asked: [] });
-    expect(await statuses(loading)).toEqual(
-      ["8", "9"].map((record_id) => ({ record_id, status: "gone", checked: true })),
-    );
+    expect(await statuses(loading)).toEqual(BOTH_GONE);
     await clock.sleep(6 * DAY_MS + 1);
     expect(await repair(loading, [gone], { clock })).toMatchObject({ asked: ["/api/v1/project/1/"] });
   });
@@ -110,10 +88,7 @@ describe("a reference that dangles", () => {
   });
 
   test.each<[string, ScriptedReply]>([
-    [
-      "an error page with status 200",
-      { headers: { "content-type": "text/html" }, body: "<html>Sorry</html>" },
-    ],
+    ["an error page with status 200", { ...gone, status: 200, body: "<html>Sorry</html>" }],
     ["a refusal", { status: 403, body: {} }],
     ["an error of the server", { status: 500, body: {} }],
     ["a request to wait", { status: 429, body: {} }],
@@ -128,10 +103,8 @@ describe("a reference that dangles", () => {
 
   test("and is foreign or malformed is never asked for", async ({ loading }) => {
     const uris = ["http://elsewhere.example.org/api/v1/project/1/", "/other/", "/api/v1/user/1/", "nonsense"];
-    await loading.load(
-      "build",
-      uris.map((project, id) => wireBuild(String(id), { project })),
-    );
+    const builds = uris.map((project, id) => wireBuild(String(id), { project }));
+    await loading.load("build", builds);
     expect(await repair(loading, [gone])).toEqual({ resolved: 0, unresolved: 4, unsettled: 0, asked: [] });
   });
 
@@ -142,9 +115,8 @@ describe("a reference that dangles", () => {
     await using client = createTestClient(server.url);
     await client.fetchJson("/api/v1/", { parse: () => null }).catch(() => {});
     const { sql, loader } = loading;
-    const { signal } = new AbortController();
-    const base = { sql, client, loader, clock: createFakeClock(), log: silentLog, signal };
-    const options = { ...base, patience: withStoreErrors };
+    const parts = { sql, client, loader, clock: createFakeClock(), log: silentLog };
+    const options = { ...parts, patience: withStoreErrors, signal: new AbortController().signal };
     expect(await repairReferences(options)).toEqual({ resolved: 1, unresolved: 1, unsettled: 1 });
     expect(server.requests).toHaveLength(1);
   });
@@ -190,10 +162,9 @@ describe("many references that dangle", () => {
     };
     expect(await repair(loading, poison)).toMatchObject({ resolved: 90, unresolved: 50, unsettled: 50 });
     await loading.load("project", [wireProject("2", { users: ["/api/v1/user/999/"] })]);
-    expect(
-      await loading.sql`
-      select target_key from mirror.unresolved_references order by asked_at nulls first limit 1`,
-    ).toEqual([{ target_key: "999" }]);
+    const [next] = await loading.sql`
+      select target_key from mirror.unresolved_references order by asked_at nulls first limit 1`;
+    expect(next).toEqual({ target_key: "999" });
   });
 
   test("are left pending when upstream is lost in the middle", async ({ loading }) => {
@@ -206,9 +177,8 @@ describe("many references that dangle", () => {
     const result = await repair(loading, dying);
     expect(result).toMatchObject({ resolved: 150, unresolved: 150, unsettled: 150 });
     expect(result.asked.length).toBeLessThan(200);
-    expect(await loading.sql`select distinct status from mirror.unresolved_references`).toEqual([
-      { status: "pending" },
-    ]);
+    const stored = await loading.sql`select distinct status from mirror.unresolved_references`;
+    expect(stored).toEqual([{ status: "pending" }]);
   });
 });
 
@@ -238,9 +208,8 @@ describe("a reference", () => {
   ])("%s (%s) finds its record when that arrives later", async (uri) => {
     await using loading = await setUpLoading();
     await loading.load("build", [wireBuild("9", { project: uri })]);
-    expect(await unresolved(loading)).toMatchObject([
-      { record_id: "9", field: "project", uri, status: "pending" },
-    ]);
+    const pending = { record_id: "9", field: "project", uri, status: "pending" };
+    expect(await unresolved(loading)).toMatchObject([pending]);
     await loading.load("project", [wireProject("1")]);
     expect(await resolveReferences(loading.sql)).toBe(1);
     expect(await buildKeys(loading)).toEqual({ project_id: "1", version_id: null });

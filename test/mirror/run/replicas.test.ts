@@ -6,8 +6,6 @@ import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 const MINUTE_MS = 60_000;
@@ -65,25 +63,17 @@ async function startReplicated(): Promise<Replicated> {
   return replicated;
 }
 
-const read = <T>(quick: QuickWorld, query: (sql: Sql) => Promise<T>) =>
-  withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, query);
-
-async function deletedIds(quick: QuickWorld): Promise<string[]> {
-  return read(quick, async (sql) => {
-    const of = async (resource: Resource) =>
-      (await sql.unsafe(`select id from mirror.${resource}s where deleted_at is not null`)).map(
-        ({ id }) => `${resource} ${id}`,
-      );
-    return (await Promise.all(RESOURCES.map(of))).flat().sort();
-  });
+/** The records that were ever stored, or those of them that are deleted. */
+async function idsOf({ sql }: QuickWorld, which = "true"): Promise<string[]> {
+  const lists = RESOURCES.map((name) => `select '${name} ' || id as id from mirror.${name}s where ${which}`);
+  return (await sql.unsafe(lists.join(" union all "))).map(({ id }) => id).sort();
 }
+const deletedIds = (quick: QuickWorld) => idsOf(quick, "deleted_at is not null");
 
-const vanishedIds = (quick: QuickWorld) =>
-  read(quick, async (sql) =>
-    (await sql`select distinct build_id as id from mirror.build_transitions where to_state = 'vanished'`).map(
-      ({ id }) => `build ${id}`,
-    ),
-  );
+const vanishedIds = async ({ sql }: QuickWorld) =>
+  (
+    await sql`select distinct 'build ' || build_id as id from mirror.build_transitions where to_state = 'vanished'`
+  ).map(({ id }) => id);
 
 describe("a service of two replicas that are eight minutes apart", () => {
   test("loses no record and no build vanishes in rounds and syncs, and what is really gone is marked after the lag", {
@@ -124,11 +114,7 @@ describe("a service of two replicas that are eight minutes apart", () => {
       status: "succeeded",
       unfinished: { deletions: 0, waiting: 0 },
     });
-    const known = await read(quick, async (sql) => {
-      const of = async (resource: Resource) =>
-        (await sql.unsafe(`select id from mirror.${resource}s`)).map(({ id }) => `${resource} ${id}`);
-      return new Set((await Promise.all(RESOURCES.map(of))).flat());
-    });
+    const known = new Set(await idsOf(quick));
     const expected = really().filter((id) => known.has(id));
     expect(expected.length).toBeGreaterThan(10);
     expect(await deletedIds(quick)).toEqual(expected.sort());

@@ -47,13 +47,12 @@ describe("a run on a copy of the database", () => {
     expect({ status, restored: restored(warnings) }).toEqual({ status: "succeeded", restored: [] });
   });
 
-  test.each([["server"], ["timeline"], ["ledger"]])("is noticed at another %s", async (part) => {
+  test.each(["server", "timeline", "ledger"])("is noticed at another %s", async (part) => {
     await using quick = await startQuickWorld(WORLD);
     await quick.sync();
-    await withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      expect(await sql`select from sync.places where place ->> ${part} ~ '^[0-9A-F]+$'`).toHaveLength(1);
-      await sql`update sync.places set place = place || jsonb_build_object(${part}::text, 'another')`;
-    });
+    const { sql } = quick;
+    expect(await sql`select from sync.places where place ->> ${part} ~ '^[0-9A-F]+$'`).toHaveLength(1);
+    await sql`update sync.places set place = place || jsonb_build_object(${part}::text, 'another')`;
     expect(restored((await quick.sync()).summary.warnings)).toEqual([MOVED]);
   });
 });

@@ -28,16 +28,14 @@ async function setUpRefusing(...resources: Resource[]) {
       `alter table mirror.${resource}s add constraint no_shoes check (extra->'values'->'shoes' is null)`,
     );
   }
-  const mend = async (resource: Resource) => {
-    await loading.sql.unsafe(`alter table mirror.${resource}s drop constraint no_shoes`);
-  };
-  return { loading, mend };
+  const mend = (resource: Resource) =>
+    loading.sql.unsafe(`alter table mirror.${resource}s drop constraint no_shoes`);
+  return Object.assign(loading, { mend });
 }
 
 describe("a record that is tried again", () => {
   test("stays with its new reason while it is refused, and is stored as of when it was seen once it is not", async () => {
-    const { loading, mend } = await setUpRefusing("build");
-    await using _ = loading;
+    await using loading = await setUpRefusing("build");
     const { sql } = loading;
     const bad = wireBuild("7", { shoes: [44], state: "building" });
     await loading.load("project", [wireProject("1")], { at: MONDAY });
@@ -45,57 +43,51 @@ describe("a record that is tried again", () => {
     await sql`update sync.quarantine set reason = 'of old', run_id = 5`;
 
     expect(await retry(loading)).toEqual({ ...NOTHING, refused: 1 });
+    const reason = expect.stringMatching(/^could not store build 7: .*no_shoes.*\(23514\)$/);
     expect(await sql`select reason, resolved_at from sync.quarantine`).toEqual([
-      {
-        reason: expect.stringMatching(/^could not store build 7: .*no_shoes.*\(23514\)$/),
-        resolved_at: null,
-      },
+      { reason, resolved_at: null },
     ]);
     expect(await sql`select id from mirror.builds`).toEqual([{ id: "8" }]);
 
-    await mend("build");
+    await loading.mend("build");
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 1 });
     expect((await restoreStored(sql, "build")).get("7")).toEqual(bad);
     const [row] = await sql`
       select project_id, first_seen_at = ${TUESDAY} and changed_at = ${TUESDAY} as as_seen from mirror.builds where id = '7'`;
     expect(row).toEqual({ project_id: "1", as_seen: true });
-    expect(
-      await sql`
-        select to_state, run_id, not_after = ${TUESDAY} as as_seen from mirror.build_transitions where build_id = '7'`,
-    ).toEqual([{ to_state: "building", run_id: 5, as_seen: true }]);
+    const transitions = await sql`
+      select to_state, run_id, not_after = ${TUESDAY} as as_seen from mirror.build_transitions where build_id = '7'`;
+    expect(transitions).toEqual([{ to_state: "building", run_id: 5, as_seen: true }]);
     expect(await sql`select 1 from sync.quarantine where resolved_at is null`).toHaveLength(0);
     expect(await retry(loading)).toEqual(NOTHING);
   });
 
   test("was asked for after its run began, and dated by a clock that was as far off as its run found", async () => {
-    const { loading, mend } = await setUpRefusing("build");
-    await using _ = loading;
+    await using loading = await setUpRefusing("build");
     const { sql } = loading;
     await sql`
       insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host, clock_ahead_min_ms, clock_ahead_max_ms)
       values ('full', 'succeeded', ${MONDAY}, ${MONDAY}, 1, '', 5000, 6000)`;
     const bad = wireBuild("7", { shoes: [44], date: "2024-05-13T01:00:00" });
     await loading.load("build", [bad], { at: TUESDAY });
-    await mend("build");
+    await loading.mend("build");
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 1 });
-    expect(
-      await sql`
-        select seen_at = ${MONDAY} as seen, not_before = '2024-05-13T00:59:54Z' as dated, anomaly
-        from sync.open_builds join mirror.build_transitions using (build_id)`,
-    ).toEqual([{ seen: true, dated: true, anomaly: "clock" }]);
+    const stored = await sql`
+      select seen_at = ${MONDAY} as seen, not_before = '2024-05-13T00:59:54Z' as dated, anomaly
+      from sync.open_builds join mirror.build_transitions using (build_id)`;
+    expect(stored).toEqual([{ seen: true, dated: true, anomaly: "clock" }]);
   });
 
   test("replaces an older row, with the change written down", async () => {
-    const { loading, mend } = await setUpRefusing("user");
-    await using _ = loading;
+    await using loading = await setUpRefusing("user");
     await loading.load("user", [wireUser("1", { first_name: "old" })], { at: MONDAY });
     await loading.load("user", [wireUser("1", { first_name: "new", shoes: 1 })], { at: TUESDAY });
-    await mend("user");
+    await loading.mend("user");
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 1 });
     expect(await loading.sql`select first_name from mirror.users`).toEqual([{ first_name: "new" }]);
-    expect(
-      await loading.sql`select kind, observed_at = ${TUESDAY} as as_seen, after->>'first_name' as after from mirror.changes`,
-    ).toEqual([{ kind: "updated", as_seen: true, after: "new" }]);
+    const changes = await loading.sql`
+      select kind, observed_at = ${TUESDAY} as as_seen, after->>'first_name' as after from mirror.changes`;
+    expect(changes).toEqual([{ kind: "updated", as_seen: true, after: "new" }]);
   });
 
   test("is refused again while it holds a number that JSON does not have", async ({ loading }) => {
@@ -105,12 +97,8 @@ describe("a record that is tried again", () => {
     expect(await loading.sql`select id from mirror.users`).toEqual([{ id: "2" }]);
     const kept = async () =>
       loading.sql`select reason, payload from sync.quarantine where resolved_at is null`;
-    const refused = [
-      {
-        reason: "the record holds NaN, a number that JSON does not have",
-        payload: expect.stringMatching(/^\{"id":"1",.*"shoes":NaN\}$/),
-      },
-    ];
+    const payload = expect.stringMatching(/^\{"id":"1",.*"shoes":NaN\}$/);
+    const refused = [{ reason: "the record holds NaN, a number that JSON does not have", payload }];
     expect(await kept()).toEqual(refused);
     expect(await retry(loading)).toEqual({ ...NOTHING, refused: 1 });
     expect(await kept()).toEqual(refused);
@@ -122,53 +110,45 @@ describe("a record that is tried again", () => {
     ["written later", WEDNESDAY],
     ["written by the same reply", TUESDAY],
   ])("never overwrites a row that was %s", async (_when, at) => {
-    const { loading, mend } = await setUpRefusing("user");
-    await using _ = loading;
+    await using loading = await setUpRefusing("user");
     await loading.load("user", [wireUser("1", { first_name: "old", shoes: 1 })], { at: TUESDAY });
     await loading.load("user", [wireUser("1", { first_name: "new" })], { at });
-    await mend("user");
+    await loading.mend("user");
     expect(await retry(loading)).toEqual({ ...NOTHING, superseded: 1 });
     expect(await loading.sql`select first_name from mirror.users`).toEqual([{ first_name: "new" }]);
     expect(await loading.sql`select 1 from sync.quarantine where resolved_at is null`).toHaveLength(0);
   });
 
   test("does not bring back what was deleted later", async () => {
-    const { loading, mend } = await setUpRefusing("user");
-    await using _ = loading;
+    await using loading = await setUpRefusing("user");
     await loading.load("user", [wireUser("1")], { at: MONDAY });
     await loading.load("user", [wireUser("1", { shoes: 1 })], { at: TUESDAY });
     await loading.sql`update mirror.users set deleted_at = ${WEDNESDAY}, changed_at = ${WEDNESDAY}`;
-    await mend("user");
+    await loading.mend("user");
     expect(await retry(loading)).toEqual({ ...NOTHING, superseded: 1 });
     expect(await loading.sql`select deleted_at is null as here from mirror.users`).toEqual([{ here: false }]);
   });
 
   test("brings its versions in the order in which they were seen", async () => {
-    const { loading, mend } = await setUpRefusing("user");
-    await using _ = loading;
+    await using loading = await setUpRefusing("user");
     await loading.load("user", [wireUser("1", { shoes: 1 })], { at: MONDAY });
     await loading.load("user", [wireUser("1", { shoes: 2 })], { at: TUESDAY });
-    await mend("user");
+    await loading.mend("user");
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 2 });
-    expect(await loading.sql`select extra->'values'->'shoes' as shoes from mirror.users`).toEqual([
-      { shoes: 2 },
-    ]);
+    const stored = await loading.sql`select extra->'values'->'shoes' as shoes from mirror.users`;
+    expect(stored).toEqual([{ shoes: 2 }]);
   });
 
   test("costs the others nothing when it is refused", async () => {
-    const { loading, mend } = await setUpRefusing("user", "build");
-    await using _ = loading;
+    await using loading = await setUpRefusing("user", "build");
     await loading.load("build", [wireBuild("1", { shoes: 1 })]);
-    await loading.load("user", [
-      wireUser("1", { shoes: 1 }),
-      { username: "nobody" },
-      wireUser("2", { shoes: 1 }),
-    ]);
-    await mend("user");
+    const [one, two] = ["1", "2"].map((id) => wireUser(id, { shoes: 1 }));
+    await loading.load("user", [one, { username: "nobody" }, two]);
+    await loading.mend("user");
     expect(await retry(loading, "user")).toEqual({ ...NOTHING, stored: 2, refused: 1 });
-    expect(
-      await loading.sql`select resource, reason from sync.quarantine where resolved_at is null order by id`,
-    ).toEqual([
+    const left = await loading.sql`
+      select resource, reason from sync.quarantine where resolved_at is null order by id`;
+    expect(left).toEqual([
       { resource: "build", reason: expect.stringContaining("no_shoes") },
       { resource: "user", reason: "the record has no id that can be stored" },
     ]);
@@ -177,26 +157,23 @@ describe("a record that is tried again", () => {
 
 describe("a project that was refused within a version", () => {
   test("comes back as an embedded one, and the version with it", async () => {
-    const { loading, mend } = await setUpRefusing("project");
-    await using _ = loading;
+    await using loading = await setUpRefusing("project");
     const project = wireProject("1", { shoes: 1 });
     const version = wireVersion("7", project);
     await loading.load("version", [version, wireVersion("8", null)]);
-    await mend("project");
+    await loading.mend("project");
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 2 });
-    expect(await loading.sql`select source, listed from mirror.projects`).toEqual([
-      { source: "embedded", listed: false },
-    ]);
+    const [stored] = await loading.sql`select source, listed from mirror.projects`;
+    expect(stored).toEqual({ source: "embedded", listed: false });
     expect((await restoreStored(loading.sql, "version")).get("7")).toEqual(version);
   });
 
   test("counts as listed when its list had shown it, and not when only its detail was asked for", async () => {
-    const { loading, mend } = await setUpRefusing("project");
-    await using _ = loading;
+    await using loading = await setUpRefusing("project");
     await loading.load("project", [wireProject("1", { shoes: 1 })]);
     await loading.load("project", [wireProject("2", { shoes: 1 })]);
     await loading.sql`update sync.quarantine set request = '/api/v1/project/2/' where record_id = '2'`;
-    await mend("project");
+    await loading.mend("project");
     await retry(loading);
     expect(await loading.sql`select id, source, listed from mirror.projects order by id`).toEqual([
       { id: "1", source: "list", listed: true },
@@ -205,15 +182,13 @@ describe("a project that was refused within a version", () => {
   });
 
   test("does not replace a project that is here with the copy that the version held", async () => {
-    const { loading, mend } = await setUpRefusing("version");
-    await using _ = loading;
-    await loading.load("version", [wireVersion("7", wireProject("1", { users: [] }), { shoes: 1 })], {
-      at: MONDAY,
-    });
+    await using loading = await setUpRefusing("version");
+    const version = wireVersion("7", wireProject("1", { users: [] }), { shoes: 1 });
+    await loading.load("version", [version], { at: MONDAY });
     // Another administrator does not move the project's modified_date.
     const users = ["/api/v1/user/9/"];
     await loading.load("file", [wireFile("1", wireProject("1", { users }))], { at: TUESDAY });
-    await mend("version");
+    await loading.mend("version");
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 1 });
     expect((await restoreStored(loading.sql, "project")).get("1")).toMatchObject({ users });
   });
@@ -221,21 +196,18 @@ describe("a project that was refused within a version", () => {
 
 describe("a retry", () => {
   test("resolves references to what it stored", async () => {
-    const { loading, mend } = await setUpRefusing("project");
-    await using _ = loading;
+    await using loading = await setUpRefusing("project");
     await loading.load("project", [wireProject("1", { shoes: 1 })]);
     await loading.load("build", [wireBuild("9")]);
-    await mend("project");
+    await loading.mend("project");
     await retry(loading);
     expect(await loading.sql`select project_id from mirror.builds`).toEqual([{ project_id: "1" }]);
   });
 
   test("takes no id that was made storable for its quarantine", async ({ loading }) => {
     const ids = ["a\u0000b", "\ud800", Number.POSITIVE_INFINITY];
-    await loading.load(
-      "user",
-      ids.map((id) => ({ ...wireUser("1"), id })),
-    );
+    const users = ids.map((id) => ({ ...wireUser("1"), id }));
+    await loading.load("user", users);
     expect(await retry(loading)).toEqual({ ...NOTHING, refused: 3 });
     expect(await loading.sql`select 1 from mirror.users`).toHaveLength(0);
   });
@@ -248,9 +220,8 @@ describe("a retry", () => {
         values (1, 'user', '1', 'nested too deep', ${JSON.stringify(text)}::text::jsonb, '/', ${TUESDAY})`;
     }
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 1, refused: 1 });
-    expect(await loading.sql`select reason from sync.quarantine where resolved_at is null`).toEqual([
-      { reason: expect.stringContaining("cut") },
-    ]);
+    const left = await loading.sql`select reason from sync.quarantine where resolved_at is null`;
+    expect(left).toEqual([{ reason: expect.stringContaining("cut") }]);
   });
 
   test("leaves holes in lists to the next sync and counts them", async ({ loading }) => {
@@ -271,11 +242,10 @@ describe("a retry", () => {
   });
 
   test("is a run in the ledger, partial while something stays", async () => {
-    const { loading, mend } = await setUpRefusing("user");
-    await using _ = loading;
+    await using loading = await setUpRefusing("user");
     await loading.load("user", [wireUser("1", { shoes: 1 })]);
     await retry(loading);
-    await mend("user");
+    await loading.mend("user");
     await retry(loading);
     expect(await loading.sql`select kind, status from sync.runs order by id`).toEqual([
       { kind: "quarantine", status: "partial" },
@@ -284,10 +254,9 @@ describe("a retry", () => {
   });
 
   test("stores nothing more once another run has closed it, and says so", async () => {
-    const { loading, mend } = await setUpRefusing("user");
-    await using _ = loading;
+    await using loading = await setUpRefusing("user");
     await loading.load("user", [wireUser("1", { shoes: 1 })]);
-    await mend("user");
+    await loading.mend("user");
     // As by a run that took over: the retry's own row is closed while it stores.
     await loading.sql.unsafe(`
       create function close_runs() returns trigger language plpgsql as $$

@@ -5,7 +5,6 @@ import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
 import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { createWarnings } from "../../../src/mirror/run/warnings.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 
@@ -37,11 +36,7 @@ test("a service that is away for a while is left alone, and the run that outlast
     status: "succeeded",
     warnings: [expect.stringMatching(WARNING)],
   });
-  const [row] = await withSql(
-    quick.databaseUrl,
-    { applicationName: "docmirror test", max: 1 },
-    async (sql) => [...(await sql<{ warnings: string[] }[]>`select warnings from sync.runs`)],
-  );
+  const [row] = await quick.sql`select warnings from sync.runs`;
   expect(row?.warnings).toEqual(result.summary.warnings);
   expect(await printed(result.summary)).toContain(`\n  ${result.summary.warnings?.[0]}\n`);
   const second = await quick.sync({ clock, settings: SETTINGS });

@@ -2,16 +2,11 @@ import { describe, expect, test } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import type { World } from "../../../src/simulate/world.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { fingerprint, restoreStored } from "../../support/mirror-rows.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 
 const HOUR_MS = 3_600_000;
-
-function open<T>(url: string, read: (sql: Sql) => Promise<T>): Promise<T> {
-  return withSql(url, { applicationName: "docmirror test" }, read);
-}
 
 /**
  * Every record that the service lists is in the mirror as it is sent. Of a project that was listed once and is hidden now the
@@ -73,16 +68,15 @@ describe("a mirror of the simulated service", () => {
     const { summary, error } = await quick.sync();
     expect(error).toBeNull();
     expect(summary.status).toBe("succeeded");
-    await open(quick.databaseUrl, async (sql) => {
-      await expectTruth(sql, quick.world);
-      expect(await expectTrueTransitions(sql, quick.world)).toBe(900);
-      const pending = await sql`select 1 from mirror.unresolved_references where status = 'pending'`;
-      expect(pending).toHaveLength(0);
-      const dangling = await sql`
-        select build.id from mirror.builds as build where project_id is null and project_uri is not null
-          and not exists (select from mirror.unresolved_references where resource = 'build' and record_id = build.id)`;
-      expect(dangling).toHaveLength(0);
-    });
+    const { sql } = quick;
+    await expectTruth(sql, quick.world);
+    expect(await expectTrueTransitions(sql, quick.world)).toBe(900);
+    const pending = await sql`select 1 from mirror.unresolved_references where status = 'pending'`;
+    expect(pending).toHaveLength(0);
+    const dangling = await sql`
+      select build.id from mirror.builds as build where project_id is null and project_uri is not null
+        and not exists (select from mirror.unresolved_references where resource = 'build' and record_id = build.id)`;
+    expect(dangling).toHaveLength(0);
   });
 
   test("is still equal after days of syncs over the end of summer time in Chicago, transitions within their bounds", {
@@ -104,14 +98,13 @@ describe("a mirror of the simulated service", () => {
     }
     const { summary } = await quick.sync({ kind: "full" });
     expect(summary.status).toBe("succeeded");
-    await open(quick.databaseUrl, async (sql) => {
-      await expectTruth(sql, quick.world);
-      expect(await expectTrueTransitions(sql, quick.world)).toBeGreaterThan(1200);
-      const [row] = await sql`
-        select count(*) filter (where seq > 1) >= 10 as moved, count(distinct run_id) > 3 as spread
-        from mirror.build_transitions`;
-      expect(row).toEqual({ moved: true, spread: true });
-    });
+    const { sql } = quick;
+    await expectTruth(sql, quick.world);
+    expect(await expectTrueTransitions(sql, quick.world)).toBeGreaterThan(1200);
+    const [row] = await sql`
+      select count(*) filter (where seq > 1) >= 10 as moved, count(distinct run_id) > 3 as spread
+      from mirror.build_transitions`;
+    expect(row).toEqual({ moved: true, spread: true });
   });
 
   test.each([
@@ -121,27 +114,25 @@ describe("a mirror of the simulated service", () => {
   ])("knows when the service's clock is %s", async (_, clockOffsetMs, expected) => {
     await using quick = await startQuickWorld({ builds: 40, clockOffsetMs });
     await quick.sync();
-    await open(quick.databaseUrl, async (sql) => {
-      expect(await sql`select clock_ahead_min_ms, clock_ahead_max_ms from sync.runs`).toEqual([expected]);
-    });
+    const { sql } = quick;
+    expect(await sql`select clock_ahead_min_ms, clock_ahead_max_ms from sync.runs`).toEqual([expected]);
   });
 
   test("is not written to by an identical second night", { tags: ["long"] }, async () => {
     await using quick = await startQuickWorld();
     await quick.sync();
     const first = quick.simulation.requests().total;
-    await open(quick.databaseUrl, async (sql) => {
-      const before = await fingerprint(sql);
-      // Only pages that were parsed and loaded are written to the memory of pages.
-      const pages = await sql`select ctid from sync.pages order by ctid`;
-      quick.simulation.resetRequests();
-      const { summary } = await quick.sync({ kind: "full" });
-      expect(summary).toMatchObject({ status: "succeeded", transitions: 0, references: { resolved: 0 } });
-      expect(await fingerprint(sql)).toEqual(before);
-      expect(await sql`select ctid from sync.pages order by ctid`).toEqual(pages);
-      for (const walk of Object.values(summary.resources))
-        expect(walk).toMatchObject({ walk: "whole", inserted: 0, updated: 0, unchanged: walk.records });
-    });
+    const { sql } = quick;
+    const before = await fingerprint(sql);
+    // Only pages that were parsed and loaded are written to the memory of pages.
+    const pages = await sql`select ctid from sync.pages order by ctid`;
+    quick.simulation.resetRequests();
+    const { summary } = await quick.sync({ kind: "full" });
+    expect(summary).toMatchObject({ status: "succeeded", transitions: 0, references: { resolved: 0 } });
+    expect(await fingerprint(sql)).toEqual(before);
+    expect(await sql`select ctid from sync.pages order by ctid`).toEqual(pages);
+    for (const walk of Object.values(summary.resources))
+      expect(walk).toMatchObject({ walk: "whole", inserted: 0, updated: 0, unchanged: walk.records });
     expect(quick.simulation.requests().total).toBeLessThanOrEqual(first);
   });
 
@@ -157,21 +148,20 @@ describe("a mirror of the simulated service", () => {
       const edit = text.replace(new RegExp(`"id": ?"?${edited}"?,`), '$&"mood":"good",');
       return new Response(edit, { headers: { "content-type": "application/json" } });
     });
-    const { world } = quick;
+    const { sql, world } = quick;
     const builds = () => [...world.truth().records("build")].filter(({ listed }) => listed);
-    const night = (happens: () => void) =>
-      open(quick.databaseUrl, async (sql) => {
-        happens();
-        world.advance(HOUR_MS);
-        const { summary } = await quick.sync({ kind: "full", settings: { concurrency: 1 } });
-        expect(summary).toMatchObject({ status: "succeeded", resources: { build: { walk: "whole" } } });
-        // A page that was not parsed was loaded by an earlier run.
-        const [parsed] = await sql<{ pages: number }[]>`
+    const night = async (happens: () => void) => {
+      happens();
+      world.advance(HOUR_MS);
+      const { summary } = await quick.sync({ kind: "full", settings: { concurrency: 1 } });
+      expect(summary).toMatchObject({ status: "succeeded", resources: { build: { walk: "whole" } } });
+      // A page that was not parsed was loaded by an earlier run.
+      const [parsed] = await sql<{ pages: number }[]>`
           select count(*)::int as pages from sync.pages
           where resource = 'build' and run_id = (select max(id) from sync.runs)`;
-        if (edited === undefined) await expectTruth(sql, world);
-        return { requests: summary.resources.build?.pages ?? 0, parsed: parsed?.pages ?? 0 };
-      });
+      if (edited === undefined) await expectTruth(sql, world);
+      return { requests: summary.resources.build?.pages ?? 0, parsed: parsed?.pages ?? 0 };
+    };
     const first = await night(() => {});
     expect(first.parsed).toBe(first.requests);
     const more = await night(() => world.triggerBuilds(25));
@@ -184,10 +174,7 @@ describe("a mirror of the simulated service", () => {
     edited = builds()[200]?.record.id;
     const last = await night(() => world.triggerBuilds(1));
     expect(last.parsed).toBeGreaterThan(1);
-    const [build] = await open(
-      quick.databaseUrl,
-      (sql) => sql`select extra from mirror.builds where id = ${String(edited)}`,
-    );
+    const [build] = await sql`select extra from mirror.builds where id = ${String(edited)}`;
     expect(build).toEqual({ extra: { values: { mood: "good" } } });
     for (const { requests } of [more, fewer, last]) expect(requests).toBeLessThanOrEqual(first.requests + 3);
   });
@@ -195,30 +182,20 @@ describe("a mirror of the simulated service", () => {
   test("is read in pages of any size, and of the size that the service allows", {
     tags: ["long"],
   }, async () => {
-    await using quick = await startQuickWorld({
-      users: 30,
-      projects: 20,
-      versions: 40,
-      files: 30,
-      builds: 1100,
-    });
+    await using quick = await startQuickWorld({ users: 30, versions: 40, files: 30, builds: 1100 });
     const { summary } = await quick.sync({ settings: { pageSize: 5000 } });
     expect(summary.status).toBe("succeeded");
     expect(summary.resources.build).toMatchObject({ pages: 2, records: 1100, total_count: 1100 });
     const { summary: small } = await quick.sync({ kind: "full", settings: { pageSize: 7 } });
     expect(small.resources.build).toMatchObject({ pages: 220, unchanged: 1100, updated: 0 });
-    await open(quick.databaseUrl, (sql) => expectTruth(sql, quick.world));
+    await expectTruth(quick.sql, quick.world);
   });
 });
 
 describe("an incremental run", () => {
   test("reads the head of builds alone, and open builds still finish", { tags: ["long"] }, async () => {
-    await using quick = await startQuickWorld({
-      builds: 2000,
-      stuckShare: 0,
-      closeStuckAfterMs: 1,
-      clockSteps: false,
-    });
+    const options = { builds: 2000, stuckShare: 0, closeStuckAfterMs: 1, clockSteps: false };
+    await using quick = await startQuickWorld(options);
     await quick.sync();
     const ids = quick.world.triggerBuilds(30);
     await quick.sync({ kind: "incremental" });
@@ -233,12 +210,11 @@ describe("an incremental run", () => {
     const lists = quick.simulation.requests().byPath.get("/api/v1/build/") ?? 0;
     // The 67 builds of a day, twice, and the search; not the 110 pages there are.
     expect(lists).toBeLessThan(60);
-    await open(quick.databaseUrl, async (sql) => {
-      const rows = await sql`select distinct state from mirror.builds where id = any (${ids}::text[])`;
-      expect(rows).toEqual([{ state: "finished" }]);
-      expect(
-        await sql`select 1 from mirror.builds where state <> 'finished' and date < '2024-05-17'`,
-      ).toHaveLength(0);
-    });
+    const { sql } = quick;
+    const rows = await sql`select distinct state from mirror.builds where id = any (${ids}::text[])`;
+    expect(rows).toEqual([{ state: "finished" }]);
+    expect(
+      await sql`select 1 from mirror.builds where state <> 'finished' and date < '2024-05-17'`,
+    ).toHaveLength(0);
   });
 });

@@ -4,21 +4,15 @@ import { NOTHING_UNFINISHED } from "../../../src/mirror/lists/summary.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 const WORLD = { users: 10, projects: 80, versions: 200, files: 40, builds: 400, rates: QUIET };
-const NOTHING_LISTED = {
-  meta: { limit: 100, offset: 0, next: null, previous: null, total_count: 0 },
-  objects: [],
-};
+const NOTHING_LISTED = { meta: { limit: 100, offset: 0, next: null, total_count: 0 }, objects: [] };
 const DETAIL = /\/api\/v1\/[a-z]+\/\d+\/$/;
 
-function count({ databaseUrl }: QuickWorld, from: string): Promise<number> {
-  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    const [row] = await sql.unsafe<{ count: number }[]>(`select count(*)::int as count from ${from}`);
-    return row?.count ?? Number.NaN;
-  });
+async function count({ sql }: QuickWorld, from: string): Promise<number> {
+  const [row] = await sql.unsafe<{ count: number }[]>(`select count(*)::int as count from ${from}`);
+  return row?.count ?? Number.NaN;
 }
 
 describe("a service that is lost behind the walks", () => {

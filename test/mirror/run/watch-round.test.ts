@@ -1,11 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
-import { QUIET, type WorldOptions } from "../../../src/simulate/settings.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
+import type { WorldOptions } from "../../../src/simulate/settings.ts";
 import { findResumableWalks } from "../../../src/store/ledger/run-ledger.ts";
-import { type ArrangedBuilds, arrangeBuilds } from "../../support/arranged-builds.ts";
+import { type ArrangedWorld, startArranged } from "../../support/arranged-builds.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
 import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { wireBuild } from "../../support/wire-records.ts";
@@ -14,48 +12,29 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const FIRST_PAGE = "/api/v1/build/?format=json&limit=20";
 
-type Watched = QuickWorld & { arranged: ArrangedBuilds };
-
 /** A world with 150 builds, in which nothing happens by itself, and a mirror that has read it once. */
-async function startWatched(options: WorldOptions = {}): Promise<Watched> {
-  const arranged = arrangeBuilds();
-  const quick = await startQuickWorld(
-    {
-      ...{ users: 3, projects: 4, versions: 6, files: 3, builds: 150, rates: QUIET },
-      ...{ hiddenShare: 0, stuckShare: 0, clockSteps: false, ...options },
-    },
-    arranged.intercept,
-  );
-  arranged.world = quick.world;
-  const { error } = await quick.sync({ kind: "full" });
-  if (error) throw error;
+async function startWatched(options: WorldOptions = {}): Promise<ArrangedWorld> {
+  const few = { users: 3, projects: 4, versions: 6, files: 3, builds: 150 };
+  const quick = await startArranged({ ...few, ...options });
+  expect((await quick.sync({ kind: "full" })).error).toBeNull();
   quick.world.advance(MINUTE_MS);
-  arranged.asked.length = 0;
-  return Object.assign(quick, { arranged });
+  quick.arranged.asked.length = 0;
+  return quick;
 }
 
-function look<T>({ databaseUrl }: QuickWorld, read: (sql: Sql) => Promise<T>): Promise<T> {
-  return withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, read);
-}
-
-async function known(quick: QuickWorld, ids: readonly string[]): Promise<string[]> {
-  const rows = await look(
-    quick,
-    (sql) => sql<{ id: string }[]>`select id from mirror.builds where id = any (${ids as string[]}::text[])`,
-  );
+async function known({ sql }: QuickWorld, ids: readonly string[]): Promise<string[]> {
+  const rows = await sql`select id from mirror.builds where id = any (${ids as string[]}::text[])`;
   return rows.map(({ id }) => id).sort();
 }
 
-function statesOf(quick: QuickWorld, id: string): Promise<(string | null)[]> {
-  return look(quick, async (sql) => {
-    const rows = await sql<{ to_state: string | null }[]>`
-      select to_state from mirror.build_transitions where build_id = ${id} order by seq`;
-    return rows.map(({ to_state }) => to_state);
-  });
-}
+const statesOf = async ({ sql }: QuickWorld, id: string) =>
+  (
+    await sql<{ state: string }[]>`
+      select to_state as state from mirror.build_transitions where build_id = ${id} order by seq`
+  ).map(({ state }) => state);
 
 /** The lists and the details of builds that were asked for since the last call. */
-function takeAsked({ arranged }: Watched): { lists: string[]; details: string[] } {
+function takeAsked({ arranged }: ArrangedWorld): { lists: string[]; details: string[] } {
   const asked = arranged.asked.splice(0);
   return {
     lists: asked.filter((path) => path.includes("?format=json&limit")),
@@ -86,7 +65,7 @@ describe("a round of the watch", () => {
     expect(moved.summary.resources.build).toMatchObject({ inserted: 0, pages: 1 });
     expect(takeAsked(quick)).toEqual({ lists: [FIRST_PAGE], details: [] });
     for (const id of ids) expect((await statesOf(quick, id)).at(-1)).toBe("finished");
-    expect(await look(quick, (sql) => sql`select 1 from sync.open_builds`)).toEqual([]);
+    expect(await quick.sql`select 1 from sync.open_builds`).toEqual([]);
   });
 
   test("asks for an open build that the head does not show by its detail", async () => {
@@ -94,16 +73,13 @@ describe("a round of the watch", () => {
     const ids = quick.world.triggerBuilds(30);
     await quick.watch();
     takeAsked(quick);
-    const open = await look(
-      quick,
-      (sql) => sql<{ id: string }[]>`
-        select build_id as id from sync.open_builds where build_id = any (${ids.slice(0, 10)}::text[]) order by 1`,
-    );
+    const open = await quick.sql`
+      select build_id as id from sync.open_builds where build_id = any (${ids.slice(0, 10)}::text[]) order by 1`;
     expect(open.length).toBeGreaterThan(5);
     quick.world.advance(50 * MINUTE_MS);
     expect((await quick.watch()).summary.transitions).toBeGreaterThanOrEqual(open.length);
     expect(takeAsked(quick)).toEqual({ lists: [FIRST_PAGE], details: open.map(({ id }) => id) });
-    expect(await look(quick, (sql) => sql`select 1 from sync.open_builds`)).toEqual([]);
+    expect(await quick.sql`select 1 from sync.open_builds`).toEqual([]);
   });
 
   test("reads on until it joins what is known, though builds come in meanwhile", {
@@ -156,8 +132,8 @@ describe("a round of the watch", () => {
   });
 
   test.each([
-    ["round", (quick: Watched) => quick.watch()],
-    ["sync", (quick: Watched) => quick.sync({ kind: "incremental" })],
+    ["round", (quick: ArrangedWorld) => quick.watch()],
+    ["sync", (quick: ArrangedWorld) => quick.sync({ kind: "incremental" })],
   ])("that breaks off leaves a gap, which the next %s closes", { tags: ["long"] }, async (_, next) => {
     await using quick = await startWatched();
     const ids = quick.world.triggerBuilds(70);
@@ -182,11 +158,9 @@ describe("a round of the watch", () => {
   test("has nothing to join in an empty mirror, and says so without a request", async () => {
     await using quick = await startQuickWorld({ builds: 30 });
     const result = await quick.watch();
-    expect(result.summary).toMatchObject({ status: "partial", requests: 0 });
-    expect(result.summary.resources.build).toMatchObject({
-      walk: "skipped",
-      reason: expect.stringContaining("no builds are mirrored yet"),
-    });
+    const reason = expect.stringContaining("no builds are mirrored yet");
+    const resources = { build: { walk: "skipped", reason } };
+    expect(result.summary).toMatchObject({ status: "partial", requests: 0, resources });
     expect(exitCodeOfRun(result)).toBe(3);
   });
 
@@ -204,27 +178,19 @@ describe("a round of the watch", () => {
     await using quick = await startWatched();
     quick.world.triggerBuilds(25);
     await quick.watch();
-    const before = await look(quick, fingerprint);
+    const before = await fingerprint(quick.sql);
     expect((await quick.watch()).summary).toMatchObject({ status: "succeeded", transitions: 0 });
-    expect(await look(quick, fingerprint)).toEqual(before);
+    expect(await fingerprint(quick.sql)).toEqual(before);
   });
 
   test("is a run of its own kind, which keeps how the clocks stood", async () => {
     await using quick = await startWatched({ clockOffsetMs: 90_000 });
     const { summary } = await quick.watch();
-    expect(
-      await look(
-        quick,
-        (sql) => sql`
-          select id, kind, status, requests, clock_ahead_min_ms as least, clock_ahead_max_ms as most
-          from sync.runs order by id desc limit 1`,
-      ),
-    ).toEqual([
-      {
-        ...{ id: summary.run_id, kind: "watch", status: "succeeded", requests: 1 },
-        ...{ least: 90_000, most: 91_000 },
-      },
-    ]);
+    const [run] = await quick.sql`
+      select id, kind, status, requests, clock_ahead_min_ms as least, clock_ahead_max_ms as most
+      from sync.runs order by id desc limit 1`;
+    const id = summary.run_id;
+    expect(run).toEqual({ id, kind: "watch", status: "succeeded", requests: 1, least: 90_000, most: 91_000 });
   });
 
   test("takes no checkpoint from a full sync that was broken off", { tags: ["long"] }, async () => {
@@ -236,9 +202,7 @@ describe("a round of the watch", () => {
     quick.world.advance(MINUTE_MS);
     const ids = quick.world.triggerBuilds(3);
     expect((await quick.watch()).summary.resources.build).toMatchObject({ walk: "head", inserted: 3 });
-    const left = await look(quick, (sql) =>
-      findResumableWalks(sql, "2024-05-15T00:00:00Z", "9999-01-01T00:00:00Z"),
-    );
+    const left = await findResumableWalks(quick.sql, "2024-05-15T00:00:00Z", "9999-01-01T00:00:00Z");
     expect(left.map(({ resource, runId }) => [resource, runId])).toEqual([["build", broken.summary.run_id]]);
     const { log, messages } = createKeptLog();
     const { summary } = await quick.sync({ kind: "full", log });
@@ -279,14 +243,13 @@ describe("an open build whose detail is gone", () => {
     };
     return { quick, id, state, comeBack };
   }
-  const deleted = (quick: QuickWorld, id: string) =>
-    look(quick, async (sql) => {
-      const [row] = await sql`
+  const deleted = async ({ sql }: QuickWorld, id: string) =>
+    (
+      await sql`
         select deleted_at is not null as deleted, state,
           (select count(*) from sync.open_builds where build_id = id) as open
-        from mirror.builds where id = ${id}`;
-      return row;
-    });
+        from mirror.builds where id = ${id}`
+    )[0];
 
   test("vanishes and is not deleted by it, and comes back as what it is", { tags: ["long"] }, async () => {
     const { quick, id, state, comeBack } = await startVanishing();
@@ -303,9 +266,8 @@ describe("an open build whose detail is gone", () => {
     comeBack();
     await quick.watch();
     expect(await statesOf(quick, id)).toEqual([state, "vanished", state]);
-    expect(
-      await look(quick, (sql) => sql`select vanished_at from sync.open_builds where build_id = ${id}`),
-    ).toEqual([{ vanished_at: null }]);
+    const open = await quick.sql`select vanished_at from sync.open_builds where build_id = ${id}`;
+    expect(open).toEqual([{ vanished_at: null }]);
   });
 
   test("is deleted by the whole walk that does not meet it, and comes back from that as well", {
