@@ -107,9 +107,7 @@ describe.each(["http", "https"])("a proxy before a service of %s", (scheme) => {
     expect(proxy.requests).toHaveLength(3);
   });
 
-  it("that says nothing runs into the time-out, and a stop does not wait for it", {
-    tags: ["long"],
-  }, async () => {
+  it("that says nothing runs into the time-out, which no stop waits for", { tags: ["long"] }, async () => {
     await using proxy = await startProxy({ port: 1, instead: "say nothing" });
     const error = await failureOf(proxiesOf(proxy.url), base, { retries: 0, timeoutMs: 100 });
     expect(error).toBeInstanceOf(TimeoutError);

@@ -28,9 +28,7 @@ describe.skipIf(!HAS_OPENSSL)("a service over TLS", () => {
   });
 });
 
-it("a service that takes the connection and says nothing of TLS runs into the time-out", {
-  tags: ["long"],
-}, async () => {
+it("a service that says nothing of TLS runs into the time-out", { tags: ["long"] }, async () => {
   const server = createServer((socket) => socket.on("error", () => {}).resume()).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

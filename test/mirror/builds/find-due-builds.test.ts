@@ -103,9 +103,9 @@ describe("an open build", () => {
     expect(await due(loading, DAY_MS + MINUTE_MS, { maxDetails: 20, maxStuck: 0 })).toHaveLength(20);
   });
 
-  test("that hangs for ever costs 40 requests on its first day and one a day from then on", {
-    tags: ["long"],
-  }, async ({ loading }) => {
+  test("that hangs for ever costs 40 requests on its first day, then one a day", { tags: ["long"] }, async ({
+    loading,
+  }) => {
     await seeAt(loading, 30_000);
     const asked: number[] = [];
     for (let ageMs = MINUTE_MS; ageMs < 5 * DAY_MS; ageMs += MINUTE_MS) {

@@ -41,9 +41,7 @@ async function watch(
 const shareOf = ({ of, seen }: { of: number; seen: number }) => seen / of;
 
 describe.concurrent("each transition lies within its bounds", () => {
-  test("of builds watched each minute, of which nearly all are seen while they build", {
-    tags: ["long"],
-  }, async () => {
+  test("of builds watched each minute, nearly all seen while they build", { tags: ["long"] }, async () => {
     const { seen } = await watch({ everyMinutes: 1, days: 1 / 24, buildsPerDay: 3000 });
     expect(shareOf(seen.building), `LIFE_SEED=${SEED}`).toBeGreaterThan(0.8);
   });

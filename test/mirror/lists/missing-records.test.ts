@@ -157,9 +157,7 @@ test("a missing record that a later walk meets is missing no longer", async ({ l
   expect(await notedIds(loading)).toEqual(["1", "3"]);
 });
 
-test("missing records are asked for by turns of their resources, the longest waiting first", async ({
-  loading,
-}) => {
+test("missing records are asked for by turns of resources, the oldest first", async ({ loading }) => {
   await loading.sql`
     insert into sync.missing_records (resource, record_id, run_id, noticed_at, asked_at) values
       ('build', '1', 1, '2024-05-03', '2024-05-06'), ('build', '2', 1, '2024-05-03', '2024-05-05'),

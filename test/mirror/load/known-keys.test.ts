@@ -17,9 +17,7 @@ test("every id of a resource that others refer to is known, also from earlier ru
   expect(loading.keys.resolve({ kind: "foreign" })).toBeNull();
 });
 
-test("nothing is surely new before the tables were read, or in a table that held some", async ({
-  loading,
-}) => {
+test("nothing is surely new in a table that was not read, or held some", async ({ loading }) => {
   expect(loading.keys.isNew("build", "9")).toBe(false);
   await loading.load("build", [wireBuild("1")]);
   expect(loading.keys.isNew("build", "9")).toBe(true);
@@ -29,9 +27,7 @@ test("nothing is surely new before the tables were read, or in a table that held
   expect(loading.keys.isNew("build", "9")).toBe(false);
 });
 
-test("what was added is forgotten by a rollback, kept by a commit, dropped one by one", async ({
-  loading,
-}) => {
+test("what was added is forgotten by a rollback, kept by a commit, or dropped", async ({ loading }) => {
   const { keys } = loading;
   await keys.prepare([]);
   for (const id of ["1", "2"]) keys.add("user", id);
@@ -60,9 +56,7 @@ test("keys are those of the references that were looked up and are here", async 
   expect(keys.resolve({ kind: "malformed" })).toBeNull();
 });
 
-test("a record that was not here is found once it is, and none is taken for new unseen", async ({
-  loading,
-}) => {
+test("a record that was not here is found once it is, none taken for new", async ({ loading }) => {
   const keys = createLookedUpKeys(loading.sql);
   await keys.prepare([to("user", "1")]);
   await loading.load("user", [wireUser("1")]);

@@ -53,9 +53,7 @@ describe("an id that comes twice", () => {
   });
 });
 
-test("a run that another one has closed writes neither what came, nor what vanished or is deleted", async ({
-  loading,
-}) => {
+test("a run that another one has closed writes nothing more of any kind", async ({ loading }) => {
   const { sql, keys } = loading;
   await sql`
     insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)

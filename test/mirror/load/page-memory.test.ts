@@ -70,9 +70,7 @@ test("a page is forgotten when a record of it was written later by someone else"
   expect(await places(loading)).toEqual([0, 2]);
 });
 
-test("a page is forgotten when a later run with an earlier clock wrote a record of it", async ({
-  loading,
-}) => {
+test("a page is forgotten when a later run with an earlier clock wrote of it", async ({ loading }) => {
   const memory = await remember(loading, 2);
   loading.nextRun();
   const at = "2014-05-15T12:00:00Z";
@@ -88,9 +86,7 @@ test("a page is forgotten when a record of it is deleted here", async ({ loading
   expect(await places(loading)).toEqual([1]);
 });
 
-test("a page of builds is forgotten when one vanishes, and pages before the place stay", async ({
-  loading,
-}) => {
+test("a page of builds is forgotten when one vanishes, not one before it", async ({ loading }) => {
   const { sql, load } = loading;
   const memory = createPageMemory(sql, "build");
   for (const [seq, id] of ["1", "2", "3"].entries())
@@ -120,9 +116,7 @@ test("forgetFrom drops what a shorter list no longer has", async ({ loading }) =
   expect(await places(loading)).toEqual([0]);
 });
 
-test("earlier pages are read before this walk stores its own, and held around its place", async ({
-  loading,
-}) => {
+test("earlier pages are read before this walk stores its own, around its place", async ({ loading }) => {
   const memory = createPageMemory(loading.sql, "user");
   const pages = Array.from({ length: 300 }, (_, seq) => page(seq, [`${seq}`]));
   await loading.sql.begin((tx) => memory.store(tx, pages));

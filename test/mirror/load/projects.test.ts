@@ -101,9 +101,7 @@ describe("of two copies of a project", () => {
     expect(await stored(loading)).toMatchObject({ name: "old" });
   });
 
-  test("a skipped page of the list names the projects that an older copy has replaced", async ({
-    loading,
-  }) => {
+  test("a skipped page of the list names projects that an older copy replaced", async ({ loading }) => {
     const at = (minute: number) => new Date(Date.UTC(2024, 4, 15, 12, minute));
     await loading.load("project", [copy(OLD, "listed")]);
     loading.nextRun();

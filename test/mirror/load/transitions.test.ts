@@ -131,9 +131,7 @@ describe("a build's states", () => {
     ]);
   });
 
-  test("seen again later are entered after the last request that showed the one before", async ({
-    loading,
-  }) => {
+  test("seen again are entered after the last request that showed the one before", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
     loading.nextRun();
     await see(loading, "2024-05-15T12:05:02.000Z", { state: "triggered" }, "2024-05-15T12:05:00.000Z");

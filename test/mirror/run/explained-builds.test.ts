@@ -6,7 +6,7 @@ import { startQuickWorld } from "../../support/quick-world.ts";
 const MINUTE_MS = 60_000;
 const ZONE = "America/Chicago";
 
-test("builds that were watched are explained by rules and requests, and took what they truly took", {
+test("builds that were watched are explained, and took what they truly took", {
   tags: ["long"],
 }, async () => {
   const rates = { builds: 900 };

@@ -729,7 +729,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
   "test/mirror/api/tls.test.ts": {
     "whose certificate nobody vouches for is refused before anything is sent, with a hint":
       "an untrusted certificate → 5; refused before anything is sent",
-    "a service that takes the connection and says nothing of TLS runs into the time-out":
+    "a service that says nothing of TLS runs into the time-out":
       "a service that accepts and says nothing → 5; the time-out",
   },
   "test/mirror/api/host-gate.test.ts": {
@@ -748,7 +748,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
   "test/mirror/run/deletions.test.ts": {
     "is deleted by the next run when this one dies before it asked":
       "a run that dies before it asked for missing records → 143; the next run does the rest",
-    "whose id leads out of the API: after three nights it costs no verdict, and status lists it":
+    "whose id leads out of the API: no verdict, but status lists it":
       "a record leaves its list, and its id leads out of the API → 3, 0; kept, and listed in `docmirror status`; after three runs it costs no verdict",
   },
   "test/mirror/load/hostile-records.test.ts": {
@@ -768,13 +768,13 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
       "builds appear far below the head of the list → 0; a search finds them in the same run, and the round",
     "costs a round less than ten requests where it is one deletion":
       "builds go, far below the head of the list → 0; a search finds them in the same run, and the round",
-    "makes an incremental run partial, which searched for them, and the next run full":
+    "makes an incremental run that searched partial, and the next full":
       "the count of the builds is too high, for good → 3, 0; the run says so after its search; the next one is full and explains it",
-    "after a run whose clock stood ten years ahead the next one is full, deletes what went and follows what moves":
+    "after a run whose clock stood ten years ahead the next one is full":
       "our clock ten years ahead → 0; the next run is full and repairs it",
   },
   "test/mirror/run/replicas.test.ts": {
-    "loses no record and no build vanishes in rounds and syncs, and what is really gone is marked after the lag":
+    "loses nothing in rounds and syncs; what is gone is marked later":
       "some replies, or all, come from a replica that is eight minutes behind → 0; nothing wrongly deleted; what is gone is marked after the lag",
   },
   "test/mirror/run/shares.test.ts": {

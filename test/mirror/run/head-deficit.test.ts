@@ -121,9 +121,7 @@ describe("a count that is five too high", () => {
     return quick;
   }
 
-  test("makes an incremental run partial, which searched for them, and the next run full", {
-    tags: ["long"],
-  }, async () => {
+  test("makes an incremental run that searched partial, and the next full", { tags: ["long"] }, async () => {
     await using quick = await startTooHigh();
     const first = await quick.sync({ kind: "incremental", settings: SETTINGS });
     expect(first.summary).toMatchObject({
@@ -150,7 +148,7 @@ describe("a count that is five too high", () => {
     });
   });
 
-  test.for(["full", "watch"] as const)("is not forgotten when a walk breaks off meanwhile (%s)", {
+  test.for(["full", "watch"] as const)("outlasts a walk that breaks off (%s)", {
     tags: ["long"],
   }, async (kind) => {
     await using quick = await startTooHigh();
@@ -174,9 +172,7 @@ describe("a count that is five too high", () => {
   });
 });
 
-test("after a run whose clock stood ten years ahead the next one is full, deletes what went and follows what moves", {
-  tags: ["long"],
-}, async () => {
+test("after a run whose clock stood ten years ahead the next one is full", { tags: ["long"] }, async () => {
   await using quick = await startMirrored();
   const [late] = quick.world.triggerBuilds(1);
   const ahead = new Date(quick.world.now().getTime() + 3650 * DAY_MS);
@@ -191,9 +187,7 @@ test("after a run whose clock stood ten years ahead the next one is full, delete
   expect(await liveIds(quick)).toContain(late);
 });
 
-test("in five days with ordinary deletions each round finds what went, and none exits with 3", {
-  tags: ["long"],
-}, async () => {
+test("in five days each round finds what went, and none exits with 3", { tags: ["long"] }, async () => {
   await using quick = await startQuickWorld({ builds: 900 });
   await quick.sync();
   let deleted = 0;

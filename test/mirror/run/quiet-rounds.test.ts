@@ -68,9 +68,7 @@ describe("rounds that saw nothing", () => {
   });
 });
 
-test("nothing that is told of the mirror differs from what all rows of its rounds would tell", {
-  tags: ["long"],
-}, async () => {
+test("nothing that is told differs from what all rows of rounds would tell", { tags: ["long"] }, async () => {
   await using quick = await startMirror({
     rates: { ...QUIET, builds: 60, projectChanges: 20 },
     stuckShare: 0.05,

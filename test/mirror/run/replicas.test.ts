@@ -76,9 +76,7 @@ const vanishedIds = async ({ sql }: QuickWorld) =>
   ).map(({ id }) => id);
 
 describe("a service of two replicas that are eight minutes apart", () => {
-  test("loses no record and no build vanishes in rounds and syncs, and what is really gone is marked after the lag", {
-    tags: ["long"],
-  }, async () => {
+  test("loses nothing in rounds and syncs; what is gone is marked later", { tags: ["long"] }, async () => {
     await using quick = await startReplicated();
     quick.advance(BEHIND_MS);
     expect((await quick.sync({ settings })).summary.status).toBe("succeeded");

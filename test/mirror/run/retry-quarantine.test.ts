@@ -231,9 +231,9 @@ describe("a retry", () => {
     expect(await retry(loading, "build")).toEqual(NOTHING);
   });
 
-  test("does not begin while a run lives, and lets the next one begin when it has ended", {
-    tags: ["long"],
-  }, async ({ loading }) => {
+  test("does not begin while a run lives, nor leaves its lock behind", { tags: ["long"] }, async ({
+    loading,
+  }) => {
     const lock = await acquireRunLock(loading.url);
     await expect(retry(loading)).rejects.toMatchObject({ name: "LockedError", exitCode: 10 });
     await lock.release();

@@ -22,7 +22,7 @@ async function printed(run: RunSummary): Promise<string> {
   return text;
 }
 
-test("a service that is away for a while is left alone, and the run that outlasts it says so", {
+test("a service that is away for a while is left alone, and the run says so", {
   tags: ["long"],
 }, async () => {
   const clock = createFakeClock();

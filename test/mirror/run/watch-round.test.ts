@@ -48,9 +48,7 @@ const made = (id: string, over: Partial<BuildRecord> = {}) =>
   wireBuild(id, { project: "/api/v1/project/1/", ...over }) as unknown as BuildRecord;
 
 describe("a round of the watch", () => {
-  test("finds new builds, and sees at the head how they move without asking for any by itself", {
-    tags: ["long"],
-  }, async () => {
+  test("finds new builds, and sees at the head alone how they move", { tags: ["long"] }, async () => {
     await using quick = await startWatched();
     const ids = quick.world.triggerBuilds(5);
     const found = await quick.watch();
@@ -82,9 +80,7 @@ describe("a round of the watch", () => {
     expect(await quick.sql`select 1 from sync.open_builds`).toEqual([]);
   });
 
-  test("reads on until it joins what is known, though builds come in meanwhile", {
-    tags: ["long"],
-  }, async () => {
+  test("reads on until it joins what is known, though builds come in", { tags: ["long"] }, async () => {
     await using quick = await startWatched();
     const ids = quick.world.triggerBuilds(70);
     let pages = 0;
@@ -270,9 +266,7 @@ describe("an open build whose detail is gone", () => {
     expect(open).toEqual([{ vanished_at: null }]);
   });
 
-  test("is deleted by the whole walk that does not meet it, and comes back from that as well", {
-    tags: ["long"],
-  }, async () => {
+  test("is deleted by the whole walk that does not meet it, and comes back", { tags: ["long"] }, async () => {
     const { quick, id, state, comeBack } = await startVanishing();
     await using _ = quick;
     await quick.watch();
@@ -291,9 +285,7 @@ describe("an open build whose detail is gone", () => {
     expect(await deleted(quick, id)).toEqual({ deleted: false, state, open: 1 });
   });
 
-  test("comes back by a whole walk as well, though the list is the same byte by byte", {
-    tags: ["long"],
-  }, async () => {
+  test("comes back by a whole walk too, though the list is the same", { tags: ["long"] }, async () => {
     await using quick = await startWatched({ stuckShare: 1 });
     const [id = ""] = quick.world.triggerBuilds(30);
     quick.world.advance(HOUR_MS);

@@ -137,9 +137,7 @@ describe("a sync with content", () => {
     expect(await allIdsOf(sql, heading)).toContain(id);
   });
 
-  it("takes a page out of the index that went away, and in again when it is back", {
-    tags: ["long"],
-  }, async () => {
+  it("takes a page that went away out of the index, and in again", { tags: ["long"] }, async () => {
     const lost = new Set<string>();
     const { night, sql, world } = await start(
       pages((path, next) => (lost.has(path) ? new Response("gone", { status: 404 }) : next())),

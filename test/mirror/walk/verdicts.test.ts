@@ -228,9 +228,7 @@ function expectedRow(facts: WalkFacts): VerdictName {
 }
 
 describe("whatever the facts", () => {
-  it("the first row that applies is the expected one, and each row is the first one for some facts", {
-    tags: ["long"],
-  }, () => {
+  it("the first row that applies is as expected, and each is it for some", { tags: ["long"] }, () => {
     const met = new Set<VerdictName>();
     fc.assert(
       fc.property(anyFacts, (facts) => {
