@@ -5,6 +5,8 @@ import { foreignPiece, momentPiece } from "../../../src/mirror/builds/piece.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createToldBuild, withTold } from "../../support/told-build.ts";
 
+const value = (text: string) => ({ kind: "value", text });
+
 async function describeTold(sql: Sql, most = 20): Promise<BuildDescription> {
   const { build, quarantine } = await explainBuild(sql, "42", "America/Chicago");
   if (build === null) throw new Error("there is no build 42");
@@ -23,10 +25,8 @@ describe("describeBuild", () => {
         [{ kind: "uri", text: "/api/v1/project/7/" }, " as sent"],
       ],
     });
-    expect(facts.at(-1)).toEqual({
-      label: "took",
-      lines: [["5m 30s to 7m 1s from the trigger to the finish"]],
-    });
+    const took = "5m 30s to 7m 1s from the trigger to the finish";
+    expect(facts.at(-1)).toEqual({ label: "took", lines: [[took]] });
     expect(states.shown.map(({ title }) => title)).toEqual([
       "1. first seen triggered",
       "2. triggered → building",
@@ -46,13 +46,7 @@ describe("describeBuild", () => {
       label: "updated",
       lines: [
         [momentPiece("2025-06-02 10:03:00.25+00"), ", run 4"],
-        [
-          foreignPiece("state"),
-          ": ",
-          { kind: "value", text: '"triggered"' },
-          " → ",
-          { kind: "value", text: '"building"' },
-        ],
+        [foreignPiece("state"), ": ", value('"triggered"'), " → ", value('"building"')],
       ],
     });
     expect(quarantine.shown.map(({ label }) => label)).toEqual(["row 1"]);
@@ -67,12 +61,10 @@ describe("describeBuild", () => {
 
   test("claims no moment where nothing is known", async () => {
     await using told = await createToldBuild();
-    await withTold(
-      told,
-      (sql) =>
-        sql`update mirror.build_transitions set not_before = '-infinity', rule = 'unknown' where seq = 1`,
-    );
-    const { states } = await withTold(told, (sql) => describeTold(sql));
+    const { states } = await withTold(told, async (sql) => {
+      await sql`update mirror.build_transitions set not_before = '-infinity', rule = 'unknown' where seq = 1`;
+      return describeTold(sql);
+    });
     const [after, , within] = states.shown[0]?.entries ?? [];
     expect(after?.lines[0]).toEqual(["unknown"]);
     expect(within).toEqual({ label: "within", lines: [["unknown"]] });

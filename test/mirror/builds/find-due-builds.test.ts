@@ -8,10 +8,15 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const TRIGGERED = Date.UTC(2024, 4, 15, 12);
 
-/** Loads a build that is as old as this at its only sight. */
-async function seeAt(loading: Loading, ageMs: number, id = "1") {
-  const date = new Date(TRIGGERED).toISOString().slice(0, 19);
-  await loading.load("build", [wireBuild(id, { date })], { at: new Date(TRIGGERED + ageMs).toISOString() });
+const DATE = new Date(TRIGGERED).toISOString().slice(0, 19);
+/** A day later, and builds that were triggered and seen then. */
+const LATE = new Date(TRIGGERED + DAY_MS).toISOString();
+const lateBuild = (id: string) => wireBuild(id, { date: LATE.slice(0, 19) });
+
+/** Loads a build that is as old as this when it is seen. */
+async function seeAt(loading: Loading, ageMs: number, id = "1", over = {}) {
+  const at = new Date(TRIGGERED + ageMs).toISOString();
+  await loading.load("build", [wireBuild(id, { date: DATE, ...over })], { at });
 }
 
 function due({ sql }: Loading, ageMs: number, over: Partial<Parameters<typeof findDueBuilds>[1]> = {}) {
@@ -40,9 +45,7 @@ describe("an open build", () => {
 
   test("that moved is young again", async ({ loading }) => {
     await seeAt(loading, DAY_MS);
-    const date = new Date(TRIGGERED).toISOString().slice(0, 19);
-    const at = new Date(TRIGGERED + 2 * DAY_MS).toISOString();
-    await loading.load("build", [wireBuild("1", { date, state: "building" })], { at });
+    await seeAt(loading, 2 * DAY_MS, "1", { state: "building" });
     expect(await due(loading, 2 * DAY_MS + MINUTE_MS)).toEqual([{ id: "1", isStuck: false }]);
   });
 
@@ -62,9 +65,7 @@ describe("an open build", () => {
 
   test("goes before stuck ones, of which only so many are asked for", async ({ loading }) => {
     for (const id of ["1", "2", "3"]) await seeAt(loading, 3 * HOUR_MS + Number(id), id);
-    const late = new Date(TRIGGERED + DAY_MS);
-    const date = late.toISOString().slice(0, 19);
-    await loading.load("build", [wireBuild("9", { date })], { at: late.toISOString() });
+    await loading.load("build", [lateBuild("9")], { at: LATE });
     const ids = async (over: object) => (await due(loading, DAY_MS + MINUTE_MS, over)).map(({ id }) => id);
     expect(await ids({})).toEqual(["9", "1", "2", "3"]);
     expect(await ids({ maxStuck: 2 })).toEqual(["9", "1", "2"]);
@@ -78,26 +79,20 @@ describe("an open build", () => {
   ])("that is %s stays so when our clock is set back", async (_, hours, backMs, isDue) => {
     await using loading = await setUpLoading();
     await seeAt(loading, hours * HOUR_MS);
-    const date = new Date(TRIGGERED).toISOString().slice(0, 19);
-    const at = new Date(TRIGGERED + hours * HOUR_MS).toISOString();
-    await loading.load("build", [wireBuild("1", { date, state: "building" })], { at });
+    await seeAt(loading, hours * HOUR_MS, "1", { state: "building" });
     // Seen on a clock that lies ahead of ours: due at once.
     const now = hours * HOUR_MS - backMs;
     expect(await due(loading, now)).toHaveLength(1);
     loading.nextRun();
-    const seenAt = new Date(TRIGGERED + now).toISOString();
-    await loading.load("build", [wireBuild("1", { date, state: "building" })], { at: seenAt });
+    await seeAt(loading, now, "1", { state: "building" });
     expect(await due(loading, now + MINUTE_MS)).toHaveLength(backMs > MINUTE_MS ? 0 : isDue);
     expect(await due(loading, now + 22 * HOUR_MS)).toHaveLength(1);
   });
 
   test("that is stuck has its turn though more fresh ones are due than have room", async ({ loading }) => {
     await seeAt(loading, 3 * HOUR_MS, "stuck");
-    const late = new Date(TRIGGERED + DAY_MS);
-    const fresh = Array.from({ length: 30 }, (_, n) =>
-      wireBuild(String(n), { date: late.toISOString().slice(0, 19) }),
-    );
-    await loading.load("build", fresh, { at: late.toISOString() });
+    const fresh = Array.from({ length: 30 }, (_, n) => lateBuild(String(n)));
+    await loading.load("build", fresh, { at: LATE });
     const ids = (await due(loading, DAY_MS + MINUTE_MS, { maxDetails: 20 })).map(({ id }) => id);
     expect([ids.length, ids.at(-1)]).toEqual([20, "stuck"]);
     expect(await due(loading, DAY_MS + MINUTE_MS, { maxDetails: 20, maxStuck: 0 })).toHaveLength(20);

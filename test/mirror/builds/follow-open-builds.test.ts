@@ -8,38 +8,27 @@ import { createKeptLog } from "../../support/quick-world.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
-interface Following {
-  now?: string;
-  maxDetails?: number;
-  until?: Date;
-  signal?: AbortSignal;
-  replicaLagMs?: number;
-  retries?: number;
-}
-
 /** Follows open builds once, against a service that answers as scripted. */
-async function follow({ sql, loader }: Loading, script: Script, options: Following = {}) {
-  const { now = NOW, until, signal = new AbortController().signal, retries = 5 } = options;
-  const { maxDetails = 500, replicaLagMs = 0 } = options;
+async function follow(
+  { sql, loader }: Loading,
+  script: Script,
+  { now = NOW, retries = 5, signal = new AbortController().signal, ...over }: Following = {},
+) {
   const clock = createFakeClock({ startAt: now });
   await using server = await startScriptedServer(script);
   await using client = createTestClient(server.url, { retries, clock });
   const { log, messages } = createKeptLog();
   const parts = { sql, client, loader, log, clock, patience: withStoreErrors, signal, runId: 2 };
-  const polled = await followOpenBuilds(
-    { ...parts, startedAt: new Date(now) },
-    {
-      replicaLagMs,
-      stuckAfterMs: 7_200_000,
-      pageSize: 100,
-      maxDetails,
-      maxStuck: 4,
-      ...(until && { until }),
-    },
-  );
+  const bounds = { replicaLagMs: 0, stuckAfterMs: 7_200_000, pageSize: 100, maxDetails: 500, maxStuck: 4 };
+  const polled = await followOpenBuilds({ ...parts, startedAt: new Date(now) }, { ...bounds, ...over });
   const paths = server.requests.map(({ path }) => path);
-  const requested = paths.map((path) => path.split("/")[4] ?? "").sort();
-  return { polled, requested, paths, messages: messages() };
+  return { polled, requested: paths.map(idOf).sort(), paths, messages: messages() };
+}
+
+interface Following extends Partial<Parameters<typeof followOpenBuilds>[1]> {
+  now?: string;
+  signal?: AbortSignal;
+  retries?: number;
 }
 
 const NOW = "2024-05-15T13:00:00Z";
@@ -87,15 +76,10 @@ describe("open builds", () => {
     const { polled } = await follow(loading, ({ path }) => answers[idOf(path)] ?? {});
     expect(polled).toMatchObject({ asked: 5, gone: 2 });
     expect(await states(loading)).toEqual([...Array(4).fill("triggered"), "finished"]);
-    expect(
-      await loading.sql`select build_id, vanished_at is not null as gone, asked_at is not null as unclear
-        from sync.open_builds order by 1`,
-    ).toEqual([
-      { build_id: "1", gone: true, unclear: false },
-      { build_id: "2", gone: true, unclear: false },
-      { build_id: "3", gone: false, unclear: true },
-      { build_id: "4", gone: false, unclear: true },
-    ]);
+    const open = await loading.sql`
+      select vanished_at is not null as gone, asked_at is not null as unclear from sync.open_builds order by build_id`;
+    const [gone, unclear] = [true, false].map((isGone) => ({ gone: isGone, unclear: !isGone }));
+    expect(open).toEqual([gone, gone, unclear, unclear]);
   });
 
   test("do not vanish within the lag of a replica, counted from their last sighting", async () => {
@@ -120,31 +104,15 @@ describe("open builds", () => {
     idOf(pathname) === "1"
       ? { status: 502, body: "" }
       : { body: fresh(idOf(pathname), { state: "finished" }) };
-  test.each<[string, number, Script, Following, object]>([
-    [
-      "are asked for no more often in a run than it has room for",
-      60,
-      [GONE],
-      { maxDetails: 30 },
-      { asked: 30 },
-    ],
-    [
-      "are left for the next round when the time of this one is over, but for the first of them",
-      60,
-      [GONE],
-      { until: new Date(NOW) },
-      { asked: 25, unsettled: 0 },
-    ],
-    [
-      "are left alone once the host is lost, and counted",
-      60,
-      [{ body: fresh("0") }, { instead: "hang up" }],
-      {},
-      { asked: 25, unsettled: 59 },
-    ],
-    ["of which one always answers 502 are all polled", 60, failing, {}, { asked: 60, unsettled: 1 }],
-  ])("%s", async (_, count, script, options, expected) => {
-    await using loading = await setUp(numbered(count));
+  const fading: Script = [{ body: fresh("0") }, { instead: "hang up" }];
+  const until = new Date(NOW);
+  test.each<[string, Script, Following, object]>([
+    ["are asked for no more often in a run than it has room for", [GONE], { maxDetails: 30 }, { asked: 30 }],
+    ["are left, but the first, when the time is over", [GONE], { until }, { asked: 25, unsettled: 0 }],
+    ["are left alone once the host is lost, and counted", fading, {}, { asked: 25, unsettled: 59 }],
+    ["of which one always answers 502 are all polled", failing, {}, { asked: 60, unsettled: 1 }],
+  ])("%s", async (_, script, options, expected) => {
+    await using loading = await setUp(numbered(60));
     expect((await follow(loading, script, options)).polled).toMatchObject(expected);
   });
 
@@ -174,13 +142,7 @@ const MADE = "2024-05-14T12:00:00";
 const HUNG_SEEN = "2024-05-14T15:00:00Z";
 
 /** So many builds that hung when they were seen last, a day ago. `filtering`: what the service's schema says. */
-async function startHanging({
-  builds = 210,
-  filtering = { state: 1 },
-}: {
-  builds?: number;
-  filtering?: Record<string, unknown>;
-} = {}): Promise<Loading> {
+async function startHanging({ builds = 210, filtering = { state: 1 } as object } = {}): Promise<Loading> {
   const loading = await setUp(hanging(1, builds), HUNG_SEEN);
   await loading.sql`
     insert into sync.upstream_schemas (resource, body_hash, body, first_seen_at, run_id)
@@ -203,18 +165,11 @@ async function sweep(loading: Loading, answer: Answer) {
 }
 
 /** A page of the list of builds as the query asks for. */
-function page(
-  builds: readonly unknown[],
-  { offset, limit }: { offset: number; limit: number },
-): ScriptedReply {
+function page(builds: readonly unknown[], { offset, limit }: Parameters<Answer>[0]): ScriptedReply {
   const end = offset + limit;
   const next = end < builds.length ? `/api/v1/build/?limit=${limit}&offset=${end}` : null;
-  return {
-    body: {
-      meta: { limit, offset, next, previous: null, total_count: builds.length },
-      objects: builds.slice(offset, end),
-    },
-  };
+  const meta = { limit, offset, next, previous: null, total_count: builds.length };
+  return { body: { meta, objects: builds.slice(offset, end) } };
 }
 
 const hanging = (from: number, to: number, over: Record<string, unknown> = {}) =>
@@ -227,11 +182,8 @@ describe("builds that hang by the hundred", () => {
   test("are looked at by the list of their state, and what it does not show stays due", async () => {
     await using loading = await startHanging();
     const { requests } = await sweep(loading, (query) => page(hanging(1, 207), query));
-    expect(requests).toEqual([
-      "/api/v1/build/?format=json&state=triggered&limit=100",
-      "/api/v1/build/?format=json&state=triggered&limit=100&offset=100",
-      "/api/v1/build/?format=json&state=triggered&limit=100&offset=200",
-    ]);
+    const pages = ["", "&offset=100", "&offset=200"];
+    expect(requests).toEqual(pages.map((at) => `/api/v1/build/?format=json&state=triggered&limit=100${at}`));
     expect((await unseen(loading)).map(({ id }) => id)).toEqual(["208", "209", "210"]);
     expect(await loading.sql`select 1 from mirror.build_transitions where seq > 1`).toEqual([]);
     // They were seen: the next round has nothing to look at.

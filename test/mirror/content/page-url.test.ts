@@ -67,16 +67,13 @@ describe("links", () => {
     expect(anchorLink(address, "search")).toBe(
       "http://lark-kit.docs.example.org/en/v1.13.8/velvet/search.html#search",
     );
-    expect(docLink(address)).toEqual({
-      link: "http://lark-kit.docs.example.org/en/v1.13.8/velvet/search",
-      path: "velvet/search",
-    });
+    const link = "http://lark-kit.docs.example.org/en/v1.13.8/velvet/search";
+    expect(docLink(address)).toEqual({ link, path: "velvet/search" });
   });
 
   it("lead to what was requested where the project has no address", () => {
     expect(anchorLink({ ...address, subdomain: "" }, "a b(c).d#e")).toBe(`${address.url}#a%20b(c).d%23e`);
-    expect(anchorLink({ ...address, absoluteUrl: "http://host.example/x.html", url: null }, "a")).toBe(
-      "http://host.example/x.html#a",
-    );
+    const unasked = { ...address, absoluteUrl: "http://host.example/x.html", url: null };
+    expect(anchorLink(unasked, "a")).toBe("http://host.example/x.html#a");
   });
 });

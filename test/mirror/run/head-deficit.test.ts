@@ -97,17 +97,12 @@ describe("what comes and goes at place 1,200 of 1,500", () => {
     expect(summary).toMatchObject({ status: "succeeded", unfinished: { deficit: 100 } });
     // As many come elsewhere, so the counts do not show how many went.
     change(quick, 5, 100);
-    quick.arranged.arrange = (
-      (arrange) => (builds) =>
-        arrange(builds).concat(oldBuilds(90))
-    )(quick.arranged.arrange);
+    const { arrange } = quick.arranged;
+    quick.arranged.arrange = (builds) => arrange(builds).concat(oldBuilds(90));
     const held = await quick.sync({ kind: "incremental", settings });
-    expect(held.summary).toMatchObject({
-      status: "partial",
-      resources: {
-        build: { deleted: 0, reason: expect.stringContaining("DOCMIRROR_MAX_DELETE_RATIO 0.05") },
-      },
-    });
+    const reason = expect.stringContaining("DOCMIRROR_MAX_DELETE_RATIO 0.05");
+    const resources = { build: { deleted: 0, reason } };
+    expect(held.summary).toMatchObject({ status: "partial", resources });
     expect((await liveIds(quick)).size).toBeGreaterThanOrEqual(1500);
   });
 });
@@ -136,16 +131,13 @@ describe("a count that is five too high", () => {
     expect(round.summary).toMatchObject({ status: "partial", requests: 1, resources: { build: { reason } } });
     const next = await quick.sync({ settings: SETTINGS });
     expect(next.summary).toMatchObject({ kind: "full", status: "succeeded" });
-    expect((await quick.watch({ settings: SETTINGS })).summary).toMatchObject({
-      status: "succeeded",
-      requests: 1,
-    });
+    const settled = await quick.watch({ settings: SETTINGS });
+    expect(settled.summary).toMatchObject({ status: "succeeded", requests: 1 });
     // Behind the wrong count a real difference is found as ever.
     change(quick, 2, 1);
-    expect((await quick.watch({ settings: SETTINGS })).summary).toMatchObject({
-      status: "succeeded",
-      resources: { build: { inserted: 2, deleted: 1 } },
-    });
+    const found = await quick.watch({ settings: SETTINGS });
+    const resources = { build: { inserted: 2, deleted: 1 } };
+    expect(found.summary).toMatchObject({ status: "succeeded", resources });
   });
 
   test.for(["full", "watch"] as const)("outlasts a walk that breaks off (%s)", {
@@ -165,10 +157,8 @@ describe("a count that is five too high", () => {
   test("is settled in the same night where a full walk fits into it", { tags: ["long"] }, async () => {
     await using quick = await startTooHigh();
     const { summary } = await quick.sync({ settings: SETTINGS });
-    expect(summary).toMatchObject({
-      ...{ kind: "incremental", status: "succeeded" },
-      resources: { build: { walk: "whole" } },
-    });
+    const resources = { build: { walk: "whole" } };
+    expect(summary).toMatchObject({ kind: "incremental", status: "succeeded", resources });
   });
 });
 
@@ -177,9 +167,8 @@ test("after a run whose clock stood ten years ahead the next one is full", { tag
   const [late] = quick.world.triggerBuilds(1);
   const ahead = new Date(quick.world.now().getTime() + 3650 * DAY_MS);
   const wrong = { now: () => ahead, sleep: systemClock.sleep };
-  expect((await quick.sync({ kind: "full", clock: wrong, settings: SETTINGS })).summary.status).toBe(
-    "succeeded",
-  );
+  const early = await quick.sync({ kind: "full", clock: wrong, settings: SETTINGS });
+  expect(early.summary.status).toBe("succeeded");
   quick.world.advance(60_000);
   change(quick, 0, 2);
   const { summary } = await quick.sync({ settings: SETTINGS });
@@ -195,10 +184,8 @@ test("in five days each round finds what went, and none exits with 3", { tags: [
     for (let round = 0; round < 4; round++) {
       quick.world.advance(DAY_MS / 4);
       const result = await quick.watch();
-      expect({ exit: exitCodeOfRun(result), ...result.summary.resources.build }).toMatchObject({
-        exit: 0,
-        walk: "head",
-      });
+      const walked = { exit: exitCodeOfRun(result), ...result.summary.resources.build };
+      expect(walked).toMatchObject({ exit: 0, walk: "head" });
       expect(result.summary.unfinished.deficit).toBe(0);
       deleted += result.summary.resources.build?.deleted ?? 0;
     }

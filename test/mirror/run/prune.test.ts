@@ -71,10 +71,8 @@ describe("prune", () => {
     for (let time = 0; time < 3; time++) {
       horizonHour += 25 + random.int(25);
       const horizon = at(horizonHour + random.next());
-      const moments = [
-        horizon,
-        ...Array.from({ length: 8 }, () => at(horizonHour + 1 + random.next() * HOURS)),
-      ];
+      const later = () => at(horizonHour + 1 + random.next() * HOURS);
+      const moments = [horizon, ...Array.from({ length: 8 }, later)];
       const before = await lookBack(loading, moments, horizon);
       const counted = await countPrunable(sql, horizon);
       const told = `seed ${seed}, horizon ${horizon}`;
@@ -91,11 +89,9 @@ describe("prune", () => {
       const early = sql.unsafe(
         `select id from mirror.${resource}s_as_of(mirror.history_begins_at() - interval '1 microsecond')`,
       );
-      await expect(early).rejects.toMatchObject({
-        code: "22023",
-        message: expect.stringMatching(/^the mirror as of 2024-05-\d\d .* is not known any more$/),
-        hint: expect.stringContaining("history_begins_at"),
-      });
+      const message = expect.stringMatching(/^the mirror as of 2024-05-\d\d .* is not known any more$/);
+      const hint = expect.stringContaining("history_begins_at");
+      await expect(early).rejects.toMatchObject({ code: "22023", message, hint });
     }
   });
 
@@ -105,13 +101,10 @@ describe("prune", () => {
     for (const [hour, state] of states.entries())
       await loading.load("build", [wireBuild("1", { state })], { at: at(hour) });
     await sql`insert into sync.missing_records values ('build', '1', 1, now(), null)`;
-    await loading.loader.retire([
-      { resource: "build", id: "1", askedAt: at(3), observedAt: at(3), request: null },
-    ]);
-    await loading.load("build", [wireBuild("1", { state: "a" })], { at: at(4) });
-    await loading.load("build", [wireBuild("1", { state: "b" })], { at: at(5) });
-    await loading.load("build", [wireBuild("1", { state: "c" })], { at: at(6) });
-    await loading.load("build", [wireBuild("1", { state: "d" })], { at: at(8) });
+    const sighting = { askedAt: at(3), observedAt: at(3), request: null };
+    await loading.loader.retire([{ resource: "build", id: "1", ...sighting }]);
+    for (const [state, hour] of Object.entries({ a: 4, b: 5, c: 6, d: 8 }))
+      await loading.load("build", [wireBuild("1", { state })], { at: at(hour) });
     expect(await pruneAll(loading, at(7))).toEqual({ changes: 5, runs: 0 });
     expect(await sql`select kind, after ->> 'state' as state from mirror.changes order by id`).toEqual([
       { kind: "restored", state: null },
@@ -141,9 +134,8 @@ describe("prune", () => {
     await loading.load("project", [wireProject("1", { theme: "a" })], { at: at(2) });
     expect(await pruneAll(loading, at(9))).toEqual({ changes: 0, runs: 0 });
     expect(await findHistoryBegin(loading.sql)).toBeNull();
-    expect(await loading.sql`select theme from mirror.projects_as_of(${at(1)})`).toEqual([
-      { theme: "default" },
-    ]);
+    const early = await loading.sql`select theme from mirror.projects_as_of(${at(1)})`;
+    expect(early).toEqual([{ theme: "default" }]);
     expect(await loading.sql`select 1 from sync.prunings`).toHaveLength(0);
   });
 
@@ -176,9 +168,9 @@ describe("prune", () => {
       },
     }) as AbortSignal;
     await expect(pruneAll(loading, at(0), signal)).rejects.toMatchObject({ message: /stopped/ });
-    expect(
-      await sql`select changes, (select count(*) from mirror.changes) as left from sync.prunings`,
-    ).toEqual([{ changes: 5000, left: 7000 }]);
+    const counts =
+      await sql`select changes, (select count(*) from mirror.changes) as left from sync.prunings`;
+    expect(counts).toEqual([{ changes: 5000, left: 7000 }]);
     expect(await findHistoryBegin(sql)).toBe("2024-05-01 00:00:00+00");
     expect(await pruneAll(loading, at(0))).toEqual({ changes: 6999, runs: 0 });
   });
@@ -233,20 +225,17 @@ describe("the runs that prune leaves", () => {
 
   test("are no more than the newest whole walk when all lists were whole", async ({ loading }) => {
     const walks = { user: "whole", build: "whole" };
-    await writeRuns(
-      loading,
-      [1, 2, 3].map((hour) => ({ kind: "full", status: "succeeded", hour, walks })),
-    );
+    const runs = [1, 2, 3].map((hour) => ({ kind: "full", status: "succeeded", hour, walks }));
+    await writeRuns(loading, runs);
     expect(await pruneAll(loading, at(10))).toEqual({ changes: 0, runs: 2 });
     expect(await runIds(loading)).toEqual([3]);
     expect(await loading.sql`select count(*) as walks from sync.walks`).toEqual([{ walks: 2 }]);
   });
 
   test("are all that walked a list of which nothing is whole yet", async ({ loading }) => {
-    await writeRuns(
-      loading,
-      [1, 2, 3].map((hour) => ({ kind: "full", status: "partial", hour, walks: { build: "not_whole" } })),
-    );
+    const walks = { build: "not_whole" };
+    const runs = [1, 2, 3].map((hour) => ({ kind: "full", status: "partial", hour, walks }));
+    await writeRuns(loading, runs);
     expect(await pruneAll(loading, at(10))).toEqual({ changes: 0, runs: 0 });
   });
 });

@@ -11,6 +11,20 @@ import { startQuickWorld } from "../../support/quick-world.ts";
 const SETTINGS = { retries: 5, concurrency: 4 };
 const WARNING = /^paused all requests for 30 s after 6 failures in a row: GET .* got no answer/;
 
+/** A world whose service answers so from the 21st request on; null: as ever. */
+async function startTroubled(answer: () => Response | "hang up" | null) {
+  let asked = 0;
+  const quick = await startQuickWorld({}, (_request, next) => {
+    asked += 1;
+    return (asked > 20 ? answer() : null) ?? next();
+  });
+  return Object.assign(quick, { asked: () => asked });
+}
+const PAUSE = expect.stringMatching(
+  /^the service asks for a pause for 24 hours, until .*Z: GET .* answered 429/,
+);
+const AWAY_FOR_A_DAY = () => new Response("", { status: 429, headers: { "retry-after": "86400" } });
+
 /** What `sync` prints of a run. */
 async function printed(run: RunSummary): Promise<string> {
   let text = "";
@@ -26,16 +40,10 @@ test("a service that is away for a while is left alone, and the run says so", {
   tags: ["long"],
 }, async () => {
   const clock = createFakeClock();
-  let asked = 0;
-  await using quick = await startQuickWorld({}, (_request, next) => {
-    asked += 1;
-    return asked > 20 && !clock.sleeps.includes(30_000) ? "hang up" : next();
-  });
+  await using quick = await startTroubled(() => (clock.sleeps.includes(30_000) ? null : "hang up"));
   const result = await quick.sync({ clock, settings: SETTINGS });
-  expect(result.summary).toMatchObject({
-    status: "succeeded",
-    warnings: [expect.stringMatching(WARNING)],
-  });
+  const warnings = [expect.stringMatching(WARNING)];
+  expect(result.summary).toMatchObject({ status: "succeeded", warnings });
   const [row] = await quick.sql`select warnings from sync.runs`;
   expect(row?.warnings).toEqual(result.summary.warnings);
   expect(await printed(result.summary)).toContain(`\n  ${result.summary.warnings?.[0]}\n`);
@@ -45,16 +53,10 @@ test("a service that is away for a while is left alone, and the run says so", {
 
 test("a service that stays away is lost after two pauses: the run keeps what it has and exits 5", async () => {
   const clock = createFakeClock();
-  let asked = 0;
-  await using quick = await startQuickWorld({}, (_request, next) => {
-    asked += 1;
-    return asked > 20 ? "hang up" : next();
-  });
+  await using quick = await startTroubled(() => "hang up");
   const result = await quick.sync({ clock, settings: SETTINGS });
-  expect(result.summary).toMatchObject({
-    status: "partial",
-    error: expect.stringContaining("got no answer"),
-  });
+  const error = expect.stringContaining("got no answer");
+  expect(result.summary).toMatchObject({ status: "partial", error });
   expect(result.summary.warnings?.map((warning) => warning.slice(0, 30))).toEqual([
     "paused all requests for 30 s a",
     "paused all requests for 60 s a",
@@ -64,21 +66,12 @@ test("a service that stays away is lost after two pauses: the run keeps what it 
 
 test("a service that asks to be left alone for a day ends the run at once with what it has", async () => {
   const clock = createFakeClock();
-  let asked = 0;
-  await using quick = await startQuickWorld({}, (_request, next) => {
-    asked += 1;
-    return asked > 20 ? new Response("", { status: 429, headers: { "retry-after": "86400" } }) : next();
-  });
+  await using quick = await startTroubled(AWAY_FOR_A_DAY);
   const result = await quick.sync({ clock, settings: SETTINGS });
-  expect(result.summary).toMatchObject({
-    status: "partial",
-    error: expect.stringMatching(
-      /^the service asks for a pause for 24 hours, until .*Z: GET .* answered 429/,
-    ),
-  });
+  expect(result.summary).toMatchObject({ status: "partial", error: PAUSE });
   expect(exitCodeOfRun(result)).toBe(5);
   // Those that were under way may have arrived, and nobody asked after them.
-  expect(asked).toBeLessThanOrEqual(20 + SETTINGS.concurrency);
+  expect(quick.asked()).toBeLessThanOrEqual(20 + SETTINGS.concurrency);
 });
 
 test("a run with the pace of an earlier one asks nothing while the service wants to be left alone", async () => {
@@ -86,20 +79,14 @@ test("a run with the pace of an earlier one asks nothing while the service wants
   const pace = createHostPace({ ratePerSecond: 0, clock });
   let isBusy = true;
   await using quick = await startQuickWorld({ builds: 40 }, (_request, next) =>
-    isBusy ? new Response("", { status: 429, headers: { "retry-after": "86400" } }) : next(),
+    isBusy ? AWAY_FOR_A_DAY() : next(),
   );
   const run = () => quick.sync({ clock, pace, settings: SETTINGS });
   await run();
   isBusy = false;
   quick.simulation.resetRequests();
   const second = await run();
-  expect(second.summary).toMatchObject({
-    status: "failed",
-    requests: 0,
-    error: expect.stringMatching(
-      /^the service asks for a pause for 24 hours, until .*Z: GET .* answered 429/,
-    ),
-  });
+  expect(second.summary).toMatchObject({ status: "failed", requests: 0, error: PAUSE });
   expect(exitCodeOfRun(second)).toBe(5);
   expect(quick.simulation.requests().total).toBe(0);
   await clock.sleep(86_300_000);

@@ -79,16 +79,9 @@ function createService({ records = RECORDS, recordBytes = 200, ...weather }: Wea
               const { body, bytes } = answer(path);
               const receivedAt = new Date(nowMs);
               const value = parse(body, path);
-              resolve({
-                url: path,
-                value,
-                hash: path,
-                bytes,
-                sentAt,
-                receivedAt,
-                reply: { url: "", status: 200, headers: {}, requestId: null },
-                serverDate: null,
-              });
+              const facts = { url: "", status: 200, headers: {}, requestId: null };
+              const times = { sentAt, receivedAt, serverDate: null };
+              resolve({ url: path, value, hash: path, bytes, ...times, reply: facts });
             },
           });
         }
@@ -150,6 +143,10 @@ const insert = (records: number) => (list: number[]) => {
   for (let count = 0; count < records; count++) list.unshift(ids.next++);
 };
 const remove = (records: number) => (list: number[]) => void list.splice(0, records);
+const replace = (list: number[]) => {
+  remove(20)(list);
+  insert(20)(list);
+};
 
 describe("a list of 500 pages at 100 ms", () => {
   const best = ((500 / CONCURRENCY) * LATENCY_MS) / 1000;
@@ -162,16 +159,7 @@ describe("a list of 500 pages at 100 ms", () => {
     ["from whose head a record goes every 100 ms", { everyMs: 100, change: remove(1) }],
     ["from whose head ten records go every half second", { everyMs: 500, change: remove(10) }],
     ["from whose head fifty records go every half second", { everyMs: 500, change: remove(50) }],
-    [
-      "where twenty go and twenty come every 300 ms",
-      {
-        everyMs: 300,
-        change: (list) => {
-          remove(20)(list);
-          insert(20)(list);
-        },
-      },
-    ],
+    ["where twenty go and twenty come every 300 ms", { everyMs: 300, change: replace }],
   ])("%s takes at most 1.25 times pages / concurrency × latency", async (_, weather) => {
     const { seconds, walks, requests } = await walkLists(weather);
     expect(walks).toMatchObject([{ walk: "whole" }]);

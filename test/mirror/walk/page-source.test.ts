@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { EventEmitter, once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { HttpStatusError, StoppedError } from "../../../src/base/errors.ts";
 import type { ClientOptions } from "../../../src/mirror/api/client.ts";
@@ -14,25 +15,20 @@ import { createFakeClock } from "../../support/fake-clock.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
 
 const LIST = "/api/v1/user/";
-const at = (offset: number, limit = 10): PageRequest => ({
-  path: LIST,
-  others: "format=json",
-  limit,
-  offset,
-});
+const at = (offset: number): PageRequest => ({ path: LIST, others: "format=json", limit: 10, offset });
 /** So many as are ever asked for ahead here. */
-const offsetsFrom = (from: number, step: number, end: number) =>
+const offsetsFrom = (from: number, step = 10, end = 1000) =>
   [0, 1, 2, 3].map((place) => from + place * step).filter((offset) => offset < end);
-const offsetOf = (link: string) => parsePageRequest(link)?.offset;
 
 /** A page whose one record is named for its offset. */
-const reply = (url: URL): ScriptedReply => ({
-  body: {
-    meta: { limit: 10, next: null, total_count: 1000 },
-    objects: [{ id: `at${url.searchParams.get("offset") ?? 0}` }],
-  },
-});
+function reply({ searchParams }: URL): ScriptedReply {
+  const meta = { limit: 10, next: null, total_count: 1000 };
+  return { body: { meta, objects: [{ id: `at${searchParams.get("offset") ?? 0}` }] } };
+}
 const answer: Script = (_, url) => reply(url);
+/** Answers one page alone. */
+const onlyAt15: Script = (_, url) =>
+  url.searchParams.get("offset") === "15" ? reply(url) : { instead: "say nothing" };
 
 interface SetUpOptions extends Partial<Omit<PageSourceOptions, "client">> {
   client?: Partial<ClientOptions>;
@@ -46,7 +42,11 @@ async function setUp(script: Script, { client: clientOptions, ...options }: SetU
     server,
     client,
     source,
-    offsets: () => server.requests.map(({ path }) => offsetOf(path)),
+    /** In order, whichever came first. */
+    offsets: () =>
+      server.requests
+        .map(({ path }) => parsePageRequest(path)?.offset ?? 0)
+        .sort((one, other) => one - other),
     async [Symbol.asyncDispose]() {
       source.close();
       await client[Symbol.asyncDispose]();
@@ -107,33 +107,26 @@ describe("asking ahead", () => {
       expect((await it.source.take(at(offset))).ids).toEqual([`at${offset}`]);
       it.source.askAhead(offsetsFrom(offset + 8, 8, 30), at(0), 1);
     }
-    expect(it.offsets().sort((one = 0, other = 0) => one - other)).toEqual([0, 8, 16, 24]);
+    expect(it.offsets()).toEqual([0, 8, 16, 24]);
   });
 
   it("keeps so many requests under way", async () => {
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await using it = await setUp(async (_, url) => {
-      await released;
-      return reply(url);
-    });
-    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 1);
+    const released = new EventEmitter();
+    const release = once(released, "now");
+    await using it = await setUp((_, url) => release.then(() => reply(url)));
+    it.source.askAhead(offsetsFrom(10), at(0), 1);
     await it.server.arrived(4);
     const taking = it.source.take(at(10));
-    it.source.askAhead(offsetsFrom(20, 10, 1000), at(0), 1);
+    it.source.askAhead(offsetsFrom(20), at(0), 1);
     await it.server.arrived(5);
-    release();
+    released.emit("now");
     await taking;
-    expect(it.offsets().sort((one = 0, other = 0) => one - other)).toEqual([10, 20, 30, 40, 50]);
+    expect(it.offsets()).toEqual([10, 20, 30, 40, 50]);
   });
 
   it("uses a guess only for exactly the request it was made for, and drops the others", async () => {
-    await using it = await setUp((_, url) =>
-      url.searchParams.get("offset") === "15" ? reply(url) : { instead: "say nothing" },
-    );
-    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 1);
+    await using it = await setUp(onlyAt15);
+    it.source.askAhead(offsetsFrom(10), at(0), 1);
     await it.server.arrived(4);
     expect((await it.source.take(at(15))).ids).toEqual(["at15"]);
     expect(it.server.requests).toHaveLength(5);
@@ -141,11 +134,8 @@ describe("asking ahead", () => {
   });
 
   it("frees the places of the guesses it drops", async () => {
-    await using it = await setUp(
-      (_, url) => (url.searchParams.get("offset") === "15" ? reply(url) : { instead: "say nothing" }),
-      { client: { concurrency: 4 } },
-    );
-    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 1);
+    await using it = await setUp(onlyAt15, { client: { concurrency: 4 } });
+    it.source.askAhead(offsetsFrom(10), at(0), 1);
     await it.server.arrived(4);
     expect((await it.source.take(at(15))).ids).toEqual(["at15"]);
   });
@@ -153,34 +143,33 @@ describe("asking ahead", () => {
   it("ends where guesses keep failing", async () => {
     await using it = await setUp(answer);
     let guessed = 0;
-    for (let place = 0; place < 10; place++) {
+    for (let start = 0; start < 1000; start += 100) {
       const before = it.server.requests.length;
-      await it.source.take(at(place * 100));
-      it.source.askAhead(offsetsFrom(place * 100 + 50, 50, 1000), at(0), 1);
-      const own = at(place * 100 + 70);
-      await it.source.take(own);
+      await it.source.take(at(start));
+      it.source.askAhead(offsetsFrom(start + 50, 50), at(0), 1);
+      await it.source.take(at(start + 70));
       guessed = it.server.requests.length - before - 2;
     }
     expect(guessed).toBe(0);
-    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 1);
+    it.source.askAhead(offsetsFrom(10), at(0), 1);
     expect((await it.source.take(at(500))).ids).toEqual(["at500"]);
     expect(it.offsets()).not.toContain(10);
   });
 
   it("does not ask ahead where pages are large", async () => {
     await using it = await setUp(answer);
-    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 5 * 1024 * 1024);
+    it.source.askAhead(offsetsFrom(10), at(0), 5 * 1024 * 1024);
     expect((await it.source.take(at(20))).ids).toEqual(["at20"]);
     expect(it.offsets()).toEqual([20]);
   });
 
   it("keeps its guesses while the walk steps back", async () => {
     await using it = await setUp(answer);
-    it.source.askAhead(offsetsFrom(20, 10, 1000), at(0), 1);
+    it.source.askAhead(offsetsFrom(20), at(0), 1);
     expect(it.source.pending).toHaveLength(4);
     expect((await it.source.take(at(13))).ids).toEqual(["at13"]);
     expect(it.source.pending).toHaveLength(4);
-    it.source.askAhead(offsetsFrom(30, 10, 1000), at(0), 1);
+    it.source.askAhead(offsetsFrom(30), at(0), 1);
     expect((await it.source.take(at(30))).ids).toEqual(["at30"]);
     // What lies before the new start is dropped, what lies behind it is asked for once.
     expect(it.source.pending).toHaveLength(3);
@@ -193,14 +182,14 @@ describe("asking ahead", () => {
     const pageBytes = 1400 * 1024;
     await using one = await setUp(answer, { room });
     await using other = await setUp(answer, { room });
-    one.source.askAhead(offsetsFrom(10, 10, 1000), at(0), pageBytes);
-    other.source.askAhead(offsetsFrom(10, 10, 1000), at(0), pageBytes);
+    one.source.askAhead(offsetsFrom(10), at(0), pageBytes);
+    other.source.askAhead(offsetsFrom(10), at(0), pageBytes);
     expect([one.source.pending.length, other.source.pending.length]).toEqual([3, 0]);
     await one.source.take(at(10));
-    other.source.askAhead(offsetsFrom(10, 10, 1000), at(0), pageBytes);
+    other.source.askAhead(offsetsFrom(10), at(0), pageBytes);
     expect(other.source.pending).toHaveLength(1);
     one.source.close();
-    other.source.askAhead(offsetsFrom(10, 10, 1000), at(0), pageBytes);
+    other.source.askAhead(offsetsFrom(10), at(0), pageBytes);
     expect(other.source.pending).toHaveLength(3);
   });
 
@@ -208,7 +197,7 @@ describe("asking ahead", () => {
     await using it = await setUp((_, url) =>
       url.searchParams.get("offset") === "20" ? { status: 500 } : reply(url),
     );
-    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 1);
+    it.source.askAhead(offsetsFrom(10), at(0), 1);
     await it.server.arrived(4);
     expect((await it.source.take(at(10))).ids).toEqual(["at10"]);
     await expect(it.source.take(at(20))).rejects.toBeInstanceOf(HttpStatusError);
@@ -220,7 +209,7 @@ describe("asking ahead", () => {
       (request, url) => (request.path.startsWith(LIST) ? { instead: "say nothing" } : reply(url)),
       { client: { concurrency: 4 } },
     );
-    it.source.askAhead(offsetsFrom(10, 10, 1000), at(0), 1);
+    it.source.askAhead(offsetsFrom(10), at(0), 1);
     await it.server.arrived(4);
     it.source.close();
     // All four places are free again: a request that waits for one gets through.
@@ -238,16 +227,10 @@ describe("a page with the records of an earlier one", () => {
     request: requestText(at(30)),
     bodyHash: createHash("sha256").update(`objects:${objects}`).digest("hex"),
     meta: {
-      limit: 10,
-      offset: 30,
-      next: "/api/v1/user/?limit=10&offset=40",
-      totalCount: 40,
-      count: 1,
-      showsOrder: false,
+      ...{ limit: 10, offset: 30, next: "/api/v1/user/?limit=10&offset=40" },
+      ...{ totalCount: 40, count: 1, showsOrder: false },
     },
-    ids: ["kept"],
-    loadedAt: "2024-05-15 12:00:00+00",
-    runId: 3,
+    ...{ ids: ["kept"], loadedAt: "2024-05-15 12:00:00+00", runId: 3 },
   };
   const recallOf = (page: RememberedPage) => async (hash: string) => (hash === page.bodyHash ? page : null);
 
@@ -264,7 +247,7 @@ describe("a page with the records of an earlier one", () => {
 
   it("is known at any place, also when it was asked for ahead", async () => {
     await using it = await setUp(() => ({ body }), { recall: recallOf(remembered) });
-    it.source.askAhead(offsetsFrom(0, 10, 1000), at(0), 1);
+    it.source.askAhead(offsetsFrom(0), at(0), 1);
     for (const offset of [0, 10, 20]) expect((await it.source.take(at(offset))).records).toBeNull();
   });
 
