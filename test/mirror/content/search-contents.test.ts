@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { findAnchors, findDocs, findFiles } from "../../../src/mirror/content/search-contents.ts";
 import { type AskedPage, type PageOutcome, storeContents } from "../../../src/mirror/content/stored-pages.ts";
-import { connect } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
 import type { Anchor } from "../../../src/store/schema/file-contents.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
-let database: TestDatabase;
-let sql: Sql;
+const { sql } = useDatabase();
 
 interface Page {
   id: string;
@@ -29,32 +26,27 @@ async function put({ id, project = "kit", version = "latest", ...page }: Page): 
   await sql`
     insert into mirror.files (id, absolute_url, name, path, project_id, first_seen_at, changed_at, record_hash)
     values (${id}, ${absoluteUrl}, ${`p${id}.html`}, ${path}, ${project}, now(), now(), '') on conflict do nothing`;
+  const where = { fileId: id, projectId: project, version, absoluteUrl };
+  await storeContents({ sql, runId: 1, docsUrl: "http://localhost" }, [askedPage(where, page)]);
+}
+
+type Where = Pick<AskedPage, "fileId" | "projectId" | "version" | "absoluteUrl">;
+
+function askedPage(
+  where: Where,
+  page: Partial<Extract<PageOutcome, { kind: "page" }>["content"]>,
+): AskedPage {
+  const [askedAt, receivedAt] = ["2024-05-15T12:00:00Z", "2024-05-15T12:00:00Z"];
   const content = { title: "", text: "", anchors: [], ...page };
-  const outcome: PageOutcome = {
-    kind: "page",
-    status: 200,
-    content,
-    validators: { etag: null, lastModified: null },
-    receivedAt: "2024-05-15T12:00:00Z",
-  };
-  const asked: AskedPage = {
-    fileId: id,
-    projectId: project,
-    version,
-    absoluteUrl,
-    url: `http://localhost${absoluteUrl}`,
-    askedAt: "2024-05-15T12:00:00Z",
-    outcome,
-  };
-  await storeContents({ sql, runId: 1, docsUrl: "http://localhost" }, [asked]);
+  const validators = { etag: null, lastModified: null };
+  const outcome: PageOutcome = { kind: "page", status: 200, content, validators, receivedAt };
+  return { ...where, url: `http://localhost${where.absoluteUrl}`, askedAt, outcome };
 }
 
 const idsOf = async (q: string, more = {}) =>
   (await findFiles(sql, { q, ...more })).hits.map(({ fileId }) => fileId);
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
   await put({ id: "1", title: "Harbor", text: "Lights of the harbor and harbor walls." });
   await put({ id: "2", title: "Walls", text: "harbor harbor harbor harbor" });
   await put({ id: "3", title: "Harbor walls", text: "Nothing else." });
@@ -79,13 +71,8 @@ beforeAll(async () => {
       { id: "tool", text: "Tool" },
     ],
   });
-  await put({
-    id: "61",
-    title: "Places",
-    text: "x",
-    anchors: [{ id: "lost", text: "lost" }],
-    project: "hidden",
-  });
+  const lost = [{ id: "lost", text: "lost" }];
+  await put({ id: "61", title: "Places", text: "x", anchors: lost, project: "hidden" });
   for (let n = 100; n < 145; n++) await put({ id: String(n), title: `Many ${n}`, text: "paged words" });
   await put({ id: "145", title: "Paged words", text: "x", anchors: [] });
   for (let n = 200; n < 255; n++)
@@ -93,10 +80,6 @@ beforeAll(async () => {
   await sql`update mirror.projects set listed = false where id = 'hidden'`;
   await sql`update mirror.projects set deleted_at = now() where id = 'gone'`;
   await sql`update mirror.files set deleted_at = now() where id = '42'`;
-});
-afterAll(async () => {
-  await sql?.end();
-  await database?.dispose();
 });
 
 describe("findFiles", () => {
@@ -147,11 +130,8 @@ describe("findFiles", () => {
   ])("takes any query: %#", async (q) => {
     expect(await findFiles(sql, { q })).toEqual({ total: 0, hits: [] });
     expect(await findAnchors(sql, { q })).toEqual([]);
-    expect(await findDocs(sql, { project: "kit", version: q.slice(0, 5000), q })).toEqual({
-      total: 0,
-      maxScore: null,
-      hits: [],
-    });
+    const docs = await findDocs(sql, { project: "kit", version: q.slice(0, 5000), q });
+    expect(docs).toEqual({ total: 0, maxScore: null, hits: [] });
     expect(await findDocs(sql, { project: q, version: "latest", q: "harbor" })).toBeUndefined();
   });
 
@@ -167,23 +147,16 @@ describe("findFiles", () => {
 
   it("marks the words and escapes all around them", async () => {
     const { hits } = await findFiles(sql, { q: "evil script" });
-    expect(hits).toEqual([
-      {
-        fileId: "20",
-        text:
-          '&lt;<span class="highlighted">script</span>&gt;<span class="highlighted">evil</span>(&quot;x&quot;)' +
-          '&lt;/<span class="highlighted">script</span>&gt; &amp; more',
-      },
-    ]);
+    const [script, evil] = ["script", "evil"].map((word) => `<span class="highlighted">${word}</span>`);
+    const text = `&lt;${script}&gt;${evil}(&quot;x&quot;)&lt;/${script}&gt; &amp; more`;
+    expect(hits).toEqual([{ fileId: "20", text }]);
   });
 
   it("shows the match at the end of a long text, and that in a title where the text has none", async () => {
-    expect((await findFiles(sql, { q: "needle" })).hits[0]?.text).toMatch(
-      /^\.\.\.(?:filler )+<span class="highlighted">needle<\/span> at the end$/,
-    );
-    expect((await findFiles(sql, { q: "only" })).hits[0]?.text).toBe(
-      '<span class="highlighted">Only</span> Here',
-    );
+    const textOf = async (q: string) => (await findFiles(sql, { q })).hits[0]?.text;
+    const end = /^\.\.\.(?:filler )+<span class="highlighted">needle<\/span> at the end$/;
+    expect(await textOf("needle")).toMatch(end);
+    expect(await textOf("only")).toBe('<span class="highlighted">Only</span> Here');
   });
 
   it("finds no file that is deleted, and none of a deleted project, but those of one that the list hides", async () => {
@@ -203,11 +176,8 @@ describe("findAnchors", () => {
   it("wants all words in one anchor, and puts the one with the fewest other words first", async () => {
     const page = "http://kit.docs.example.org/en/latest/guide/p60.html";
     expect(await findAnchors(sql, { q: "tool harbor" })).toEqual([`${page}#exact`, `${page}#install`]);
-    expect(await findAnchors(sql, { q: "tool" })).toEqual([
-      `${page}#tool`,
-      `${page}#exact`,
-      `${page}#install`,
-    ]);
+    const places = ["tool", "exact", "install"].map((id) => `${page}#${id}`);
+    expect(await findAnchors(sql, { q: "tool" })).toEqual(places);
     expect(await findAnchors(sql, { q: "foo.Bar" })).toEqual([`${page}#a%20b%3Cc%3E`]);
     expect(await findAnchors(sql, { q: "installing foo" })).toEqual([]);
     expect(await findAnchors(sql, { q: "lost" })).toHaveLength(1);
@@ -224,20 +194,13 @@ describe("findAnchors", () => {
 
 describe("findDocs", () => {
   it("keeps to one version of one project, in the documented shape", async () => {
-    expect(await findDocs(sql, { project: "kit", version: "latest", q: "harbor lights" })).toEqual({
-      total: 1,
-      maxScore: expect.any(Number),
-      hits: [
-        {
-          link: "http://kit.docs.example.org/en/latest/guide/p1",
-          path: "guide/p1",
-          project: "kit",
-          title: "Harbor",
-          version: "latest",
-          content: ["<em>Lights</em> of the <em>harbor</em> and <em>harbor</em> walls."],
-        },
-      ],
-    });
+    const hit = {
+      ...{ link: "http://kit.docs.example.org/en/latest/guide/p1", path: "guide/p1", project: "kit" },
+      ...{ title: "Harbor", version: "latest" },
+      content: ["<em>Lights</em> of the <em>harbor</em> and <em>harbor</em> walls."],
+    };
+    const found = await findDocs(sql, { project: "kit", version: "latest", q: "harbor lights" });
+    expect(found).toEqual({ total: 1, maxScore: expect.any(Number), hits: [hit] });
     const both = await findDocs(sql, { project: "kit", version: "v1.0", q: "harbor" });
     expect(both?.hits.map(({ path }) => path)).toEqual(["guide/p9", "guide/p10"]);
   });
@@ -264,10 +227,9 @@ describe("storeContents", () => {
   it("indexes the largest texts that can be read, whatever their words", async () => {
     // What needs the most bytes of the index for a byte of the text: short words that are all different.
     const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
-    const short = Array.from(
-      { length: 100_000 },
-      (_, n) => `${letters[n % 36]}${letters[Math.floor(n / 36) % 36]}${letters[Math.floor(n / 1296) % 36]}`,
-    ).join(" ");
+    const letter = (n: number) => letters[Math.floor(n) % 36];
+    const word = (n: number) => `${letter(n)}${letter(n / 36)}${letter(n / 1296)}`;
+    const short = Array.from({ length: 100_000 }, (_, n) => word(n)).join(" ");
     // Korean: three bytes a letter, and pairs of them that are all different.
     const wide = Array.from({ length: 133_000 }, (_, n) =>
       String.fromCharCode(0xac00 + (n % 900), 0xac00 + Math.floor(n / 900)),
@@ -291,33 +253,17 @@ describe("storeContents", () => {
   it("stores the others of a batch where Postgres refuses one, which gets its reason", async () => {
     await put({ id: "400", title: "Fine", text: "before" });
     await put({ id: "401", title: "Refused", text: "before" });
-    const page = (fileId: string, text: string): AskedPage => ({
-      fileId,
-      projectId: "kit",
-      version: "latest",
-      absoluteUrl: "/x",
-      url: "http://localhost/x",
-      askedAt: "2024-05-15T12:00:00Z",
-      outcome: {
-        kind: "page",
-        status: 200,
-        content: { title: "New", text, anchors: [] },
-        validators: { etag: null, lastModified: null },
-        receivedAt: "2024-05-15T12:00:00Z",
-      },
-    });
+    const where = { projectId: "kit", version: "latest", absoluteUrl: "/x" };
+    const page = (fileId: string, text: string) => askedPage({ fileId, ...where }, { title: "New", text });
     const options = { sql, runId: 2, docsUrl: "http://localhost" };
     // The reader of pages never gives such a text.
     expect(await storeContents(options, [page("400", "afterwards"), page("401", "nul \0")])).toBe(2);
     expect(await idsOf("afterwards")).toEqual(["400"]);
     expect(await idsOf("refused")).toEqual([]);
-    const [row] =
-      await sql`select reason, title, changed_run_id from mirror.file_contents where file_id = '401'`;
-    expect(row).toEqual({
-      reason: expect.stringMatching(/^cannot be indexed: /),
-      title: null,
-      changed_run_id: 2,
-    });
+    const [row] = await sql`
+      select reason, title, changed_run_id from mirror.file_contents where file_id = '401'`;
+    const reason = expect.stringMatching(/^cannot be indexed: /);
+    expect(row).toEqual({ reason, title: null, changed_run_id: 2 });
   });
 
   it("writes no page again that is the same", async () => {

@@ -16,6 +16,11 @@ const deep = (open: string, inner: string, close: string) =>
   open.repeat(100_000) + inner + close.repeat(100_000);
 const manyFields = Array.from({ length: 5000 }, (_, at) => `"field ${at}": [${at}, null, "x"]`).join();
 
+const nulls = Object.keys(wireBuild("1"))
+  .filter((field) => field !== "id")
+  .map((field) => `"${field}": null`)
+  .join();
+
 /** Members of the bad record as JSON, in place of those that a whole one has; an `id` among them replaces its own. */
 interface Case {
   name: string;
@@ -39,14 +44,7 @@ const STORED: Case[] = [
   { name: "a number where a date was", resource: "build", members: `"date": 1369032004` },
   { name: "a date in another spelling", resource: "project", members: `"pub_date": "2013-05-20 06:40:04.5"` },
   { name: "a date before Christ", resource: "project", members: `"modified_date": "-0044-03-15T12:00:00"` },
-  {
-    name: "null everywhere",
-    resource: "build",
-    members: Object.keys(wireBuild("1"))
-      .filter((field) => field !== "id")
-      .map((field) => `"${field}": null`)
-      .join(),
-  },
+  { name: "null everywhere", resource: "build", members: nulls },
   { name: "unknown fields", members: `"shoes": 44, "": "", " ": [[]], "a.b": {"$set": 1}` },
   { name: "U+0000 in a value", members: `"username": "a\\u0000b"`, back: `"username": "a\\ufffdb"` },
   { name: "U+0000 in a key", members: `"a\\u0000": {"\\u0000": 1}`, back: `"a\\ufffd": {"\\ufffd": 1}` },
@@ -206,11 +204,8 @@ describe("a page of anything", () => {
         expect(counted).toBeGreaterThanOrEqual(ids.size);
         expect(counted).toBeLessThanOrEqual(records.length - idless);
         expect(quarantined).toBe(idless);
-        const found = await loading.sql.unsafe(
-          `select id from mirror.${resource}s where id = any ($1::text[])`,
-          [[...ids]],
-        );
-        expect(found).toHaveLength(ids.size);
+        const query = `select id from mirror.${resource}s where id = any ($1::text[])`;
+        expect(await loading.sql.unsafe(query, [[...ids]])).toHaveLength(ids.size);
       }),
       { numRuns: 60 },
     );

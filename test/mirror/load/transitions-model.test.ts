@@ -79,17 +79,10 @@ function clocksOf(random: Random, isTold: boolean): { clocks: Clocks; serviceAhe
 function liveOf(id: string, random: Random, from: number, serviceAhead: number, isForward: boolean): Life {
   let at = from + random.int(2 * 3_600_000);
   const local = new Date(createLocalDates(ZONE).toLocal((at + serviceAhead) * 1000) / 1000);
-  const date = random.pick([
-    local.toISOString().slice(0, -1),
-    local.toISOString().slice(0, -1),
-    null,
-    "9000-01-01T00:00:00",
-  ]);
-  const states = isForward
-    ? STATES.slice(random.int(2))
-    : Array.from({ length: 1 + random.int(5) }, () =>
-        random.pick(["triggered", "building", "cloning", "finished"]),
-      );
+  const dated = local.toISOString().slice(0, -1);
+  const date = random.pick([dated, dated, null, "9000-01-01T00:00:00"]);
+  const any = () => random.pick(["triggered", "building", "cloning", "finished"]);
+  const states = isForward ? STATES.slice(random.int(2)) : Array.from({ length: 1 + random.int(5) }, any);
   const entries = states.map((state) => {
     const entry = { at, state };
     at += 1 + random.int(random.pick([2000, 600_000, 3_600_000]));
@@ -165,15 +158,8 @@ class Model {
     if (last && state === "finished" && this.#stored === "finished") return;
     if (last && this.#isStale(last, run, asked, here, state)) return;
     if (!isGone) this.#stored = state;
-    if (last?.to !== state)
-      this.rows.push({
-        ...this.#bound(last, run, here, state),
-        to: state,
-        notAfter: here,
-        run,
-        request,
-        asked,
-      });
+    const entered = { to: state, notAfter: here, run, request, asked };
+    if (last?.to !== state) this.rows.push({ ...this.#bound(last, run, here, state), ...entered });
     const entry = this.rows.at(-1) as Row;
     const since = this.rows.length === 1 && entry.notBefore !== UNDATED ? entry.notBefore : entry.notAfter;
     if (state === "finished") this.#open = null;
@@ -195,12 +181,7 @@ class Model {
     return last.to === "vanished" || isBackward(last.to, state);
   }
 
-  #bound(
-    last: Row | undefined,
-    run: number,
-    here: number,
-    state: string,
-  ): Pick<Row, "from" | "notBefore" | "rule" | "anomaly"> {
+  #bound(last: Row | undefined, run: number, here: number, state: string) {
     const told = this.#clocks.told(run) ?? { minMs: 0, maxMs: 0 };
     if (!last) return { from: null, ...this.#first(told, here) };
     const names = isBackward(last.to, state) ? ["backward"] : [];
@@ -217,10 +198,7 @@ class Model {
     return { from: last.to, notBefore, rule, anomaly: names.join(", ") || null };
   }
 
-  #first(
-    { minMs, maxMs }: { minMs: number; maxMs: number },
-    here: number,
-  ): Pick<Row, "notBefore" | "rule" | "anomaly"> {
+  #first({ minMs, maxMs }: { minMs: number; maxMs: number }, here: number) {
     const { date } = this.life;
     if (date === null) return { notBefore: UNDATED, rule: "unknown", anomaly: "no_date" };
     const local = Date.parse(`${date}Z`);
@@ -241,17 +219,14 @@ function isBackward(from: string, to: string): boolean {
   return STATES.includes(to) && STATES.indexOf(from) > STATES.indexOf(to);
 }
 
-const iso = (at: number) => new Date(at);
-
 /** Loads a batch as its run would; gives the number of transitions. */
 async function load(
-  loading: Loading,
+  { loader }: Loading,
   lives: ReadonlyMap<string, Life>,
   clocks: Clocks,
-  batch: Batch,
+  { run, kind, replies }: Batch,
 ): Promise<number> {
-  const { run, kind, replies } = batch;
-  const onOurs = (at: number) => iso(at + clocks.ours(run));
+  const onOurs = (at: number) => new Date(at + clocks.ours(run));
   const shown = (reply: Reply) =>
     reply.ids.flatMap((id) => {
       const life = lives.get(id) as Life;
@@ -262,7 +237,7 @@ async function load(
     const gone = replies
       .flatMap((reply) => shown(reply).map((one) => ({ ...one, reply })))
       .filter(({ state }) => state === "vanished");
-    return loading.loader.vanish(
+    return loader.vanish(
       gone.map(({ life, reply }) => ({
         id: life.id,
         askedAt: onOurs(reply.asked).toISOString(),
@@ -279,7 +254,7 @@ async function load(
     askedAt: onOurs(reply.asked),
     observedAt: onOurs(reply.here),
   }));
-  return (await loading.loader.load({ resource: "build", pages, source: "list" })).transitions;
+  return (await loader.load({ resource: "build", pages, source: "list" })).transitions;
 }
 
 /** Within a batch a state that comes again counts as it came first. */

@@ -1,22 +1,12 @@
 import { boolean, integer, jsonb, pgTable, text } from "drizzle-orm/pg-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type CellType, specOf, type TableRow } from "../../../src/mirror/load/tables.ts";
 import { addRows, encodeCopy } from "../../../src/mirror/load/write-rows.ts";
-import { connect } from "../../../src/store/connection/connect.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
 import { bytea, localTimestamp, moment } from "../../../src/store/schema/columns.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-beforeAll(async () => {
-  database = await createTestDatabase({ migrated: false });
-  sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
-});
-afterAll(async () => {
-  await sql.end();
-  await database.dispose();
-});
+const { sql } = useDatabase(() => createTestDatabase({ migrated: false }));
 
 const cells: [CellType, unknown, unknown?][] = [
   ["text", ""],
@@ -45,32 +35,17 @@ const cells: [CellType, unknown, unknown?][] = [
 ];
 
 describe("a binary COPY", () => {
-  test.each([
-    "copy",
-    "insert",
-  ] as const)("brings back every kind of cell, and null for each (%s)", async (method) => {
+  test.each(["copy", "insert"] as const)("brings back every kind of cell, and nulls (%s)", async (method) => {
     const name = `cells_${method}`;
-    const table = specOf(
-      pgTable(name, {
-        place: integer(),
-        a_text: text(),
-        a_boolean: boolean(),
-        a_integer: integer(),
-        a_timestamp: localTimestamp(),
-        a_timestamptz: moment(),
-        a_jsonb: jsonb(),
-        a_bytea: bytea(),
-      }),
-    );
+    const plain = { place: integer(), a_text: text(), a_boolean: boolean(), a_integer: integer() };
+    const times = { a_timestamp: localTimestamp(), a_timestamptz: moment() };
+    const table = specOf(pgTable(name, { ...plain, ...times, a_jsonb: jsonb(), a_bytea: bytea() }));
     const { columns } = table;
     await sql.unsafe(`create table ${name} (${columns.map(({ name, type }) => `${name} ${type}`).join()})`);
     const given = method === "copy" ? cells : cells.filter(([type]) => type !== "bytea");
     const rows: TableRow[] = given.map(([type, value], place) => ({ place, [`a_${type}`]: value }));
-    const all = [
-      ...rows,
-      { place: rows.length },
-      Object.fromEntries(columns.map(({ name }) => [name, null])),
-    ];
+    const empty = Object.fromEntries(columns.map(({ name }) => [name, null]));
+    const all = [...rows, { place: rows.length }, empty];
     const written = method === "copy" ? all : rows.map((row) => ({ a_bytea: "00", ...row }));
     await sql.begin(async (tx) => {
       await addRows(tx, table, written, method);
@@ -80,11 +55,8 @@ describe("a binary COPY", () => {
     expect(stored).toHaveLength(written.length);
     for (const [place, [type, value, read = value]] of given.entries()) {
       const filled = Object.entries(stored[place] ?? {}).filter(([, cell]) => cell !== null);
-      const expected = {
-        place,
-        ...(method === "insert" && { a_bytea: Buffer.from([0]) }),
-        [`a_${type}`]: read,
-      };
+      const bytes = method === "insert" && { a_bytea: Buffer.from([0]) };
+      const expected = { place, ...bytes, [`a_${type}`]: read };
       expect(Object.fromEntries(filled)).toEqual(expected);
     }
   });
@@ -92,18 +64,13 @@ describe("a binary COPY", () => {
   test("of no rows and of many rows is whole", async () => {
     const table = specOf(pgTable("many", { n: integer() }));
     await sql`create table many (n integer)`;
+    const many = Array.from({ length: 50_000 }, (_, n) => ({ n }));
     await sql.begin(async (tx) => {
       await addRows(tx, table, [], "copy");
-      await addRows(
-        tx,
-        table,
-        Array.from({ length: 50_000 }, (_, n) => ({ n })),
-        "copy",
-      );
+      await addRows(tx, table, many, "copy");
     });
-    expect(await sql`select count(*) as count, sum(n) as sum from many`).toEqual([
-      { count: 50_000, sum: 1_249_975_000 },
-    ]);
+    const [stored] = await sql`select count(*) as count, sum(n) as sum from many`;
+    expect(stored).toEqual({ count: 50_000, sum: 1_249_975_000 });
   });
 
   test("that fails fails its transaction, and the connection lives on", async () => {
@@ -127,8 +94,7 @@ describe("a binary COPY", () => {
   });
 
   test("writes its signature and its end around nothing", () => {
-    expect(Buffer.concat([...encodeCopy([], [])]).toString("latin1")).toBe(
-      "PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\xff\xff",
-    );
+    const written = Buffer.concat([...encodeCopy([], [])]).toString("latin1");
+    expect(written).toBe("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0\xff\xff");
   });
 });

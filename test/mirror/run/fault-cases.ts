@@ -35,6 +35,7 @@ import {
   shuffled,
   silence,
   status,
+  type WirePage,
   type WireRecord,
   when,
 } from "./fault-play.ts";
@@ -94,6 +95,8 @@ export interface FaultSection {
 }
 
 const succeeds = { exit: 0, run: "succeeded", walk: "whole" } as const;
+const stored = { ...succeeds, left: "stored" } as const;
+const movedOn = { ...succeeds, left: "moved" } as const;
 const notWhole = { exit: 3, run: "partial", walk: "not_whole" } as const;
 const quarantined = { exit: 3, run: "partial", walk: "whole", left: "aside" } as const;
 const breaksOff = { ...notWhole, left: "soFar" } as const;
@@ -152,10 +155,24 @@ const retryAfter =
 const dateIn = (ms: number) => (now: Date) => new Date(now.getTime() + ms).toUTCString();
 const BOMB = bytes(() => gzipSync(Buffer.alloc(30_000_000)), { "content-encoding": "gzip" });
 const BAD_GZIP = bytes((body) => gzipSync(body).subarray(0, 99), { "content-encoding": "gzip" });
+const spoil = (body: Buffer) => body.fill(0xe9, body.indexOf('"type":"') + 8, body.indexOf('"type":"') + 9);
 const whole = (body: Buffer) => body;
 const cut = (body: Buffer) => half(body, (end) => end.close());
 const lengthOf = (length: number) => ({ "content-length": String(length) });
 const NAMES_PAGE = "name a page by limit and offset, but is '";
+const set = (fields: WireRecord) => (record: WireRecord) => Object.assign(record, fields);
+const empty = (record: WireRecord) => {
+  for (const key of Object.keys(record)) if (key !== "id") record[key] = null;
+};
+const OF_A_USER = { resource_uri: "/api/v1/user/3/" };
+const holdingProject = (fields: WireRecord) =>
+  expect.objectContaining({ project: expect.objectContaining(fields) });
+const leadOn = (body: WirePage, { offset }: { offset: number }) =>
+  set({ next: `/api/v1/build/?limit=10&offset=${offset + 10}` })(body.meta);
+const endAfter = (count: number) => (body: WirePage) => {
+  body.objects.length = Math.min(count, body.objects.length);
+  body.meta.next = null;
+};
 const asItIs = () => {};
 const offset = (value: number) => (query: URLSearchParams) => query.set("offset", String(value));
 
@@ -214,63 +231,32 @@ export const FAULTS: readonly FaultSection[] = [
       ),
       ...Object.entries({ negative: -120, "a word": "many", missing: undefined }).map(([what, value]) => {
         const says = `total_count should be a number, but is ${JSON.stringify(value) ?? "missing"}$`;
-        const ends = {
-          ...notWhole,
-          left: "all",
-          says: new RegExp(`^build list: /api\\S+: ${says}`),
-        } as const;
+        const ends = { ...notWhole, says: new RegExp(`^build list: /api\\S+: ${says}`) };
         return on(`\`total_count\` is: ${what}`, always(meta("total_count", value)), ends);
       }),
-      on(
-        "`next` past the end for ever, the pages: empty",
-        always(
-          page((body, { offset }) => {
-            body.meta.next = `/api/v1/build/?limit=10&offset=${offset + 10}`;
-          }),
-        ),
-        notWhole,
-        { left: "all", says: /^build list: .*offset=\d+: the page holds no record, yet it has a next one/ },
-      ),
+      on("`next` past the end for ever, the pages: empty", always(page(leadOn)), {
+        ...notWhole,
+        says: /^build list: .*offset=\d+: the page holds no record, yet it has a next one/,
+      }),
       on(
         "`next` past the end for ever, the pages: like the last one",
         () => {
           let last: WireRecord[] = [];
-          return when(
-            listOf("build"),
-            page((body, { offset }) => {
-              if (body.objects.length > 0) last = body.objects;
-              else body.objects = last;
-              body.meta.next = `/api/v1/build/?limit=10&offset=${offset + 10}`;
-            }),
-          );
+          const repeat = page((body, asked) => {
+            if (body.objects.length > 0) last = body.objects;
+            else body.objects = last;
+            leadOn(body, asked);
+          });
+          return when(listOf("build"), repeat);
         },
-        notWhole,
         {
-          left: "all",
+          ...notWhole,
           says: /^build list: .*offset=\d+: the list should have come to its end, but goes on after \d+ pages/,
         },
       ),
       on("`next` is null too early on one page", at40(meta("next", null)), succeeds),
-      on(
-        "`next` is: null on every page",
-        always(
-          page((body) => {
-            body.objects = body.objects.slice(0, 10);
-            body.meta.next = null;
-          }),
-        ),
-        succeeds,
-      ),
-      on(
-        "an empty page in the middle",
-        at40(
-          page((body) => {
-            body.objects = [];
-            body.meta.next = null;
-          }),
-        ),
-        succeeds,
-      ),
+      on("`next` is: null on every page", always(page(endAfter(10))), succeeds),
+      on("an empty page in the middle", at40(page(endAfter(0))), succeeds),
       ...(
         [
           ["missing: `meta`", page((body) => Reflect.deleteProperty(body, "meta")), "meta"],
@@ -296,14 +282,12 @@ export const FAULTS: readonly FaultSection[] = [
       on(
         "deleted in front of every page: a row",
         meanwhile(20, (world) => deleteNewest(world, 1)),
-        succeeds,
-        { left: "moved" },
+        movedOn,
       ),
       on(
         "more rows deleted between two pages than the overlap",
         meanwhile(4, (world) => deleteNewest(world, 5)),
-        succeeds,
-        { left: "moved" },
+        movedOn,
       ),
       on(
         "deleted in front of every page: a version",
@@ -320,8 +304,7 @@ export const FAULTS: readonly FaultSection[] = [
       on(
         "two rows inserted at the head before every page",
         meanwhile(12, (world) => void world.triggerBuilds(2)),
-        succeeds,
-        { left: "moved" },
+        movedOn,
       ),
     ],
   },
@@ -341,7 +324,7 @@ export const FAULTS: readonly FaultSection[] = [
       on("such records: the first and the last", unrendered(status(500), 0, 119), holesAt(0, 119)),
       on(
         "a record too large for `DOCMIRROR_MAX_BODY_MB`",
-        record("build", 45, (build) => Object.assign(build, { output: "x".repeat(2 ** 20) })),
+        record("build", 45, set({ output: "x".repeat(2 ** 20) })),
         holesAt(45),
         { settings: tight },
       ),
@@ -413,28 +396,17 @@ export const FAULTS: readonly FaultSection[] = [
         ...{ ...keeps, allowMassDelete: true },
         says: /^build list: it should hold the 120 records that are known, but came empty/,
       }),
-      on(
-        "half a list, `total_count` too, all other details 404",
-        keepBack("build", 60, status(404)),
-        withheld,
-        {
-          ...keeps,
-          says: /^60 of 120 known builds were not in the walk/,
-        },
-      ),
+      on("half a list, `total_count` too, all other details 404", keepBack("build", 60, status(404)), {
+        ...{ ...withheld, ...keeps, says: /^60 of 120 known builds were not in the walk/ },
+      }),
     ],
   },
   {
     title: "Refusals",
     cases: [
-      on(
-        "503 with `Retry-After`: 3, while other requests wait",
-        once(status(503, { "retry-after": "3" })),
-        succeeds,
-        {
-          ...{ waits: [3000, 3000], isHeld: true },
-        },
-      ),
+      on("503 with `Retry-After`: 3, while other requests wait", once(status(503, { "retry-after": "3" })), {
+        ...{ ...succeeds, waits: [3000, 3000], isHeld: true },
+      }),
       ...(
         [
           ["3", "3", [3000, 3000]],
@@ -472,18 +444,11 @@ export const FAULTS: readonly FaultSection[] = [
       on("404 of a list that the root listing names", always(status(404)), notWhole, {
         ...{ left: "none", says: /GET .*\/api\/v1\/build\/.* answered 404/ },
       }),
-      on("302 to: the same page", once(moved((asked) => `${asked.path}?limit=10&offset=40&x=1`)), succeeds),
-      on(
-        "302 to: another origin",
-        ({ elsewhere }) =>
-          when(
-            page40,
-            moved(() => elsewhere),
-          ),
-        breaksOff,
-        { says: /GET .*offset=40.* answered 302 to 'http:.*', which is not followed/ },
-      ),
-      on("302 in a circle", at40(moved((asked) => `${asked.path}?limit=10&offset=40`)), breaksOff, {
+      on("302 to: the same page", once(moved("/api/v1/build/?limit=10&offset=40&x=1")), succeeds),
+      on("302 to: another origin", ({ elsewhere }) => when(page40, moved(elsewhere)), breaksOff, {
+        says: /GET .*offset=40.* answered 302 to 'http:.*', which is not followed/,
+      }),
+      on("302 in a circle", at40(moved("/api/v1/build/?limit=10&offset=40")), breaksOff, {
         says: /GET .*offset=40.* answered with more than 3 redirects, which is not followed/,
       }),
     ],
@@ -561,10 +526,8 @@ export const FAULTS: readonly FaultSection[] = [
       on(
         "no id",
         record("build", 45, (build) => Reflect.deleteProperty(build, "id")),
-        notWhole,
         {
-          left: "aside",
-          places: [45],
+          ...{ ...notWhole, left: "aside", places: [45] },
           says: /^build list: \/api\S+: 119 distinct ids were seen where total_count says 120: 1 of its records have no id/,
         },
       ),
@@ -574,60 +537,31 @@ export const FAULTS: readonly FaultSection[] = [
         notWhole,
         { left: "aside", places: [45], says: /1 of its records have no id/ },
       ),
-      on(
-        "a `resource_uri` of another resource",
-        record("build", 45, (build) => Object.assign(build, { resource_uri: "/api/v1/user/3/" })),
-        quarantined,
-        { places: [45], payload: expect.objectContaining({ resource_uri: "/api/v1/user/3/" }) },
-      ),
+      on("a `resource_uri` of another resource", record("build", 45, set(OF_A_USER)), quarantined, {
+        places: [45],
+        payload: expect.objectContaining(OF_A_USER),
+      }),
       on(
         "a `resource_uri` of another resource in the project that a file holds",
-        record("file", 15, ({ project }) =>
-          Object.assign(project as WireRecord, { resource_uri: "/api/v1/user/3/" }),
-        ),
+        record("file", 15, ({ project }) => set(OF_A_USER)(project as WireRecord)),
         quarantined,
-        {
-          list: "file",
-          places: [15],
-          payload: expect.objectContaining({
-            project: expect.objectContaining({ resource_uri: "/api/v1/user/3/" }),
-          }),
-        },
+        { list: "file", places: [15], payload: holdingProject(OF_A_USER) },
       ),
-      on(
-        "a `resource_uri` that cannot be read",
-        record("build", 45, (build) => Object.assign(build, { resource_uri: "here" })),
-        succeeds,
-        { left: "stored" },
-      ),
+      on("a `resource_uri` that cannot be read", record("build", 45, set({ resource_uri: "here" })), stored),
       ...["NaN", "Infinity", "-Infinity"].map((token) =>
         on(`a number that JSON does not have: \`${token}\``, foreignNumber("build", 45, token), quarantined, {
           places: [45],
           payload: expect.stringContaining(`"type":${token},`),
         }),
       ),
-      on(
-        "bytes that do not fit the charset",
-        () =>
-          when(
-            page40,
-            bytes((body) => {
-              const at = body.indexOf('"type":"') + 8;
-              body[at] = 0xe9;
-              return body;
-            }),
-          ),
-        succeeds,
-        {
-          left: "stored",
-          warns: /^bytes that do not fit the charset were replaced by U\+FFFD in build \d+;/,
-        },
-      ),
+      on("bytes that do not fit the charset", at40(bytes(spoil)), {
+        ...stored,
+        warns: /^bytes that do not fit the charset were replaced by U\+FFFD in build \d+;/,
+      }),
       on(
         "all ids as integers",
         always(page(({ objects }) => objects.map((build) => Object.assign(build, { id: Number(build.id) })))),
-        succeeds,
-        { left: "stored" },
+        stored,
       ),
       ...(
         [
@@ -653,22 +587,16 @@ export const FAULTS: readonly FaultSection[] = [
           { list, left: "stored", extra: { values: change } },
         ),
       ),
-      ...(
-        [
-          [
-            "null everywhere",
-            (build) => Object.keys(build).map((key) => key !== "id" && Object.assign(build, { [key]: null })),
-          ],
-          ["a text with: 10 MB", (build) => Object.assign(build, { output: "x".repeat(10_000_000) })],
-          ["a text with: U+0000", (build) => Object.assign(build, { output: "a\u0000b" })],
-          ["a text with: a lone surrogate", (build) => Object.assign(build, { output: "a\ud800b" })],
-        ] as [string, (build: WireRecord) => unknown][]
-      ).map(([what, change]) => on(what, record("build", 45, change), succeeds, { left: "stored" })),
+      on("null everywhere", record("build", 45, empty), stored),
+      ...Object.entries({
+        "10 MB": "x".repeat(10_000_000),
+        "U+0000": "a\u0000b",
+        "a lone surrogate": "a\ud800b",
+      }).map(([what, output]) => on(`a text with: ${what}`, record("build", 45, set({ output })), stored)),
       on(
         "the same id twice on a page",
         at40(page(({ objects }) => objects.splice(5, 0, { ...objects[4], state: "building" }))),
-        succeeds,
-        { left: "stored" },
+        stored,
       ),
     ],
   },
@@ -797,6 +725,6 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
   },
 };
 
-function moved(to: (asked: { path: string }) => string): Parameters<typeof when>[1] {
-  return (_next, asked) => new Response(null, { status: 302, headers: { location: to(asked) } });
+function moved(location: string): Reply {
+  return () => new Response(null, { status: 302, headers: { location } });
 }

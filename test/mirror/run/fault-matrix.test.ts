@@ -100,14 +100,8 @@ async function play(fault: FaultCase): Promise<void> {
   }
 }
 
-interface Setting {
-  world: World;
-  databaseUrl: string;
-  baseUrl: URL;
-}
-
 async function playOn(
-  { world, databaseUrl, baseUrl }: Setting,
+  { world, databaseUrl, baseUrl }: { world: World; databaseUrl: string; baseUrl: URL },
   fault: FaultCase,
   setIntercept: (intercept: Intercept) => void,
 ): Promise<void> {
@@ -129,12 +123,8 @@ async function playOn(
   /** Every night is later than the one before: the world's clock stands still by itself. */
   const night = (options: NonNullable<Parameters<typeof syncOnce>[2]> = {}) => {
     world.advance(1);
-    return syncOnce(databaseUrl, baseUrl, {
-      clock,
-      kind: "full",
-      ...options,
-      settings: { ...SETTINGS, ...options.settings },
-    });
+    const ours = { ...SETTINGS, ...options.settings };
+    return syncOnce(databaseUrl, baseUrl, { clock, kind: "full", ...options, settings: ours });
   };
 
   if (fault.afterNight) expect((await night()).summary.status).toBe("succeeded");
@@ -157,12 +147,12 @@ async function playOn(
   if (fault.warns) expect(summary.warnings).toContainEqual(expect.stringMatching(fault.warns));
   if (fault.unfinished || fault.run === "succeeded")
     expect(summary.unfinished).toEqual({ ...NOTHING_UNFINISHED, ...fault.unfinished });
-  const [from, to] = fault.waits ?? [];
-  if (from !== undefined && to !== undefined)
+  const [from, to] = fault.waits ?? [0, Number.POSITIVE_INFINITY];
+  if (fault.waits)
     expect(
-      sleeps.filter((ms) => ms >= from && ms <= to),
+      sleeps.some((ms) => ms >= from && ms <= to),
       String(sleeps),
-    ).not.toEqual([]);
+    ).toBe(true);
   // What was under way when the service refused comes all the same.
   if (fault.isHeld) expect(Math.max(...during)).toBeLessThan(SETTINGS.concurrency);
   expect(elsewhere.requests).toEqual([]);
@@ -226,14 +216,11 @@ async function checkLeft(
     case "holes":
       expect(aside.map(({ offset }) => Number(offset))).toEqual(places);
       return expect(stored[list]).toHaveLength(whole - places.length);
-    case "aside":
-      expect(aside).toEqual(
-        places.map(() => ({
-          offset: null,
-          payload: fault.payload ?? expect.objectContaining({ state: "finished" }),
-        })),
-      );
+    case "aside": {
+      const { payload = expect.objectContaining({ state: "finished" }) } = fault;
+      expect(aside).toEqual(places.map(() => ({ offset: null, payload })));
       return expect(stored[list]).toHaveLength(whole - places.length);
+    }
     case "deleted":
       expect(stored[list]).toHaveLength(whole - (fault.deleted ?? 0));
       return expect(rows[`${list}s`]).toHaveLength(whole);
@@ -244,10 +231,7 @@ async function checkLeft(
     }
     case "moved":
       for (const resource of RESOURCES) {
-        const gone = world
-          .truth()
-          .deletions()
-          .filter((one) => one.resource === resource);
+        const gone = [...world.truth().deletions()].filter((one) => one.resource === resource);
         const met = new Set([...stored[resource], ...gone.map(({ id }) => id)]);
         const known = (undisturbed[`${resource}s`] ?? []).map((row) => String(JSON.parse(row).id));
         expect(
@@ -259,13 +243,11 @@ async function checkLeft(
 }
 
 async function liveIds(sql: Sql): Promise<Record<Resource, string[]>> {
-  const rows = await sql.unsafe<{ resource: Resource; id: string }[]>(
-    RESOURCES.map(
-      (name) => `select '${name}' as resource, id from mirror.${name}s where deleted_at is null`,
-    ).join(" union all "),
-  );
-  const idsOf = (name: Resource) => rows.flatMap(({ resource, id }) => (resource === name ? [id] : []));
-  return Object.fromEntries(RESOURCES.map((name) => [name, idsOf(name)])) as Record<Resource, string[]>;
+  const live = async (name: Resource) => {
+    const rows = await sql.unsafe(`select id from mirror.${name}s where deleted_at is null`);
+    return [name, rows.map(({ id }) => String(id))] as const;
+  };
+  return Object.fromEntries(await Promise.all(RESOURCES.map(live))) as Record<Resource, string[]>;
 }
 
 async function empty(databaseUrl: string): Promise<void> {

@@ -12,7 +12,8 @@ test("a page with a record that cannot be stored is read again every night, part
     delete page.objects[0]?.id;
     return Response.json(page);
   });
-  const night = async () => (await quick.sync({ kind: "full", resources: ["user"] })).summary;
+  const settings = { pageSize: 100 };
+  const night = async () => (await quick.sync({ kind: "full", resources: ["user"], settings })).summary;
   for (let count = 1; count <= 2; count++) {
     const { status, resources } = await night();
     expect(status).toBe("partial");

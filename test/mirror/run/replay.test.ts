@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
 import { fieldOf, RESOURCES } from "../../../src/resources/resources.ts";
-import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { fingerprint } from "../../support/mirror-rows.ts";
 import { recordedExchanges } from "../../support/recorded-exchanges.ts";
 import { startReplay } from "../../support/replay-upstream.ts";
 import { syncOnce } from "../../support/sync.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
 type WireRecord = Record<string, unknown> & { id: string };
 
@@ -21,23 +21,17 @@ function recordedList(resource: string): WireRecord[] {
 }
 
 describe("the recorded service", () => {
-  let database: TestDatabase;
-  let sql: Sql;
+  const database = useDatabase();
+  const { sql } = database;
   let summary: RunSummary;
   const replay = startReplay();
 
   beforeAll(async () => {
-    database = await createTestDatabase();
-    sql = connect(database.url, { applicationName: "test" });
     const result = await syncOnce(database.url, (await replay).url);
     if (result.error) throw result.error;
     summary = result.summary;
   });
-  afterAll(async () => {
-    await sql.end();
-    await database.dispose();
-    await (await replay).close();
-  });
+  afterAll(async () => (await replay).close());
 
   test("is walked whole, each list to its total_count", () => {
     expect(summary.status).toBe("succeeded");
@@ -70,8 +64,8 @@ describe("the recorded service", () => {
   });
 
   test("keeps the project that only embedded copies tell of, as not listed", async () => {
-    const rows =
-      await sql`select id, source, (select count(*) from mirror.files where project_id = project.id) as files
+    const rows = await sql`
+      select id, source, (select count(*) from mirror.files where project_id = project.id) as files
       from mirror.projects as project where not listed`;
     expect(rows).toEqual([{ id: "8", source: "embedded", files: expect.any(Number) }]);
     expect(rows[0]?.files).toBeGreaterThan(0);
@@ -149,20 +143,4 @@ function withoutEmbedded(record: WireRecord): WireRecord {
 
 function byId<T extends { id?: unknown }>(records: T[]): T[] {
   return records.toSorted((one, other) => (String(one.id) < String(other.id) ? -1 : 1));
-}
-
-/** Every row of the mirror with its physical place, which a write would move. */
-async function fingerprint(sql: Sql): Promise<Record<string, string>> {
-  const tables = [
-    ...RESOURCES.map((resource) => `${resource}s`),
-    ...["project_users", "build_logs", "build_transitions", "changes"],
-  ];
-  const prints: Record<string, string> = {};
-  for (const table of tables) {
-    const [row] = await sql.unsafe<{ print: string }[]>(
-      `select md5(string_agg(ctid::text || row::text, '|' order by ctid)) as print from mirror.${table} as row`,
-    );
-    prints[table] = row?.print ?? "";
-  }
-  return prints;
 }

@@ -39,6 +39,9 @@ function replyTo(size: PageSize, reply: Reply = {}): [{ limit: number; offset: n
   return [{ limit, offset }, page];
 }
 
+/** A page that is not the first one has come. */
+const learn = (size: PageSize, reply: Reply = {}) => size.learn(...replyTo(size, reply), false);
+
 /** The size after the first page of a walk. */
 function afterFirst(reply: Reply, remembered: RememberedSize | null = null): number {
   const size = createPageSize(remembered);
@@ -79,11 +82,11 @@ describe("the size of a list's pages", () => {
   it("grows within a list after eight light pages in a row", () => {
     const size = createPageSize(null);
     size.learn(...replyTo(size, { ms: 900 }), true);
-    for (let page = 1; page <= 7; page++) size.learn(...replyTo(size, { offset: page * 98 }), false);
-    size.learn(...replyTo(size, { offset: 800, ms: 900 }), false);
-    for (let page = 9; page <= 15; page++) size.learn(...replyTo(size, { offset: page * 98 }), false);
+    for (let page = 1; page <= 7; page++) learn(size, { offset: page * 98 });
+    learn(size, { offset: 800, ms: 900 });
+    for (let page = 9; page <= 15; page++) learn(size, { offset: page * 98 });
     expect(size.size).toBe(100);
-    size.learn(...replyTo(size, { offset: 1600, ms: 500 }), false);
+    learn(size, { offset: 1600, ms: 500 });
     expect(size.size).toBe(200);
     expect(size.shrunkAt).toBeNull();
   });
@@ -91,7 +94,7 @@ describe("the size of a list's pages", () => {
   it("is halved by a page of more than a megabyte, down to 100", () => {
     const size = inTheMiddle();
     const sizes = [1, 2, 3, 4, 5].map(() => {
-      size.learn(...replyTo(size, { offset: 5000, bytes: 1025 * KB }), false);
+      learn(size, { offset: 5000, bytes: 1025 * KB });
       return size.size;
     });
     expect(sizes).toEqual([500, 250, 125, 100, 100]);
@@ -100,9 +103,9 @@ describe("the size of a list's pages", () => {
 
   it("is halved by eight slow pages in a row, not by fewer", () => {
     const size = inTheMiddle();
-    const slow = () => size.learn(...replyTo(size, { offset: 5000, ms: 1001 }), false);
+    const slow = () => learn(size, { offset: 5000, ms: 1001 });
     for (let page = 1; page <= 7; page++) slow();
-    size.learn(...replyTo(size, { offset: 5000 }), false);
+    learn(size, { offset: 5000 });
     for (let page = 1; page <= 7; page++) slow();
     expect(size.size).toBe(1000);
     slow();
@@ -115,24 +118,23 @@ describe("the size of a list's pages", () => {
     size.learn(...replyTo(size, { count: 20, saidLimit: 20 }), true);
     expect(size.size).toBe(20);
     // It never grows beyond it in this walk.
-    for (let page = 1; page <= 20; page++) size.learn(...replyTo(size, { offset: page * 18 }), false);
+    for (let page = 1; page <= 20; page++) learn(size, { offset: page * 18 });
     expect(size.size).toBe(20);
   });
 
   it("stays as it is at a page that is too short, and at pages of different counts", () => {
     const size = inTheMiddle();
-    for (const count of [2, 980, 977, 980, 977, 3, 400, 400, 401])
-      size.learn(...replyTo(size, { offset: 5000, count }), false);
+    for (const count of [2, 980, 977, 980, 977, 3, 400, 400, 401]) learn(size, { offset: 5000, count });
     expect(size.size).toBe(1000);
     expect(size.shrunkAt).toBeNull();
   });
 
   it("is what came where three pages in a row had one and the same smaller count, and grows again", () => {
     const size = inTheMiddle();
-    for (let page = 1; page <= 3; page++) size.learn(...replyTo(size, { offset: 5000, count: 300 }), false);
+    for (let page = 1; page <= 3; page++) learn(size, { offset: 5000, count: 300 });
     expect(size.size).toBe(300);
     expect(size.shrunkAt).toBeNull();
-    for (let page = 1; page <= 8; page++) size.learn(...replyTo(size, { offset: 6000 }), false);
+    for (let page = 1; page <= 8; page++) learn(size, { offset: 6000 });
     expect(size.size).toBe(1000);
   });
 
@@ -156,8 +158,8 @@ describe("a last page whose own count says that more follows", () => {
     const size = inTheMiddle();
     size.learn(...replyTo(size, cut), false);
     expect(size.size).toBe(100);
-    size.learn(...replyTo(size, { offset: 2294 }), false);
-    size.learn(...replyTo(size, { offset: 4950, count: 50, hasNext: false, totalCount: 5000 }), false);
+    learn(size, { offset: 2294 });
+    learn(size, { offset: 4950, count: 50, hasNext: false, totalCount: 5000 });
     expect(size.size).toBe(100);
     expect(size.shrunkAt).toEqual(new Date(NOW + 10));
   });
@@ -165,21 +167,21 @@ describe("a last page whose own count says that more follows", () => {
   it("leaves the size as it was where nothing follows", () => {
     const size = inTheMiddle();
     size.learn(...replyTo(size, cut), false);
-    size.learn(...replyTo(size, { ...cut, offset: 2294, count: 6 }), false);
+    learn(size, { ...cut, offset: 2294, count: 6 });
     expect(size).toMatchObject({ size: 1000, shrunkAt: null });
   });
 
   it("leaves the size as it was where the same record is the last one, at another place because others are hidden", () => {
     const size = inTheMiddle();
-    size.learn(...replyTo(size, { ...cut, lastId: "1" }), false);
-    size.learn(...replyTo(size, { ...cut, offset: 2294, count: 20, lastId: "1" }), false);
+    learn(size, { ...cut, lastId: "1" });
+    learn(size, { ...cut, offset: 2294, count: 20, lastId: "1" });
     expect(size).toMatchObject({ size: 1000, shrunkAt: null });
   });
 
   it("leaves the size as it was where it only repeats the end of the page before", () => {
     const size = inTheMiddle();
-    size.learn(...replyTo(size, { offset: 1320, lastId: "1" }), false);
-    size.learn(...replyTo(size, { ...cut, count: 20, lastId: "1" }), false);
+    learn(size, { offset: 1320, lastId: "1" });
+    learn(size, { ...cut, count: 20, lastId: "1" });
     expect(size).toMatchObject({ size: 1000, shrunkAt: null });
   });
 });
@@ -192,7 +194,7 @@ describe("a page that failed", () => {
     expect(size.regionEnd(2500)).toBe(3000);
     expect(size.regionEnd(3000)).toBeNull();
     expect(size.shrunkAt).toBeNull();
-    size.learn(...replyTo(size, { offset: 2000, limit: 100 }), false);
+    learn(size, { offset: 2000, limit: 100 });
     expect(size.shrunkAt).toEqual(new Date(NOW + 10));
   });
 
@@ -200,9 +202,9 @@ describe("a page that failed", () => {
     const before = { size: 1000, shrunkAt: new Date(NOW - 90 * DAY) };
     const size = createPageSize(before);
     size.fail({ offset: 2000, limit: 1000 });
-    size.learn(...replyTo(size, { offset: 2000, limit: 100 }), false);
+    learn(size, { offset: 2000, limit: 100 });
     size.fail({ offset: 2098, limit: 100 });
-    size.learn(...replyTo(size, { offset: 2098, limit: 50 }), false);
+    learn(size, { offset: 2098, limit: 50 });
     expect(size).toMatchObject(before);
     expect(size.limitAt(2500)).toBe(100);
     expect(size.limitAt(3000)).toBe(1000);

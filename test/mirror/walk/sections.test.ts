@@ -29,18 +29,15 @@ const sectionsAt = (...offsets: number[]) => offsets.map(section);
 const REGULAR = sectionsAt(0, 8, 16, 24, 32, 40);
 
 /** The offsets behind a page at `offset`. */
-function behind(
-  sections: ReturnType<typeof createSections>,
-  read: FetchedPage,
-  { offset, pending = [] }: { offset: number; pending?: number[] },
-): number[] {
+function behind(earlier: Section[] | Sections, read: FetchedPage, offset = 0, pending: number[] = []) {
+  const sections = Array.isArray(earlier) ? createSections(() => earlier) : earlier;
   return sections.behind(read, { at: at(offset), next: offset + STEP, step: STEP, pending, count: 4 });
 }
+type Sections = ReturnType<typeof createSections>;
 
 describe("the next requests begin", () => {
   it("where they would, when there was no walk before", () => {
-    const sections = createSections(() => []);
-    expect(behind(sections, page(0, 0, TOTAL), { offset: 0 })).toEqual([8, 16, 24, 32]);
+    expect(behind([], page(0, 0, TOTAL))).toEqual([8, 16, 24, 32]);
   });
 
   it.each([
@@ -49,54 +46,36 @@ describe("the next requests begin", () => {
     ["more than a page came in front", 13, [5, 13, 21, 29]],
     ["three went in front", -3, [5, 13, 21, 29]],
   ])("where the sections are now, when %s", (_, moved, expected) => {
-    const sections = createSections(() => REGULAR);
-    expect(behind(sections, page(-moved, 0, TOTAL + moved), { offset: 0 })).toEqual(expected);
+    expect(behind(REGULAR, page(-moved, 0, TOTAL + moved))).toEqual(expected);
   });
 
   it("behind a known page as far from it as the sections are, whatever the count says", () => {
-    const sections = createSections(() => REGULAR);
-    expect(behind(sections, page(8, 11, TOTAL + 999, REGULAR[1]), { offset: 11 })).toEqual([19, 27, 35, 43]);
+    expect(behind(REGULAR, page(8, 11, TOTAL + 999, REGULAR[1]), 11)).toEqual([19, 27, 35, 43]);
   });
 
   it("nearer when a record went from the page", () => {
     const sections = createSections(() => REGULAR);
-    behind(sections, page(0, 0, TOTAL, REGULAR[0]), { offset: 0 });
+    behind(sections, page(0, 0, TOTAL, REGULAR[0]));
     const read = page(8, 8, TOTAL - 1);
     read.ids.splice(3, 1);
     read.ids.push("old18");
-    expect(behind(sections, read, { offset: 8 })).toEqual([15, 23, 31, 39]);
+    expect(behind(sections, read, 8)).toEqual([15, 23, 31, 39]);
   });
 
   it("where those are that were asked for ahead", () => {
-    const sections = createSections(() => REGULAR);
-    expect(behind(sections, page(-3, 0, TOTAL + 3), { offset: 0, pending: [8, 16] })).toEqual([
-      8, 16, 19, 27,
-    ]);
+    expect(behind(REGULAR, page(-3, 0, TOTAL + 3), 0, [8, 16])).toEqual([8, 16, 19, 27]);
   });
 
   it("without the short sections that earlier nights left at the head, so that no night adds a request", () => {
-    const sections = createSections(() => sectionsAt(0, 3, 5, 13, 21, 29));
-    expect(behind(sections, page(-4, 0, TOTAL + 4), { offset: 0 })).toEqual([1, 9, 17, 25]);
+    expect(behind(sectionsAt(0, 3, 5, 13, 21, 29), page(-4, 0, TOTAL + 4))).toEqual([1, 9, 17, 25]);
   });
 
   it("where they would, when pages show no order, or are of another size", () => {
     const read = page(-3, 0, TOTAL + 3);
     const unordered = { ...read, meta: { ...read.meta, showsOrder: false } };
-    expect(
-      behind(
-        createSections(() => REGULAR),
-        unordered,
-        { offset: 0 },
-      ),
-    ).toEqual([8, 16, 24, 32]);
+    expect(behind(REGULAR, unordered)).toEqual([8, 16, 24, 32]);
     const others = REGULAR.map((one) => ({ ...one, at: { ...one.at, limit: 50 } }));
-    expect(
-      behind(
-        createSections(() => others),
-        read,
-        { offset: 0 },
-      ),
-    ).toEqual([8, 16, 24, 32]);
+    expect(behind(others, read)).toEqual([8, 16, 24, 32]);
   });
 });
 
@@ -106,7 +85,7 @@ test("a walk begins earlier for two pages in all, and then goes on as without se
   let shifted = 0;
   for (let moved = 1; moved < 30; moved++) {
     const offset = STEP * moved;
-    const [next = 0] = behind(sections, page(offset - moved, offset, TOTAL), { offset });
+    const [next = 0] = behind(sections, page(offset - moved, offset, TOTAL), offset);
     shifted += offset + STEP - next;
   }
   expect(shifted).toBeGreaterThan(0);
