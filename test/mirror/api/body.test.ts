@@ -41,10 +41,8 @@ describe("decodeReply", () => {
   });
 
   test("reads what it can of another charset", () => {
-    expect(decodeReply(Buffer.from([0x22, 0x93, 0x22]), "shift_jis")).toMatchObject({
-      text: '"\ufffd"',
-      damaged: '"\ufffd"',
-    });
+    const expected = { text: '"\ufffd"', damaged: '"\ufffd"' };
+    expect(decodeReply(Buffer.from([0x22, 0x93, 0x22]), "shift_jis")).toMatchObject(expected);
   });
 });
 

@@ -127,11 +127,8 @@ describe("a status", () => {
     const { error, count, sleeps } = await fetchOnce([{ status, body: "" }]);
     expect(error).toBeInstanceOf(HttpStatusError);
     const message = expect.stringContaining(`answered ${status}`);
-    expect({ error, count, sleeps }).toMatchObject({
-      error: { status, exitCode: 5, message },
-      count: 1,
-      sleeps: [],
-    });
+    const expected = { error: { status, exitCode: 5, message }, count: 1, sleeps: [] };
+    expect({ error, count, sleeps }).toMatchObject(expected);
   });
 
   it.each([408, 425, 429, 500, 502, 503, 504])("of %i is asked again as often as told", async (status) => {
@@ -332,11 +329,8 @@ describe("the network", () => {
     const error = await client.fetchJson("/api/v1/user/", asIs).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(NetworkError);
     const message = expect.stringContaining("ECONNREFUSED");
-    expect(error).toMatchObject({
-      exitCode: 5,
-      message,
-      hint: expect.stringContaining("DOCMIRROR_BASE_URL"),
-    });
+    const expected = { exitCode: 5, message, hint: expect.stringContaining("DOCMIRROR_BASE_URL") };
+    expect(error).toMatchObject(expected);
     expect(clock.sleeps).toHaveLength(2);
   });
 

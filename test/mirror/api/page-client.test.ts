@@ -32,9 +32,8 @@ describe("a client of pages", () => {
     await using server = await startScriptedServer([{ status: 304, body: "" }]);
     await using client = createTestPages(server.url);
     const url = new URL("/page.html", server.url);
-    expect(await client.fetchPage(url, { etag: '"1"', lastModified: null })).toMatchObject({
-      kind: "unchanged",
-    });
+    const expected = { kind: "unchanged" };
+    expect(await client.fetchPage(url, { etag: '"1"', lastModified: null })).toMatchObject(expected);
     await expect(client.fetchPage(url, NOTHING_KNOWN)).rejects.toThrow(HttpStatusError);
   });
 });

@@ -138,10 +138,8 @@ describe("explainBuild", () => {
   told("has its changes, deletion and restoration, and those of no other build", async (sql) => {
     const { changes } = await explain(sql);
     expect(changes.map(({ kind }) => kind)).toEqual(["updated", "updated", "deleted", "restored"]);
-    expect(changes[1]?.after).toEqual({
-      state: "finished",
-      output: { md5: "900150983cd24fb0d6963f7d28e17f72", bytes: 3 },
-    });
+    const expected = { state: "finished", output: { md5: "900150983cd24fb0d6963f7d28e17f72", bytes: 3 } };
+    expect(changes[1]?.after).toEqual(expected);
   });
 
   told("says from when on its changes are here, once older ones were pruned", async (sql) => {

@@ -54,10 +54,8 @@ describe("open builds", () => {
     const all = ["triggered", "building", "finished", "cloning", null];
     await using loading = await setUp(all.map((state, n) => fresh(String(n + 1), { state })));
     const script: Script = ({ path }) => ({ body: fresh(idOf(path), { state: "finished" }) });
-    expect(await follow(loading, script)).toMatchObject({
-      polled: { asked: 3, gone: 0, waiting: 0, unsettled: 0 },
-      requested: ["1", "2", "4"],
-    });
+    const expected = { polled: { asked: 3, gone: 0, waiting: 0, unsettled: 0 }, requested: ["1", "2", "4"] };
+    expect(await follow(loading, script)).toMatchObject(expected);
     expect(await states(loading)).toEqual([...Array(4).fill("finished"), null]);
     const later = await loading.sql`select build_id from mirror.build_transitions where seq = 2`;
     expect(later).toHaveLength(3);

@@ -124,10 +124,8 @@ test("an older page that agrees with what came later is as good as one that came
 
 test("a page that was skipped unparsed is handed on", () => {
   const { normalized: _, ...skipped } = page(0, 1, { a: "finished" });
-  expect(createPageOrder()({ ...skipped, records: null })).toMatchObject({
-    records: null,
-    loadedAt: at(1),
-  });
+  const expected = { records: null, loadedAt: at(1) };
+  expect(createPageOrder()({ ...skipped, records: null })).toMatchObject(expected);
 });
 
 test("a page that was rendered before the one in front moves no build back", { tags: ["long"] }, async () => {

@@ -181,9 +181,8 @@ describe("a record that Postgres refuses", () => {
     const counts = await loading.load("build", [wireBuild("9")]);
     expect(counts).toMatchObject({ inserted: 1, quarantined: 0 });
     expect(await loading.sql`select project_id from mirror.builds`).toEqual([{ project_id: null }]);
-    expect(await loading.sql`select status, uri from mirror.unresolved_references`).toEqual([
-      { status: "pending", uri: "/api/v1/project/1/" },
-    ]);
+    const expected = [{ status: "pending", uri: "/api/v1/project/1/" }];
+    expect(await loading.sql`select status, uri from mirror.unresolved_references`).toEqual(expected);
   });
 
   test("as an embedded project is kept as it was sent, and files of other projects are stored", async () => {

@@ -50,11 +50,8 @@ describe("of two copies of a project", () => {
       await bring(loading, "list", listed);
       await bring(loading, "embedded", embedded);
       await bring(loading, "embedded", embedded);
-      expect(await stored(loading), `night ${night}`).toEqual({
-        name: "whole",
-        source: "list",
-        listed: true,
-      });
+      const expected = { name: "whole", source: "list", listed: true };
+      expect(await stored(loading), `night ${night}`).toEqual(expected);
       loading.nextRun();
       await bring(loading, "embedded", embedded);
     }

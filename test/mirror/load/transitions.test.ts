@@ -51,11 +51,12 @@ describe("a build's states", () => {
     const pages = states.map((state) => [wireBuild("1", { date: DATE, state })]);
     const counts = await loading.loadPages("build", pages);
     expect(counts).toMatchObject({ inserted: 1, updated: 0, transitions: 3 });
-    expect((await stored(loading)).map(({ from, to }) => [from, to])).toEqual([
+    const expected = [
       [null, "triggered"],
       ["triggered", "building"],
       ["building", "finished"],
-    ]);
+    ];
+    expect((await stored(loading)).map(({ from, to }) => [from, to])).toEqual(expected);
     expect(await loading.sql`select 1 from mirror.changes`).toHaveLength(2);
   });
 
@@ -71,10 +72,11 @@ describe("a build's states", () => {
   test("may be skipped", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
     await see(loading, "2024-05-15T12:01:00.000Z", { state: "finished" });
-    expect((await stored(loading)).map(({ to, anomaly }) => [to, anomaly])).toEqual([
+    const expected = [
       ["triggered", null],
       ["finished", null],
-    ]);
+    ];
+    expect((await stored(loading)).map(({ to, anomaly }) => [to, anomaly])).toEqual(expected);
   });
 
   test("add nothing when the state is the same though the build changed", async ({ loading }) => {

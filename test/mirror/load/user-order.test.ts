@@ -37,9 +37,8 @@ describe("the administrators of a project", () => {
     await using loading = await setUp("3", "1", "2");
     expect(await loading.load("project", [withUsers("4", "2", "3")])).toMatchObject({ updated: 1 });
     expect(await stored(loading)).toEqual(uris("3", "2", "4"));
-    expect(await changes(loading)).toEqual([
-      { before: { users: uris("3", "1", "2") }, after: { users: uris("3", "2", "4") } },
-    ]);
+    const expected = [{ before: { users: uris("3", "1", "2") }, after: { users: uris("3", "2", "4") } }];
+    expect(await changes(loading)).toEqual(expected);
   });
 
   test("in another order beside another change are no part of that change", async () => {

@@ -94,9 +94,8 @@ function expectHonest(one: Blow, result: RunResult): void {
   for (const resource of RESOURCES) {
     const walk = summary.resources[resource];
     if (touched.includes(resource) || walk === undefined) continue;
-    expect(walk, `${resource}: ${walk.reason}`).toMatchObject({
-      walk: summary.kind === "full" || resource !== "build" ? "whole" : "head",
-    });
+    const expected = { walk: summary.kind === "full" || resource !== "build" ? "whole" : "head" };
+    expect(walk, `${resource}: ${walk.reason}`).toMatchObject(expected);
   }
 }
 

@@ -285,9 +285,8 @@ test("a version that names its project by URI waits for it too", async ({ loadin
   await loading.load("version", [wireVersion("7", "/api/v1/project/1/")]);
   await loading.load("project", [wireProject("1")]);
   expect(await resolveReferences(loading.sql)).toBe(1);
-  expect(await loading.sql`select project_id, extra from mirror.versions`).toEqual([
-    { project_id: "1", extra: { values: { project: "/api/v1/project/1/" } } },
-  ]);
+  const expected = [{ project_id: "1", extra: { values: { project: "/api/v1/project/1/" } } }];
+  expect(await loading.sql`select project_id, extra from mirror.versions`).toEqual(expected);
 });
 
 test("resolving again writes nothing", async ({ loading }) => {

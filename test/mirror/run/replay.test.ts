@@ -75,9 +75,8 @@ describe("the recorded service", () => {
     expect(summary.references.unresolved).toBe(5);
     const unresolved =
       await sql`select distinct resource, field, uri, status from mirror.unresolved_references`;
-    expect(unresolved).toEqual([
-      { resource: "project", field: "users", uri: "/api/v1/user/6/", status: "gone" },
-    ]);
+    const expected = [{ resource: "project", field: "users", uri: "/api/v1/user/6/", status: "gone" }];
+    expect(unresolved).toEqual(expected);
     const dangling = await sql`
       select 1 from mirror.builds where project_id is null or (version_id is null) <> (version_uri is null)`;
     expect(dangling).toHaveLength(0);

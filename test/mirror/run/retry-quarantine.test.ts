@@ -44,9 +44,8 @@ describe("a record that is tried again", () => {
 
     expect(await retry(loading)).toEqual({ ...NOTHING, refused: 1 });
     const reason = expect.stringMatching(/^could not store build 7: .*no_shoes.*\(23514\)$/);
-    expect(await sql`select reason, resolved_at from sync.quarantine`).toEqual([
-      { reason, resolved_at: null },
-    ]);
+    const expected = [{ reason, resolved_at: null }];
+    expect(await sql`select reason, resolved_at from sync.quarantine`).toEqual(expected);
     expect(await sql`select id from mirror.builds`).toEqual([{ id: "8" }]);
 
     await loading.mend("build");

@@ -57,10 +57,8 @@ test("a service that stays away is lost after two pauses: the run keeps what it 
   const result = await quick.sync({ clock, settings: SETTINGS });
   const error = expect.stringContaining("got no answer");
   expect(result.summary).toMatchObject({ status: "partial", error });
-  expect(result.summary.warnings?.map((warning) => warning.slice(0, 30))).toEqual([
-    "paused all requests for 30 s a",
-    "paused all requests for 60 s a",
-  ]);
+  const expected = ["paused all requests for 30 s a", "paused all requests for 60 s a"];
+  expect(result.summary.warnings?.map((warning) => warning.slice(0, 30))).toEqual(expected);
   expect(exitCodeOfRun(result)).toBe(5);
 });
 

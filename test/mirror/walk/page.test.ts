@@ -51,11 +51,8 @@ describe("parsePage", () => {
       { id: "1", resource_uri: "/api/v1/user/1/" },
       { id: "7", resource_uri: "http://h/api/v1/build/7/" },
     ];
-    expect(parse({ meta: META, objects })).toMatchObject({
-      ids: ["1", "build/7"],
-      meta: { count: 2 },
-      records: objects,
-    });
+    const expected = { ids: ["1", "build/7"], meta: { count: 2 }, records: objects };
+    expect(parse({ meta: META, objects })).toMatchObject(expected);
   });
 });
 
