@@ -9,7 +9,6 @@ import { createWorld, type World } from "../../src/simulate/world.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
 import { type Over, syncOnce, watchOnce } from "./sync.ts";
-import { connect } from "../../src/store/connection/connect.ts";
 
 /** A small world on a port and an empty mirror of it, under the world's clock. */
 export interface QuickWorld extends AsyncDisposable {
@@ -19,8 +18,6 @@ export interface QuickWorld extends AsyncDisposable {
   /** One connection to the mirror, opened when it is used first. */
   readonly sql: Sql;
   baseUrl: URL;
-  /** Opened by the first statement. */
-  sql: Sql;
   /** One run; pages of 20 unless told otherwise. */
   sync(options?: Over<SyncOptions>): Promise<SyncResult>;
   /** One round of the watch. */
@@ -37,7 +34,6 @@ export async function startQuickWorld(
   const simulation = await startSimulation({ world, recordArrivals: true, ...(intercept && { intercept }) });
   const database = await createTestDatabase();
   const baseUrl = new URL(simulation.url);
-  const sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
   const clock = { now: () => world.now(), sleep: systemClock.sleep };
   const ours = { pageSize: 20, retries: 0, sourceTimezone: world.settings.timeZone };
   return {
@@ -48,13 +44,11 @@ export async function startQuickWorld(
       return database.sql;
     },
     baseUrl,
-    sql,
     sync: ({ settings, ...rest } = {}) =>
       syncOnce(database.url, baseUrl, { clock, ...rest, settings: { ...ours, ...settings } }),
     watch: ({ settings, ...rest } = {}) =>
       watchOnce(database.url, baseUrl, { clock, ...rest, settings: { ...ours, ...settings } }),
     async [Symbol.asyncDispose]() {
-      await sql.end({ timeout: 5 });
       await simulation.close();
       await database.dispose();
     },
