@@ -1,8 +1,9 @@
 /** Which line of its texts says why a build failed, what it is classified as, and what it has in common with others. */
 import { beforeAll, describe, expect, test } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
+import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { useDatabase } from "../support/use-database.ts";
-import { type InsertedRow, insertRows } from "./insert-rows.ts";
+import { type InsertedRow, insertTables } from "./insert-rows.ts";
 import { findErrorLine, findErrorPlace } from "./model/error-line.ts";
 import { maskPlaces } from "./model/mask-places.ts";
 
@@ -21,13 +22,8 @@ const LINES: readonly { title: string; texts: Texts; line: string | null }[] = [
     line: "two",
   },
   ...[
-    "ValueError: no",
-    "FATAL: no",
-    "an exception occurred",
-    "Killed",
-    "Traceback of all",
-    "Out of memory",
-    "No space left on device",
+    ...["ValueError: no", "FATAL: no", "an exception occurred", "Killed", "Traceback of all"],
+    ...["Out of memory", "No space left on device"],
   ].map((line) => ({ title: `"${line}" is marked`, texts: { output: `${line}\nand on it went` }, line })),
   { title: "errors alone are no marker", texts: { output: "2 errors\nmake stopped" }, line: "make stopped" },
   {
@@ -181,54 +177,31 @@ const ALIKE: readonly (readonly [what: string, ...lines: string[]])[] = [
   ["inner apostrophes", "error: can't use 'x' here", "error: can't use 'it's' here"],
 ];
 
-/** What the lines of one fingerprint share, and what builds with the same error share. */
-const MASKS: readonly (readonly [line: string, kind: string, same: string])[] = [
-  [
-    "ImportError: No module named 'sea.shore'",
-    "ImportError: No module named ‹name›",
-    "ImportError: No module named 'sea.shore'",
-  ],
-  ["No module named forest", "No module named ‹name›", "No module named forest"],
-  [
-    "Error: make ran for more than 900 seconds",
-    "Error: make ran for more than ‹number› seconds",
-    "Error: make ran for more than ‹number› seconds",
-  ],
-  [
-    "error: took 1,234.5s of 3 %",
-    "error: took ‹number›s of ‹number› %",
-    "error: took ‹number›s of ‹number› %",
-  ],
-  [
-    "docs/a/b.rst:62:7: WARNING: no toctree",
-    "‹path›:‹number›:‹number›: WARNING: no toctree",
-    "‹path›:‹number›:‹number›: WARNING: no toctree",
-  ],
-  [
-    "index.rst:62: WARNING: no toctree",
-    "‹path›:‹number›: WARNING: no toctree",
-    "‹path›:‹number›: WARNING: no toctree",
-  ],
-  [
-    "! LaTeX Error: File `foo2.sty' not found.",
-    "! LaTeX Error: File ‹name› not found.",
-    "! LaTeX Error: File `foo2.sty' not found.",
-  ],
+const AS_IS = "the line";
+/** What the lines of one fingerprint share, and what builds with the same error share: by default no more than these. */
+const MASKS: readonly (readonly [line: string, kind: string, same?: string])[] = [
+  ["ImportError: No module named 'sea.shore'", "ImportError: No module named ‹name›", AS_IS],
+  ["No module named forest", "No module named ‹name›", AS_IS],
+  ["Error: make ran for more than 900 seconds", "Error: make ran for more than ‹number› seconds"],
+  ["error: took 1,234.5s of 3 %", "error: took ‹number›s of ‹number› %"],
+  ["docs/a/b.rst:62:7: WARNING: no toctree", "‹path›:‹number›:‹number›: WARNING: no toctree"],
+  ["index.rst:62: WARNING: no toctree", "‹path›:‹number›: WARNING: no toctree"],
+  ["! LaTeX Error: File `foo2.sty' not found.", "! LaTeX Error: File ‹name› not found.", AS_IS],
   [
     "OSError: [Errno 28] No space: '/tmp/ab'",
     "OSError: [Errno ‹number›] No space: ‹path›",
     "OSError: [Errno ‹number›] No space: '‹path›'",
   ],
-  ["fatal: bad object 0c4fed7b2af45f", "fatal: bad object ‹hash›", "fatal: bad object ‹hash›"],
-  ["fatal: bad object 0C4FED7", "fatal: bad object ‹hash›", "fatal: bad object ‹hash›"],
-  ["error: stopped at 0X1f", "error: stopped at ‹hash›", "error: stopped at ‹hash›"],
-  ["error: 3F2504E0-4f89-11d3-9a0c-0305e82c3301 is gone", "error: ‹hash› is gone", "error: ‹hash› is gone"],
-  ["Error: Package foo is missing", "Error: Package ‹name› is missing", "Error: Package foo is missing"],
-  ["2024-11-03 01:30:00 stood still", "‹date› stood still", "‹date› stood still"],
+  ["fatal: bad object 0c4fed7b2af45f", "fatal: bad object ‹hash›"],
+  ["fatal: bad object 0C4FED7", "fatal: bad object ‹hash›"],
+  ["error: stopped at 0X1f", "error: stopped at ‹hash›"],
+  ["error: 3F2504E0-4f89-11d3-9a0c-0305e82c3301 is gone", "error: ‹hash› is gone"],
+  ["Error: Package foo is missing", "Error: Package ‹name› is missing", AS_IS],
+  ["2024-11-03 01:30:00 stood still", "‹date› stood still"],
   [
     "fatal: unable to access 'https://a.example/b/c': refused",
     "fatal: unable to access ‹address›: refused",
-    "fatal: unable to access 'https://a.example/b/c': refused",
+    AS_IS,
   ],
   [
     "error: https://a.example/b 12 times",
@@ -239,39 +212,25 @@ const MASKS: readonly (readonly [line: string, kind: string, same: string])[] = 
   [
     "ERROR: No matching distribution found for sphinx>=1.8,<2",
     "ERROR: No matching distribution found for ‹name›",
-    "ERROR: No matching distribution found for sphinx>=1.8,<2",
+    AS_IS,
   ],
-  ["error: needs sphinx 1.8.5", "error: needs sphinx ‹number›", "error: needs sphinx 1.8.5"],
-  [
-    "fatal: Remote branch feature/x not found",
-    "fatal: Remote branch ‹name› not found",
-    "fatal: Remote branch feature/x not found",
-  ],
+  ["error: needs sphinx 1.8.5", "error: needs sphinx ‹number›", AS_IS],
+  ["fatal: Remote branch feature/x not found", "fatal: Remote branch ‹name› not found", AS_IS],
 ];
 
 /** No two have the same fingerprint: names are left out, and words are not. */
 const DIFFERENT = [
-  "error: it's wrong and it's late",
-  "error: it's right and it's late",
-  "error: the users' files aren't here",
-  "error: the users' files aren't there",
-  "error: it’s wrong and it’s late",
-  "error: it’s right and it’s late",
-  "error: 'a' before 'b'",
-  "error: 'a' after 'b'",
-  'error: "this is a long sentence" they said',
-  'error: "that is a long sentence" they said',
-  "sphinx.errors.ThemeError: no theme named 'x' found",
-  "sphinx.errors.ConfigError: no theme named 'x' found",
+  ...["wrong", "right"].map((word) => `error: it's ${word} and it's late`),
+  ...["here", "there"].map((word) => `error: the users' files aren't ${word}`),
+  ...["wrong", "right"].map((word) => `error: it’s ${word} and it’s late`),
+  ...["before", "after"].map((word) => `error: 'a' ${word} 'b'`),
+  ...["this", "that"].map((word) => `error: "${word} is a long sentence" they said`),
+  ...["Theme", "Config"].map((kind) => `sphinx.errors.${kind}Error: no theme named 'x' found`),
   "fatal: unable to access 'https://a.example/b/': Could not resolve host: a.example",
   "fatal: unable to access 'https://a.example/b/': The requested URL returned error: 503",
-  "error: package 'x' is missing",
-  "error: package 'x' is damaged",
-  "error: the package is missing",
-  "error: module x has no docs",
-  "error: module x has no license",
-  "error: needs sphinx 1.8.5",
-  "error: needs docutils 1.8.5",
+  ...["error: package 'x' is missing", "error: package 'x' is damaged", "error: the package is missing"],
+  ...["docs", "license"].map((what) => `error: module x has no ${what}`),
+  ...["sphinx", "docutils"].map((tool) => `error: needs ${tool} 1.8.5`),
   "ERROR: No matching distribution found for x",
   "ERROR: Could not find a version that satisfies the requirement x (from versions: 1.0, 2.0)",
 ];
@@ -294,48 +253,33 @@ const RULES = [
 
 const database = useDatabase();
 const { sql } = database;
-const facts = new Map<
-  string,
-  { error_line: string | null; error_class: string; error_fingerprint: string }
->();
+type Facts = { error_line: string | null; error_class: string; error_fingerprint: string };
+const facts = new Map<string, Facts>();
 
 beforeAll(async () => {
   const logs: InsertedRow[] = [
     ...LINES.map(({ title, texts }) => logRow(title, texts)),
-    ...ALIKE.flatMap(([, ...lines]) =>
-      lines.map((output, index) => logRow(`${index} ${output}`, { output })),
-    ),
+    ...ALIKE.flatMap(([, ...lines]) => lines.map((output, at) => logRow(`${at} ${output}`, { output }))),
     ...DIFFERENT.map((output) => logRow(`different ${output}`, { output })),
     ...CLASSES.map(({ line }) => logRow(line, { error: line })),
   ];
-  const build = {
-    state: "finished",
-    success: false,
-    first_seen_at: "2025-01-01Z",
-    changed_at: "2025-01-01Z",
-  };
-  await insertRows(
-    sql,
-    "mirror.builds",
-    logs.map(({ build_id }) => ({ id: build_id ?? "", ...build, record_hash: "" })),
-  );
-  await insertRows(sql, "mirror.build_logs", logs);
+  const moments = { first_seen_at: "2025-01-01Z", changed_at: "2025-01-01Z" };
+  const build = { state: "finished", success: false, ...moments, record_hash: "" };
   await sql`delete from report.error_rules`;
-  await insertRows(sql, "report.error_rules", RULES);
-  await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+  await insertTables(sql, {
+    "mirror.builds": logs.map(({ build_id }) => ({ id: build_id ?? "", ...build })),
+    "mirror.build_logs": logs,
+    "report.error_rules": RULES,
+  });
+  await refreshReport(database.url, REPORT_SETTINGS);
   for (const { build_id, ...fact } of await sql`
       select build_id, error_line, error_class, error_fingerprint from report.fact_builds`)
     facts.set(build_id, fact as never);
 });
 
-const logOf = (texts: Texts) => ({
-  ...{ id: "", output: null, error: null, setup: null, setup_error: null },
-  ...texts,
-});
-
-function logRow(build_id: string, texts: Texts): InsertedRow {
-  return { build_id, output: null, error: null, setup: null, setup_error: null, ...texts };
-}
+const NO_TEXTS = { output: null, error: null, setup: null, setup_error: null };
+const logOf = (texts: Texts) => ({ id: "", ...NO_TEXTS, ...texts });
+const logRow = (build_id: string, texts: Texts): InsertedRow => ({ build_id, ...NO_TEXTS, ...texts });
 
 describe("the error line", () => {
   test.each(LINES)("$title", ({ title, texts, line }) => {
@@ -346,9 +290,9 @@ describe("the error line", () => {
 
 describe("the place of the error line", () => {
   const placeOf = async (texts: Texts) => {
-    const { error = null, setup_error = null, output = null, setup = null } = texts;
-    const [place] =
-      await sql`select * from report.error_place(${error}, ${setup_error}, ${output}, ${setup})`;
+    const { error, setup_error, output, setup } = logOf(texts);
+    const [place] = await sql`
+      select * from report.error_place(${error}, ${setup_error}, ${output}, ${setup})`;
     return place;
   };
 
@@ -360,12 +304,8 @@ describe("the place of the error line", () => {
   test("has the error line, and what the model says, for each log", async () => {
     for (const { texts, line } of LINES) {
       const place = findErrorPlace(logOf(texts));
-      expect(await placeOf(texts)).toEqual({
-        body: place?.body ?? null,
-        line_number: place?.line ?? null,
-        message_line_number: place?.message ?? null,
-        excerpt: line,
-      });
+      const { body = null, line: line_number = null, message: message_line_number = null } = place ?? {};
+      expect(await placeOf(texts)).toEqual({ body, line_number, message_line_number, excerpt: line });
     }
   });
 });
@@ -400,9 +340,11 @@ describe("the fingerprint", () => {
 });
 
 describe("the mask", () => {
-  test.each(MASKS)("of “%s” is “%s”, and the same error is “%s”", async (line, kind, same) => {
-    const [masked] =
-      await sql`select report.error_mask(${line}) as kind, rollup.masked_line(${line}, true) as same`;
+  const cases = MASKS.map(([line, kind, same = kind]) => [line, kind, same === AS_IS ? line : same] as const);
+
+  test.each(cases)("of “%s” is “%s”, and the same error is “%s”", async (line, kind, same) => {
+    const [masked] = await sql`
+      select report.error_mask(${line}) as kind, rollup.masked_line(${line}, true) as same`;
     expect(masked).toEqual({ kind, same });
     expect(maskPlaces(line)).toBe(same);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, test } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { OUTCOMES, RUN_KINDS } from "../../../src/base/metrics/labels.ts";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
@@ -33,12 +33,14 @@ const by = (label: string, values: Record<string, number>) =>
 const all = (names: readonly string[], value: number) =>
   Object.fromEntries(names.map((name) => [name, value]));
 
-async function withMirror(use: (sql: Sql, url: string) => Promise<void>): Promise<void> {
-  await using database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test #abc", max: 2 }, (sql) =>
-    use(sql, database.url),
-  );
-}
+/** Each test has a mirror of its own, which is asked by a process called abc. */
+const it = test.extend<{ url: string; sql: Sql }>({
+  async url({ task: _ }, use) {
+    await using database = await createTestDatabase();
+    await use(database.url);
+  },
+  sql: ({ url }, use) => withSql(url, { applicationName: "docmirror test #abc", max: 2 }, use),
+});
 
 /** Scrapes of a database that fails with these errors, one after another. */
 function readFrom(...errors: Error[]) {
@@ -59,185 +61,172 @@ function addRun(sql: Sql, kind: string, status: string, beat = "now()"): Promise
 }
 
 describe("the figures of a mirror", () => {
-  it("are few in an empty one, and claim nothing: what is not known is absent, not 0", () =>
-    withMirror(async (sql) => {
-      const { names, of } = await scrape(sql, false);
-      expect(names).toEqual(
-        [
-          ...["builds_open", "builds_stuck", "database_up", "deletions_held_back", "list_deficit_records"],
-          ...["missing_records", "notices_given_up", "notices_waiting", "quarantined_records"],
-          ...["run_in_progress", "runs_failed_in_a_row", "schema_changes_total"],
-        ].map((name) => `docmirror_${name}`),
-      );
-      for (const name of ["list_deficit_records", "missing_records", "deletions_held_back"])
-        expect(of(name)).toEqual(by("resource", all(RESOURCES, 0)));
-      expect(of("quarantined_records")).toEqual(by("resource", all(RESOURCES, 0)));
-      expect(of("schema_changes_total")).toEqual(by("resource", all([...RESOURCES, "other"], 0)));
-      expect(of("run_in_progress")).toEqual(by("kind", all(RUN_KINDS, 0)));
-      expect(of("runs_failed_in_a_row")).toEqual(by("command", { sync: 0, watch: 0 }));
-      expect([of("notices_waiting"), of("notices_given_up")]).toEqual([{ "": 0 }, { "": 0 }]);
-    }));
+  it("are few in an empty one, and claim nothing: what is not known is absent, not 0", async ({ sql }) => {
+    const { names, of } = await scrape(sql, false);
+    expect(names).toEqual(
+      [
+        ...["builds_open", "builds_stuck", "database_up", "deletions_held_back", "list_deficit_records"],
+        ...["missing_records", "notices_given_up", "notices_waiting", "quarantined_records"],
+        ...["run_in_progress", "runs_failed_in_a_row", "schema_changes_total"],
+      ].map((name) => `docmirror_${name}`),
+    );
+    for (const name of ["list_deficit_records", "missing_records", "deletions_held_back"])
+      expect(of(name)).toEqual(by("resource", all(RESOURCES, 0)));
+    expect(of("quarantined_records")).toEqual(by("resource", all(RESOURCES, 0)));
+    expect(of("schema_changes_total")).toEqual(by("resource", all([...RESOURCES, "other"], 0)));
+    expect(of("run_in_progress")).toEqual(by("kind", all(RUN_KINDS, 0)));
+    expect(of("runs_failed_in_a_row")).toEqual(by("command", { sync: 0, watch: 0 }));
+    expect([of("notices_waiting"), of("notices_given_up")]).toEqual([{ "": 0 }, { "": 0 }]);
+  });
 
-  it("say that builds stopped arriving, while the mirror looks", () => {
-    const look = (sql: Sql, id: number, ago: string) =>
+  it("say that builds stopped arriving, while the mirror looks", async ({ sql, url }) => {
+    const look = (id: number, ago: string) =>
       sql.unsafe(`
         delete from rollup.state; delete from sync.walks;
         insert into sync.runs (id, kind, status, started_at, heartbeat_at, pid, host) overriding system value
         values (${id}, 'watch', 'succeeded', now(), now(), 1, 'test');
         insert into sync.walks (run_id, resource, walk, started_at, finished_at)
         values (${id}, 'build', 'whole', now() - interval '${ago}', now())`);
-    return withMirror(async (sql, url) => {
-      await sql.unsafe(`
-        insert into mirror.builds (id, date, state, success, first_seen_at, changed_at, record_hash)
-        select place::text, (now() at time zone 'UTC') - interval '5 hours' - place * interval '10 minutes', 'finished', true,
-          now() - interval '5 hours' - place * interval '10 minutes', now(), ''
-        from generate_series(0, 35 * 144) as place`);
-      const scrapeFresh = async () => {
-        await refreshReport(url, OPTIONS);
-        return scrape(sql);
-      };
-      await look(sql, 1, "1 minute");
-      const { of } = await scrapeFresh();
-      expect(of("builds_quiet")).toEqual({ "": 1 });
-      const age = Date.now() / 1000 - (of("last_build_timestamp_seconds")[""] ?? 0);
-      expect(age).toBeGreaterThanOrEqual(5 * 3600);
-      expect(age).toBeLessThan(6 * 3600);
-      await look(sql, 2, "6 minutes");
-      expect((await scrapeFresh()).of("builds_quiet")).toEqual({});
-      await sql`update mirror.builds set date = now() at time zone 'UTC' - interval '2 minutes', record_hash = 'x', first_seen_at = now() where id = '0'`;
-      await look(sql, 3, "1 minute");
-      expect((await scrapeFresh()).of("builds_quiet")).toEqual({ "": 0 });
+    await sql.unsafe(`
+      insert into mirror.builds (id, date, state, success, first_seen_at, changed_at, record_hash)
+      select place::text, (now() at time zone 'UTC') - interval '5 hours' - place * interval '10 minutes', 'finished', true,
+        now() - interval '5 hours' - place * interval '10 minutes', now(), ''
+      from generate_series(0, 35 * 144) as place`);
+    const scrapeFresh = async () => {
+      await refreshReport(url, OPTIONS);
+      return scrape(sql);
+    };
+    await look(1, "1 minute");
+    const { of } = await scrapeFresh();
+    expect(of("builds_quiet")).toEqual({ "": 1 });
+    const age = Date.now() / 1000 - (of("last_build_timestamp_seconds")[""] ?? 0);
+    expect(age).toBeGreaterThanOrEqual(5 * 3600);
+    expect(age).toBeLessThan(6 * 3600);
+    await look(2, "6 minutes");
+    expect((await scrapeFresh()).of("builds_quiet")).toEqual({});
+    await sql`update mirror.builds set date = now() at time zone 'UTC' - interval '2 minutes', record_hash = 'x', first_seen_at = now() where id = '0'`;
+    await look(3, "1 minute");
+    expect((await scrapeFresh()).of("builds_quiet")).toEqual({ "": 0 });
+  });
+
+  it("have the last run of each kind by its number, and whether one is alive", async ({ sql }) => {
+    await addRun(sql, "full", "succeeded");
+    await addRun(sql, "incremental", "partial");
+    await addRun(sql, "full", "failed");
+    await addRun(sql, "watch", "running", "now() - interval '2 minutes'");
+    await addRun(sql, "incremental", "running");
+    await sql`
+      insert into sync.walks (run_id, resource, walk, started_at, finished_at, inserted, updated)
+      values (3, 'build', 'whole', now(), now(), 5, 1), (3, 'file', 'whole', now(), now(), 2, 0)`;
+    const { of } = await scrape(sql);
+    // The process of the round has died.
+    expect(of("run_in_progress")).toEqual(by("kind", { full: 0, incremental: 1, watch: 0, quarantine: 0 }));
+    expect(Object.keys(of("last_success_timestamp_seconds"))).toEqual(['kind="full"']);
+    for (const name of ["last_success_timestamp_seconds", "last_run_timestamp_seconds"])
+      expect(Date.now() / 1000 - (of(name)['kind="full"'] ?? 0)).toBeLessThan(600);
+    expect(of("last_run_duration_seconds")).toEqual(by("kind", { full: 90, incremental: 90 }));
+    expect(of("last_run_requests")).toEqual(by("kind", { full: 7, incremental: 7 }));
+    expect(of("last_run_status")).toEqual({
+      ...by('kind="full",status', { succeeded: 0, partial: 0, failed: 1, interrupted: 0 }),
+      ...by('kind="incremental",status', { succeeded: 0, partial: 1, failed: 0, interrupted: 0 }),
+    });
+    expect(of("last_run_records")).toEqual({
+      ...by('kind="full",outcome', { ...all(OUTCOMES, 0), inserted: 7, updated: 1 }),
+      ...by('kind="incremental",outcome', all(OUTCOMES, 0)),
     });
   });
 
-  it("have the last run of each kind by its number, and whether one is alive", () =>
-    withMirror(async (sql) => {
-      await addRun(sql, "full", "succeeded");
-      await addRun(sql, "incremental", "partial");
-      await addRun(sql, "full", "failed");
-      await addRun(sql, "watch", "running", "now() - interval '2 minutes'");
-      await addRun(sql, "incremental", "running");
-      await sql`
-        insert into sync.walks (run_id, resource, walk, started_at, finished_at, inserted, updated)
-        values (3, 'build', 'whole', now(), now(), 5, 1), (3, 'file', 'whole', now(), now(), 2, 0)`;
-      const { of } = await scrape(sql);
-      // The process of the round has died.
-      expect(of("run_in_progress")).toEqual(by("kind", { full: 0, incremental: 1, watch: 0, quarantine: 0 }));
-      expect(Object.keys(of("last_success_timestamp_seconds"))).toEqual(['kind="full"']);
-      for (const name of ["last_success_timestamp_seconds", "last_run_timestamp_seconds"])
-        expect(Date.now() / 1000 - (of(name)['kind="full"'] ?? 0)).toBeLessThan(600);
-      expect(of("last_run_duration_seconds")).toEqual(by("kind", { full: 90, incremental: 90 }));
-      expect(of("last_run_requests")).toEqual(by("kind", { full: 7, incremental: 7 }));
-      expect(of("last_run_status")).toEqual({
-        ...by('kind="full",status', { succeeded: 0, partial: 0, failed: 1, interrupted: 0 }),
-        ...by('kind="incremental",status', { succeeded: 0, partial: 1, failed: 0, interrupted: 0 }),
-      });
-      expect(of("last_run_records")).toEqual({
-        ...by('kind="full",outcome', { ...all(OUTCOMES, 0), inserted: 7, updated: 1 }),
-        ...by('kind="incremental",outcome', all(OUTCOMES, 0)),
-      });
-    }));
+  it("count the failures since the last run that read a part, of syncs and of rounds", async ({ sql }) => {
+    const failures = async () => (await scrape(sql)).of("runs_failed_in_a_row");
+    for (const status of ["failed", "succeeded", "failed", "interrupted", "failed"])
+      await addRun(sql, "full", status);
+    await addRun(sql, "watch", "failed");
+    await addRun(sql, "quarantine", "succeeded");
+    expect(await failures()).toEqual(by("command", { sync: 2, watch: 1 }));
+    await addRun(sql, "incremental", "partial");
+    expect(await failures()).toEqual(by("command", { sync: 0, watch: 1 }));
+  });
 
-  it("count the failures since the last run that read a part, of syncs and of rounds", () =>
-    withMirror(async (sql) => {
-      const failures = async () => (await scrape(sql)).of("runs_failed_in_a_row");
-      for (const status of ["failed", "succeeded", "failed", "interrupted", "failed"])
-        await addRun(sql, "full", status);
-      await addRun(sql, "watch", "failed");
-      await addRun(sql, "quarantine", "succeeded");
-      expect(await failures()).toEqual(by("command", { sync: 2, watch: 1 }));
-      await addRun(sql, "incremental", "partial");
-      expect(await failures()).toEqual(by("command", { sync: 0, watch: 1 }));
-    }));
-
-  it.each([
+  it.for([
     ["this process leads", "abc", "now()", "null", 1, 1],
     ["another one leads", "xyz", "now()", "null", 1, 0],
     ["another one leads whose name ends alike", "bc", "now()", "null", 1, 0],
     ["the leader is frozen", "abc", "now() - interval '1 minute'", "null", 0, 0],
     ["the leader resigned", "abc", "now()", "now()", 0, 0],
-  ])("show when %s", (_case, instance, beat, resigned, hasLeader, isLeader) =>
-    withMirror(async (sql) => {
-      await sql.unsafe(
-        `insert into sync.leader (term, instance, pid, host, backend_pid, since, heartbeat_at, resigned_at)
-         values (1, $1, 1, 'h', 1, now(), ${beat}, ${resigned})`,
-        [instance],
-      );
-      const worker = await scrape(sql);
-      expect([worker.of("has_leader"), worker.of("is_leader")]).toEqual([
-        { "": hasLeader },
-        { "": isLeader },
-      ]);
-      const other = await scrape(sql, false);
-      expect([other.of("has_leader"), other.of("is_leader")]).toEqual([{ "": hasLeader }, {}]);
-    }));
+  ] as const)("show when %s", async ([_case, instance, beat, resigned, hasLeader, isLeader], { sql }) => {
+    await sql.unsafe(
+      `insert into sync.leader (term, instance, pid, host, backend_pid, since, heartbeat_at, resigned_at)
+       values (1, $1, 1, 'h', 1, now(), ${beat}, ${resigned})`,
+      [instance],
+    );
+    const worker = await scrape(sql);
+    expect([worker.of("has_leader"), worker.of("is_leader")]).toEqual([{ "": hasLeader }, { "": isLeader }]);
+    const other = await scrape(sql, false);
+    expect([other.of("has_leader"), other.of("is_leader")]).toEqual([{ "": hasLeader }, {}]);
+  });
 
-  it("count notices that wait, and those that were given up", () =>
-    withMirror(async (sql) => {
-      await sql`
-        insert into sync.notices (subject, type, data, noted_at, delivered_at, given_up_at) values
-          ('a', 'run.ended', '{}', now() - interval '1 hour', null, null), ('b', 'run.ended', '{}', now(), null, null),
-          ('c', 'run.ended', '{}', now() - interval '3 days', now(), null),
-          ('d', 'run.ended', '{}', now() - interval '2 days', null, now())`;
-      const { of } = await scrape(sql);
-      expect([of("notices_waiting"), of("notices_given_up")]).toEqual([{ "": 2 }, { "": 1 }]);
-      const oldestAt = of("notices_oldest_waiting_timestamp_seconds")[""] ?? 0;
-      expect(Date.now() / 1000 - oldestAt).toBeCloseTo(3600, -2);
-    }));
+  it("count notices that wait, and those that were given up", async ({ sql }) => {
+    await sql`
+      insert into sync.notices (subject, type, data, noted_at, delivered_at, given_up_at) values
+        ('a', 'run.ended', '{}', now() - interval '1 hour', null, null), ('b', 'run.ended', '{}', now(), null, null),
+        ('c', 'run.ended', '{}', now() - interval '3 days', now(), null),
+        ('d', 'run.ended', '{}', now() - interval '2 days', null, now())`;
+    const { of } = await scrape(sql);
+    expect([of("notices_waiting"), of("notices_given_up")]).toEqual([{ "": 2 }, { "": 1 }]);
+    const oldestAt = of("notices_oldest_waiting_timestamp_seconds")[""] ?? 0;
+    expect(Date.now() / 1000 - oldestAt).toBeCloseTo(3600, -2);
+  });
 
-  it("count schema changes, deletions that are held back and quarantine by resource, whatever upstream names", () =>
-    withMirror(async (sql) => {
-      await addRun(sql, "full", "partial");
-      await sql`
-        insert into sync.drift (run_id, resource, field, kind, detail, observed_at) values
-          (1, 'build', 'a', 'appeared', '', now()), (1, ${'x"} 1\nevil 1'}, '', 'appeared', '', now())`;
-      await sql`
-        insert into sync.walks (run_id, resource, walk, reason, started_at, finished_at, total_count, deficit, unstored)
-        values (1, 'project', 'whole', 'too many are gone', now(), now(), 40, null, null),
-          (1, 'build', 'head', null, now(), now(), 900, 12, 2)`;
-      await sql`
-        insert into sync.quarantine (run_id, resource, record_id, reason, created_at, resolved_at)
-        values (1, 'file', '1', 'x', now(), null), (1, 'file', '2', 'x', now(), now())`;
-      const { of } = await scrape(sql);
-      expect(of("schema_changes_total")).toEqual(
-        by("resource", { ...all(RESOURCES, 0), build: 1, other: 1 }),
-      );
-      expect(of("upstream_records")).toEqual(by("resource", { project: 40, build: 900 }));
-      expect(of("list_deficit_records")).toMatchObject(by("resource", { project: 0, build: 10 }));
-      expect(of("deletions_held_back")).toEqual(by("resource", { ...all(RESOURCES, 0), project: 1 }));
-      expect(of("quarantined_records")).toEqual(by("resource", { ...all(RESOURCES, 0), file: 1 }));
-    }));
+  it("count schema changes, deletions that are held back and quarantine by resource, whatever upstream names", async ({
+    sql,
+  }) => {
+    await addRun(sql, "full", "partial");
+    await sql`
+      insert into sync.drift (run_id, resource, field, kind, detail, observed_at) values
+        (1, 'build', 'a', 'appeared', '', now()), (1, ${'x"} 1\nevil 1'}, '', 'appeared', '', now())`;
+    await sql`
+      insert into sync.walks (run_id, resource, walk, reason, started_at, finished_at, total_count, deficit, unstored)
+      values (1, 'project', 'whole', 'too many are gone', now(), now(), 40, null, null),
+        (1, 'build', 'head', null, now(), now(), 900, 12, 2)`;
+    await sql`
+      insert into sync.quarantine (run_id, resource, record_id, reason, created_at, resolved_at)
+      values (1, 'file', '1', 'x', now(), null), (1, 'file', '2', 'x', now(), now())`;
+    const { of } = await scrape(sql);
+    expect(of("schema_changes_total")).toEqual(by("resource", { ...all(RESOURCES, 0), build: 1, other: 1 }));
+    expect(of("upstream_records")).toEqual(by("resource", { project: 40, build: 900 }));
+    expect(of("list_deficit_records")).toMatchObject(by("resource", { project: 0, build: 10 }));
+    expect(of("deletions_held_back")).toEqual(by("resource", { ...all(RESOURCES, 0), project: 1 }));
+    expect(of("quarantined_records")).toEqual(by("resource", { ...all(RESOURCES, 0), file: 1 }));
+  });
 
-  it("add up foreign states of builds as other", () =>
-    withMirror(async (sql) => {
-      await sql`
-        insert into mirror.builds (id, date, state, success, first_seen_at, changed_at, record_hash)
-        select place::text, now() at time zone 'UTC' - since, state, false, now() - since, now(), ''
-        from unnest(array['triggered', 'triggered', ${'evil"} 1\ndocmirror_leader 1 #'}, 'another', 'finished'],
-          array['1 hour', '3 hours', '3 hours', '1 hour', '3 hours']::interval[]) with ordinality as of (state, since, place)`;
-      const { of } = await scrape(sql);
-      expect(of("builds_open")).toEqual(
-        by("state", { triggered: 2, cloning: 0, installing: 0, building: 0, uploading: 0, other: 2 }),
-      );
-      expect(of("builds_stuck")).toEqual({ "": 2 });
-    }));
+  it("add up foreign states of builds as other", async ({ sql }) => {
+    await sql`
+      insert into mirror.builds (id, date, state, success, first_seen_at, changed_at, record_hash)
+      select place::text, now() at time zone 'UTC' - since, state, false, now() - since, now(), ''
+      from unnest(array['triggered', 'triggered', ${'evil"} 1\ndocmirror_leader 1 #'}, 'another', 'finished'],
+        array['1 hour', '3 hours', '3 hours', '1 hour', '3 hours']::interval[]) with ordinality as of (state, since, place)`;
+    const { of } = await scrape(sql);
+    expect(of("builds_open")).toEqual(
+      by("state", { triggered: 2, cloning: 0, installing: 0, building: 0, uploading: 0, other: 2 }),
+    );
+    expect(of("builds_stuck")).toEqual({ "": 2 });
+  });
 
-  it("can be read by the role that `grant-reader --interface` makes", () =>
-    withMirror(async (sql) => {
-      const role = `reader_${Math.random().toString(36).slice(2, 10)}`;
-      await grantReader(sql, await planReaderGrant(sql, role, { withInterface: true }));
-      try {
-        const figures = await sql.begin(async (tx) => {
-          await tx.unsafe(`set local role ${role}`);
-          return findFigures(tx, OPTIONS);
-        });
-        const named = new Set(figures.flatMap((row) => Object.keys(row)));
-        // Each query has the columns of its metrics.
-        expect([...named]).toEqual(expect.arrayContaining(FIGURE_METRICS.map(({ name }) => name)));
-      } finally {
-        await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
-      }
-    }));
+  it("can be read by the role that `grant-reader --interface` makes", async ({ sql }) => {
+    const role = `reader_${Math.random().toString(36).slice(2, 10)}`;
+    await grantReader(sql, await planReaderGrant(sql, role, { withInterface: true }));
+    try {
+      const figures = await sql.begin(async (tx) => {
+        await tx.unsafe(`set local role ${role}`);
+        return findFigures(tx, OPTIONS);
+      });
+      const named = new Set(figures.flatMap((row) => Object.keys(row)));
+      // Each query has the columns of its metrics.
+      expect([...named]).toEqual(expect.arrayContaining(FIGURE_METRICS.map(({ name }) => name)));
+    } finally {
+      await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
+    }
+  });
 
   it("are absent while the database is away, which is logged once", async () => {
     const down = new StoreError("no connection", { sqlstate: "08006" });
@@ -247,9 +236,8 @@ describe("the figures of a mirror", () => {
   });
 
   it("are absent where the role may not read them, although the database is there", async () => {
-    const { samples } = readFrom(
-      new StoreError("permission denied for table notices", { sqlstate: "42501" }),
-    );
+    const refused = new StoreError("permission denied for table notices", { sqlstate: "42501" });
+    const { samples } = readFrom(refused);
     expect(await samples()).toEqual([["docmirror_database_up", 1]]);
   });
 });

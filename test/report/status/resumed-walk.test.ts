@@ -6,7 +6,6 @@ import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { findFigures } from "../../../src/report/status/figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { runStatement } from "../../../src/store/connection/run-statement.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 
@@ -26,26 +25,25 @@ test("a list whose walk was resumed is as fresh as its first page", async () => 
   expect((await quick.sync()).summary.status).toBe("succeeded");
   const now = quick.world.now();
   const settings = { stuckAfterMs: 24 * HOUR_MS, sourceTimezone: "Etc/UTC" };
-  await withSql(quick.databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    const status = await findStatus(sql, { ...settings, staleAfterMs: 4 * HOUR_MS }, now);
-    const build = status.resources.find(({ resource }) => resource === "build");
-    expect(build).toMatchObject({ walk: "whole", stale: true });
-    expect(Date.parse(build?.last_good_at ?? "") - began).toBeLessThan(HOUR_MS);
-    expect(build?.age_ms).toBeGreaterThanOrEqual(5 * HOUR_MS);
-    expect(status.age_ms).toBeGreaterThanOrEqual(5 * HOUR_MS);
+  const { sql } = quick;
+  const status = await findStatus(sql, { ...settings, staleAfterMs: 4 * HOUR_MS }, now);
+  const build = status.resources.find(({ resource }) => resource === "build");
+  expect(build).toMatchObject({ walk: "whole", stale: true });
+  expect(Date.parse(build?.last_good_at ?? "") - began).toBeLessThan(HOUR_MS);
+  expect(build?.age_ms).toBeGreaterThanOrEqual(5 * HOUR_MS);
+  expect(status.age_ms).toBeGreaterThanOrEqual(5 * HOUR_MS);
 
-    const figures = await withSnapshot(sql, (tx) => findFigures(tx, { ...settings, isWorker: false }));
-    const lastGood = "docmirror_list_last_good_timestamp_seconds";
-    const lastGoodAt = figures.find((row) => lastGood in row && row.resource === "build")?.[lastGood];
-    expect(lastGoodAt).toBe(Date.parse(build?.last_good_at ?? "") / 1000);
+  const figures = await withSnapshot(sql, (tx) => findFigures(tx, { ...settings, isWorker: false }));
+  const lastGood = "docmirror_list_last_good_timestamp_seconds";
+  const lastGoodAt = figures.find((row) => lastGood in row && row.resource === "build")?.[lastGood];
+  expect(lastGoodAt).toBe(Date.parse(build?.last_good_at ?? "") / 1000);
 
-    const [fresh] = await sql<{ at: number; ended: number }[]>`
-      select extract(epoch from current_through)::float8 as at from report.freshness where resource = 'build'`;
-    expect(fresh?.at).toBe(lastGoodAt);
+  const [fresh] = await sql<{ at: number; ended: number }[]>`
+    select extract(epoch from current_through)::float8 as at from report.freshness where resource = 'build'`;
+  expect(fresh?.at).toBe(lastGoodAt);
 
-    const look = { staleAfterMs: 4 * HOUR_MS, now: now.toISOString() };
-    await runStatement(sql, noteNews(staleLists.look(look, "{}")));
-    const noted = await sql<{ resource: string }[]>`select data->>'resource' as resource from sync.notices`;
-    expect(noted.map(({ resource }) => resource)).toContain("build");
-  });
+  const look = { staleAfterMs: 4 * HOUR_MS, now: now.toISOString() };
+  await runStatement(sql, noteNews(staleLists.look(look, "{}")));
+  const noted = await sql<{ resource: string }[]>`select data->>'resource' as resource from sync.notices`;
+  expect(noted.map(({ resource }) => resource)).toContain("build");
 });
