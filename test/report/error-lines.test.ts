@@ -4,8 +4,7 @@ import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { useDatabase } from "../support/use-database.ts";
 import { type InsertedRow, insertTables } from "./insert-rows.ts";
-import { findErrorLine, findErrorPlace } from "./model/error-line.ts";
-import { maskPlaces } from "./model/mask-places.ts";
+import { findErrorLine, findErrorPlace, maskPlaces } from "./model/error-line.ts";
 
 type Texts = Partial<Record<"output" | "error" | "setup" | "setup_error", string>>;
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { useDatabase } from "../support/use-database.ts";
 import { insertRows } from "./insert-rows.ts";
-import { chanceOfFlips } from "./model/runs.ts";
+import { chanceOfFlips } from "./model/series.ts";
 
 const { sql } = useDatabase();
 

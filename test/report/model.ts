@@ -5,15 +5,12 @@
 
 import { RELATIONS, type Relation } from "../../src/report/dictionary.ts";
 import { arrivals, arrivalsHourly } from "./model/arrivals.ts";
-import { backlog } from "./model/backlog.ts";
+import { backlog, phasesOf } from "./model/backlog.ts";
 import { type Calendar, dailyRates, dailyRatesByProject, dailyTimes, firstDayOf } from "./model/calendar.ts";
 import { errorClasses, errorFingerprints, errorFingerprintsDaily, errorLines } from "./model/errors.ts";
 import { computeFacts, type Fact, lengthOf, type Settings, UNKNOWN_ID } from "./model/facts.ts";
 import { groupBy } from "./model/group-by.ts";
-import { incidentHours } from "./model/incidents.ts";
-import { phasesOf } from "./model/phases.ts";
-import { ratesWithoutPlatform } from "./model/platform.ts";
-import { projectStates } from "./model/project-states.ts";
+import { incidentHours, ratesWithoutPlatform } from "./model/incidents.ts";
 import {
   byProject,
   projectColumns,
@@ -21,16 +18,18 @@ import {
   projectsOf,
   type Row,
   rateOf,
+  regressions,
   unfinishedOf,
 } from "./model/rates.ts";
 import type { Raw } from "./model/raw.ts";
 import { timeToRecover } from "./model/recovery-times.ts";
-import { regressions } from "./model/regressions.ts";
 import {
+  brokeDaily,
   failingNow,
   failingProjects,
   instability,
   isMain,
+  projectStates,
   recoveries,
   seriesColumns,
 } from "./model/series.ts";
@@ -39,27 +38,16 @@ import {
   dayText,
   isoWeekText,
   type Micros,
-  momentText,
   mondayOf,
   parseDay,
-  SECOND_US,
+  secondsOf,
+  textOf,
 } from "./model/times.ts";
-import { brokeDaily } from "./model/turns.ts";
 
 /** They show rows as they are. */
 const NOT_MODELLED = [
-  "dim_projects",
-  "dim_versions",
-  "dim_dates",
-  "fact_months",
-  "error_rules",
-  "freshness",
-  "runs",
-  "walks",
-  "quarantine",
-  "broken_references",
-  "schema_changes",
-  "muted_projects",
+  ...(["dim_projects", "dim_versions", "dim_dates", "fact_months", "error_rules", "freshness"] as const),
+  ...(["runs", "walks", "quarantine", "broken_references", "schema_changes", "muted_projects"] as const),
   "data_dictionary",
 ] as const;
 export type Modelled = Exclude<Relation, (typeof NOT_MODELLED)[number]>;
@@ -117,8 +105,6 @@ export function computeReport(raw: Raw, settings: Settings): Answers {
   };
 }
 
-const textOf = (at: Micros | null | undefined): string | null => (at == null ? null : momentText(at));
-const seconds = (us: number | null): number | null => (us === null ? null : us / SECOND_US);
 const isOpen = ({ outcome, state }: Fact): boolean =>
   outcome === "open" ||
   outcome === "stuck" ||
@@ -158,8 +144,8 @@ function factRow(fact: Fact): Row {
     is_time_ambiguous: fact.isAmbiguous,
     finished_after: textOf(fact.finishedAfter),
     finished_before: textOf(fact.finishedBefore),
-    duration_s_min: seconds(fact.shortestUs),
-    duration_s_max: seconds(fact.longestUs),
+    duration_s_min: secondsOf(fact.shortestUs),
+    duration_s_max: secondsOf(fact.longestUs),
     duration_s: lengthOf(fact),
     error_class: fact.error?.class ?? null,
     error_fingerprint: fact.error?.fingerprint ?? null,
@@ -187,6 +173,6 @@ function openRow(fact: Fact): Row {
     outcome: fact.outcome,
     triggered_at: textOf(fact.at),
     last_seen_at: textOf(fact.seenAt),
-    age_s: seconds(fact.ageUs),
+    age_s: secondsOf(fact.ageUs),
   };
 }

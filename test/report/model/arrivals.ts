@@ -3,7 +3,7 @@
 import type { Fact } from "./facts.ts";
 import type { Row } from "./rates.ts";
 import type { Raw } from "./raw.ts";
-import { DAY_US, dayOf, HOUR_US, type Micros, momentText, SECOND_US } from "./times.ts";
+import { DAY_US, dayOf, HOUR_US, type Micros, momentText, SECOND_US, secondsOf } from "./times.ts";
 
 const MINUTE_US = 60 * SECOND_US;
 const MOST_DAYS = 28;
@@ -12,16 +12,8 @@ const LEAST_USUAL = 10;
 
 type Dated = Fact & { at: Micros };
 
-interface World {
-  readonly lookedAt: Micros;
-  readonly builds: readonly Dated[];
-  readonly last: Dated;
-  /** Whole days before the last build of which builds are known. */
-  readonly days: number;
-}
-
-function lookAt(facts: readonly Fact[], lookedAt: Micros | null): World | null {
-  if (lookedAt === null) return null;
+/** The builds until then, the last one, and how many whole days before it builds are known of. */
+function lookAt(facts: readonly Fact[], lookedAt: Micros) {
   const builds = facts
     .filter((fact): fact is Dated => fact.at !== null && fact.at <= lookedAt)
     .toSorted((one, other) => one.at - other.at || (one.id < other.id ? -1 : 1));
@@ -30,6 +22,8 @@ function lookAt(facts: readonly Fact[], lookedAt: Micros | null): World | null {
   if (last === undefined || oldest === undefined) return null;
   return { lookedAt, builds, last, days: Math.min(MOST_DAYS, Math.floor((last.at - oldest.at) / DAY_US)) };
 }
+
+type World = NonNullable<ReturnType<typeof lookAt>>;
 
 export function arrivals(facts: readonly Fact[], raw: Raw, lookedAt: Micros | null): Row[] {
   const none = {
@@ -58,12 +52,8 @@ export function arrivals(facts: readonly Fact[], raw: Raw, lookedAt: Micros | nu
   const today = between(lookedAt - DAY_US, lookedAt);
   const usualToday = medianOfWeeks(daily);
   const fewestToday = least(daily);
-  const isClockWrong = hasWrongDates(facts, raw, world);
-  const reason = isClockWrong
-    ? "clock"
-    : days < LEAST_DAYS && gap <= MOST_DAYS * DAY_US
-      ? "too_few_days"
-      : null;
+  const isShort = days < LEAST_DAYS && gap <= MOST_DAYS * DAY_US;
+  const reason = hasWrongDates(facts, raw, world) ? "clock" : isShort ? "too_few_days" : null;
   const state = (() => {
     if (reason !== null) return "unknown";
     if (gap > MOST_DAYS * DAY_US) return "dormant";
@@ -74,22 +64,14 @@ export function arrivals(facts: readonly Fact[], raw: Raw, lookedAt: Micros | nu
     const isFew = usualToday !== null && usualToday >= LEAST_USUAL && today < (fewestToday ?? 0);
     return isFew ? "few" : "usual";
   })();
+  const most_since = since.length === 0 ? null : Math.max(...since);
   return [
     {
-      looked_at: momentText(lookedAt),
-      state,
-      reason,
-      last_build_id: last.id,
-      last_build_at: momentText(last.at),
-      gap_s: gap / SECOND_US,
-      longest_gap_s: longest === null ? null : longest / SECOND_US,
-      days_known: days,
-      usual_since: usual,
-      fewest_since: least(since),
-      most_since: since.length === 0 ? null : Math.max(...since),
-      builds_24h: today,
-      usual_24h: usualToday,
-      fewest_24h: fewestToday,
+      ...{ looked_at: momentText(lookedAt), state, reason, days_known: days },
+      ...{ last_build_id: last.id, last_build_at: momentText(last.at) },
+      ...{ gap_s: secondsOf(gap), longest_gap_s: secondsOf(longest) },
+      ...{ usual_since: usual, fewest_since: least(since), most_since },
+      ...{ builds_24h: today, usual_24h: usualToday, fewest_24h: fewestToday },
     },
   ];
 }

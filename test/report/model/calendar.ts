@@ -39,16 +39,11 @@ export function daysOf(facts: readonly Fact[], { today, firstDay }: Calendar): n
   return [...own];
 }
 
-export function coverageOf(
-  facts: readonly Fact[],
-  start: number,
-  days: number,
-  { coveredThrough }: Calendar,
-): Row {
+export function coverageOf(facts: readonly Fact[], day: number, { coveredThrough }: Calendar): Row {
   const covered = coveredThrough ?? -Infinity;
   return {
-    is_complete: (start + days) * DAY_US <= covered && facts.every(({ isSettled }) => isSettled),
-    is_covered: start * DAY_US <= covered,
+    is_complete: (day + 1) * DAY_US <= covered && facts.every(({ isSettled }) => isSettled),
+    is_covered: day * DAY_US <= covered,
   };
 }
 
@@ -64,37 +59,20 @@ export function dailyRates(facts: readonly Fact[], calendar: Calendar): Row[] {
   const byDay = groupBy(dated, dayOfFact);
   return daysOf(dated, calendar).map((day) => {
     const own = byDay.get(day) ?? [];
-    const counts = {
-      ...rateOf(own),
-      ...projectMeanOf(own),
-      ...projectsOf(own),
-      ...unfinishedOf(own),
-      ...stuckOf(own),
-    };
-    return { day: dayText(day), ...whereCovered(own, coverageOf(own, day, 1, calendar), counts) };
+    const others = { ...projectMeanOf(own), ...projectsOf(own), ...unfinishedOf(own), ...stuckOf(own) };
+    const counts = { ...rateOf(own), ...others };
+    return { day: dayText(day), ...whereCovered(own, coverageOf(own, day, calendar), counts) };
   });
 }
 
 /** Only days and weeks with builds. */
 export function dailyRatesByProject(facts: readonly Fact[], calendar: Calendar): Row[] {
-  return ratesByProject(facts, dayOfFact).map(({ start, own, row }) => ({
-    day: dayText(start),
-    ...row,
-    ...coverageOf(own, start, 1, calendar),
-  }));
-}
-
-function ratesByProject(facts: readonly Fact[], startOf: (fact: Fact) => number) {
   const dated = facts.filter(({ at }) => at !== null);
   return [...byProject(dated).values()].flatMap((builds) =>
-    [...groupBy(builds, startOf)].map(([start, own]) => {
-      const row = {
-        ...projectColumns(own[0] as Fact),
-        ...rateOf(own),
-        ...unfinishedOf(own),
-        ...stuckOf(own),
-      };
-      return { start, own, row };
+    [...groupBy(builds, dayOfFact)].map(([day, own]) => {
+      const counts = { ...rateOf(own), ...unfinishedOf(own), ...stuckOf(own) };
+      const coverage = coverageOf(own, day, calendar);
+      return { day: dayText(day), ...projectColumns(own[0] as Fact), ...counts, ...coverage };
     }),
   );
 }
@@ -105,7 +83,7 @@ export function dailyTimes(facts: readonly Fact[], calendar: Calendar): Row[] {
   const byDay = groupBy(dated, dayOfFact);
   return daysOf(dated, calendar).map((day) => {
     const own = byDay.get(day) ?? [];
-    return { day: dayText(day), ...whereCovered(own, coverageOf(own, day, 1, calendar), timesOf(own)) };
+    return { day: dayText(day), ...whereCovered(own, coverageOf(own, day, calendar), timesOf(own)) };
   });
 }
 
@@ -114,21 +92,13 @@ const isMeasured = ({ at, shortestUs }: Fact): boolean => at !== null && shortes
 /** How many finished, and how long they took. */
 function timesOf(facts: readonly Fact[]): Row {
   const measured = facts.filter(isMeasured);
+  const [shortest, longest] = [
+    measured.map(({ shortestUs }) => shortestUs ?? 0),
+    measured.map(({ longestUs }) => longestUs ?? Infinity),
+  ];
   const bounds = [50, 90, 95].flatMap((percent) => [
-    [
-      `p${percent}_s_min`,
-      percentile(
-        measured.map(({ shortestUs }) => shortestUs ?? 0),
-        percent / 100,
-      ),
-    ],
-    [
-      `p${percent}_s_max`,
-      percentile(
-        measured.map(({ longestUs }) => longestUs ?? Infinity),
-        percent / 100,
-      ),
-    ],
+    [`p${percent}_s_min`, percentile(shortest, percent / 100)],
+    [`p${percent}_s_max`, percentile(longest, percent / 100)],
   ]);
   return { finished: measured.length, ...Object.fromEntries(bounds) };
 }

@@ -1,15 +1,14 @@
 /** Why builds fail: by class, by fingerprint and by line, of all time, by day and by week. */
 
-import type { Calendar } from "./calendar.ts";
+import { type Calendar, dayOfFact } from "./calendar.ts";
 import type { Fact } from "./facts.ts";
 import { groupBy } from "./group-by.ts";
 import { countProjects, isFailure, type Row } from "./rates.ts";
-import { dayOf, dayText, momentText, parseDay } from "./times.ts";
+import { dayOf, dayText, parseDay, textOf } from "./times.ts";
 
 const SPAN_DAYS = 7;
 
 const dated = (facts: readonly Fact[]): Fact[] => facts.filter(({ at }) => at !== null);
-const dayOfFact = ({ at }: Fact): number => dayOf(at ?? Number.NaN);
 const classOf = ({ error }: Fact): string | null => error?.class ?? null;
 const fingerprintOf = ({ error }: Fact): string | null => error?.fingerprint ?? null;
 
@@ -56,8 +55,8 @@ function rankedBy(facts: readonly Fact[], keyOf: (fact: Fact) => string | null, 
         failure_share: own.length / failures.length,
         projects,
         project_share: countProjects(failures) === 0 ? null : projects / countProjects(failures),
-        first_triggered_at: momentOf(dated(own)[0]),
-        last_triggered_at: momentOf(dated(own).at(-1)),
+        first_triggered_at: textOf(dated(own)[0]?.at),
+        last_triggered_at: textOf(dated(own).at(-1)?.at),
         last_build_id: last.id,
         failures_last_7_days: recent.length,
         failures_7_days_before: before.length,
@@ -67,8 +66,6 @@ function rankedBy(facts: readonly Fact[], keyOf: (fact: Fact) => string | null, 
       return { last, row };
     });
 }
-
-const momentOf = (fact: Fact | undefined): string | null => (fact?.at == null ? null : momentText(fact.at));
 
 /** Spans end with the day up to which the list was read; with today where it never was. */
 function lastDayOf({ today, coveredThrough }: Calendar): number {

@@ -1,9 +1,8 @@
 /** What became of each build: the model of `report.fact_builds`, on which all other answers stand. */
 
 import { createHash } from "node:crypto";
-import { findErrorLine } from "./error-line.ts";
+import { findErrorLine, maskPlaces } from "./error-line.ts";
 import { groupBy } from "./group-by.ts";
-import { maskPlaces } from "./mask-places.ts";
 import type { Raw, RawBuild, RawNamed, RawTransition } from "./raw.ts";
 import { createLocalReader, dayOf, type Micros, parseDay, SECOND_US } from "./times.ts";
 
@@ -45,13 +44,7 @@ export interface Fact {
   finishedBefore: Micros | null;
   shortestUs: number | null;
   longestUs: number | null;
-  error: {
-    class: string;
-    fingerprint: string | null;
-    line: string | null;
-    masked: string;
-    lineId: string;
-  } | null;
+  error: (ReturnType<typeof describeLine> & { class: string }) | null;
   firstSeenAt: Micros;
   deletedAt: Micros | null;
   /** Of an open build: when it was last seen; when its record last changed where no sighting was kept. */
@@ -75,13 +68,8 @@ export interface Named {
 /** Of a project or version that is not in the mirror. It may stand for several, and counts as none. */
 export const UNKNOWN_ID = "-1";
 const UNKNOWN: Named = {
-  id: UNKNOWN_ID,
-  slug: "(unknown)",
-  name: "(unknown)",
-  isDeleted: false,
-  deletedAt: null,
-  defaultVersion: null,
-  isActive: null,
+  ...{ id: UNKNOWN_ID, slug: "(unknown)", name: "(unknown)" },
+  ...{ isDeleted: false, deletedAt: null, defaultVersion: null, isActive: null },
 };
 
 /** In the order in which builds were triggered; those without a date come first. */
@@ -112,6 +100,7 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
     const rule = rules.find(({ regex }) => line !== null && regex.test(line));
     const hasOpenState = build.state !== null && build.state !== "finished";
     const isOpen = outcome === "open" || (outcome === "unknown_state" && hasOpenState);
+    const described = () => describeLine(settings.fingerprintOf(build.id, line), line);
     return {
       id: build.id,
       project: (build.project_id !== null && projects.get(build.project_id)) || UNKNOWN,
@@ -124,13 +113,7 @@ export function computeFacts(raw: Raw, settings: Settings): Fact[] {
       isAhead,
       isAmbiguous: reading?.isAmbiguous ?? false,
       ...finishOf(build, steps),
-      error:
-        outcome === "failed"
-          ? {
-              class: rule?.class ?? "unclassified",
-              ...describeLine(settings.fingerprintOf(build.id, line), line),
-            }
-          : null,
+      error: outcome === "failed" ? { class: rule?.class ?? "unclassified", ...described() } : null,
       firstSeenAt: build.first_seen_at,
       deletedAt: build.deleted_at,
       seenAt,
@@ -155,18 +138,11 @@ function inOrder(a: Fact, b: Fact): number {
 }
 
 function named(
-  { id, slug, isDeleted, deleted_at, defaultVersion, isActive }: RawNamed,
+  { id, slug, isDeleted, deleted_at: deletedAt, ...more }: RawNamed,
   name: string | null,
 ): Named {
-  return {
-    id,
-    slug: slug ?? id,
-    name,
-    isDeleted,
-    deletedAt: deleted_at,
-    defaultVersion: defaultVersion ?? null,
-    isActive: isActive ?? null,
-  };
+  const { defaultVersion = null, isActive = null } = more;
+  return { id, slug: slug ?? id, name, isDeleted, deletedAt, defaultVersion, isActive };
 }
 
 function outcomeOf({ state, success, deleted_at }: RawBuild, isVanished: boolean, isOld: boolean): Outcome {
@@ -206,9 +182,6 @@ export function lengthOf({ shortestUs, longestUs }: Fact): number | null {
 /** The line without its places, and what builds with the same error have in common. */
 function describeLine(fingerprint: string | null, line: string | null) {
   const masked = maskPlaces(line ?? "");
-  const lineId = createHash("md5")
-    .update(`${fingerprint ?? ""} ${masked}`)
-    .digest("hex")
-    .slice(0, 16);
-  return { fingerprint, line, masked, lineId };
+  const hash = createHash("md5").update(`${fingerprint ?? ""} ${masked}`);
+  return { fingerprint, line, masked, lineId: hash.digest("hex").slice(0, 16) };
 }

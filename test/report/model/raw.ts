@@ -41,13 +41,7 @@ export interface RawTransition {
   not_after: Micros;
 }
 
-export interface RawLog {
-  id: string;
-  output: string | null;
-  error: string | null;
-  setup: string | null;
-  setup_error: string | null;
-}
+export type RawLog = { id: string } & Record<"output" | "error" | "setup" | "setup_error", string | null>;
 
 /** A project or a version. */
 export interface RawNamed {
@@ -81,9 +75,8 @@ export async function readRaw(sql: Sql): Promise<Raw> {
     transitions: await sql<RawTransition[]>`
       select build_id as id, seq, to_state, ${us("not_before")}, ${us("not_after")}
       from mirror.build_transitions`,
-    logs: await sql<
-      RawLog[]
-    >`select build_id as id, output, error, setup, setup_error from mirror.build_logs`,
+    logs: await sql<RawLog[]>`
+      select build_id as id, output, error, setup, setup_error from mirror.build_logs`,
     projects: await sql<RawNamed[]>`
       select id, slug, name, deleted_at is not null as "isDeleted", ${us("deleted_at")}, default_version as "defaultVersion" from mirror.projects`,
     versions: await sql<RawNamed[]>`

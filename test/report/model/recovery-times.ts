@@ -6,13 +6,7 @@ import type { Row } from "./rates.ts";
 import { allStreaks } from "./series.ts";
 import { dayOf, dayText, HOUR_US, type Micros } from "./times.ts";
 
-interface Life {
-  project: Fact["project"];
-  type: string;
-  month: string;
-  isOver: boolean;
-  hours: number;
-}
+type Life = Pick<Fact, "project" | "type"> & { month: string; isOver: boolean; hours: number };
 
 /** A row for all, and one for each choice of project, type and month in which streaks began. */
 export function timeToRecover(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {

@@ -1,16 +1,33 @@
 /** Answers by series (project, version, type, and what names an unknown one): what is broken, what was fixed, what changes too often. */
-
-import type { Fact } from "./facts.ts";
+import { type Calendar, coverageOf, dayOfFact, daysOf } from "./calendar.ts";
+import { type Fact, UNKNOWN_ID } from "./facts.ts";
 import { groupBy } from "./group-by.ts";
-import { isFailure, isRated, isSuccess, projectColumns, type Row, versionColumns } from "./rates.ts";
-import { adjustForTries, chanceOfFlips } from "./runs.ts";
-import { DAY_US, HOUR_US, type Micros, momentText, parseDay, SECOND_US } from "./times.ts";
+import {
+  byProject,
+  countProjects,
+  isFailure,
+  isRated,
+  isSuccess,
+  projectColumns,
+  type Row,
+  rateOf,
+  versionColumns,
+} from "./rates.ts";
+import type { Raw } from "./raw.ts";
+import {
+  DAY_US,
+  dayOf,
+  dayText,
+  HOUR_US,
+  type Micros,
+  momentText,
+  parseDay,
+  secondsOf,
+  textOf,
+} from "./times.ts";
 
 const LOOKED_AT = 20;
 const LIMIT = 0.05;
-
-const textOf = (at: Micros | null | undefined): string | null => (at == null ? null : momentText(at));
-const seconds = (us: number | null): number | null => (us === null ? null : us / SECOND_US);
 
 export const seriesColumns = (fact: Fact): Row => ({
   ...projectColumns(fact),
@@ -166,8 +183,8 @@ export function recoveries(facts: readonly Fact[], coveredThrough: Micros | null
       recovered_at: textOf(after?.at),
       recovered_after: textOf(after?.finishedAfter),
       recovered_before: textOf(after?.finishedBefore),
-      recovery_s_min: seconds(Math.max(0, least - failedBefore)),
-      recovery_s_max: seconds(most),
+      recovery_s_min: secondsOf(Math.max(0, least - failedBefore)),
+      recovery_s_max: secondsOf(most),
       is_open: after === null,
       is_overlapped: after !== null && (after.finishedAfter ?? -Infinity) < failedBefore,
       error_class: first.error?.class ?? null,
@@ -209,4 +226,109 @@ export function instability(facts: readonly Fact[]): Row[] {
     const p = row.p_value === null ? null : (adjusted.get(row.p_value) ?? null);
     return { ...row, p_value_adjusted: p, is_flaky: p !== null && p <= LIMIT };
   });
+}
+
+/** The chance of 0, 1, 2, … flips, when so many successes and failures come in any order. */
+export function chanceOfFlips(succeeded: number, failed: number): number[] {
+  /** The orders of what is left, after a success or a failure, by their flips. */
+  const ordersAfter = (last: boolean | null, successes: number, failures: number): number[] => {
+    const key = `${last} ${successes} ${failures}`;
+    const counted = known.get(key);
+    if (counted) return counted;
+    const orders: number[] = [];
+    const add = (next: boolean, more: readonly number[]) => {
+      const flip = last !== null && last !== next ? 1 : 0;
+      for (const [flips, count] of more.entries()) orders[flips + flip] = (orders[flips + flip] ?? 0) + count;
+    };
+    if (successes + failures === 0) orders[0] = 1;
+    if (successes > 0) add(true, ordersAfter(true, successes - 1, failures));
+    if (failures > 0) add(false, ordersAfter(false, successes, failures - 1));
+    const filled = Array.from(orders, (count) => count ?? 0);
+    known.set(key, filled);
+    return filled;
+  };
+  const orders = ordersAfter(null, succeeded, failed);
+  const all = orders.reduce((sum, count) => sum + count, 0);
+  return orders.map((count) => count / all);
+}
+
+const known = new Map<string, number[]>();
+
+/** Benjamini and Hochberg's step up: from the largest value down, none is adjusted to more than the one above it. */
+export function adjustForTries(values: readonly number[]): Map<number, number> {
+  const adjusted = new Map<number, number>();
+  let least = 1;
+  for (const [above, value] of values.toSorted((a, b) => b - a).entries()) {
+    least = Math.min(least, (value * values.length) / (values.length - above));
+    adjusted.set(value, least);
+  }
+  return adjusted;
+}
+
+type Turn = { day: number; what: "broke" | "fixed" | "born_broken"; of: Fact };
+
+function turnsOf(facts: readonly Fact[]): Turn[] {
+  return allStreaks(facts).flatMap(({ failures: [first], before, after }): Turn[] => {
+    const turns: [Fact | null | undefined, Turn["what"]][] = [
+      [first, before === null ? "born_broken" : "broke"],
+      [after, "fixed"],
+    ];
+    return turns.flatMap(([of, what]) => (of && of.at !== null ? [{ day: dayOf(of.at), what, of }] : []));
+  });
+}
+
+function countsOf(turns: readonly Turn[], coverage: Row): Row {
+  const none = coverage.is_covered || turns.length > 0 ? 0 : null;
+  const of = (what: Turn["what"]) => turns.filter((turn) => turn.what === what).map((turn) => turn.of);
+  const both = { broke: of("broke"), fixed: of("fixed"), born_broken: of("born_broken") };
+  const columns = Object.entries(both).flatMap(([what, own]): [string, number | null][] => [
+    [what, own.length || none],
+    [`projects_${what}`, countProjects(own) || none],
+  ]);
+  return { ...Object.fromEntries(columns), ...coverage };
+}
+
+export function brokeDaily(facts: readonly Fact[], calendar: Calendar): Row[] {
+  const dated = facts.filter(({ at }) => at !== null);
+  if (dated.length === 0) return [];
+  const turns = groupBy(turnsOf(facts), ({ day }) => day);
+  const byDay = groupBy(dated, dayOfFact);
+  return daysOf(dated, calendar).map((day) => {
+    const coverage = coverageOf(byDay.get(day) ?? [], day, calendar);
+    return { day: dayText(day), ...countsOf(turns.get(day) ?? [], coverage) };
+  });
+}
+
+export function projectStates({ projects }: Raw, facts: readonly Fact[]): Row[] {
+  const failing = failingNow(facts);
+  const factsOf = byProject(facts);
+  return projects
+    .filter(({ id, isDeleted }) => !isDeleted && id !== UNKNOWN_ID)
+    .map(({ id, slug, name }) => {
+      const own = factsOf.get(id) ?? [];
+      const fails = failing.filter(({ project_id }) => project_id === id);
+      const main = fails.filter(({ is_main }) => is_main === true);
+      const isKnown = own.some((fact) => isRated(fact) && !fact.version.isDeleted);
+      const moments = own.flatMap(({ at }) => (at === null ? [] : [at]));
+      return {
+        project_id: id,
+        project_slug: slug ?? id,
+        project_name: name ?? slug ?? id,
+        state: main.length > 0 ? "main_failing" : fails.length > 0 ? "failing" : isKnown ? "good" : "unknown",
+        failing: fails.length,
+        failing_since: newest(fails),
+        main_failing_since: newest(main),
+        stuck: own.filter(({ outcome }) => outcome === "stuck").length,
+        ...rateOf(own),
+        last_triggered_at: moments.length === 0 ? null : momentText(Math.max(...moments)),
+      };
+    });
+}
+
+/** Texts of moments sort by time. */
+function newest(fails: readonly Row[]): string | null {
+  const moments = fails.flatMap(({ failing_since }) =>
+    failing_since === null ? [] : [String(failing_since)],
+  );
+  return moments.toSorted().at(-1) ?? null;
 }

@@ -8,7 +8,7 @@ export const HOUR_US = 3600 * SECOND_US;
 export const DAY_US = 24 * HOUR_US;
 const QUARTER_US = HOUR_US / 4;
 
-export interface LocalReading {
+interface LocalReading {
   /** What Postgres' `AT TIME ZONE` makes of it: the offset before the clocks skip an hour, the one after they repeat it. */
   at: Micros;
   isAmbiguous: boolean;
@@ -35,10 +35,7 @@ export function createLocalReader(zone: string): (local: string) => LocalReading
     const after = face - offsetAt(face + DAY_US);
     const fits = [before, after].map((at) => at + offsetAt(at) === face);
     if (before === after) return { at: before, isAmbiguous: false };
-    if (fits[0] !== fits[1]) {
-      const at = fits[0] ? before : after;
-      return { at, isAmbiguous: false };
-    }
+    if (fits[0] !== fits[1]) return { at: fits[0] ? before : after, isAmbiguous: false };
     return { at: fits[0] ? after : before, isAmbiguous: true };
   };
 }
@@ -55,6 +52,10 @@ export function momentText(at: Micros): string {
   const whole = new Date(Math.floor(at / SECOND_US) * 1000).toISOString().slice(0, 19).replace("T", " ");
   return `${whole}${`.${fraction}`.replace(/\.?0+$/, "")}+00`;
 }
+
+/** The same of a moment that may not be known, and of a length in seconds. */
+export const textOf = (at: Micros | null | undefined): string | null => (at == null ? null : momentText(at));
+export const secondsOf = (us: number | null): number | null => (us === null ? null : us / SECOND_US);
 
 export const dayOf = (at: Micros): number => Math.floor(at / DAY_US);
 /** The Monday of a day's week; day 0 was a Thursday. */
