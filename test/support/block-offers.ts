@@ -27,15 +27,12 @@ export async function offeredRows(pages: MirrorPages, page: string): Promise<Rec
     for (const block of blocks) {
       const id = block.split('"')[0] ?? "";
       const hrefs = [...block.matchAll(/href="(\/files\/[^"]*)"/g)].map(([, href = ""]) => textOf(href));
-      expect(hrefs.map((href) => href.replace(/\?.*/s, "").split("/").at(-1))).toEqual([
-        `${id}.csv`,
-        `${id}.json`,
-      ]);
+      const files = hrefs.map((href) => href.replace(/\?.*/s, "").split("/").at(-1));
+      expect(files).toEqual([`${id}.csv`, `${id}.json`]);
       const [shown = ""] = /<pre tabindex="0" role="region" aria-label="SQL of .*?<\/pre>/s.exec(block) ?? [];
       const { columns, rows } = await runAsReader(pages, role, textOf(shown));
-      const objects = rows.map((row) =>
-        Object.fromEntries(columns.map((name, place) => [name, row[place] ?? null])),
-      );
+      const named = (row: readonly AnswerCell[]) => columns.map((name, place) => [name, row[place] ?? null]);
+      const objects = rows.map((row) => Object.fromEntries(named(row)) as BlockRow);
       const [csv = "", json = ""] = await Promise.all(hrefs.map((href) => bodyOf(pages, href)));
       expect(still(JSON.stringify(JSON.parse(json))), `${id}.json`).toBe(still(JSON.stringify(objects)));
       if (!columns.includes("lag_s")) expect(csv, `${id}.csv`).toBe(toCsv([columns, ...rows]));

@@ -176,7 +176,7 @@ export async function runCli(line: CommandLine, options: CliOptions = {}): Promi
   const folder = options.cwd === undefined ? newFolder() : undefined;
   try {
     const cwd = options.cwd ?? folder ?? "";
-    return checked(await runInProcess(args, { cwd, env: environment(options) }), args, options);
+    return checked(await runInProcess(args, cwd, environment(options)), args, options);
   } finally {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
@@ -192,7 +192,7 @@ function newFolder(): string {
   return mkdtempSync(join(tmpdir(), "docmirror-cli-"));
 }
 
-function environment({ env }: CliOptions): Record<string, string | undefined> {
+function environment({ env }: CliOptions): Environment {
   const surroundings = Object.entries(process.env).filter(([name]) => !OURS.test(name));
   // Where `docmirror` on the path is this program, messages name it so.
   return { ...Object.fromEntries(surroundings), PATH: `${ON_PATH}:${process.env.PATH}`, ...env };
@@ -205,11 +205,7 @@ function checked(result: CliResult, args: readonly string[], { showsSecret }: Cl
   return result;
 }
 
-/** What a command line is started with: where, and with which environment. */
-interface Surroundings {
-  cwd: string;
-  env: Record<string, string | undefined>;
-}
+type Environment = Record<string, string | undefined>;
 
 /** A running command has the process for itself. */
 let isTaken = false;
@@ -222,17 +218,13 @@ const EVENTS = ["uncaughtException", "SIGINT", "SIGTERM", "exit"] as const;
  * it has the process: environment, folder, streams, exit code and exit are its own, and are put back at its end.
  * What a process alone can show needs one: signals, closed pipes, the end by itself when nothing is left to do.
  */
-async function runInProcess(args: readonly string[], { cwd, env }: Surroundings): Promise<CliResult> {
+async function runInProcess(args: readonly string[], cwd: string, env: Environment): Promise<CliResult> {
   if (isTaken) throw new Error("another command has the process");
   isTaken = true;
   const { runProgram } = await import("../../src/cli/run-program.ts");
   const text = { stdout: "", stderr: "" };
-  const before = {
-    cwd: process.cwd(),
-    env: { ...process.env },
-    exit: process.exit,
-    exitCode: process.exitCode,
-  };
+  const { exit, exitCode } = process;
+  const before = { cwd: process.cwd(), env: { ...process.env }, exit, exitCode };
   const streams = (["stdout", "stderr"] as const).map(
     (name) => [name, Object.getOwnPropertyDescriptor(process, name) as PropertyDescriptor] as const,
   );
@@ -274,7 +266,7 @@ function without({ configurable, enumerable }: PropertyDescriptor): PropertyDesc
   return { configurable: configurable ?? true, enumerable: enumerable ?? true, writable: true };
 }
 
-function setEnvironment(env: Record<string, string | undefined>): void {
+function setEnvironment(env: Environment): void {
   for (const name of Object.keys(process.env)) if (env[name] === undefined) delete process.env[name];
   for (const [name, value] of Object.entries(env)) if (process.env[name] !== value) process.env[name] = value;
 }
@@ -291,20 +283,17 @@ function collect(name: "stdout" | "stderr", text: { stdout: string; stderr: stri
 const SOURCE = fileURLToPath(new URL("../../src", import.meta.url));
 const BUILT = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
+let found: string | null | undefined;
+
 /** The built program's main script, or null where it is missing or older than any source. It looks once. */
 export function findBuiltProgram(): string | null {
-  found ??= { path: findFresh() };
-  return found.path;
-}
-
-let found: { path: string | null } | null = null;
-
-function findFresh(): string | null {
+  if (found !== undefined) return found;
   const sources = readdirSync(SOURCE, { recursive: true, encoding: "utf8" });
   const isFresh = sources
     .filter((name) => /\.(ts|css|sql)$/.test(name))
     .every((name) => writtenAt(BUILT) >= writtenAt(join(SOURCE, name)));
-  return isFresh ? BUILT : null;
+  found = isFresh ? BUILT : null;
+  return found;
 }
 
 function writtenAt(file: string): number {

@@ -19,10 +19,9 @@ export function whyNoContainers(): Promise<string | null> {
 
 async function findReason(): Promise<string | null> {
   const answers = (args: readonly string[]) =>
-    docker(args, {}, 10_000).then(
-      () => true,
-      () => false,
-    );
+    docker(args, {}, 10_000)
+      .then(() => true)
+      .catch(() => false);
   if (!(await answers(["info"]))) return "Docker does not answer";
   if (!(await answers(["compose", "version"]))) return "Docker has no compose";
   for (const image of IMAGES)
@@ -60,18 +59,8 @@ export function findClashes(page: Page): Promise<string[]> {
       innerWidth: number;
       getComputedStyle(node: Control): { clipPath: string };
     };
-    interface Box {
-      readonly left: number;
-      readonly right: number;
-      readonly top: number;
-      readonly bottom: number;
-      readonly width: number;
-      readonly height: number;
-    }
-    interface Control {
-      readonly localName: string;
-      readonly className: string;
-      readonly textContent: string;
+    type Box = Readonly<Record<"left" | "right" | "top" | "bottom" | "width" | "height", number>>;
+    interface Control extends Readonly<Record<"id" | "localName" | "className" | "textContent", string>> {
       getClientRects(): Iterable<Box>;
       readonly parentElement: Control | null;
       checkVisibility(options: { visibilityProperty: boolean }): boolean;
@@ -80,10 +69,7 @@ export function findClashes(page: Page): Promise<string[]> {
     }
     const SLACK = 0.6;
     const nameOf = (node: Control) => {
-      const place = node.closest("[id]:not(#main), nav, header, footer") as unknown as {
-        id: string;
-        localName: string;
-      } | null;
+      const place = node.closest("[id]:not(#main), nav, header, footer");
       return `${place?.id || place?.localName || "?"} > ${node.localName} “${node.textContent.replace(/\s+/g, " ").trim().slice(0, 30)}”`;
     };
     // The heads of a table that is shown as cards are clipped with all that they hold. Many controls share their ancestors.
@@ -97,9 +83,8 @@ export function findClashes(page: Page): Promise<string[]> {
     };
     const boxes: { node: Control; name: string; box: Box }[] = [];
     const faults: string[] = [];
-    for (const node of document.querySelectorAll(
-      "a[href], button, input:not([type=hidden]), select, summary, textarea",
-    )) {
+    const controls = "a[href], button, input:not([type=hidden]), select, summary, textarea";
+    for (const node of document.querySelectorAll(controls)) {
       // A closed fold does not show what it holds, though it has boxes.
       if (isClipped(node) || !node.checkVisibility({ visibilityProperty: true })) continue;
       const name = nameOf(node);
@@ -121,14 +106,9 @@ export function findClashes(page: Page): Promise<string[]> {
         if (other === undefined || other.box.top > one.box.bottom - SLACK) break;
         const across = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
         const down = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
-        if (
-          across <= SLACK ||
-          down <= SLACK ||
-          one.node.contains(other.node) ||
-          other.node.contains(one.node)
-        )
-          continue;
-        faults.push(`overlap: ${one.name} and ${other.name}, ${across.toFixed(0)} × ${down.toFixed(0)}`);
+        const isNested = one.node.contains(other.node) || other.node.contains(one.node);
+        if (across > SLACK && down > SLACK && !isNested)
+          faults.push(`overlap: ${one.name} and ${other.name}, ${across.toFixed(0)} × ${down.toFixed(0)}`);
       }
     }
     return [...new Set(faults)];

@@ -8,17 +8,11 @@ export async function seedLeader(sql: Sql): Promise<void> {
     values (3, 'abc123', 4711, 'host-a', 1, '2026-11-03 12:00:00.5+00', clock_timestamp())`;
 }
 
-export const EACH_AN_HOUR_AGO = Object.fromEntries(RESOURCES.map((resource) => [resource, 1])) as Record<
-  Resource,
-  number
->;
+type Hours = Readonly<Partial<Record<Resource, number>>>;
+export const EACH_AN_HOUR_AGO: Hours = Object.fromEntries(RESOURCES.map((resource) => [resource, 1]));
 
 /** Good walks that ended so long ago, by list, in hours; a list that is not named was never read. */
-export async function seedWalks(
-  sql: Sql,
-  hoursAgo: Readonly<Record<string, number>>,
-  now: Date,
-): Promise<void> {
+export async function seedWalks(sql: Sql, hoursAgo: Hours, now: Date): Promise<void> {
   await sql`
     insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
     values ('full', 'succeeded', now(), now(), now(), 1, 'test')`;

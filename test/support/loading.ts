@@ -4,7 +4,6 @@ import { type BatchCounts, createLoader, type Loader } from "../../src/mirror/lo
 import type { RunStart } from "../../src/mirror/load/project-sightings.ts";
 import type { TransitionFacts } from "../../src/mirror/load/record-transitions.ts";
 import type { Resource } from "../../src/resources/resources.ts";
-import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql, TransactionSql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
 
@@ -37,8 +36,8 @@ export interface Loading extends AsyncDisposable {
 }
 
 export async function setUpLoading(facts: Partial<TransitionFacts & RunStart> = {}): Promise<Loading> {
-  const database = await createTestDatabase();
-  const sql = connect(database.url, { applicationName: "docmirror test" });
+  const database = await createTestDatabase({ max: 4 });
+  const { sql } = database;
   let runId = 0;
   let minutes = 0;
   const make = (more: Partial<TransitionFacts & RunStart>) => {
@@ -54,19 +53,10 @@ export async function setUpLoading(facts: Partial<TransitionFacts & RunStart> = 
     minutes += 1;
     const observedAt = new Date(at ?? Date.UTC(2024, 4, 15, 12, minutes));
     const askedAt = options.askedAt === undefined ? observedAt : new Date(options.askedAt);
-    return current.loader.load(
-      {
-        resource,
-        source,
-        pages: pages.map((records, page) => ({
-          records,
-          request: `/api/v1/${resource}/?page=${page}`,
-          askedAt,
-          observedAt,
-        })),
-      },
-      alongside,
-    );
+    const replies = pages.map((records, page) => {
+      return { records, request: `/api/v1/${resource}/?page=${page}`, askedAt, observedAt };
+    });
+    return current.loader.load({ resource, source, pages: replies }, alongside);
   };
   return {
     url: database.url,
@@ -82,10 +72,7 @@ export async function setUpLoading(facts: Partial<TransitionFacts & RunStart> = 
     nextRun(more = {}) {
       current = make(more);
     },
-    async [Symbol.asyncDispose]() {
-      await sql.end({ timeout: 5 });
-      await database.dispose();
-    },
+    [Symbol.asyncDispose]: database.dispose,
   };
 }
 

@@ -11,20 +11,9 @@ const TABLES = [
 ];
 /** What says when and by whom a row was written, and so differs between two mirrors of the same records. */
 const CIRCUMSTANCES = [
-  "first_seen_at",
-  "first_seen_run_id",
-  "changed_at",
-  "changed_run_id",
-  "deleted_at",
-  "not_after",
-  "not_before",
-  "run_id",
-  "request",
-  "asked_at",
-  "previous_run_id",
-  "previous_request",
-  "checked_at",
-  "source",
+  ...["first_seen_at", "changed_at", "deleted_at", "not_after", "not_before", "asked_at", "checked_at"],
+  ...["first_seen_run_id", "changed_run_id", "run_id", "previous_run_id"],
+  ...["request", "previous_request", "source"],
 ];
 
 /** Every row of the mirror as texts in a fixed order, without what only tells of the runs that wrote it. */
@@ -78,13 +67,9 @@ export async function restoreStored(
   return records;
 }
 
-interface TablePrint {
-  rows: number;
-  /** Of all rows, in whatever order. */
-  print: string;
-}
+type TablePrint = { rows: number; print: string };
 
-/** What tells the rows of each table from others. */
+/** What tells the rows of each table from others, in whatever order they are. */
 export async function fingerprintTables(sql: Sql): Promise<Record<string, TablePrint>> {
   const prints: Record<string, TablePrint> = {};
   for (const { name, columns } of mirrorTables(readDefinitions().tables)) {

@@ -26,34 +26,14 @@ export const POSTGRES_BIN =
     ),
   ].find((folder) => folder && NEEDED.every((name) => existsSync(join(folder, name)))) ?? null;
 
-export interface SystemServer {
-  pid: number;
-  /** Stops all its processes for a moment: its connections stay, and are silent. `stop` ends it. */
-  freeze(): void;
-  /** An immediate shutdown: the sessions are cut, and the children end too. May be called twice. */
-  stop(): Promise<void>;
-}
+export type SystemPostgres = ReturnType<typeof createSystemPostgres>;
+export type SystemServer = Awaited<ReturnType<SystemPostgres["start"]>>;
 
-/** Clusters in a folder of their own, run by the account that may run them. */
-export interface SystemPostgres {
-  /** Runs a program of Postgres to its end. Throws where it fails. */
-  run(program: string, ...args: string[]): void;
-  pathOf(cluster: string): string;
-  /** Makes an empty cluster, in which `docmirror` is the superuser with this password. */
-  init(cluster: string): void;
-  /** Makes a cluster that follows the server at this port, once it is started. */
-  copy(fromPort: number, cluster: string): void;
-  /** Starts a cluster, and waits until it answers. */
-  start(cluster: string, port: number, settings?: Record<string, string | number>): Promise<SystemServer>;
-  url(port: number): string;
-  /** Its server must have been stopped. */
-  removeCluster(cluster: string): void;
-  /** Removes everything. The servers must have been stopped. */
-  remove(): void;
-}
-
-/** Call it only where there is a POSTGRES_BIN. */
-export function createSystemPostgres(password: string): SystemPostgres {
+/**
+ * Clusters in a folder of their own, run by the account that may run them, whose superuser `docmirror` has this password. Call
+ * it only where there is a POSTGRES_BIN.
+ */
+export function createSystemPostgres(password: string) {
   const folder = mkdtempSync(join(tmpdir(), "docmirror-postgres-"));
   // Postgres refuses to run as root.
   const { spawnAs } = findServerAccount();
@@ -66,6 +46,7 @@ export function createSystemPostgres(password: string): SystemPostgres {
   const url = (port: number) =>
     `postgres://docmirror:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
 
+  /** Runs a program of Postgres to its end. Throws where it fails. */
   function run(program: string, ...args: string[]): void {
     const env = { PATH: process.env.PATH, LC_ALL: "C", PGPASSWORD: password };
     const { status, stderr } = spawnSync(programOf(program), args, {
@@ -79,18 +60,21 @@ export function createSystemPostgres(password: string): SystemPostgres {
     run,
     pathOf,
     url,
-    init(cluster) {
+    /** Makes an empty cluster. */
+    init(cluster: string): void {
       const secret = pathOf("password");
       writeFileSync(secret, password, { mode: 0o600 });
       give(secret);
       const login = ["--username=docmirror", `--pwfile=${secret}`, "--auth=scram-sha-256"];
       run("initdb", `--pgdata=${pathOf(cluster)}`, ...login, "--encoding=UTF8", "--locale=C", "--no-sync");
     },
-    copy(fromPort, cluster) {
+    /** Makes a cluster that follows the server at this port, once it is started. */
+    copy(fromPort: number, cluster: string): void {
       const from = ["--host=127.0.0.1", `--port=${fromPort}`, "--username=docmirror", "--checkpoint=fast"];
       run("pg_basebackup", ...from, `--pgdata=${pathOf(cluster)}`, "--write-recovery-conf", "--no-sync");
     },
-    async start(cluster, port, settings = {}) {
+    /** Starts a cluster, and waits until it answers. */
+    async start(cluster: string, port: number, settings: Record<string, string | number> = {}) {
       const all = { port, listen_addresses: "127.0.0.1", unix_socket_directories: "", ...settings };
       const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
       const server = spawn(programOf("postgres"), ["-D", pathOf(cluster), ...flags], {
@@ -105,14 +89,16 @@ export function createSystemPostgres(password: string): SystemPostgres {
       let frozen: number[] = [];
       return {
         pid,
-        freeze() {
+        /** Stops all its processes for a moment: its connections stay, and are silent. `stop` ends it. */
+        freeze(): void {
           // The parent first, so that no child comes after they were counted.
           server.kill("SIGSTOP");
           const children = spawnSync("pgrep", ["-P", String(pid)], { encoding: "utf8" }).stdout;
           frozen = [pid, ...children.split("\n").filter(Boolean).map(Number)];
           for (const one of frozen) signalIfThere(one, "SIGSTOP");
         },
-        async stop() {
+        /** An immediate shutdown: the sessions are cut, and the children end too. May be called twice. */
+        async stop(): Promise<void> {
           if (server.exitCode !== null || server.signalCode !== null) return;
           const ended = once(server, "exit");
           server.kill("SIGQUIT");
@@ -121,7 +107,9 @@ export function createSystemPostgres(password: string): SystemPostgres {
         },
       };
     },
-    removeCluster: (cluster) => rmSync(pathOf(cluster), { recursive: true, force: true }),
+    /** Its server must have been stopped. */
+    removeCluster: (cluster: string) => rmSync(pathOf(cluster), { recursive: true, force: true }),
+    /** Removes everything. The servers must have been stopped. */
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -163,20 +151,10 @@ const SETTINGS = {
   wal_retrieve_retry_interval: "100ms",
 };
 
-export interface Replicated extends AsyncDisposable {
-  primaryUrl: string;
-  replicaUrl: string;
-  /** Runs SQL at one of the two, and returns its rows. */
-  ask(at: Which, statement: string): Promise<Record<string, unknown>[]>;
-  stop(which: Which): Promise<void>;
-  /** Its connections stay, and are silent, until it is stopped. */
-  freeze(which: Which): void;
-  /** Starts one again that was stopped. */
-  start(which: Which): Promise<void>;
-}
+export type Replicated = Awaited<ReturnType<typeof startReplicated>>;
 
 /** A primary and a streaming replica of it, both empty. Call it only where there is a POSTGRES_BIN. */
-export async function startReplicated(): Promise<Replicated> {
+export async function startReplicated() {
   const postgres = createSystemPostgres(PLANTED_SECRET);
   const ports = { primary: await freePort(), replica: await freePort() };
   const servers = new Map<Which, SystemServer>();
@@ -207,13 +185,15 @@ export async function startReplicated(): Promise<Replicated> {
   return {
     primaryUrl: postgres.url(ports.primary),
     replicaUrl: postgres.url(ports.replica),
-    ask: (which, statement) =>
+    /** Runs SQL at one of the two, and returns its rows. */
+    ask: (which: Which, statement: string): Promise<Record<string, unknown>[]> =>
       withTestSql(postgres.url(ports[which]), (sql) =>
         untilNoConflict(async () => [...(await sql.unsafe(statement))]),
       ),
     start,
     stop,
-    freeze: (which) => servers.get(which)?.freeze(),
+    /** Its connections stay, and are silent, until it is stopped. */
+    freeze: (which: Which) => servers.get(which)?.freeze(),
     [Symbol.asyncDispose]: end,
   };
 }

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Field } from "../../src/resources/declare.ts";
+import type { Field, FieldKind } from "../../src/resources/declare.ts";
 import {
   type BuildRecord,
   DECLARATIONS,
@@ -110,30 +110,16 @@ export const hostileText: fc.Arbitrary<string> = fc.oneof(
     .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 6 })
     .map((units) => String.fromCharCode(...units)),
   fc.constantFrom(
-    "",
-    "\u0000",
-    "a\u0000b",
-    "\ud800",
-    "\udc00x",
-    "__proto__",
-    "constructor",
-    "<b>",
-    "\u001b[2J",
+    ...["", "\u0000", "a\u0000b", "\ud800", "\udc00x", "__proto__", "constructor", "<b>", "\u001b[2J"],
   ),
 );
 
 const date: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
-    "2013-05-20T06:40:04.128622",
-    "2013-05-20T06:40:04",
-    "2013-05-20 06:40:04.5",
-    "2013-05-20T06:40:04.000000",
-    "2013-05-20T06:40:04Z",
-    "2013-02-30T00:00:00",
-    "0000-00-00T00:00:00",
-    "9999-12-31T23:59:59.999999",
-    "Mon, 20 May 2013 06:40:04 -0500",
-    "1369032004",
+    ...["2013-05-20T06:40:04.128622", "2013-05-20T06:40:04", "2013-05-20 06:40:04.5"],
+    ...["2013-05-20T06:40:04.000000", "2013-05-20T06:40:04Z", "2013-02-30T00:00:00"],
+    ...["0000-00-00T00:00:00", "9999-12-31T23:59:59.999999"],
+    ...["Mon, 20 May 2013 06:40:04 -0500", "1369032004"],
   ),
   fc
     .date({
@@ -171,6 +157,15 @@ export function jsonNumber(): fc.Arbitrary<number> {
   );
 }
 
+const FITTING: Record<FieldKind, () => fc.Arbitrary<unknown>> = {
+  string: () => hostileText,
+  boolean: () => fc.boolean(),
+  datetime: () => date,
+  uri: () => uri,
+  uris: () => fc.array(uri, { maxLength: 3 }),
+  embedded: () => hostileRecord("project"),
+};
+
 /** A record of a resource with an id that can be stored, and everything else as bad as it comes. */
 export function hostileRecord(resource: Resource): fc.Arbitrary<Record<string, unknown>> {
   const id = fc.oneof(
@@ -179,44 +174,23 @@ export function hostileRecord(resource: Resource): fc.Arbitrary<Record<string, u
     fc.string({ unit: "grapheme", minLength: 1, maxLength: 5 }).filter((text) => !text.includes("\u0000")),
   );
   const fields = Object.entries(DECLARATIONS[resource].fields).map(([field, { kind }]) => {
-    const fitting: fc.Arbitrary<unknown> =
-      kind === "boolean"
-        ? fc.boolean()
-        : kind === "datetime"
-          ? date
-          : kind === "uri"
-            ? uri
-            : kind === "uris"
-              ? fc.array(uri, { maxLength: 3 })
-              : kind === "embedded"
-                ? hostileRecord("project")
-                : hostileText;
-    const value = fc.oneof(
-      { weight: 6, arbitrary: fitting },
-      { weight: 1, arbitrary: hostileJson },
-      fc.constant(null),
-    );
-    return fc.option(
-      value.map((one) => [field, one] as const),
-      { nil: null, freq: 8 },
-    );
+    const fitting = { weight: 6, arbitrary: FITTING[kind]() };
+    const value = fc.oneof(fitting, { weight: 1, arbitrary: hostileJson }, fc.constant(null));
+    const entry = value.map((one) => [field, one] as const);
+    return fc.option(entry, { nil: null, freq: 8 });
   });
   const unknown = fc.array(fc.tuple(hostileText, hostileJson), { maxLength: 3 });
   return fc.tuple(id, fc.tuple(...fields), unknown).map(([recordId, known, more]) => {
-    const entries: (readonly [string, unknown])[] = [
-      ["id", recordId],
-      ...known.filter((entry) => entry !== null),
-    ];
     const names = new Set(fieldsOf(resource).map(([name]) => name));
-    return toObject([...entries, ...more.filter(([name]) => !names.has(name))]);
+    const later = more.filter(([name]) => !names.has(name));
+    return toObject([["id", recordId], ...known.filter((entry) => entry !== null), ...later]);
   });
 }
 
 /** As JSON.parse makes it: every key is an own one, `__proto__` too. */
 function toObject(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
   const object: Record<string, unknown> = {};
-  for (const [key, value] of entries) {
+  for (const [key, value] of entries)
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-  }
   return object;
 }
