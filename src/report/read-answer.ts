@@ -33,19 +33,14 @@ export function withSnapshot<T>(
   fn: (tx: TransactionSql) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  return withStoreErrors("read the report", () =>
-    withTransaction(
-      sql,
-      async (tx) => {
-        // Every cursor here is read to its end, so the plan should be the best for all rows.
-        const settings =
-          "set transaction isolation level repeatable read, read only; set local cursor_tuple_fraction = 1";
-        await runText(tx, settings).simple();
-        return fn(tx);
-      },
-      signal,
-    ),
-  );
+  const read = async (tx: TransactionSql) => {
+    // Every cursor here is read to its end, so the plan should be the best for all rows.
+    const settings =
+      "set transaction isolation level repeatable read, read only; set local cursor_tuple_fraction = 1";
+    await runText(tx, settings).simple();
+    return fn(tx);
+  };
+  return withStoreErrors("read the report", () => withTransaction(sql, read, signal));
 }
 
 /**

@@ -237,7 +237,7 @@ async function createDescriber({ config, clock, log }: CommandContext) {
   return async (databaseUrl: string | null): Promise<string> => {
     const mirror = { url: () => databaseUrl, reopen() {} };
     const { read, close } = createBoundedReader(mirror, FIGURES_WITHIN_MS, clock);
-    const readFigures = createReadFigures({ read, options: { ...config, isWorker: false }, log });
+    const readFigures = createReadFigures(read, { ...config, isWorker: false }, log);
     try {
       const figures = databaseUrl === null ? createFigureRegistry(false, null) : await readFigures();
       return `${await figures.metrics()}\n${await program.metrics()}`;

@@ -2,15 +2,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { installLine } from "../../base/config/program.ts";
 import { ConfigError, MirrorError } from "../../base/errors.ts";
 
-export interface DuckDb {
-  /**
-   * Runs `fn`, and explains its failure as one to do `what`, such as "write /data/part-0.parquet". Throws the signal's
-   * reason, a fault of the disk with its code, or MirrorError.
-   */
-  run<T>(what: string, fn: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
-  /** May be called twice. */
-  close(): void;
-}
+export type DuckDb = Awaited<ReturnType<typeof openDuckDb>>;
 
 /** One thread keeps the rows in order; it needs far less memory than this. */
 const SETTINGS = {
@@ -23,36 +15,41 @@ const SETTINGS = {
   temp_directory: "",
 };
 /** DuckDB says in words what the system says by a code. */
-const DISK_FAULTS = [
-  { said: /no space left/i, code: "ENOSPC" },
-  { said: /disk quota/i, code: "EDQUOT" },
-  { said: /file too large/i, code: "EFBIG" },
-  { said: /read-only file system/i, code: "EROFS" },
-  { said: /permission denied/i, code: "EACCES" },
-  { said: /input\/output error/i, code: "EIO" },
-];
+const DISK_FAULTS: Readonly<Record<string, RegExp>> = {
+  ENOSPC: /no space left/i,
+  EDQUOT: /disk quota/i,
+  EFBIG: /file too large/i,
+  EROFS: /read-only file system/i,
+  EACCES: /permission denied/i,
+  EIO: /input\/output error/i,
+};
 
 /** Starts DuckDB, in memory. Throws ConfigError where it is not installed, which is left to those who want Parquet. */
-export async function openDuckDb(signal: AbortSignal): Promise<DuckDb> {
+export async function openDuckDb(signal: AbortSignal) {
   const { DuckDBInstance } = await loadDuckDb();
   const instance = await DuckDBInstance.create(":memory:", SETTINGS);
   const connection = await instance.connect();
   const interrupt = () => connection.interrupt();
   signal.addEventListener("abort", interrupt);
   return {
-    async run(what, fn) {
+    /**
+     * Runs `fn`, and explains its failure as one to do `what`, such as "write /data/part-0.parquet". Throws the signal's
+     * reason, a fault of the disk with its code, or MirrorError.
+     */
+    async run<T>(what: string, fn: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
       signal.throwIfAborted();
       try {
         return await fn(connection);
       } catch (error) {
         signal.throwIfAborted();
         const { message } = error as Error;
-        const { code } = DISK_FAULTS.find(({ said }) => said.test(message)) ?? {};
+        const code = Object.keys(DISK_FAULTS).find((code) => DISK_FAULTS[code]?.test(message));
         if (code !== undefined) throw Object.assign(new Error("", { cause: error }), { code });
         throw new MirrorError(`could not ${what}: ${message}`, { cause: error });
       }
     },
-    close() {
+    /** May be called twice. */
+    close(): void {
       signal.removeEventListener("abort", interrupt);
       connection.closeSync();
       instance.closeSync();
@@ -75,18 +72,8 @@ async function loadDuckDb() {
 /** A text in a statement of DuckDB. */
 export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-export interface TypedColumn {
-  name: string;
-  /** As Postgres names it. */
-  type: string;
-}
-
-export interface ParquetWriter {
-  /** Converts a CSV file with a header, as `toCsv` writes it, to Parquet, and returns its number of rows. */
-  convert(csvFile: string, parquetFile: string, columns: readonly TypedColumn[]): Promise<number>;
-  /** May be called twice. */
-  close(): void;
-}
+/** A type has the name that Postgres gives it. */
+export type TypedColumn = { name: string; type: string };
 
 /** A timestamp with a zone becomes one that is marked as UTC. */
 const DUCKDB_TYPES: Record<string, string> = {
@@ -104,11 +91,14 @@ const DUCKDB_TYPES: Record<string, string> = {
 /** In bytes. Names come from strangers and may be long; DuckDB's buffer is many times longer. */
 const LONGEST_LINE = 16_000_000;
 
+export type ParquetWriter = Awaited<ReturnType<typeof createParquetWriter>>;
+
 /** Throws ConfigError where DuckDB is not installed. */
-export async function createParquetWriter(signal: AbortSignal): Promise<ParquetWriter> {
+export async function createParquetWriter(signal: AbortSignal) {
   const duckDb = await openDuckDb(signal);
   return {
-    async convert(csvFile, parquetFile, columns) {
+    /** Converts a CSV file with a header, as `toCsv` writes it, to Parquet, and returns its number of rows. */
+    async convert(csvFile: string, parquetFile: string, columns: readonly TypedColumn[]): Promise<number> {
       const types = columns
         .map((column) => `${literal(column.name)}: ${literal(duckDbType(column))}`)
         .join(", ");

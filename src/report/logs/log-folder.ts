@@ -14,23 +14,11 @@ import { isJsonObject } from "../../resources/parse-json.ts";
 import { linkFile, syncFile } from "../export/part-files.ts";
 import { ABANDONED_AFTER_MS, isCount, MARKER, parseObject, writeMarker } from "../export/staging-folder.ts";
 
-/** A complete file of the folder, as the manifest has it. */
-export interface LogFile {
-  /** Relative to the folder. */
-  path: string;
-  rows: number;
-  bytes: number;
-  /** Hex. */
-  sha256: string;
-}
+/** A complete file, as the manifest has it: its path is relative to the folder, its hash in hex. */
+export type LogFile = { path: string; rows: number; bytes: number; sha256: string };
 
-/** A file that waits in the folder of the export that writes it. */
-export interface WrittenPart {
-  /** `2026-10`, or `undated`. */
-  month: string;
-  place: string;
-  rows: number;
-}
+/** A file that waits in the folder of the export that writes it. The month is such as `2026-10`, or `undated`. */
+export type WrittenPart = { month: string; place: string; rows: number };
 
 const MADE_BY = "docmirror export --logs";
 const STAGING = "_partial-";
@@ -105,12 +93,9 @@ async function begin(folder: string): Promise<void> {
   await writeMarker(folder, manifestOf([]));
 }
 
-async function publish(
-  folder: string,
-  staging: string,
-  before: readonly LogFile[],
-  parts: readonly WrittenPart[],
-): Promise<LogFile[]> {
+type Parts = readonly WrittenPart[];
+
+async function publish(folder: string, staging: string, before: readonly LogFile[], parts: Parts) {
   const added: LogFile[] = [];
   try {
     for (const part of parts) added.push(await addPart(folder, before, part));

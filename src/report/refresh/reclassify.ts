@@ -45,20 +45,15 @@ const CURRENT_CLASS = compose`(rollup.describe_line(coalesce(line.${nameOf(error
 
 /** The most frequent first. Equal lines are classified once. */
 async function countClasses(sql: Sql, classOf: SQL, signal: AbortSignal | undefined) {
+  const statement = compose`
+    select ${classOf} as class, sum(failures)::bigint as failures
+    from (
+      select ${error_line}, ${error_class}, count(*) as failures from ${rollupBuilds}
+      where ${failed} = 1 group by 1, 2
+    ) as line
+    group by 1 order by 2 desc, 1`;
   const rows = await withStoreErrors("classify failures by report.error_rules", () =>
-    abortable(
-      runStatement<{ class: string; failures: number }>(
-        sql,
-        compose`
-          select ${classOf} as class, sum(failures)::bigint as failures
-          from (
-            select ${error_line}, ${error_class}, count(*) as failures from ${rollupBuilds}
-            where ${failed} = 1 group by 1, 2
-          ) as line
-          group by 1 order by 2 desc, 1`,
-      ),
-      signal,
-    ),
+    abortable(runStatement<{ class: string; failures: number }>(sql, statement), signal),
   );
   return new Map(rows.map((row) => [row.class, row.failures]));
 }

@@ -292,15 +292,11 @@ const REFUSED = /^42/;
  * Makes a function that gives the registry of what the database says at one moment: without figures where it is away, or
  * refuses to tell. It never rejects. `read` must end in time.
  */
-export function createReadFigures({
-  read,
-  options,
-  log,
-}: {
-  read<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
-  options: FiguresOptions;
-  log: Logger;
-}): () => Promise<Registry> {
+export function createReadFigures(
+  read: <T>(fn: (sql: Sql) => Promise<T>) => Promise<T>,
+  options: FiguresOptions,
+  log: Logger,
+): () => Promise<Registry> {
   let lastTrouble: string | null = null;
 
   return async () => {

@@ -141,14 +141,12 @@ async function findResources(
   for (const { resource, startedAt, walk } of lists) {
     // The loader keeps the count of the builds, so that nobody has to read every row.
     const { table } = RECORD_TABLES[resource];
-    const [count] = await runStatement<{ rows: number }>(
-      tx,
-      compose`
-        select coalesce(
-          (select ${stored.live} from ${stored} where ${stored.resource} = ${resource}),
-          (select count(*) from ${table} where ${table.deleted_at} is null)
-        ) as rows`,
-    );
+    const counted = compose`
+      select coalesce(
+        (select ${stored.live} from ${stored} where ${stored.resource} = ${resource}),
+        (select count(*) from ${table} where ${table.deleted_at} is null)
+      ) as rows`;
+    const [count] = await runStatement<{ rows: number }>(tx, counted);
     const age = ageMs(startedAt, now);
     const readSince = await findReadSince(tx, resource);
     resources.push({
@@ -192,9 +190,7 @@ export async function findOpenBuilds(
   return [...rows];
 }
 
-function knownAge(ageMs: number): number | null {
-  return Number.isFinite(ageMs) ? ageMs : null;
-}
+const knownAge = (ageMs: number): number | null => (Number.isFinite(ageMs) ? ageMs : null);
 
 /** Null while one of the lists has no good walk. All moments are texts in UTC, so they sort as texts. */
 function oldestOf(lists: readonly ListFreshness[]): string | null {
@@ -204,11 +200,7 @@ function oldestOf(lists: readonly ListFreshness[]): string | null {
   return oldest && asIso(oldest);
 }
 
-function findClockFaults(
-  resources: readonly ResourceFreshness[],
-  runs: readonly RunRow[],
-  now: Date,
-): string[] {
+function findClockFaults(resources: ResourceFreshness[], runs: RunRow[], now: Date): string[] {
   const fault = "which is in the future: a clock is or was wrong";
   const badRuns = runs.filter((run) => isAhead(run.started_at, now) || isAhead(run.finished_at, now));
   const badLists = resources.filter(({ last_good_at }) => isAhead(last_good_at, now));

@@ -21,9 +21,9 @@ export interface AppDeps {
   pages: Hono;
   /** The records that the interface answers with. @default the pages are all there is */
   catalog?: Catalog;
-  /** What supervisors ask. It has no limits. @default none */
+  /** What supervisors ask, without limits. @default none */
   probes?: Hono;
-  /** Answers `/metrics`. It has no limit of rate. @default none */
+  /** Answers `/metrics`, without a limit of rate. @default none */
   metrics?: Hono;
   /** The document of the mirror's state. @default none */
   status?: Hono;

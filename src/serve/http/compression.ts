@@ -20,11 +20,11 @@ const CODERS = {
   gzip: (body: Uint8Array) => promisify(gzip)(body, { level: 4 }),
 } as const;
 
-export type Coding = keyof typeof CODERS | "identity";
+type Coding = keyof typeof CODERS;
 /** Brotli wins a tie. */
-const CODINGS = ["gzip", "br"] as const;
+const CODINGS: readonly Coding[] = ["gzip", "br"];
 /** The one that a stream can be passed through as it is sent. */
-const STREAM_CODINGS = ["gzip"] as const;
+const STREAM_CODINGS: readonly Coding[] = ["gzip"];
 
 /**
  * Compresses text replies as the client's `Accept-Encoding` prefers. A compressed body is another
@@ -55,11 +55,13 @@ export function compression(): MiddlewareHandler {
     }
     const { status } = reply;
     const headers = new Headers(reply.headers);
+    const replace = (body: ReadableStream | Uint8Array<ArrayBuffer>) => {
+      c.res = undefined;
+      c.res = new Response(body, { status, headers });
+    };
     if (isStream) {
       headers.set("content-encoding", coding);
-      c.res = undefined;
-      c.res = new Response(reply.body.pipeThrough(new CompressionStream("gzip")), { status, headers });
-      return;
+      return replace(reply.body.pipeThrough(new CompressionStream("gzip")));
     }
     const body = new Uint8Array(await reply.arrayBuffer());
     const isWorthIt = body.length >= MIN_BYTES || !isIdentityAccepted(accepted);
@@ -70,8 +72,7 @@ export function compression(): MiddlewareHandler {
       const etag = headers.get("etag");
       if (etag?.startsWith('"')) headers.set("etag", `W/${etag}`);
     }
-    c.res = undefined;
-    c.res = new Response(sent, { status, headers });
+    replace(sent);
   };
 }
 
@@ -79,12 +80,9 @@ export function compression(): MiddlewareHandler {
  * The coding that a client likes best, by its `Accept-Encoding` (RFC 9110, section 12.5.3). The last one wins a
  * tie. Without the header nothing is compressed. Null when it accepts none that we have.
  */
-export function chooseCoding(
-  header: string | undefined,
-  codings: readonly Exclude<Coding, "identity">[] = CODINGS,
-): Coding | null {
+export function chooseCoding(header: string | undefined, codings = CODINGS) {
   const weights = readWeights(header);
-  let best: Coding | null = isIdentityAccepted(header) ? "identity" : null;
+  let best: Coding | "identity" | null = isIdentityAccepted(header) ? "identity" : null;
   // A client that does not name `identity` accepts it, but prefers each coding that it names.
   let bestWeight = weights.get("identity") ?? 0;
   for (const coding of codings) {

@@ -21,11 +21,10 @@ export function describeInterface(): Record<string, unknown> {
       title: "docmirror",
       version: readVersion(),
       summary: "The public read-only API of a documentation hosting service, answered from a mirror.",
-      description: [
-        "Every path answers GET, HEAD and OPTIONS. A path without its closing slash is answered as with it.",
-        "A parameter that a path does not know has no effect.",
+      description:
+        "Every path answers GET, HEAD and OPTIONS. A path without its closing slash is answered as with it. " +
+        "A parameter that a path does not know has no effect. " +
         "Filters lead across further references, as `project__users__username` does.",
-      ].join(" "),
     },
     servers: [{ url: "/" }],
     // There is no login, and a reader should not look for one.
@@ -41,12 +40,12 @@ function describePaths(): Record<string, unknown> {
   };
   for (const resource of RESOURCES) {
     const name = nameOf(resource);
-    const page = schemaRef(`${name}Page`);
-    const list = ["format", "limit", "offset"].map(parameterRef);
+    const [record, page] = [schemaRef(name), schemaRef(`${name}Page`)];
+    const isList = DECLARATIONS[resource].listedBy !== undefined;
     paths[`/api/v1/${resource}/`] = operation(
       `list${name}s`,
       `A page of the list of ${resource}s`,
-      [...list, ...filterParameters(resource)],
+      [...["format", "limit", "offset"].map(parameterRef), ...filterParameters(resource)],
       page,
       { "400": replyRef("RefusedList") },
     );
@@ -54,11 +53,8 @@ function describePaths(): Record<string, unknown> {
       `find${name}`,
       `One ${resource}`,
       [keyOf(resource), parameterRef("format")],
-      DECLARATIONS[resource].listedBy ? { anyOf: [schemaRef(name), page] } : schemaRef(name),
-      {
-        "404": replyRef("NoRecord"),
-        ...(DECLARATIONS[resource].listedBy ? { "400": replyRef("RefusedList") } : {}),
-      },
+      isList ? { anyOf: [record, page] } : record,
+      { "404": replyRef("NoRecord"), ...(isList && { "400": replyRef("RefusedList") }) },
     );
     paths[`/api/v1/${resource}/schema/`] = operation(
       `describe${name}`,
@@ -67,11 +63,8 @@ function describePaths(): Record<string, unknown> {
       schemaRef("Schema"),
     );
   }
-  const pageNumber = inQuery("page", "The number of the page, from 1.", {
-    type: "integer",
-    minimum: 1,
-    default: 1,
-  });
+  const fromOne = { type: "integer", minimum: 1, default: 1 };
+  const pageNumber = inQuery("page", "The number of the page, from 1.", fromOne);
   paths["/api/v1/file/search/"] = operation(
     "searchFiles",
     "Files whose text has all words; 20 to a page",
@@ -152,28 +145,28 @@ function operation(
 function keyOf(resource: Resource): Parameter {
   const { foundBy, listedBy } = DECLARATIONS[resource];
   const wins = "An id wins over a slug that looks like one.";
-  let description = "The id.";
-  if (foundBy) description = `The id or the ${foundBy}. ${wins}`;
-  if (listedBy) description = `The id, or the slug of a ${listedBy} for a page of its ${resource}s. ${wins}`;
+  const other = foundBy
+    ? ` or the ${foundBy}`
+    : `, or the slug of a ${listedBy} for a page of its ${resource}s`;
+  const description = foundBy || listedBy ? `The id${other}. ${wins}` : "The id.";
   return { name: "key", in: "path", required: true, description, schema: SOME_TEXT };
 }
 
-const inQuery = (name: string, description: string, schema: JsonSchema): Parameter => ({
-  name,
-  in: "query",
-  description,
-  schema,
-});
+const inQuery = (name: string, description: string, schema: JsonSchema): Parameter => {
+  return { name, in: "query", description, schema };
+};
 
 const FROM_0 = { type: "integer", minimum: 0 };
+const upFrom = (usual: number) => ({ ...FROM_0, default: usual });
 
 const PARAMETERS: Record<string, Parameter> = {
   format: inQuery("format", "The format of the reply.", schemaRef("Format")),
-  limit: inQuery("limit", `The size of the page: at most ${MAX_LIMIT}, which 0 means too.`, {
-    ...FROM_0,
-    default: DEFAULT_LIMIT,
-  }),
-  offset: inQuery("offset", "How many records come before the page.", { ...FROM_0, default: 0 }),
+  limit: inQuery(
+    "limit",
+    `The size of the page: at most ${MAX_LIMIT}, which 0 means too.`,
+    upFrom(DEFAULT_LIMIT),
+  ),
+  offset: inQuery("offset", "How many records come before the page.", upFrom(0)),
   words: inQuery("q", "The words. Without any, nothing is found.", TEXT),
 };
 
@@ -200,10 +193,8 @@ const REPLIES: Record<string, unknown> = {
   NotModified: { description: "The client has this reply already.", headers: VALIDATORS },
   Refused: refusal("A parameter has a value that cannot be used."),
   RefusedList: refusal(
-    [
-      "A parameter has a value that cannot be used, a filter compares by more than equality (`date__gt`),",
+    "A parameter has a value that cannot be used, a filter compares by more than equality (`date__gt`), " +
       "or leads across a field that is no reference, or the request asks for an order (`order_by`, `sort_by`).",
-    ].join(" "),
   ),
   NoRecord: { description: "There is no such record. The body is empty." },
   NotAllowed: {
@@ -227,6 +218,7 @@ const REPLIES: Record<string, unknown> = {
 const hitsOf = (items: JsonSchema): JsonSchema => wholeObject({ objects: { type: "array", items } });
 
 const TEXTS: JsonSchema = { type: "array", items: TEXT };
+const HIGHLIGHTED = "A snippet of HTML. A span of class `highlighted` surrounds each found word.";
 const PATH_OR_NULL: JsonSchema = { type: ["string", "null"] };
 
 function describeSchemas(): Record<string, JsonSchema> {
@@ -244,17 +236,7 @@ function describeSchemas(): Record<string, JsonSchema> {
     Root: wholeObject(Object.fromEntries(RESOURCES.map((resource) => [resource, schemaRef("Endpoints")]))),
     Endpoints: wholeObject({ list_endpoint: TEXT, schema: TEXT }),
     Schema: { type: "object", description: "The service does not document its shape." },
-    FileHit: {
-      allOf: [
-        schemaRef("File"),
-        wholeObject({
-          text: {
-            ...TEXT,
-            description: "A snippet of HTML. A span of class `highlighted` surrounds each found word.",
-          },
-        }),
-      ],
-    },
+    FileHit: { allOf: [schemaRef("File"), wholeObject({ text: { ...TEXT, description: HIGHLIGHTED } })] },
     FileHits: hitsOf(schemaRef("FileHit")),
     AnchorHits: hitsOf(TEXT),
     DocHits: wholeObject({

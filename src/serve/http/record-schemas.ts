@@ -1,4 +1,4 @@
-import type { Field } from "../../resources/declare.ts";
+import type { Field, FieldKind } from "../../resources/declare.ts";
 import { DECLARATIONS, fieldsOf, RESOURCES, type Resource, targetOf } from "../../resources/resources.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -24,47 +24,30 @@ export function recordSchemas(): Record<string, JsonSchema> {
   const schemas: Record<string, JsonSchema> = {};
   for (const resource of RESOURCES) {
     const name = nameOf(resource);
-    schemas[name] = recordSchema(resource);
-    schemas[`${name}Page`] = {
-      type: "object",
-      required: ["meta", "objects"],
-      properties: { meta: schemaRef("PageMeta"), objects: { type: "array", items: schemaRef(name) } },
-    };
+    const fields = Object.entries(DECLARATIONS[resource].fields);
+    const own = Object.fromEntries(fields.map(([field, declared]) => [field, fieldSchema(declared)]));
+    const page = { meta: schemaRef("PageMeta"), objects: { type: "array", items: schemaRef(name) } };
+    schemas[name] = { type: "object", required: ["id"], properties: { id: ID, ...own } };
+    schemas[`${name}Page`] = { type: "object", required: Object.keys(page), properties: page };
   }
   return schemas;
 }
 
-function recordSchema(resource: Resource): JsonSchema {
-  const fields = Object.entries(DECLARATIONS[resource].fields);
-  const properties = Object.fromEntries(fields.map(([name, field]) => [name, fieldSchema(field)]));
-  return { type: "object", required: ["id"], properties: { id: ID, ...properties } };
-}
+const orNull = (type: string, more: JsonSchema = {}): JsonSchema => ({ type: [type, "null"], ...more });
+const LOCAL_TIME = "ISO 8601 with microseconds and without a zone.";
 
 function fieldSchema(field: Field): JsonSchema {
   const related = targetOf(field);
-  switch (field.kind) {
-    case "string":
-      return { type: ["string", "null"] };
-    case "boolean":
-      return { type: ["boolean", "null"] };
-    case "datetime":
-      return {
-        type: ["string", "null"],
-        description: "ISO 8601 with microseconds and without a zone.",
-        examples: ["2026-03-11T22:08:04.614183"],
-      };
-    case "uri":
-      return { type: ["string", "null"], description: `The path of the ${related ?? "record"}.` };
-    case "uris":
-      return {
-        type: ["array", "null"],
-        items: { type: "string", description: `The path of a ${related ?? "record"}.` },
-      };
-    case "embedded":
-      return related === undefined
-        ? { type: ["object", "null"] }
-        : { anyOf: [schemaRef(nameOf(related)), { type: "null" }] };
-  }
+  const [record, ref] = related === undefined ? ["record", null] : [related, schemaRef(nameOf(related))];
+  const schemas: Record<FieldKind, JsonSchema> = {
+    string: orNull("string"),
+    boolean: orNull("boolean"),
+    datetime: orNull("string", { description: LOCAL_TIME, examples: ["2026-03-11T22:08:04.614183"] }),
+    uri: orNull("string", { description: `The path of the ${record}.` }),
+    uris: orNull("array", { items: { type: "string", description: `The path of a ${record}.` } }),
+    embedded: ref === null ? orNull("object") : { anyOf: [ref, { type: "null" }] },
+  };
+  return schemas[field.kind];
 }
 
 export interface Parameter {

@@ -53,10 +53,7 @@ export function accessLine(log: Logger): MiddlewareHandler {
 }
 
 /** The same body, whose length is told at its end, or when its reader leaves. */
-function counted(
-  body: ReadableStream<Uint8Array>,
-  onEnd: (bytes: number) => void,
-): ReadableStream<Uint8Array> {
+function counted(body: ReadableStream<Uint8Array>, onEnd: (bytes: number) => void) {
   const reader = body.getReader();
   let bytes = 0;
   return new ReadableStream<Uint8Array>({
@@ -96,6 +93,9 @@ export function securityHeaders(): MiddlewareHandler {
   });
 }
 
+const OTHER_HOST =
+  "This server does not answer for the host name of this request. DOCMIRROR_HTTP_ALLOWED_HOSTS lists the names that it answers for.";
+
 /**
  * Refuses by 421 a request for a host that is not ours. A web page can give its own name our address (DNS
  * rebinding), and its browser would then let it read every reply. That takes a name, so an address is
@@ -111,10 +111,7 @@ export function checkHost(allowed: readonly string[]): MiddlewareHandler {
     // A request line may name another host than its header does.
     const { host } = new URL(c.req.url);
     if (isOurs(host) && isOurs(c.req.header("host") ?? host)) return next();
-    return errorReply(
-      421,
-      "This server does not answer for the host name of this request. DOCMIRROR_HTTP_ALLOWED_HOSTS lists the names that it answers for.",
-    );
+    return errorReply(421, OTHER_HOST);
   };
 }
 
@@ -157,9 +154,8 @@ export function boundBody(): MiddlewareHandler {
     const length = Number(c.req.header("content-length") ?? 0);
     const isUnknown = c.req.header("transfer-encoding") !== undefined;
     if (!isUnknown && length <= MAX_BODY_BYTES) return next();
-    return errorReply(413, `This server takes no body of more than ${MAX_BODY_BYTES} bytes.`, {
-      connection: "close",
-    });
+    const sentence = `This server takes no body of more than ${MAX_BODY_BYTES} bytes.`;
+    return errorReply(413, sentence, { connection: "close" });
   };
 }
 

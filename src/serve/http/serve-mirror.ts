@@ -45,11 +45,11 @@ export async function serveMirror(
   const readyReader = createBoundedReader(mirror, READY_WITHIN_MS, clock);
   const statusReader = createBoundedReader(mirror, STATUS_WITHIN_MS, clock);
   const figuresReader = createBoundedReader(mirror, FIGURES_WITHIN_MS, clock);
-  const readFigures = createReadFigures({ read: figuresReader.read, options: { ...config, isWorker }, log });
+  const readFigures = createReadFigures(figuresReader.read, { ...config, isWorker }, log);
   const readStatus = createReadStatus(config, definitions);
   const app = createApp({
     probes: createProbes(readyReader, definitions, log),
-    metrics: createMetricsRoute({ registry: meters.registry, readFigures }),
+    metrics: createMetricsRoute(meters.registry, readFigures),
     status: createStatusReply(statusReader, readStatus, clock, log),
     pages: createPages({ mirror, sourceTimezone, clock, log }),
     catalog: createMirrorCatalog(mirror),

@@ -88,10 +88,8 @@ export function createStatusReply(
       const status = await reader.read((sql) => readStatus(sql, clock.now()));
       if (!("fault" in status)) return Response.json(status, { headers: UNCACHED });
       const { fault: error, ...facts } = status;
-      return Response.json(
-        { error, ...facts },
-        { status: 503, headers: { ...UNCACHED, "retry-after": "10" } },
-      );
+      const headers = { ...UNCACHED, "retry-after": "10" };
+      return Response.json({ error, ...facts }, { status: 503, headers });
     } catch (error) {
       return failureReply(error, "/status.json", log);
     }
@@ -115,12 +113,11 @@ const FIGURES_KEPT_MS = 3000;
  * Answers `/metrics` for Prometheus: 200 also while the database is away, then without what comes from it. The registry has
  * what this process counts, and `readFigures`, which never rejects, what the database says.
  */
-export function createMetricsRoute(deps: {
-  registry: Registry;
-  readFigures(): Promise<Registry>;
-  keepMs?: number;
-}): Hono {
-  const { registry, readFigures, keepMs = FIGURES_KEPT_MS } = deps;
+export function createMetricsRoute(
+  registry: Registry,
+  readFigures: () => Promise<Registry>,
+  keepMs = FIGURES_KEPT_MS,
+): Hono {
   const readOnce = createBriefAnswer(readFigures, keepMs);
   const app = new Hono();
   app.use("/metrics", readOnly()).get("/metrics", async (c) => {

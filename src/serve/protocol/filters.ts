@@ -94,13 +94,9 @@ export function decode(text: string): string {
   }
 }
 
-function mismatchedType(): Refusal {
-  return new Refusal("Invalid resource lookup data provided (mismatched type).");
-}
-
-function notAllowed(resource: Resource, name: string): Refusal {
-  return new Refusal(`'${name}' is not an allowed filter on the '${resource}' resource.`);
-}
+const mismatchedType = () => new Refusal("Invalid resource lookup data provided (mismatched type).");
+const notAllowed = (resource: Resource, name: string) =>
+  new Refusal(`'${name}' is not an allowed filter on the '${resource}' resource.`);
 
 /** The rule of the recorded schemas: the only filter across a relation is `project__slug`. */
 function assertDeclared(resource: Resource, path: readonly string[], name: string): void {
@@ -162,12 +158,7 @@ export function refuseOrdering(resource: Resource, query: URLSearchParams): void
       fieldOf(resource, field) === undefined
         ? `No matching '${field}' field for ordering on.`
         : `The '${field}' field does not allow ordering.`;
-    throw new Refusal(`${why} ${describeOrder(resource)}`);
+    const { by, isDescending = false } = DECLARATIONS[resource].order ?? { by: "id" };
+    throw new Refusal(`${why} This list is ordered by '${by}'${isDescending ? ", the last first" : ""}.`);
   }
-}
-
-function describeOrder(resource: Resource): string {
-  const { order } = DECLARATIONS[resource];
-  if (order === undefined) return "This list is ordered by 'id'.";
-  return `This list is ordered by '${order.by}'${order.isDescending ? ", the last first" : ""}.`;
 }

@@ -79,30 +79,25 @@ export function describeSchema(resource: Resource, apiPath: string): Record<stri
 
 const ONE_RELATED = "A single related resource. Can be either a URI or set of nested resource data.";
 
+const MANY_RELATED =
+  "Many related resources. Can be either a list of URIs or list of individually nested resource data.";
+
 const KINDS: Record<FieldKind, { type: string; help_text: string; related_type?: string }> = {
   string: { type: "string", help_text: 'Unicode string data. Ex: "Hello World"' },
   boolean: { type: "boolean", help_text: "Boolean data. Ex: True" },
   datetime: { type: "datetime", help_text: 'A date & time as a string. Ex: "2010-11-10T03:07:43"' },
   uri: { type: "related", help_text: ONE_RELATED, related_type: "to_one" },
   embedded: { type: "related", help_text: ONE_RELATED, related_type: "to_one" },
-  uris: {
-    type: "related",
-    help_text:
-      "Many related resources. Can be either a list of URIs or list of individually nested resource data.",
-    related_type: "to_many",
-  },
+  uris: { type: "related", help_text: MANY_RELATED, related_type: "to_many" },
 };
 
 function describeField(name: string, field: Field, apiPath: string): unknown {
   const { kind, to, filter, long, ...traits } = field;
   const related = targetOf(field);
   return {
-    blank: false,
+    ...{ blank: false, nullable: false, readonly: false, unique: false },
     default: traits.blank ? "" : "No default provided.",
-    nullable: false,
     primary_key: name === "id",
-    readonly: false,
-    unique: false,
     verbose_name: name.replaceAll("_", " "),
     ...KINDS[kind],
     ...(related ? { related_schema: `${apiPath}/${related}/schema/` } : {}),

@@ -46,7 +46,7 @@ const it = test.extend<{ url: string; sql: Sql }>({
 function readFrom(...errors: Error[]) {
   const { log, messages } = createKeptLog();
   const read = () => Promise.reject(errors.shift() ?? new Error("no more"));
-  const readFigures = createReadFigures({ read, options: OPTIONS, log });
+  const readFigures = createReadFigures(read, OPTIONS, log);
   return { samples: async () => [...samplesOf(await (await readFigures()).metrics())], messages };
 }
 

@@ -22,8 +22,8 @@ const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: 
 async function serveMetrics(databaseUrl: string, meters: Meters = createMeters()) {
   const mirror = { url: () => databaseUrl, reopen() {} };
   const reader = createBoundedReader(mirror, 2000, systemClock);
-  const readFigures = createReadFigures({ read: reader.read, options: OPTIONS, log: silentLog });
-  const metrics = createMetricsRoute({ registry: meters.registry, readFigures, keepMs: 0 });
+  const readFigures = createReadFigures(reader.read, OPTIONS, silentLog);
+  const metrics = createMetricsRoute(meters.registry, readFigures, 0);
   const app = createApp({ pages: new Hono(), metrics, ratePerSecond: 1, clock: systemClock, log: silentLog });
   return {
     app,
