@@ -1,7 +1,4 @@
-/**
- * Programs for the old service were written with Python's slumber, or with a loop over requests. Both are
- * installed from the package index into a folder of this test.
- */
+/** Programs for the old service were written with Python's slumber, or with a loop over requests. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,34 +18,17 @@ import {
   type VersionRecord,
 } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
+import { installPackages } from "../../support/python-packages.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { type ServedInterface, serveInterface } from "../../support/served-pages.ts";
 import { withDefaults } from "../../support/sync.ts";
 
-const PACKAGES = ["slumber==0.7.1", "requests"];
 const SCRIPT = fileURLToPath(new URL("read-mirror.py", import.meta.url));
 
 type Json = Record<string, unknown>;
 type Records = Record<Resource, Json[]>;
 type Outcome = Record<"requests" | "slumber" | "without_slash", Records> &
   Record<"answers" | "answers_without_slash", Json>;
-
-/** The folder of the packages, or why there is none. */
-async function install(folder: string): Promise<{ path: string } | { missing: string }> {
-  const path = join(folder, "packages");
-  const pip = ["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"];
-  // Without an index pip would try again for minutes.
-  const options = ["--retries", "1", "--timeout", "10", "--target", path];
-  try {
-    await promisify(execFile)("python3", [...pip, ...options, ...PACKAGES], { timeout: 90_000 });
-    return { path };
-  } catch (error) {
-    const { code, stderr = "", message } = error as Error & { code?: unknown; stderr?: string };
-    if (code === "ENOENT") return { missing: "there is no python3" };
-    const reason = stderr.trim().split("\n").at(-1) || message;
-    return { missing: `pip cannot install ${PACKAGES.join(" and ")}: ${reason}` };
-  }
-}
 
 describe("Python's clients", { tags: ["long"] }, () => {
   let folder: string;
@@ -63,31 +43,24 @@ describe("Python's clients", { tags: ["long"] }, () => {
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "docmirror-python-"));
-    const installed = await install(folder);
+    const installed = await installPackages("clients-requirements.txt");
     if ("missing" in installed) {
       missing = installed.missing;
       return;
     }
     quick = await startQuickWorld({ rates: QUIET, hiddenShare: 0.1, builds: 300 });
     const settings = { content: true };
-    await withContent(runSync)({
-      ...withDefaults<SyncOptions>(quick.databaseUrl, quick.baseUrl, { settings }),
-    });
+    await withContent(runSync)(withDefaults<SyncOptions>(quick.databaseUrl, quick.baseUrl, { settings }));
     // The mirror is read when the service is gone.
     await quick.simulation.close();
     served = await serveInterface(quick.databaseUrl);
-    all = Object.fromEntries(
-      await Promise.all(
-        RESOURCES.map(async (resource) => {
-          const { objects } = (await served.json(`/api/v1/${resource}/?limit=1000`)) as { objects: Json[] };
-          return [resource, objects];
-        }),
-      ),
-    ) as Records;
+    all = {} as Records;
+    for (const resource of RESOURCES) {
+      const { objects } = (await served.json(`/api/v1/${resource}/?limit=1000`)) as { objects: Json[] };
+      all[resource] = objects;
+    }
     // A project with a slug that is no number, a file and so a version.
-    file = all.file.find(
-      (one) => !/^\d/.test((one as unknown as FileRecord).project.slug),
-    ) as unknown as FileRecord;
+    file = (all.file as unknown as FileRecord[]).find((one) => !/^\d/.test(one.project.slug)) as FileRecord;
     const slug = /\/en\/([^/]+)\//.exec(file.absolute_url)?.[1] ?? "";
     version = all.version.find(
       (one) => one.slug === slug && (one.project as ProjectRecord).id === file.project.id,
@@ -100,15 +73,11 @@ describe("Python's clients", { tags: ["long"] }, () => {
       docs: { project: file.project.slug, version: slug, q: word },
     };
     await writeFile(join(folder, "facts.json"), JSON.stringify(facts));
-    const { stdout } = await promisify(execFile)(
-      "python3",
-      [SCRIPT, served.url, join(folder, "facts.json")],
-      {
-        timeout: 60_000,
-        maxBuffer: 256 * 1024 * 1024,
-        env: { ...process.env, PYTHONPATH: installed.path, PYTHONDONTWRITEBYTECODE: "1", NO_PROXY: "*" },
-      },
-    );
+    const args = [SCRIPT, served.url, join(folder, "facts.json")];
+    const { stdout } = await promisify(execFile)(installed.python, args, {
+      ...{ timeout: 60_000, maxBuffer: 256 * 1024 * 1024 },
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: "1", NO_PROXY: "*" },
+    });
     outcome = JSON.parse(stdout) as Outcome;
   }, 240_000);
 
@@ -151,19 +120,14 @@ describe("Python's clients", { tags: ["long"] }, () => {
     const builds = all.build.filter((one) => one.project === project?.resource_uri);
     expect(answers).toMatchObject({ builds_of: builds, build_filter: builds });
     expect(answers.project_filter).toEqual([project]);
-    expect(answers.version_filter).toEqual(
-      all.version.filter((one) => ofProject(one) && one.slug === version.slug),
-    );
+    const named = all.version.filter((one) => ofProject(one) && one.slug === version.slug);
+    expect(answers.version_filter).toEqual(named);
     expect(answers.boolean_filter).toBe(all.version.filter((one) => one.active === true).length);
     expect(answers.user_filter).toEqual([user]);
-    expect(answers.root).toEqual(
-      Object.fromEntries(
-        RESOURCES.map((resource) => [
-          resource,
-          { list_endpoint: `/api/v1/${resource}/`, schema: `/api/v1/${resource}/schema/` },
-        ]),
-      ),
-    );
+    const root = RESOURCES.map((resource) => {
+      return [resource, { list_endpoint: `/api/v1/${resource}/`, schema: `/api/v1/${resource}/schema/` }];
+    });
+    expect(answers.root).toEqual(Object.fromEntries(root));
     expect(answers.schema).toHaveProperty("fields.state.type", "string");
   });
 

@@ -5,7 +5,6 @@ import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { Hono } from "hono";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { ConfigError } from "../../../src/base/errors.ts";
 import { startServer } from "../../../src/serve/http/server.ts";
 import { later } from "../../support/tally.ts";
 
@@ -17,17 +16,27 @@ const isRefused = ({ url }: { url: string }) =>
   expect.poll(() => fetch(url).catch((error) => error.cause.code)).toBe("ECONNREFUSED");
 const connectTo = ({ url }: { url: string }) => connect(Number(new URL(url).port), "127.0.0.1");
 
+/** Resolves when the reply has come to its end, complete or not. */
+const ask = (url: string, agent: Agent) =>
+  new Promise<IncomingMessage>((resolve, reject) => {
+    request(url, { agent }, (reply) => reply.resume().on("close", () => resolve(reply)))
+      .on("error", reject)
+      .end();
+  });
+
 describe("a server", () => {
   it("says why an address cannot be had", async () => {
-    const server = await startServer({ app: new Hono(), ...LOCAL });
+    const server = await startServer({ app: HERE, ...LOCAL });
     const port = Number(new URL(server.url).port);
     for (const [host, reason] of [
       ["127.0.0.1", "another program listens there"],
       ["192.0.2.1", "this machine has no such address"],
     ] as const) {
-      const error = await startServer({ app: new Hono(), host, port }).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(ConfigError);
-      expect(String(error)).toContain(`could not listen on ${host}, port ${port}: ${reason}`);
+      const message = expect.stringContaining(`could not listen on ${host}, port ${port}: ${reason}`);
+      await expect(startServer({ app: HERE, host, port })).rejects.toMatchObject({
+        name: "ConfigError",
+        message,
+      });
     }
     await server.close();
   });
@@ -67,16 +76,10 @@ describe("a server", () => {
   it("answers a request that was on its way when it was closed, and says that the connection ends", async () => {
     const server = await startServer({ app: HERE, ...LOCAL, drainMs: 60_000 });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const ask = () =>
-      new Promise<IncomingMessage>((resolve, reject) => {
-        request(server.url, { agent }, (reply) => reply.resume().on("end", () => resolve(reply)))
-          .on("error", reject)
-          .end();
-      });
-    expect((await ask()).headers.connection).toBe("keep-alive");
+    expect((await ask(server.url, agent)).headers.connection).toBe("keep-alive");
     const closed = server.close();
     await isRefused(server);
-    const late = await ask();
+    const late = await ask(server.url, agent);
     expect([late.statusCode, late.headers.connection]).toEqual([200, "close"]);
     await closed;
     agent.destroy();
@@ -149,13 +152,10 @@ describe("a server", () => {
       const lost: unknown[] = [];
       const client = async (_: unknown, nth: number) => {
         for (;;) {
-          const error = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
-            request(server.url, { agent }, (reply) =>
-              reply.resume().on("close", () => resolve(reply.complete ? null : new Error("cut"))),
-            )
-              .on("error", resolve)
-              .end();
-          });
+          const error: NodeJS.ErrnoException | null = await ask(server.url, agent).then(
+            ({ complete }) => (complete ? null : new Error("cut")),
+            (refused) => refused,
+          );
           if (error?.code === "ECONNREFUSED") return;
           if (error === null) answered.add(nth);
           else return void lost.push(error);

@@ -8,21 +8,17 @@ const exchanges = recordedExchanges();
 const catalog = createRecordedCatalog(exchanges);
 const app = createProtocol({ catalog });
 
-async function ask(path: string, init?: RequestInit): Promise<Response> {
-  return app.request(path, init);
-}
+const ask = async (path: string, init?: RequestInit) => app.request(path, init);
 
 describe("the protocol against the recorded service", () => {
   test.each(exchanges)("$method $path is answered as recorded", async (exchange) => {
     const reply = await ask(exchange.path, { method: exchange.method });
     expect(reply.status).toBe(exchange.status);
     const body = await reply.text();
-    if (exchange.headers["content-type"] === "application/json") {
-      expect(reply.headers.get("content-type")).toBe("application/json");
-      expect(JSON.parse(body)).toEqual(JSON.parse(exchange.body));
-    } else {
-      expect(body).toBe(exchange.body);
-    }
+    const isJson = exchange.headers["content-type"] === "application/json";
+    if (isJson) expect(JSON.parse(body)).toEqual(JSON.parse(exchange.body));
+    else expect(body).toBe(exchange.body);
+    if (isJson) expect(reply.headers.get("content-type")).toBe("application/json");
     expect(reply.headers.get("location")).toBe(exchange.headers.location ?? null);
     if (exchange.status === 405) expect(reply.headers.get("allow")).toBe(exchange.headers.allow);
   });
@@ -53,8 +49,7 @@ describe("what the recording does not hold", () => {
     ["/api/v1/build/?project=x", "Invalid resource lookup data provided (mismatched type)."],
   ])("%s is refused", async (path, error) => {
     const reply = await ask(path);
-    expect(reply.status).toBe(400);
-    expect(await reply.json()).toEqual({ error });
+    expect([reply.status, await reply.json()]).toEqual([400, { error }]);
   });
 
   test.each([
@@ -66,10 +61,8 @@ describe("what the recording does not hold", () => {
     ["project", "users=1", 8],
     ["project", "slug=a&slug=brook-lib", 1],
   ])("the %s list narrowed by %s has as many records as the recording", async (resource, query, count) => {
-    const all = createRecordedCatalog(exchanges);
-    const reply = await createProtocol({ catalog: all }).request(`/api/v1/${resource}/?${query}`);
-    const { meta } = (await reply.json()) as { meta: { total_count: number } };
-    expect(meta.total_count).toBe(count);
+    const reply = await ask(`/api/v1/${resource}/?${query}`);
+    expect(await reply.json()).toMatchObject({ meta: { total_count: count } });
   });
 
   test.each([
@@ -79,41 +72,32 @@ describe("what the recording does not hold", () => {
     ["limit=24", null, null],
     ["limit=23", "limit=23&offset=23", null],
   ])("of 24 users, %s has the right neighbours", async (query, next, previous) => {
-    const { meta } = (await (await ask(`/api/v1/user/?${query}`)).json()) as { meta: unknown };
     const address = (page: string | null): string | null => page && `/api/v1/user/?${page}`;
-    expect(meta).toMatchObject({ next: address(next), previous: address(previous), total_count: 24 });
+    const meta = { next: address(next), previous: address(previous), total_count: 24 };
+    expect(await (await ask(`/api/v1/user/?${query}`)).json()).toMatchObject({ meta });
   });
 
   test("the redirect to the closing slash keeps the query", async () => {
-    const reply = await ask("/api/v1/build?limit=5&format=json");
-    expect(reply.status).toBe(301);
-    expect(reply.headers.get("location")).toBe("/api/v1/build/?limit=5&format=json");
+    const { status, headers } = await ask("/api/v1/build?limit=5&format=json");
+    expect([status, headers.get("location")]).toEqual([301, "/api/v1/build/?limit=5&format=json"]);
   });
 
   test("the list of a project's versions loses the project in its next", async () => {
     const reply = await ask("/api/v1/version/brook-lib/?limit=5");
-    const { meta, objects } = (await reply.json()) as { meta: { next: string }; objects: unknown[] };
-    expect(objects).toHaveLength(5);
-    expect(meta.next).toBe("/api/v1/version/?limit=5&offset=5");
+    const meta = expect.objectContaining({ next: "/api/v1/version/?limit=5&offset=5" });
+    expect(await reply.json()).toEqual({ meta, objects: expect.objectContaining({ length: 5 }) });
   });
 
   test.each(["POST", "PUT", "PATCH", "DELETE"])("%s is refused with the allowed method", async (method) => {
     const reply = await ask("/api/v1/build/", { method });
-    expect(reply.status).toBe(405);
-    expect(reply.headers.get("allow")).toBe("GET");
+    expect([reply.status, reply.headers.get("allow")]).toEqual([405, "GET"]);
   });
 
   test.each([
-    "/",
-    "/api/",
-    "/api/v1/nosuch/5/",
-    "/api/v1/build/5/6/",
-    "/api/v1/nosuch",
-    "/api/v3/",
+    ...["/", "/api/", "/api/v1/nosuch/5/", "/api/v1/build/5/6/", "/api/v1/nosuch", "/api/v3/"],
   ])("%s is an unknown path", async (path) => {
     const reply = await ask(path);
-    expect(reply.status).toBe(404);
-    expect(reply.headers.get("content-type")).toBe("text/html");
+    expect([reply.status, reply.headers.get("content-type")]).toEqual([404, "text/html"]);
   });
 
   test("a slug of digits is taken for an id", async () => {
@@ -122,13 +106,10 @@ describe("what the recording does not hold", () => {
 
   test("behind a base path every address carries it, and nothing answers without it", async () => {
     const prefixed = createProtocol({ catalog, basePath: "/docs" });
-    const root = (await (await prefixed.request("/docs/api/v1/")).json()) as Record<string, unknown>;
-    expect(root.build).toEqual({
-      list_endpoint: "/docs/api/v1/build/",
-      schema: "/docs/api/v1/build/schema/",
-    });
-    const page = (await (await prefixed.request("/docs/api/v1/user/")).json()) as { meta: { next: string } };
-    expect(page.meta.next).toBe("/docs/api/v1/user/?limit=20&offset=20");
+    const build = { list_endpoint: "/docs/api/v1/build/", schema: "/docs/api/v1/build/schema/" };
+    expect(await (await prefixed.request("/docs/api/v1/")).json()).toMatchObject({ build });
+    const next = "/docs/api/v1/user/?limit=20&offset=20";
+    expect(await (await prefixed.request("/docs/api/v1/user/")).json()).toMatchObject({ meta: { next } });
     expect((await prefixed.request("/docs/api/v1/user")).headers.get("location")).toBe("/docs/api/v1/user/");
     expect((await prefixed.request("/api/v1/user/")).status).toBe(404);
   });
@@ -151,17 +132,13 @@ describe("what the recording does not hold", () => {
 });
 
 describe("ready replies", () => {
-  function counting(revision: () => string | undefined): { catalog: Catalog; asked: () => number } {
+  function counting(revision: () => string | undefined) {
     let asked = 0;
-    const counted: Catalog = {
-      ...catalog,
-      async list(resource, query) {
-        asked++;
-        return { ...(await catalog.list(resource, query)), revision: revision() };
-      },
-      revision: async () => revision(),
+    const list: Catalog["list"] = async (resource, query) => {
+      asked++;
+      return { ...(await catalog.list(resource, query)), revision: revision() };
     };
-    return { catalog: counted, asked: () => asked };
+    return { catalog: { ...catalog, list, revision: async () => revision() }, asked: () => asked };
   }
 
   test("the catalog is asked once for a page while the revision stays", async () => {

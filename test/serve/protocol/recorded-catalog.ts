@@ -1,5 +1,4 @@
 import {
-  type FileHitRecord,
   type FoundDoc,
   type ProjectRecord,
   RESOURCES,
@@ -11,29 +10,23 @@ import type { Catalog, Filter } from "../../../src/serve/protocol/catalog.ts";
 import { matchesFilter } from "../../../src/serve/protocol/filters.ts";
 import type { Exchange } from "../../support/recorded-exchanges.ts";
 
-interface RecordedHits {
-  total: number;
-  max_score: number | null;
-  hits: {
-    fields: { link: string; path: [string]; project: [string]; title: [string]; version: [string] };
-    highlight: { content: string[] };
-  }[];
-}
+type Hit = {
+  fields: { link: string } & Record<"path" | "project" | "title" | "version", [string]>;
+  highlight: { content: string[] };
+};
+type RecordedHits = { total: number; max_score: number | null; hits: Hit[] };
 
 /** A catalog over what was recorded: the lists' records in their order; searches know the recorded questions. */
 export function createRecordedCatalog(exchanges: readonly Exchange[]): Catalog {
   const records = new Map<Resource, RecordTypes[Resource][]>();
-  const replies = new Map<string, string>();
-  for (const { path, body } of exchanges) replies.set(path, body);
+  const replies = new Map(exchanges.map(({ path, body }) => [path, body]));
+  const replyTo = (path: string) => JSON.parse(replies.get(path) ?? "");
   for (const resource of RESOURCES) {
     const listed: RecordTypes[Resource][] = [];
-    let next: string | null = `/api/v1/${resource}/?format=json&limit=100`;
-    while (next) {
-      const page: { meta: { next: string | null }; objects: RecordTypes[Resource][] } = JSON.parse(
-        replies.get(next) ?? "",
-      );
-      listed.push(...page.objects);
-      next = page.meta.next;
+    for (let next: string = `/api/v1/${resource}/?format=json&limit=100`; next; ) {
+      const { meta, objects } = replyTo(next);
+      listed.push(...objects);
+      next = meta.next;
     }
     records.set(resource, listed);
   }
@@ -52,39 +45,31 @@ export function createRecordedCatalog(exchanges: readonly Exchange[]): Catalog {
     async list<R extends Resource>(resource: R, query: Parameters<Catalog["list"]>[1]) {
       const all = records.get(resource) as RecordTypes[R][];
       const fitting = all.filter((record) => query.filters.every((filter) => fits(resource, record, filter)));
-      return {
-        records: fitting.slice(query.offset, query.offset + query.limit),
-        totalCount: fitting.length,
-      };
+      const end = query.offset + query.limit;
+      return { records: fitting.slice(query.offset, end), totalCount: fitting.length };
     },
     async find<R extends Resource>(resource: R, id: string) {
       return (records.get(resource) as RecordTypes[R][]).find((record) => record.id === id);
     },
-    async searchFiles({ q }): Promise<FileHitRecord[]> {
-      return JSON.parse(replies.get(`/api/v1/file/search/?q=${q}`) ?? "").objects;
-    },
-    async searchAnchors(q): Promise<string[]> {
-      return JSON.parse(replies.get(`/api/v1/file/anchor/?q=${q}`) ?? "").objects;
-    },
+    searchFiles: async ({ q }) => replyTo(`/api/v1/file/search/?q=${q}`).objects,
+    searchAnchors: async (q) => replyTo(`/api/v1/file/anchor/?q=${q}`).objects,
     async searchDocs({ project, version, q }) {
       const body = replies.get(`/api/v2/docsearch/?project=${project}&version=${version}&q=${q}`);
       const found: { results?: { hits: RecordedHits } } = JSON.parse(body ?? "{}");
       if (!found.results) return undefined;
       const { total, max_score, hits } = found.results.hits;
-      return {
-        total,
-        maxScore: max_score,
-        hits: hits.map(
-          ({ fields, highlight }): FoundDoc => ({
-            link: fields.link,
-            path: fields.path[0],
-            project: fields.project[0],
-            title: fields.title[0],
-            version: fields.version[0],
-            content: highlight.content,
-          }),
-        ),
-      };
+      const docs = hits.map(({ fields, highlight: { content } }): FoundDoc => {
+        const [path, project] = [fields.path[0], fields.project[0]];
+        return {
+          link: fields.link,
+          path,
+          project,
+          title: fields.title[0],
+          version: fields.version[0],
+          content,
+        };
+      });
+      return { total, maxScore: max_score, hits: docs };
     },
   };
 }
