@@ -70,14 +70,9 @@ const MAX_NAME_BYTES = 63;
 /** Names of people, tools and accounts of a cloud, such as `sales-bi@example.iam`. */
 const PLAIN_NAME = /^[\p{L}_][\p{L}\p{N}_.@$-]*$/u;
 
-interface RoleFacts {
-  exists: boolean;
-  superuser: boolean;
-  createrole: boolean;
-  /** The first relation outside of `report` that it can already read, and the role that gives the right. */
-  reads: string | null;
-  through: string | null;
-}
+/** With the first relation outside of `report` that it can already read, and the role that gives the right. */
+type RoleFacts = Record<"exists" | "superuser" | "createrole", boolean> &
+  Record<"reads" | "through", string | null>;
 
 /**
  * Plans the grants that let a role read schema `report` and what the options add, and nothing else of docmirror's. Throws

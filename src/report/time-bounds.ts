@@ -12,9 +12,8 @@ const LONGEST_SPAN_MS = 100 * 366 * DAY_MS;
 const FORM = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 /**
- * Turns a span such as `7d` or `1h30m` into the moment that long before `now`, to the minute. Returns any
- * other text as it is. Links, and the SQL next to a figure, use the moment, so that they mean the same
- * tomorrow.
+ * Turns a span such as `7d` or `1h30m` into the moment that long before `now`, to the minute. Returns any other text as it
+ * is. Links, and the SQL next to a figure, use the moment, so that they mean the same tomorrow.
  */
 export function resolveSpan(text: string, now: Date): string {
   const spanMs = parseDuration(text);
@@ -24,11 +23,10 @@ export function resolveSpan(text: string, now: Date): string {
 }
 
 /**
- * Reads `since` and `until`: a day such as 2026-11-03 or a moment such as 2026-11-03T12:00Z; without a zone
- * it is UTC, as all of schema `report` is. A day given as `until` is included, a moment is not. A row that
- * stands for a span is included when any part of the span is: since noon includes that day.
- * `resolveSpan` must come before. Gives bounds for a condition, in ISO 8601 in UTC: `from` is included, `before` is not. Throws
- * ConfigError for a text that is not a time.
+ * Reads `since` and `until`: a day such as 2026-11-03 or a moment such as 2026-11-03T12:00Z; without a zone it is UTC, as all
+ * of schema `report` is. A day given as `until` is included, a moment is not. A row that stands for a span is included when
+ * any part of the span is: since noon includes that day. `resolveSpan` must come before. Gives bounds for a condition, in ISO
+ * 8601 in UTC: `from` is included, `before` is not. Throws ConfigError for a text that is not a time.
  */
 export function readTimeBounds(
   { since, until }: { since?: string | undefined; until?: string | undefined },

@@ -1,6 +1,4 @@
-/**
- * Every answer about the tiny world, computed by hand: arithmetic on tiny-world.ts and on nothing else. `·` is null.
- */
+/** Every answer about the tiny world, computed by hand: arithmetic on tiny-world.ts and on nothing else. `·` is null. */
 import type { Modelled } from "./model.ts";
 
 /** Tables of one relation tell of the same rows. By time only days and weeks with builds are listed. */

@@ -19,13 +19,8 @@ export interface PartFile {
   revision?: string | undefined;
 }
 
-/** Where files are written, and by what; null: they stay CSV. */
-export interface Target {
-  folder: string;
-  parquet: ParquetWriter | null;
-  /** Where the files are to be in the end, for messages. */
-  place: string;
-}
+/** Where files are written, by what (null: they stay CSV), and where they are to be in the end, for messages. */
+export type Target = { folder: string; parquet: ParquetWriter | null; place: string };
 
 /**
  * Writes the files of one relation, one after the other. Rows go to a CSV file as they come; a complete file is converted to

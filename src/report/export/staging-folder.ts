@@ -12,11 +12,10 @@ export const MARKER = "_docmirror.json";
 export const ABANDONED_AFTER_MS = 86_400_000;
 
 /**
- * Lets `fn` fill a hidden folder next to `target`, then moves it into place. Readers see the old folder or
- * the new one, or none for a moment between two renames. When `fn` fails, its files are removed and the old
- * folder stays. Throws ConfigError unless `target` is missing, empty or an export: no other folder is ever
- * replaced. `own` names the content of an export besides its marker. `fn` also gets the place of the old
- * folder, to keep files of it.
+ * Lets `fn` fill a hidden folder next to `target`, then moves it into place. Readers see the old folder or the new one, or
+ * none for a moment between two renames. When `fn` fails, its files are removed and the old folder stays. Throws ConfigError
+ * unless `target` is missing, empty or an export: no other folder is ever replaced. `own` names the content of an export
+ * besides its marker. `fn` also gets the place of the old folder, to keep files of it.
  */
 export async function withStagingFolder<T>(
   target: string,

@@ -152,22 +152,20 @@ const LEFT_OUT: readonly ColumnOf<typeof FACT>[] = [
 ];
 export const FACT_COLUMNS = columnsOf(FACT).filter((column) => !LEFT_OUT.includes(column));
 
-interface MonthsOptions {
+/**
+ * Writes the builds, a folder for each month, with those of `FACT_COLUMNS` that `columns` has and files that end in `ending`.
+ * Keeps the files of unchanged months of the export `last`; where it is null, every month is written.
+ */
+export async function writeMonths(options: {
   tx: TransactionSql;
   target: Target;
-  /** Those of `FACT_COLUMNS`. */
   columns: readonly TypedColumn[];
   revisions: Revisions;
   filters: AnswerFilters;
-  /** The export whose files of unchanged months are kept; null: every month is written. */
   last: KeptFiles | null;
-  /** Of the files' names. */
   ending: string;
   signal: AbortSignal;
-}
-
-/** Writes the builds, a folder for each month. */
-export async function writeMonths(options: MonthsOptions): Promise<ExportedRelation> {
+}): Promise<ExportedRelation> {
   const { tx, target, revisions, filters, last, ending, signal } = options;
   const stored = options.columns.filter(({ name }) => name !== PARTITION);
   const renamed = (name: string) => (name === "fact_updated_at" ? "updated_at" : name);

@@ -29,13 +29,8 @@ export const LOG_HASH: SQL = compose`mirror.log_hash(log.output, log.error, log.
 /** The texts of a log, in the order in which `mirror.log_hash` takes them. */
 export const TEXTS = ["output", "error", "setup", "setup_error"] as const;
 
-/** The log of a build, or only what tells it from others. */
-export interface LogKey {
-  build_id: string;
-  /** `mirror.log_hash`, in hex. */
-  sha256: string;
-}
-
+/** What tells the log of a build from others; the hash is `mirror.log_hash`, in hex. */
+export type LogKey = { build_id: string; sha256: string };
 type Log = LogKey & Record<(typeof TEXTS)[number], string | null>;
 
 /** Characters of a file before compression. DuckDB holds them all while it writes. */
@@ -62,19 +57,17 @@ function createLogParts(duckDb: DuckDb, folder: string) {
     parts.push({ month, place, rows });
   }
 
-  async function begin(month: string) {
-    const columns = ["build_id", ...TEXTS, "sha256"].map((name) => `${name} varchar`).join(", ");
-    const appender = await duckDb.run("hold logs", async (connection) => {
+  const begin = () =>
+    duckDb.run("hold logs", async (connection) => {
+      const columns = ["build_id", ...TEXTS, "sha256"].map((name) => `${name} varchar`).join(", ");
       await connection.run(`create table logs (${columns})`);
       return connection.createAppender("logs");
     });
-    return { month, rows: 0, characters: 0, appender };
-  }
 
   return {
     async add(month: string, log: Log): Promise<void> {
       if (current?.month !== month) await flush();
-      current ??= await begin(month);
+      current ??= { month, rows: 0, characters: 0, appender: await begin() };
       const { appender } = current;
       for (const value of [log.build_id, ...TEXTS.map((text) => log[text]), log.sha256]) {
         if (value === null) appender.appendNull();

@@ -53,9 +53,8 @@ export async function isIntact(
 }
 
 /**
- * Lets `fn` write parts into a folder of their own and adds them to the export in `folder`, which is made where it is
- * missing or empty. Gives all files behind that. When `fn` fails, nothing was added. Throws ConfigError for a folder of
- * other files.
+ * Lets `fn` write parts into a folder of their own and adds them to the export in `folder`, which is made where it is missing
+ * or empty. Gives all files behind that. When `fn` fails, nothing was added. Throws ConfigError for a folder of other files.
  */
 export function addLogFiles(
   folder: string,

@@ -175,17 +175,11 @@ export interface Computed {
   isFull: boolean;
 }
 
-/** What a refresh has to do besides what writers noted. */
-interface Due {
-  /** Classify all failures again. */
-  reclassify: boolean;
-  /** Compare all facts with their builds. */
-  isCheckDue: boolean;
-  /** A build whose date was beyond tomorrow can be counted. */
-  isAheadOver: boolean;
-  /** A year has begun that is not in the calendar yet. */
-  isCalendarOver: boolean;
-}
+/**
+ * What a refresh has to do besides what writers noted: classify all failures again; compare all facts with their builds; count
+ * builds whose date was beyond tomorrow; add a year that has begun to the calendar.
+ */
+type Due = Record<"reclassify" | "isCheckDue" | "isAheadOver" | "isCalendarOver", boolean>;
 
 /** Computes all answers but the expensive ones from all builds. */
 export async function computeEverything(tx: TransactionSql, run: Run): Promise<Computed> {

@@ -7,12 +7,8 @@ import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { rollupBuilds } from "../stored/answers.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";
 
-export interface ClassCount {
-  class: string;
-  /** Failures that are stored with this class, and those that the current rules give it. */
-  before: number;
-  after: number;
-}
+/** Failures that are stored with this class, and those that the current rules give it. */
+export type ClassCount = { class: string; before: number; after: number };
 
 /**
  * Applies the rules of `report.error_rules` to all stored failures, or only counts where `isDry`. `url` is that of the

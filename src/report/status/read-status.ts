@@ -49,15 +49,8 @@ function faultOf(state: SchemaState["state"], status: MigrationStatus): string |
   return "The schema of the database is newer than this program. Upgrade docmirror to the version that made it.";
 }
 
-/** A scheduled run that is still to come. */
-interface NextRun {
-  job: "sync" | "watch";
-  /** The cron line, and the IANA name of the zone in which it is read. */
-  cron: string;
-  timezone: string;
-  /** The next moment at which the line is due; null when there is none in 40 years. */
-  due_at: string | null;
-}
+/** When a cron line, in its IANA zone, is due next; null when that is at no moment in 40 years. */
+type NextRun = { job: "sync" | "watch"; cron: string; timezone: string; due_at: string | null };
 
 /** Says when each job of a worker with these settings is due next. */
 export function createNextRuns({

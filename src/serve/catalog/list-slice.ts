@@ -145,9 +145,8 @@ const PLACES_A_LIST = 4000;
 const LISTS = 100;
 
 /**
- * Where slices of a list ended: the record before an offset. A later slice starts at the nearest one, so a walk
- * reads each row once, and a deep offset reads fewer rows the more slices were asked for. Places hold for one
- * revision of their list.
+ * Where slices of a list ended: the record before an offset. A later slice starts at the nearest one, so a walk reads each
+ * row once, and a deep offset reads fewer rows the more slices were asked for. Places hold for one revision of their list.
  */
 export function createListPlaces() {
   /** Offsets are ascending. */

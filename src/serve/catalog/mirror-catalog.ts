@@ -133,12 +133,9 @@ async function readRevision(sql: AnySql, resource: Resource) {
       (extract(epoch from max(changed_at)) * 1000)::float8 as changed_ms,
       (extract(epoch from clock_timestamp() - max(changed_at)) * 1000)::float8 as age_ms
     from sync.revisions where resource = any (${partsOf(resource)}::text[])`;
-  const changedMs = found?.changed_ms ?? null;
-  return {
-    revision: found?.revision ?? "0",
-    changedAt: changedMs === null ? null : new Date(changedMs),
-    ageMs: found?.age_ms ?? 0,
-  };
+  const { revision, changed_ms = null, age_ms } = found ?? {};
+  const changedAt = changed_ms === null ? null : new Date(changed_ms);
+  return { revision: revision ?? "0", changedAt, ageMs: age_ms ?? 0 };
 }
 
 /** Between two batches of a long page other requests have their turn. */

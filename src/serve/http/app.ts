@@ -51,7 +51,7 @@ export function createApp(deps: AppDeps): Hono {
   if (probes !== undefined) app.route("/", probes);
   // Readers may share the address of the scraper.
   if (metrics !== undefined) app.route("/", metrics);
-  app.use(rateLimit({ ratePerSecond }), compression());
+  app.use(rateLimit(ratePerSecond), compression());
   if (status !== undefined) app.route("/", status);
   if (catalog !== undefined) app.route("/", createInterface(catalog, clock, log));
   app.route("/", pages);

@@ -27,10 +27,9 @@ const CODINGS: readonly Coding[] = ["gzip", "br"];
 const STREAM_CODINGS: readonly Coding[] = ["gzip"];
 
 /**
- * Compresses text replies as the client's `Accept-Encoding` prefers. A compressed body is another
- * representation, so its entity tag becomes a weak one (RFC 9110, section 8.8.1). A download is compressed as
- * its rows are read, so memory does not grow with them, and one that breaks off stays incomplete. A client
- * that accepts no coding that we have gets 406.
+ * Compresses text replies as the client's `Accept-Encoding` prefers. A compressed body is another representation, so its
+ * entity tag becomes a weak one (RFC 9110, section 8.8.1). A download is compressed as its rows are read, so memory does not
+ * grow with them, and one that breaks off stays incomplete. A client that accepts no coding that we have gets 406.
  */
 export function compression(): MiddlewareHandler {
   return async (c, next) => {

@@ -34,9 +34,8 @@ const KEPT = [
 ];
 
 /**
- * The service's interface over a catalog, below `/api/`, and its description at `/openapi.json`. Replies have
- * entity tags. A catalog that fails gives 503 or 500 with `{"error": sentence}`, and one that hangs gives 503
- * after 15 s.
+ * The service's interface over a catalog, below `/api/`, and its description at `/openapi.json`. Replies have entity tags. A
+ * catalog that fails gives 503 or 500 with `{"error": sentence}`, and one that hangs gives 503 after 15 s.
  */
 export function createInterface(catalog: Catalog, clock: Clock, log: Logger): Hono {
   const large = createGate(LARGE_AT_ONCE);

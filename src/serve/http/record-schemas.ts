@@ -50,13 +50,10 @@ function fieldSchema(field: Field): JsonSchema {
   return schemas[field.kind];
 }
 
-export interface Parameter {
-  readonly name: string;
-  readonly in: "query" | "path";
-  readonly required?: true;
-  readonly description?: string;
-  readonly schema: JsonSchema;
-}
+export type Parameter = { name: string; in: "query" | "path"; schema: JsonSchema } & Readonly<{
+  required?: true;
+  description?: string;
+}>;
 
 /**
  * The filters of a list: each field of its records, and each field of the records that they refer to, by

@@ -188,15 +188,11 @@ export function usualRate(host: string): number {
  * bucket for each address of a connection: `X-Forwarded-For` is not read, because any client can write it. Of more than
  * `clients` the one that was silent longest is forgotten.
  */
-export function rateLimit({
-  ratePerSecond,
+export function rateLimit(
+  ratePerSecond: number,
   clients = 10_000,
-  nowMs = () => performance.now(),
-}: {
-  ratePerSecond: number;
-  clients?: number;
-  nowMs?: () => number;
-}): MiddlewareHandler<{ Bindings: Partial<HttpBindings> }> {
+  nowMs: () => number = () => performance.now(),
+): MiddlewareHandler<{ Bindings: Partial<HttpBindings> }> {
   if (ratePerSecond === 0) return (_c, next) => next();
   const most = Math.max(1, ratePerSecond);
   const buckets = new LRUCache<string, { tokens: number; atMs: number }>({ max: clients });

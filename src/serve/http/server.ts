@@ -19,23 +19,13 @@ const IDLE_MS = 120_000;
 /** Node's default of 16 KiB would be full of the longest path (`request-rules.ts`). */
 export const MAX_HEADER_BYTES = 131_072;
 
+type ServerOptions = { app: Hono; host: string; port: number; graceMs?: number; drainMs?: number };
+
 /**
  * Serves an app on a port; 0 means a free one. After the stop connections that wait for a request stay open for `drainMs`: one
  * may be on its way. Throws ConfigError when the address cannot be used.
  */
-export async function startServer({
-  app,
-  host,
-  port,
-  graceMs = GRACE_MS,
-  drainMs = 0,
-}: {
-  app: Hono;
-  host: string;
-  port: number;
-  graceMs?: number;
-  drainMs?: number;
-}) {
+export async function startServer({ app, host, port, graceMs = GRACE_MS, drainMs = 0 }: ServerOptions) {
   const answer = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     // HTTP/1.0 asks without a Host. No reply holds it.

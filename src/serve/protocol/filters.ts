@@ -6,10 +6,7 @@ import { type Filter, Refusal } from "./catalog.ts";
 /** The fields that filter: those that the recorded schemas declare, or every documented field. */
 export type FilterRule = "declared" | "every field";
 
-/**
- * The filters of the recorded schemas under `filtering`: 1 allows any comparison, 2 also fields of the
- * referenced record.
- */
+/** The filters of the recorded schemas under `filtering`: 1 allows any comparison, 2 also fields of the referenced record. */
 export function filteringOf(resource: Resource): Record<string, Filtering> {
   const { fields, otherFilters } = DECLARATIONS[resource];
   const declared = Object.entries(fields).flatMap(([name, { filter }]) => (filter ? [[name, filter]] : []));

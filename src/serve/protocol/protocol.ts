@@ -153,10 +153,6 @@ export function createProtocol(options: ProtocolOptions): Hono {
     return json({ objects: q === "" ? [] : await catalog.searchFiles({ q, page }) });
   }
 
-  async function answerSchema(resource: Resource): Promise<Response> {
-    return json((await catalog.schema?.(resource)) ?? describeSchema(resource, apiPath));
-  }
-
   async function answerDocSearch(query: URLSearchParams): Promise<Response> {
     const project = query.get("project");
     const q = query.get("q");
@@ -185,7 +181,8 @@ export function createProtocol(options: ProtocolOptions): Hono {
     if (!isResource(resource)) return undefined;
     if (key === undefined) return () => answerList(resource, asked);
     if (key === "") return undefined;
-    if (key === "schema") return () => answerSchema(resource);
+    if (key === "schema")
+      return async () => json((await catalog.schema?.(resource)) ?? describeSchema(resource, apiPath));
     if (resource === "file" && (key === "search" || key === "anchor"))
       return () => answerFileSearch(key, query);
     return () => answerDetail(resource, key, asked);

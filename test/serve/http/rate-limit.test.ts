@@ -4,10 +4,10 @@ import { clientOf, rateLimit, usualRate } from "../../../src/serve/http/request-
 import { serveWorld } from "./simulated-app.ts";
 
 /** Asks a limited app from an address. */
-function limited(options: { ratePerSecond: number; clients?: number }) {
+function limited(ratePerSecond: number, clients?: number) {
   let now = 0;
   const app = new Hono();
-  app.use(rateLimit({ ...options, nowMs: () => now }));
+  app.use(rateLimit(ratePerSecond, clients, () => now));
   app.get("/", (c) => c.text("an answer"));
   const ask = (address: string) =>
     app.request("/", {}, { incoming: { socket: { remoteAddress: address } } }) as Promise<Response>;
@@ -23,7 +23,7 @@ function limited(options: { ratePerSecond: number; clients?: number }) {
 
 describe("the rate of a client", () => {
   it("allows the requests of a second at once, then one at a time", async () => {
-    const app = limited({ ratePerSecond: 3 });
+    const app = limited(3);
     expect(await app.statuses("192.0.2.1", 5)).toEqual([200, 200, 200, 429, 429]);
     app.pass(334);
     expect(await app.statuses("192.0.2.1", 2)).toEqual([200, 429]);
@@ -32,7 +32,7 @@ describe("the rate of a client", () => {
   });
 
   it("says how long to wait, and after that wait the next request is answered", async () => {
-    const app = limited({ ratePerSecond: 0.1 });
+    const app = limited(0.1);
     expect(await app.statuses("192.0.2.1", 1)).toEqual([200]);
     const refused = await app.ask("192.0.2.1");
     expect(await refused.json()).toEqual({ error: expect.stringContaining("0.1 a second") });
@@ -43,7 +43,7 @@ describe("the rate of a client", () => {
   });
 
   it("is counted for each client alone, and for all addresses of one IPv6 network together", async () => {
-    const app = limited({ ratePerSecond: 1 });
+    const app = limited(1);
     expect(await app.statuses("192.0.2.1", 2)).toEqual([200, 429]);
     expect(await app.statuses("192.0.2.2", 1)).toEqual([200]);
     expect(await app.statuses("2001:db8:1:2::1", 1)).toEqual([200]);
@@ -52,7 +52,7 @@ describe("the rate of a client", () => {
   });
 
   it("is remembered for so many clients and no more", async () => {
-    const app = limited({ ratePerSecond: 1, clients: 2 });
+    const app = limited(1, 2);
     for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) await app.ask(address);
     expect(await app.statuses("192.0.2.3", 1)).toEqual([429]);
     expect(await app.statuses("192.0.2.1", 1)).toEqual([200]);
@@ -65,7 +65,7 @@ describe("the rate of a client", () => {
   });
 
   it("is not limited by 0", async () => {
-    const app = limited({ ratePerSecond: 0 });
+    const app = limited(0);
     expect(new Set(await app.statuses("192.0.2.1", 200))).toEqual(new Set([200]));
   });
 
