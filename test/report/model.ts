@@ -124,13 +124,9 @@ function factRow(fact: Fact): Row {
   const result = fact.outcome === "succeeded" ? 1 : fact.outcome === "failed" ? 0 : null;
   return {
     build_id: fact.id,
-    project_id: fact.project.id,
-    project_slug: fact.project.slug,
+    ...seriesColumns(fact),
     project_name: fact.project.name,
-    version_id: fact.version.id,
-    version_slug: fact.version.slug,
     version_name: fact.version.name,
-    type: fact.type,
     is_main: isMain(fact),
     state: fact.state,
     outcome: fact.outcome,

@@ -75,7 +75,8 @@ describe.each(["database", "model"] as const)("the %s", (who) => {
   test.each(MODELLED)("answers %s as computed by hand", (relation) => {
     const actual = answers[who][relation] ?? [];
     const keys: readonly string[] = HAND_KEYS[relation] ?? DICTIONARY[relation].key;
-    const isPart = ["fact_builds", "backlog"].includes(relation) || BY_DAY.includes(relation);
+    const isPart =
+      ["fact_builds", "backlog", "arrivals_hourly"].includes(relation) || BY_DAY.includes(relation);
     for (const table of HAND_COMPUTED[relation])
       expect(compareWithTable(relation, actual, table, { keys, isPart })).toEqual([]);
   });
@@ -109,6 +110,14 @@ test.each([
   expect(hours.slice(1).filter((hour, index) => hour - (hours[index] ?? 0) !== 3_600_000)).toEqual([]);
   // 305 days, from eight to six o'clock.
   expect(hours.length).toBe(305 * 24 - 2 + 1);
+});
+
+test.each(["database", "model"] as const)("the %s has 24 hours of arrivals, most of them empty", (who) => {
+  const rows = answers[who].arrivals_hourly ?? [];
+  expect(rows.map(({ hour }) => Date.parse(`${hour}:00`)).sort((a, b) => a - b)).toEqual(
+    Array.from({ length: 24 }, (_, place) => Date.parse("2025-01-08T07:00Z") + place * 3_600_000),
+  );
+  expect(rows.filter(({ builds }) => builds !== 0)).toHaveLength(3);
 });
 
 describe("the dimensions", () => {

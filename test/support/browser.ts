@@ -24,18 +24,11 @@ export const LOOKS = {
   "on a phone": { viewport: { width: 360, height: 740 }, colorScheme: "light", hasTouch: true },
 } as const satisfies Record<string, BrowserContextOptions>;
 
-export interface Visit extends AsyncDisposable {
-  readonly page: Page;
-  /** What went wrong so far: errors in the console (a refusal of the Content-Security-Policy is one) or in the page, requests to another host. */
-  readonly faults: readonly string[];
-}
-
-/** Opens a page of a server on this machine, in a fresh profile. */
-export async function visit(
-  browser: Browser,
-  url: string,
-  options: BrowserContextOptions = {},
-): Promise<Visit> {
+/**
+ * Opens a page of a server on this machine, in a fresh profile. `faults` is what went wrong so far: errors in the console (a
+ * refusal of the Content-Security-Policy is one) or in the page, requests to another host.
+ */
+export async function visit(browser: Browser, url: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const faults: string[] = [];
@@ -67,11 +60,5 @@ export async function findBarriers(page: Page): Promise<string[]> {
 
 /** How many pixels wider the page is than its window. */
 export function overflow(page: Page): Promise<number> {
-  return page.evaluate(() => {
-    const { document, innerWidth } = globalThis as unknown as {
-      document: { documentElement: { scrollWidth: number } };
-      innerWidth: number;
-    };
-    return document.documentElement.scrollWidth - innerWidth;
-  });
+  return page.evaluate("document.documentElement.scrollWidth - innerWidth");
 }

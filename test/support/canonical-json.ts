@@ -20,8 +20,6 @@ export function asSent(given: unknown): unknown {
   return { ...Object.fromEntries(read), ...(extra as object) };
 }
 
-/** Puts a value in the place of another, anywhere in a reply. */
-
 const MARK = "\u0001the value goes here\u0001";
 
 /**

@@ -20,10 +20,7 @@ export interface DatedListOptions {
   lag?: number;
 }
 
-interface Dated {
-  id: number;
-  date: number;
-}
+type Dated = { id: number; date: number };
 
 /** A list of builds, newest first, and a mirror of it: no HTTP and no database, so that thousands of schedules can be tried. */
 export function createDatedList(options: DatedListOptions) {

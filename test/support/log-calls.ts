@@ -25,9 +25,7 @@ export function findLogCalls(): LogCall[] {
       return [...source.matchAll(CALL)].map((call) => {
         const place = `${path}:${source.slice(0, call.index).split("\n").length}`;
         const [first = "", second] = splitArguments(source, call.index + call[0].length);
-        return second === undefined
-          ? { place, facts: null, message: first }
-          : { place, facts: first, message: second };
+        return { place, facts: second === undefined ? null : first, message: second ?? first };
       });
     });
 }

@@ -3,22 +3,10 @@ import { createRandom } from "../../src/simulate/random.ts";
 
 /** Files that take a minute and more with their long tests. Were one of them the last to begin, the others would wait for it alone. */
 const LONGEST = [
-  "deploy/spark-merge",
-  "deploy/alert-causes",
-  "deploy/dbt-engines",
-  "deploy/dbt-postgres",
-  "deploy/compose",
-  "deploy/image",
-  "docs/scale",
-  "mirror/run/fault-matrix",
-  "mirror/run/crash",
-  "mirror/walk/schedules",
-  "cli/demo/demo-command",
-  "cli/worker/several-workers",
-  "page/page-in-browser",
-  "serve/http/differential",
-  "docs/backups",
-  "cli/global-install",
+  ...["deploy/spark-merge", "deploy/alert-causes", "deploy/dbt-engines", "deploy/dbt-postgres"],
+  ...["deploy/compose", "deploy/image", "docs/scale", "mirror/run/fault-matrix", "mirror/run/crash"],
+  ...["mirror/walk/schedules", "cli/demo/demo-command", "cli/worker/several-workers"],
+  ...["page/page-in-browser", "serve/http/differential", "docs/backups", "cli/global-install"],
 ];
 
 /** The files in random order, behind those that take longest. */

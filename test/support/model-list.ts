@@ -3,27 +3,17 @@ import type { FetchedPage } from "../../src/mirror/walk/page.ts";
 import { createGuessRecord, type PageSource } from "../../src/mirror/walk/page-source.ts";
 import { type PageRequest, parsePageRequest, requestText } from "../../src/resources/page-request.ts";
 
-/** How the server of a list sorts it. */
-export type ModelOrder =
-  /** By a key of which no two are equal. */
-  | "fixed"
-  /** By a key that four share at the start; those that share it come in another order for every request. */
-  | "ties"
-  /** In another order for every request. */
-  | "shuffled"
-  /** By nothing, in the order of storage: a record that is written moves to another place. */
-  | "storage";
+/**
+ * How the server of a list sorts it: by a key of which no two are equal; by one that four share at the start, in another order
+ * for every request; in another order for every request; by nothing: a record that is written moves to another place.
+ */
+export type ModelOrder = "fixed" | "ties" | "shuffled" | "storage";
 
-/** Where the server takes `total_count` from. */
-export type ModelCount =
-  /** The list as it is. */
-  | "honest"
-  /** A number that was counted a while ago, and was wrong by some records even then. */
-  | "cached"
-  /** A guess that is wrong by up to a third, always in the same direction. */
-  | "estimated"
-  /** The list as it was a few replies ago. */
-  | "lagging";
+/**
+ * Where the server takes `total_count` from: the list as it is; a number that was counted a while ago, and was wrong by some
+ * records even then; a guess that is wrong by up to a third, always in the same direction; the list as it was a few replies ago.
+ */
+export type ModelCount = "honest" | "cached" | "estimated" | "lagging";
 
 export interface ModelOptions {
   /** Equal options with an equal seed give an equal list, and equal things happen to it. */
@@ -70,12 +60,7 @@ export interface ModelOptions {
   patience?: number;
 }
 
-interface ModelRecord {
-  id: number;
-  key: number;
-  isRenderable: boolean;
-  isHidden: boolean;
-}
+type ModelRecord = { id: number; key: number; isRenderable: boolean; isHidden: boolean };
 
 /** A list that changes while it is walked, served as a page source: no HTTP, so that many thousands of schedules can be tried. */
 export interface ModelList extends PageSource {
@@ -165,16 +150,9 @@ export function createModelList(options: ModelOptions): ModelList {
   function counted(): number {
     lengths.push(records.length);
     if (count === "cached" && random() < 0.05) cached = records.length;
-    switch (count) {
-      case "cached":
-        return cached;
-      case "estimated":
-        return Math.round(records.length * (1 + wrongBy / 3));
-      case "lagging":
-        return lengths.at(-1 - below(Math.min(lengths.length, 5))) ?? 0;
-      default:
-        return records.length;
-    }
+    if (count === "cached") return cached;
+    if (count === "estimated") return Math.round(records.length * (1 + wrongBy / 3));
+    return (count === "lagging" ? lengths.at(-1 - below(Math.min(lengths.length, 5))) : records.length) ?? 0;
   }
 
   /** The list as this one request finds it. */
@@ -206,9 +184,8 @@ export function createModelList(options: ModelOptions): ModelList {
     const end = request.offset + limit;
     const page = list.slice(request.offset, end);
     if (page.length > mostServed) return new HttpStatusError("504", { url: text, status: 504 });
-    if (page.some(({ isRenderable }) => !isRenderable)) {
+    if (page.some(({ isRenderable }) => !isRenderable))
       return new HttpStatusError("500", { url: text, status: 500 });
-    }
     const totalCount = counted();
     const isLast = end >= (nextByCount ? totalCount : list.length) || request.limit > nullAbove;
     const next = isLast ? null : `${request.path}?format=json&limit=${limit}&offset=${end}`;
@@ -259,9 +236,7 @@ export function createModelList(options: ModelOptions): ModelList {
     isServiceUp: async () => true,
     close: () => ahead.clear(),
     stable: () =>
-      [...original].flatMap(({ id, isRenderable, isHidden }) =>
-        isRenderable && !isHidden ? [String(id)] : [],
-      ),
+      [...original].filter((one) => one.isRenderable && !one.isHidden).map(({ id }) => String(id)),
     holes: () => records.flatMap(({ isRenderable }, at) => (isRenderable ? [] : [at])),
     get served() {
       return served;

@@ -10,9 +10,7 @@ import { freePort } from "./free-port.ts";
 export const PGBOUNCER =
   [
     process.env.PGBOUNCER_PATH,
-    "/usr/sbin/pgbouncer",
-    "/usr/bin/pgbouncer",
-    "/opt/homebrew/bin/pgbouncer",
+    ...["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"],
   ].find((path) => path !== undefined && existsSync(path)) ?? null;
 
 export interface Pooler extends AsyncDisposable {

@@ -20,12 +20,9 @@ export type PythonPackages = { python: string; bin: string; packages: string } |
  */
 export async function installPackages(file = "requirements.txt"): Promise<PythonPackages> {
   const requirements = fileURLToPath(new URL(file, import.meta.url));
-  const name = createHash("sha256")
-    .update(await readFile(requirements))
-    .digest("hex")
-    .slice(0, 16);
+  const hash = createHash("sha256").update(await readFile(requirements));
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
-  const folder = join(cache, "docmirror-tests", `python-${name}`);
+  const folder = join(cache, "docmirror-tests", `python-${hash.digest("hex").slice(0, 16)}`);
   const bin = join(folder, "bin");
   const python = join(bin, "python");
   try {
@@ -35,9 +32,8 @@ export async function installPackages(file = "requirements.txt"): Promise<Python
   } catch (error) {
     const { code, stderr = "", message } = error as Error & { code?: unknown; stderr?: string };
     if (code === "ENOENT") return { missing: "there is no python3" };
-    return {
-      missing: `pip cannot install the packages of the tests: ${stderr.trim().split("\n").at(-1) || message}`,
-    };
+    const reason = stderr.trim().split("\n").at(-1) || message;
+    return { missing: `pip cannot install the packages of the tests: ${reason}` };
   }
 }
 

@@ -82,25 +82,15 @@ export function noteWrites(sql: Sql): Promise<unknown> {
       execute function watched.note_run()`);
 }
 
-interface NotedRun {
-  id: number;
-  kind: string;
-  status: string;
-  began: string;
-  ended: string | null;
-  /** Its process' clock was wrong. */
-  isAstray: boolean;
-  /** When the first of its lists was begun: it may have resumed an earlier run's. Null unless it read all lists well. */
-  goodFrom: string | null;
-}
-
-interface DueTimes {
-  everyMs: number;
-  from: number;
-  until: number;
-  withinMs: number;
-  brokenAt?: readonly number[];
-}
+/**
+ * `isAstray`: its process' clock was wrong. `goodFrom` is when the first of its lists was begun, by an earlier run where it was
+ * resumed; null unless it read all lists well.
+ */
+type NotedRun = { id: number; kind: string; status: string; began: string; isAstray: boolean } & Record<
+  "ended" | "goodFrom",
+  string | null
+>;
+type DueTimes = Record<"everyMs" | "from" | "until" | "withinMs", number> & { brokenAt?: readonly number[] };
 
 /**
  * What is wrong with the ledger of a sync that was due each `everyMs` since `from`: a due time that was done twice, or not within `withinMs`,
