@@ -42,6 +42,10 @@ describe("serve", () => {
     const password = PLANTED_SECRET;
     await grantReader(database.sql, await planReaderGrant(database.sql, role, { withInterface: true }));
     await database.sql.unsafe(`alter role ${role} password '${password}'`);
+    await database.sql`insert into mirror.files (id, first_seen_at, changed_at, first_seen_run_id, changed_run_id, record_hash)
+      values ('1', now(), now(), 1, 1, '')`;
+    await database.sql`insert into mirror.file_contents (file_id, docs_url, asked_at, asked_run_id, changed_run_id, fetched_at)
+      values ('1', '', now(), 1, 1, now())`;
     // A run that was killed before its refresh, which this role may not do.
     await database.sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
       values ('watch', 'succeeded', now(), now(), now(), 1, 'killed before its refresh')`;

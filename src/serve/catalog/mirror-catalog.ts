@@ -14,7 +14,7 @@ import {
 } from "../../resources/resources.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
-import type { AnySql } from "../../store/connection/sql.ts";
+import type { AnySql, Sql } from "../../store/connection/sql.ts";
 import type { Extra } from "../../store/schema/columns.ts";
 import { buildLogs } from "../../store/schema/index.ts";
 import { type Catalog, type ListRequest, NotReadyError, type Slice } from "../protocol/catalog.ts";
@@ -27,7 +27,12 @@ import { createListSlices, isShown } from "./list-slice.ts";
  */
 export function createMirrorCatalog(mirror: MirrorReader): Catalog {
   const slices = createListSlices();
-  const assertReady = createReadiness();
+  const { assertReady, assertFetched } = createReadiness();
+  const search = <T>(find: (sql: Sql) => Promise<T>) =>
+    mirror.read(async (sql) => {
+      await assertFetched(sql);
+      return find(sql);
+    });
 
   return {
     list<R extends Resource>(resource: R, query: ListRequest): Promise<Slice<RecordTypes[R]>> {
@@ -59,7 +64,7 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
     },
 
     async searchFiles(query) {
-      const { hits } = await mirror.read((sql) => findFiles(sql, query));
+      const { hits } = await search((sql) => findFiles(sql, query));
       if (hits.length === 0) return [];
       const ids = hits.map(({ fileId }) => fileId);
       const records = await mirror.snapshot((tx) => readRecords(tx, "file", ids));
@@ -69,8 +74,8 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
         return record ? [{ ...record, text } as unknown as FileHitRecord] : [];
       });
     },
-    searchAnchors: (q) => mirror.read((sql) => findAnchors(sql, { q })),
-    searchDocs: (query) => mirror.read((sql) => findDocs(sql, query)),
+    searchAnchors: (q) => search((sql) => findAnchors(sql, { q })),
+    searchDocs: (query) => search((sql) => findDocs(sql, query)),
 
     schema: (resource) =>
       mirror.read(async (sql) => {
@@ -102,17 +107,29 @@ async function assertNotQuarantined(sql: AnySql, resource: Resource, id: string)
   if (found.length > 0) throw new NotReadyError(`The ${resource} ${id} could not be stored yet`);
 }
 
-/** Throws `NotReadyError` until a walk has read a list to its end. A list that was ready stays ready. */
+/** What was ready stays ready. */
 function createReadiness() {
-  const ready = new Set<Resource>();
-  return async (sql: AnySql, resource: Resource): Promise<void> => {
-    if (ready.has(resource)) return;
-    // A walk that broke off keeps a checkpoint, or has no page.
-    const found = await sql`
-      select from sync.walks
-      where resource = ${resource} and finished_at is not null and checkpoint is null and pages > 0 limit 1`;
-    if (found.length === 0) throw new NotReadyError(`The ${resource} list has not been read to its end yet`);
-    ready.add(resource);
+  const ready = new Set<Resource | "content">();
+  return {
+    /** Throws `NotReadyError` until a walk has read a list to its end. */
+    async assertReady(sql: AnySql, resource: Resource): Promise<void> {
+      if (ready.has(resource)) return;
+      // A walk that broke off keeps a checkpoint, or has no page.
+      const found = await sql`
+        select from sync.walks
+        where resource = ${resource} and finished_at is not null and checkpoint is null and pages > 0 limit 1`;
+      if (found.length === 0)
+        throw new NotReadyError(`The ${resource} list has not been read to its end yet`);
+      ready.add(resource);
+    },
+    /** Throws `NotReadyError` until a page of documentation was fetched: no hits would say that the word stands nowhere. */
+    async assertFetched(sql: AnySql): Promise<void> {
+      if (ready.has("content")) return;
+      const found = await sql`select from mirror.file_contents where fetched_at is not null limit 1`;
+      if (found.length === 0)
+        throw new NotReadyError("No page of documentation has been fetched yet (DOCMIRROR_CONTENT)");
+      ready.add("content");
+    },
   };
 }
 

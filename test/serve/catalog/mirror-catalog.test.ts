@@ -211,6 +211,26 @@ describe("a list that was never read to its end", () => {
     expect((await app.get("/api/v1/")).status).toBe(200);
   });
 
+  it("is not searched before a page was fetched, in any of the searches", async () => {
+    await using app = await serveInterface(database.url);
+    const searches = ["v1/file/search/?q=pip", "v1/file/anchor/?q=pip", "v2/docsearch/?project=none&q=pip"];
+    const statuses = () => Promise.all(searches.map(async (path) => (await app.get(`/api/${path}`)).status));
+    expect(await statuses()).toEqual([503, 503, 503]);
+    const refusal = await app.get("/api/v1/file/search/?q=pip");
+    expect([refusal.headers.get("retry-after"), await refusal.text()]).toEqual([
+      "60",
+      expect.stringContaining("DOCMIRROR_CONTENT"),
+    ]);
+    await sql`
+      insert into mirror.file_contents (file_id, docs_url, asked_at, asked_run_id, changed_run_id, reason)
+      select min(id), '', now(), 1, 1, 'answered 404' from mirror.files`;
+    expect(await statuses()).toEqual([503, 503, 503]);
+    await sql`update mirror.file_contents set fetched_at = now(), reason = null`;
+    expect(await statuses()).toEqual([200, 200, 404]);
+    await sql`delete from mirror.file_contents`;
+    expect(await statuses(), "what was ready stays ready").toEqual([200, 200, 404]);
+  });
+
   it("is answered from the walk on that came to its end, though it broke off before", async () => {
     let pages = 0;
     const breaksOff: SimulationOptions["intercept"] = (request, next) =>

@@ -126,6 +126,19 @@ describe("with the mirror's manners", () => {
     expect(first.objects.slice(5)).toEqual(second.objects);
   });
 
+  it("answers old clients as docs/serving.md says: plain JSON to a callback, and neither the highest version nor sets", async () => {
+    const plain = await (await ask("/api/v1/build/?limit=1")).text();
+    const called = await ask("/api/v1/build/?limit=1&callback=show");
+    expect(called.headers.get("content-type")).toBe("application/json");
+    expect(JSON.parse(await called.text()).objects).toEqual(JSON.parse(plain).objects);
+    for (const path of [
+      "version/brook-lib/highest/",
+      "version/brook-lib/highest/1.0/",
+      "build/set/91210;91209/",
+    ])
+      expect([path, (await ask(`/api/v1/${path}`)).status]).toEqual([path, 404]);
+  });
+
   it("paths may be written with percent signs, and a broken one is an unknown key", async () => {
     expect((await ask("/api/v1/%62uild/91210/")).status).toBe(200);
     expect((await ask("/%61pi/v1/project/brook%2Dlib/")).status).toBe(200);
