@@ -13,10 +13,11 @@ export function firstRequest(listPath: string, limit: number): PageRequest {
   return { path: listPath, limit, offset: 0, others: "format=json" };
 }
 
-/** Reads a `next` link. Null when it has no limit, or when its offset is not a number. */
-export function parsePageRequest(link: string): PageRequest | null {
-  if (!URL.canParse(link, "http://base.invalid")) return null;
-  const url = new URL(link, "http://base.invalid");
+/** Reads a `next` link on a page at `path`. Null when it has no limit, or when its offset is not a number. */
+export function parsePageRequest(link: string, path = "/"): PageRequest | null {
+  const base = new URL(path, "http://base.invalid");
+  if (!URL.canParse(link, base.href)) return null;
+  const url = new URL(link, base);
   const limit = wholeNumber(url.searchParams.get("limit"));
   const offset = url.searchParams.has("offset") ? wholeNumber(url.searchParams.get("offset")) : 0;
   if (limit === null || offset === null) return null;
@@ -100,7 +101,7 @@ export function readNext(
   isListPath: (path: string) => boolean,
 ): NextLink {
   const text = next === null ? "null" : `'${next.slice(0, SHOWN_LENGTH)}'`;
-  const named = next === null ? null : parsePageRequest(next);
+  const named = next === null ? null : parsePageRequest(next, at.path);
   if (!named) return { leads: next === null ? "nowhere" : "unclear", text, limit: 0, offset: 0 };
   const { path, limit, offset } = named;
   return { leads: !isListPath(path) ? "elsewhere" : offset > at.offset ? "on" : "back", text, limit, offset };

@@ -31,12 +31,32 @@ export type Reference =
 /** No keys: path segments of other endpoints (`docs/interface.md`, "Endpoints"), and the relative steps. */
 const NO_KEYS: readonly string[] = ["schema", "search", "anchor", "set", ".", ".."];
 
+/** What stands in front of `/api/v1/` in a URI: a scheme, a host, a prefix, or nothing. */
+export function frontOf(uri: string): string {
+  const path = uri.replace(/[?#].*$/s, "");
+  return path.slice(0, Math.max(0, path.lastIndexOf("/api/v1/"))).trimStart();
+}
+
+/**
+ * How the service sees itself, by the `resource_uri` of a record: what stands in front of `/api/v1/` there, and so in its
+ * references too. A proxy may have given the service another scheme, host or prefix. "" when it names no `resource`.
+ */
+export function ownFront(record: Readonly<Record<string, unknown>>, resource: Resource): string {
+  const uri = Object.hasOwn(record, "resource_uri") ? record.resource_uri : "";
+  if (typeof uri !== "string" || uri.startsWith("/api/v1/")) return "";
+  const front = frontOf(uri);
+  return uri.trimStart().startsWith(`${front}/api/v1/${resource}/`) ? front : "";
+}
+
 /**
  * Reads a URI reference: `/api/v1/project/42/`, with or without the closing slash, absolute or below the base
- * URL's path prefix, by id or by slug. The query and the fragment are ignored. Never throws.
+ * URL's path prefix or another `front`, by id or by slug. The query and the fragment are ignored. Never throws.
  */
-export function parseResourceUri(uri: string, baseUrl: URL): Reference {
-  const named = splitUri(uri, baseUrl);
+export function parseResourceUri(uri: string, baseUrl: URL, front = ""): Reference {
+  const named = splitUri(
+    front !== "" && frontOf(uri) === front ? uri.trim().slice(front.length) : uri,
+    baseUrl,
+  );
   if (typeof named === "string") return { kind: named };
   const { resource, key } = named;
   return isResource(resource) ? { kind: "record", resource, key } : { kind: "foreign" };
@@ -75,10 +95,17 @@ function splitUri(
   const match = /^(.*)\/api\/v1\/([^/]+)\/([^/]+)\/?$/.exec(path);
   if (!match) return /^\/[^\s]*$/.test(path) ? "foreign" : "malformed";
   const [, prefix = "", resource = "", encodedKey = ""] = match;
-  if (prefix !== "" && prefix !== baseUrl.pathname.replace(/\/$/, "")) return "foreign";
+  if (prefix !== "" && unescaped(prefix) !== unescaped(baseUrl.pathname.replace(/\/$/, ""))) return "foreign";
   const key = decodeKey(encodedKey);
   if (key === null || NO_KEYS.includes(key)) return isResource(resource) ? "malformed" : "foreign";
   return { resource, key };
+}
+
+/** A prefix in one spelling: `~` may come as `%7E`. */
+function unescaped(prefix: string): string {
+  return prefix.replace(/%([0-7][\da-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 /** The key in a path segment. Null when no record can have that key. */

@@ -126,7 +126,7 @@ describe("list", () => {
   it.each([
     ["names the page itself", "/api/v1/user/?limit=2&offset=0", /does not lead forward/],
     ["names another list", "/api/v1/build/?limit=2&offset=2", /is not in this list/],
-    ["names another host", "http://evil.invalid/api/v1/user/?limit=2&offset=2", /is not in this list/],
+    ["names another path", "http://evil.invalid/user/?limit=2&offset=2", /is not in this list/],
     ["names no offset", "/api/v1/user/?cursor=abc", /names no limit and offset/],
   ])("ends with an error, after its records, where next %s", async (_, next, message) => {
     await using own = await startService([page(users(0, 2), next)]);

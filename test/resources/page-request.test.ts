@@ -3,6 +3,7 @@ import {
   firstRequest,
   parsePageRequest,
   readEnvelope,
+  readNext,
   requestText,
 } from "../../src/resources/page-request.ts";
 
@@ -49,6 +50,23 @@ describe("parsePageRequest", () => {
 });
 
 const META = { limit: 20, next: null, offset: 0, previous: null, total_count: 1 };
+
+describe("readNext", () => {
+  const at = { ...firstRequest("/api/v1/build/", 20), offset: 20 };
+  const isListPath = (path: string) => path === "/api/v1/build/";
+
+  it.each([
+    [null, "nowhere"],
+    ["/api/v1/build/?limit=20&offset=40", "on"],
+    ["?limit=20&offset=40", "on"],
+    ["./?limit=20&offset=40", "on"],
+    ["/api/v1/build/?limit=20&offset=20", "back"],
+    ["/api/v1/user/?limit=20&offset=40", "elsewhere"],
+    ["/api/v1/build/?page=3", "unclear"],
+  ])("%j leads %s", (next, leads) => {
+    expect(readNext(next, at, isListPath).leads).toBe(leads);
+  });
+});
 
 describe("readEnvelope", () => {
   it.each([

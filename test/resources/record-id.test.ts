@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { otherResource, parseResourceUri, recordId } from "../../src/resources/record-id.ts";
+import { otherResource, ownFront, parseResourceUri, recordId } from "../../src/resources/record-id.ts";
 import { cpuMsOf } from "../support/cpu-time.ts";
 
 describe("recordId", () => {
@@ -75,6 +75,27 @@ describe("parseResourceUri", () => {
     ["https://docs.example.org/old/api/v1/project/42/"],
   ])("below a prefix %j names a record, with and without the prefix", (uri) => {
     expect(parseResourceUri(uri, PREFIXED)).toEqual({ kind: "record", resource: "project", key: "42" });
+  });
+
+  it.each([
+    ["/old", "/rtd/api/v1/project/42/", "/rtd"],
+    ["", "/rtd/api/v1/project/42", "/rtd"],
+    ["", " http://backend:8000/rtd/api/v1/project/42/?x#y", "http://backend:8000/rtd"],
+    ["", "//backend/api/v1/project/42/", "//backend"],
+    ["/~docs", "/%7Edocs/api/v1/project/42/", ""],
+    ["/%7edocs", "/~docs/api/v1/project/42/", ""],
+    ["", "/api/v1/project/42/", "/rtd"],
+  ])("below %j the reference %j names a record of a service that sees itself at %j", (prefix, uri, front) => {
+    const base = new URL(prefix, BASE);
+    expect(parseResourceUri(uri, base, front)).toEqual({ kind: "record", resource: "project", key: "42" });
+  });
+
+  it.each([
+    ["/other/api/v1/project/42/"],
+    ["/rtd/rtd/api/v1/project/42/"],
+    ["http://backend/rtd/api/v1/project/42/"],
+  ])("%j is foreign to a service that sees itself elsewhere", (uri) => {
+    expect(parseResourceUri(uri, BASE, "/rtd")).toEqual({ kind: "foreign" });
   });
 
   it.each([
@@ -156,6 +177,25 @@ describe("parseResourceUri", () => {
         },
       ),
     );
+  });
+});
+
+describe("ownFront", () => {
+  it.each([
+    ["/api/v1/build/7/", ""],
+    ["/rtd/api/v1/build/7/", "/rtd"],
+    [" http://backend:8000/api/v1/build/7/", "http://backend:8000"],
+    ["/rtd/api/v1/user/7/", ""],
+    ["/rtd/build/7/", ""],
+    ["/rtd/?/api/v1/build/7/", ""],
+    ["", ""],
+    [null, ""],
+  ])("of a build with the resource_uri %j is %j", (resource_uri, front) => {
+    expect(ownFront({ id: "7", resource_uri }, "build")).toBe(front);
+  });
+
+  it("of a record without a resource_uri is empty", () => {
+    expect(ownFront(Object.create({ resource_uri: "/rtd/api/v1/build/7/" }), "build")).toBe("");
   });
 });
 

@@ -4,7 +4,7 @@ import { attachReply, UnexpectedShapeError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { markDamaged, parseJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { apiUrl, requestLabel } from "./api-url.ts";
+import { apiUrl, ROOT_PATH, requestLabel } from "./api-url.ts";
 import { charsetOf, decodeReply } from "./body.ts";
 import { byteLengthOf, createHost, type HostReply, type HostRequest, type HostSettings } from "./host.ts";
 import { type SplitReply, splitReply } from "./split-reply.ts";
@@ -16,8 +16,6 @@ import {
   shownBody,
   showUrl,
 } from "./upstream-errors.ts";
-
-const ROOT_PATH = "/api/v1/";
 
 export interface ClientOptions extends HostSettings {
   baseUrl: URL;

@@ -1,8 +1,9 @@
 import { HttpStatusError, UnexpectedShapeError } from "../../base/errors.ts";
 import { firstRequest, requestText } from "../../resources/page-request.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
+import { frontOf } from "../../resources/record-id.ts";
 import { isResource, RESOURCES, type RootEndpoints } from "../../resources/resources.ts";
-import { apiUrl } from "../api/api-url.ts";
+import { apiUrl, ROOT_PATH } from "../api/api-url.ts";
 import type { Client } from "../api/client.ts";
 import { cleanText } from "../normalize/clean-text.ts";
 import { findDrift, normalizePage } from "../normalize/page.ts";
@@ -25,7 +26,7 @@ export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
   const hint = `check DOCMIRROR_BASE_URL: ${client.baseUrl.origin}${client.baseUrl.pathname} should be the part before /api/v1/`;
   try {
     const parse = (value: unknown, url: string) => parseRoot(value, url, client);
-    return (await client.fetchJson("/api/v1/", { parse })).value;
+    return (await client.fetchJson(ROOT_PATH, { parse })).value;
   } catch (error) {
     if (!(error instanceof HttpStatusError)) throw error;
     const { status, url, message } = error;
@@ -38,10 +39,16 @@ export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
 function parseRoot(value: unknown, url: string, client: Client): ServiceRoot {
   const resources: RootEndpoints = {};
   const root = isJsonObject(value) ? value : {};
+  const links = RESOURCES.flatMap((resource) => readEndpoints(root[resource])?.list_endpoint ?? []);
+  // A server behind a proxy names all of them as it sees itself. One that differs from the others leads elsewhere.
+  const isOneView = new Set(links.map(frontOf)).size === 1;
+  const toPath = (link: string) =>
+    apiUrl(link, client.baseUrl) ? link : isOneView && link.slice(frontOf(link).length);
   for (const resource of RESOURCES) {
-    const { list_endpoint, schema = `/api/v1/${resource}/schema/` } = readEndpoints(root[resource]) ?? {};
-    if (list_endpoint === undefined || !apiUrl(list_endpoint, client.baseUrl)) continue;
-    resources[resource] = { list_endpoint, schema };
+    const { list_endpoint, schema = `${ROOT_PATH}${resource}/schema/` } = readEndpoints(root[resource]) ?? {};
+    const path = list_endpoint !== undefined && toPath(list_endpoint);
+    if (path && apiUrl(path, client.baseUrl))
+      resources[resource] = { list_endpoint: path, schema: toPath(schema) || schema };
   }
   if (Object.keys(resources).length === 0) {
     const should = `GET ${url} should list the resources ${RESOURCES.join(", ")} with their endpoints`;

@@ -3,13 +3,7 @@ import { columnName, type Declaration } from "../../resources/declare.ts";
 import { DECLARATIONS, RESOURCES, type Resource, targetOf } from "../../resources/resources.ts";
 
 /** Raise this when the normalizer reads a value in another way. A new field needs no other number: see `readingOf`. */
-const NORMALIZER_VERSION = 3;
-
-/** Those that mirrors hold as version 3 alone: of each resource, and of a version and a file with the project inside. */
-const DECLARED_IN_VERSION_3: ReadonlySet<number> = new Set([
-  ...[142199409, 1018160368, 942157695, 1258716289, 1738105438],
-  ...[237194115, 1648298037],
-]);
+const NORMALIZER_VERSION = 4;
 
 /**
  * A number for the way in which records, and those within them (`inside`), become rows. The hashes of records and the
@@ -21,8 +15,7 @@ export function readingOf(declaration: Declaration, inside?: Declaration): numbe
   );
   const text = JSON.stringify([NORMALIZER_VERSION, fields]);
   // An integer of Postgres has 31 bits and a sign.
-  const number = Number.parseInt(hash("sha256", text, "hex").slice(0, 8), 16) >>> 1;
-  return DECLARED_IN_VERSION_3.has(number) ? NORMALIZER_VERSION : number;
+  return Number.parseInt(hash("sha256", text, "hex").slice(0, 8), 16) >>> 1;
 }
 
 /** What normalizing needs of a declaration, worked out once. */

@@ -1,5 +1,5 @@
 import { parseLocalTime } from "../../resources/local-time.ts";
-import { otherResource, parseResourceUri, type Reference } from "../../resources/record-id.ts";
+import { otherResource, ownFront, parseResourceUri, type Reference } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Extra } from "../../store/schema/columns.ts";
 import { cleanJson, cleanText, type Replacements } from "./clean-text.ts";
@@ -43,6 +43,9 @@ export function normalizeRecord(
 ): NormalizedRecord {
   const plan = PLANS[resource];
   const { replacements, baseUrl } = context;
+  const front = ownFront(record, resource);
+  const refer = (field: PlannedField, position: number, uri: string) =>
+    references.push(readReference(field, position, uri, parseResourceUri(uri, baseUrl, front)));
   const columns: Columns = {};
   const references: FieldReference[] = [];
   let values: Record<string, unknown> | null = null;
@@ -70,9 +73,7 @@ export function normalizeRecord(
     } else if (column === null) {
       // The order of the references is kept. When the value is not a list of texts, it stays in `extra`.
       if (!Array.isArray(value) || value.some((uri) => typeof uri !== "string")) keep(name, value);
-      else
-        for (const [at, uri] of value.entries())
-          references.push(readReference(field, at, cleanText(uri, replacements), baseUrl));
+      else for (const [at, uri] of value.entries()) refer(field, at, cleanText(uri, replacements));
     } else if (value === null) {
       // The column is null already.
     } else if (kind === "boolean") {
@@ -87,7 +88,7 @@ export function normalizeRecord(
     } else {
       const text = cleanText(value, replacements);
       columns[column] = text;
-      if (kind === "uri") references.push(readReference(field, 0, text, baseUrl));
+      if (kind === "uri") refer(field, 0, text);
     }
   }
   if (Object.hasOwn(record, "id") && typeof record.id !== "string") keep("id", record.id);
@@ -103,8 +104,7 @@ export function normalizeRecord(
     projectId = add?.(value) ?? null;
     if (projectId === null && value !== null) {
       keep(embedded.name, value);
-      if (typeof value === "string")
-        references.push(readReference(embedded, 0, cleanText(value, replacements), baseUrl));
+      if (typeof value === "string") refer(embedded, 0, cleanText(value, replacements));
     }
   }
   return {
@@ -123,9 +123,8 @@ function readReference(
   { name: field, target: expected }: PlannedField,
   position: number,
   uri: string,
-  baseUrl: URL,
+  target: Reference,
 ): FieldReference {
-  const target = parseResourceUri(uri, baseUrl);
   const fits = target.kind !== "record" || target.resource === expected;
   return { field, position, uri, target: fits ? target : { kind: "malformed" } };
 }

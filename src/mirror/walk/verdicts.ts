@@ -113,7 +113,7 @@ export const VERDICTS = [
   },
   {
     name: "next leaves the list",
-    when: "`next` leads to another path or another service",
+    when: "`next` leads to another list",
     applies: ({ next }) => next.leads === "elsewhere",
     outcome: "not_whole",
     reason: ({ at, next }) => `next should stay on ${at.path}, but is ${next.text}`,

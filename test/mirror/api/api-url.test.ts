@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { apiUrl } from "../../../src/mirror/api/api-url.ts";
+import { apiUrl, isSameEndpoint } from "../../../src/mirror/api/api-url.ts";
 
 const url = (path: string, base: string) => apiUrl(path, new URL(base))?.href ?? null;
 
@@ -43,5 +43,35 @@ describe("apiUrl", () => {
     [""],
   ])("leads nowhere for %j", (path) => {
     expect(url(path, "http://h")).toBeNull();
+  });
+});
+
+describe("isSameEndpoint", () => {
+  const isSame = (link: string) => isSameEndpoint(link, "/~docs/api/v1/user/", new URL("http://h/~docs"));
+
+  it.each([
+    ["/api/v1/user/?limit=20&offset=40"],
+    ["/~docs/api/v1/user/?limit=20"],
+    ["/%7Edocs/api/v1/user/?limit=20"],
+    ["/rtd/api/v1/user/"],
+    ["/api/v1/user?limit=20"],
+    ["https://h/api/v1/user/"],
+    ["http://backend:8000/rtd/api/v1/user/"],
+    ["//backend/api/v1/user/"],
+  ])("%s is the list of users, as its server sees it", (link) => {
+    expect(isSame(link)).toBe(true);
+  });
+
+  it.each([
+    ["/api/v1/build/?limit=20"],
+    ["/api/v2/user/"],
+    ["/api/v1/user/7/"],
+    ["/api/v1/"],
+    ["/user/?from=/api/v1/user/"],
+    ["javascript:alert(1)"],
+    ["http://"],
+    [""],
+  ])("%j is not", (link) => {
+    expect(isSame(link)).toBe(false);
   });
 });

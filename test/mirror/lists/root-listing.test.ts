@@ -34,9 +34,24 @@ describe("the root listing", () => {
     expect(await readListing({ user: USER, ...odd })).toEqual({ resources: { user: USER }, unknown: [] });
   });
 
-  it("leaves out a resource on another host", async () => {
+  it("leaves out a resource on another host than the others", async () => {
     const build = { list_endpoint: "https://elsewhere.example/api/v1/build/" };
-    expect(await readListing({ user: USER, build })).toMatchObject({ resources: { user: USER } });
+    const { resources } = await readListing({ user: USER, build });
+    expect(resources).toEqual({ user: USER });
+  });
+
+  it.each([
+    "http://backend.internal:8000",
+    "https://127.0.0.1/rtd",
+    "/rtd",
+  ])("gives the paths below the base URL where the service sees itself at %s", async (front) => {
+    const seen = (name: string) => ({
+      list_endpoint: `${front}/api/v1/${name}/`,
+      schema: `${front}/api/v1/${name}/schema/`,
+    });
+    const { resources } = await readListing({ user: seen("user"), build: seen("build"), team: seen("team") });
+    const build = { list_endpoint: "/api/v1/build/", schema: "/api/v1/build/schema/" };
+    expect(resources).toEqual({ user: USER, build });
   });
 
   it("takes the names of 20 others, shortened and cleaned", async () => {

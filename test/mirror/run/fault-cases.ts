@@ -183,7 +183,7 @@ export const FAULTS: readonly FaultSection[] = [
       on(
         "`next` names: another host",
         ({ elsewhere }) => when(page40, nextTo(asItIs, `${elsewhere}api/v1/build/`)),
-        breaksAt("next should stay on /api/v1/build/, but is 'http:"),
+        succeeds,
       ),
       ...(
         [
@@ -612,7 +612,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
       "SIGKILL at random moments → 137; `interrupted`; the next run resumes",
   },
   "test/cli/sync/sync-command.test.ts": {
-    "by %s exits %i, and the next sync ends in the rows of an undisturbed one":
+    "by %s exits %s, and the next sync ends in the rows of an undisturbed one":
       "SIGINT or SIGTERM → 130, 143; `interrupted`; the next run resumes",
   },
   "test/cli/context/run-command.test.ts": {
