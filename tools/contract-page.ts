@@ -158,7 +158,7 @@ ${summaryExample()}
   no run partial: \`waiting\`, records that are gone but were seen within \`DOCMIRROR_REPLICA_LAG\`, and \`deficit\`, records that the service no longer
   counts and that a search did not find. Their list does not count as read well meanwhile.
 - \`lagging\` of a walk is true where its head came from a replica that is behind, else absent. Its \`reason\` then makes no run partial.
-- \`content\` ([content.md](content.md)) is there with \`DOCMIRROR_CONTENT\`: \`fetched\`, \`unchanged\`, \`failed\` and \`left\` pages, \`ended\` (\`done\`, \`budget\`, \`lost\`,
+- \`content\` ([content.md](content.md)) is there with \`DOCMIRROR_CONTENT\`: \`fetched\`, \`unchanged\`, \`failed\`, \`left_out\` (by \`robots.txt\`) and \`left\` pages, \`ended\` (\`done\`, \`budget\`, \`lost\`,
   \`stopped\`, \`busy\` or \`failed\`), \`requests\`, \`bytes\` and \`duration_ms\`. It has no part in \`status\`.
 - \`reason\` of a walk, \`error\` and \`warnings\` are there when there is something to say. So is \`damaged\`: the records with bytes that
   did not fit the charset of their reply. They are stored with U+FFFD in their place, and the log names each.

@@ -138,9 +138,10 @@ const CONTENT_ENDS: Record<ContentSummary["ended"], string> = {
 /** What became of the pages of the files; empty where none were to be fetched. */
 function describeContent(content: ContentSummary | undefined): string[] {
   if (content === undefined) return [];
-  const { fetched, unchanged, failed, left, ended, error, warnings = [] } = content;
+  const { fetched, unchanged, failed, left_out, left, ended, error, warnings = [] } = content;
   const counts = `${grouped(fetched)} fetched, ${grouped(unchanged)} unchanged, ${grouped(failed)} failed`;
-  const rest = left === null ? "" : `, ${grouped(left)} left`;
+  const kept = left_out === 0 ? "" : `, ${grouped(left_out)} left out by robots.txt`;
+  const rest = `${kept}${left === null ? "" : `, ${grouped(left)} left`}`;
   const why = error === undefined ? CONTENT_ENDS[ended] : `; ${error}`;
   return [`pages of files: ${counts}${rest}${why}`, ...warnings];
 }

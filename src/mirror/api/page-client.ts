@@ -1,8 +1,9 @@
-import { UnexpectedShapeError, WrongAddressError } from "../../base/errors.ts";
+import { HttpStatusError, UnexpectedShapeError, WrongAddressError } from "../../base/errors.ts";
 import { BodyTooLargeError, decodePage } from "./body.ts";
 import { createHost, type HostSettings } from "./host.ts";
 import type { HostPace } from "./host-pace.ts";
 import { isGone } from "./retry.ts";
+import { parseRobots } from "./robots.ts";
 import { RedirectsError, showUrl } from "./upstream-errors.ts";
 
 interface PageClientOptions extends HostSettings {
@@ -44,25 +45,65 @@ class PageMovedError extends WrongAddressError {
 
 export type PageClient = ReturnType<typeof createPageClient>;
 
-/** Fetches pages of documentation from one host, by the rules that also hold for the API. */
+/** Fetches pages of documentation from one host, by the rules that also hold for the API, and by its `robots.txt`. */
 export function createPageClient(options: PageClientOptions) {
-  const { docsUrl, isPage } = options;
-  const { ask, isUp, lost, stats, close } = createHost(options, {
-    baseUrl: docsUrl,
-    rootUrl: new URL(docsUrl.origin),
-    // Hosts of documents stand behind caches as a rule, and their pages come from there too.
-    mayBeCached: true,
-    labelOf: () => "content",
-    accept: "text/html, application/xhtml+xml;q=0.9",
-    maxBodyBytes: MAX_PAGE_BYTES,
-    follow({ from, status, target }) {
-      const isHere = target?.origin === docsUrl.origin && target.username === "" && target.password === "";
-      if (target !== null && isHere && isPage(target)) return target;
-      throw new PageMovedError(from, status, target);
+  const { docsUrl, isPage, clock } = options;
+  let robots = parseRobots("");
+  let delayMs = 0;
+  let nextMs = 0;
+  // Never longer than the delay, or a clock that was put back would stop the night.
+  const waitMs = () => Math.min(delayMs, Math.max(0, nextMs - clock.now().getTime()));
+  const pace: HostPace = {
+    ...options.pace,
+    async turn(signal) {
+      const restMs = waitMs();
+      nextMs = clock.now().getTime() + restMs + delayMs;
+      if (restMs > 0) await clock.sleep(restMs, signal);
+      await options.pace.turn(signal);
     },
-  });
+  };
+  const robotsUrl = new URL("/robots.txt", docsUrl.origin);
+  const { ask, isUp, lost, stats, close } = createHost(
+    { ...options, pace },
+    {
+      baseUrl: docsUrl,
+      rootUrl: new URL(docsUrl.origin),
+      // Hosts of documents stand behind caches as a rule, and their pages come from there too.
+      mayBeCached: true,
+      labelOf: () => "content",
+      accept: "text/html, application/xhtml+xml;q=0.9",
+      maxBodyBytes: MAX_PAGE_BYTES,
+      follow({ from, status, target }) {
+        const isHere = target?.origin === docsUrl.origin && target.username === "" && target.password === "";
+        const isAllowed = (url: URL) => isPage(url) && robots.findRefusal(url) === null;
+        if (target !== null && isHere && (target.pathname === robotsUrl.pathname || isAllowed(target)))
+          return target;
+        throw new PageMovedError(from, status, target);
+      },
+    },
+  );
 
   return {
+    /**
+     * Reads the rules of the host for robots, which hold from then on, with a delay up to `mostDelayMs`. Returns that delay. A
+     * refusal of the file itself, or a redirect to elsewhere, says that there are no rules. Throws where nobody knows.
+     */
+    async readRobots(mostDelayMs: number): Promise<number> {
+      const headers = { accept: "text/plain, */*;q=0.1" };
+      const read = ({ body }: { body: Buffer[] }) => Buffer.concat(body).toString("utf8");
+      const text = await ask<string>(robotsUrl, { headers, read }).catch((error: unknown) => {
+        const isRefused = error instanceof HttpStatusError && error.status < 500 && error.status !== 429;
+        if (isRefused || error instanceof WrongAddressError) return "";
+        throw error;
+      });
+      robots = parseRobots(text);
+      delayMs = Math.min(robots.delayMs, mostDelayMs);
+      return delayMs;
+    },
+    /** How long the next request waits for the delay. */
+    waitMs,
+    /** The rule of `robots.txt` that keeps this page from robots, or null. */
+    findRefusal: (url: URL): string | null => robots.findRefusal(url),
     /** Fetches a page, or learns that it is unchanged. Throws for the replies that `PageReply` does not name. */
     async fetchPage(url: URL, known: Validators): Promise<PageReply> {
       const headers = {

@@ -35,11 +35,13 @@ interface FetchPagesOptions {
   /** Requests under way at the end are waited for. */
   budgetMs: number;
   concurrency: number;
+  warn(message: string): void;
   clock: Clock;
   signal: AbortSignal;
 }
 
-export interface PageCounts extends Pick<ContentSummary, "fetched" | "unchanged" | "failed" | "left"> {
+export interface PageCounts
+  extends Pick<ContentSummary, "fetched" | "unchanged" | "failed" | "left_out" | "left"> {
   ended: "done" | "budget" | "lost" | "stopped";
 }
 
@@ -50,7 +52,10 @@ const MAX_UNANSWERED = 5;
 
 /** Throws `StoreError`. A page that fails throws nothing, and neither does a stop. */
 export async function fetchPages(options: FetchPagesOptions): Promise<PageCounts> {
-  const counts: PageCounts = { fetched: 0, unchanged: 0, failed: 0, left: null, ended: "stopped" };
+  const counts: PageCounts = {
+    ...{ fetched: 0, unchanged: 0, failed: 0, left_out: 0, left: null },
+    ended: "stopped",
+  };
   try {
     await fetchAndCount(options, counts);
   } catch (error) {
@@ -65,8 +70,10 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
   const startedMs = clock.now().getTime();
   let unanswered = 0;
 
-  const isTimeUp = () => clock.now().getTime() - startedMs >= budgetMs;
+  const isTimeUp = () => clock.now().getTime() - startedMs + client.waitMs() >= budgetMs;
   let isAway = false;
+  /** Null until the rules for robots are known. */
+  let concurrency: number | null = null;
   const isLost = () => client.lost.aborted || isAway;
   const due = () => ({ runId, docsUrl: base, now: clock.now().toISOString() });
 
@@ -75,7 +82,13 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
     const { fileId, projectId, absoluteUrl } = file;
     if (url !== null && (isTimeUp() || isLost())) return null;
     const askedAt = clock.now().toISOString();
-    const outcome = url === null ? elsewhere(absoluteUrl) : await fetchOutcome(url, file);
+    const refusal = url && client.findRefusal(url);
+    const leftOut = {
+      kind: "left out",
+      status: null,
+      reason: `robots.txt keeps it from robots: ${refusal}`,
+    } as const;
+    const outcome = url === null ? elsewhere(absoluteUrl) : refusal ? leftOut : await fetchOutcome(url, file);
     const version = pagePlace(absoluteUrl, file.path)?.version ?? null;
     return outcome && { fileId, projectId, absoluteUrl, version, url: url?.href ?? null, askedAt, outcome };
   }
@@ -106,7 +119,22 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
     }
   }
 
+  /** Until they are known no page may be asked for: a server in trouble has said nothing (RFC 9309). */
+  async function readRules(): Promise<void> {
+    try {
+      // A delay is between two requests.
+      concurrency = (await client.readRobots(budgetMs)) > 0 ? 1 : options.concurrency;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof UpstreamError)) throw error;
+      isAway = true;
+      options.warn(`no page is asked for before robots.txt can be read: ${error.message}`);
+    }
+  }
+
   async function askBatch(files: readonly DuePage[]): Promise<AskedPage[]> {
+    const isOurs = ({ absoluteUrl }: DuePage) => pageUrl(absoluteUrl, docsUrl) !== null;
+    if (concurrency === null && files.some(isOurs)) await readRules();
     const waiting = [...files];
     const pages: AskedPage[] = [];
     const askOn = async () => {
@@ -115,7 +143,7 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
         if (page !== null) pages.push(page);
       }
     };
-    await Promise.all(Array.from({ length: options.concurrency }, askOn));
+    await Promise.all(Array.from({ length: concurrency ?? 1 }, askOn));
     return pages;
   }
 
@@ -131,6 +159,7 @@ async function fetchAndCount(options: FetchPagesOptions, counts: PageCounts): Pr
       for (const { outcome } of pages) {
         if (outcome.kind === "page") counts.fetched += 1;
         else if (outcome.kind === "unchanged") counts.unchanged += 1;
+        else if (outcome.kind === "left out") counts.left_out += 1;
         else counts.failed += 1;
       }
     }

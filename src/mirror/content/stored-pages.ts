@@ -77,8 +77,8 @@ export type PageOutcome =
   | { kind: "unchanged"; status: number }
   /** There is no such page, or none that can be read, and asking again soon will not help. */
   | { kind: "none"; status: number | null; reason: string }
-  /** No usable answer for now. What was read before stays in the index. */
-  | { kind: "failed"; status: number | null; reason: string };
+  /** No usable answer for now, or `robots.txt` keeps it from us. What was read before stays in the index. */
+  | { kind: "failed" | "left out"; status: number | null; reason: string };
 
 export interface AskedPage {
   fileId: string;

@@ -19,6 +19,8 @@ export interface ContentSummary {
   unchanged: number;
   /** Pages that could not be had. `mirror.file_contents.reason` says why. */
   failed: number;
+  /** Pages that `robots.txt` keeps from robots. The same column names the rule. */
+  left_out: number;
   /** Pages that are due and wait for the next sync. Null when they were not counted, as after a stop. */
   left: number | null;
   /**

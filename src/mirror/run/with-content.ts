@@ -61,7 +61,7 @@ async function fetchContent(options: SyncOptions, sharedPace: HostPace, runId: n
   try {
     counts = await withLock(settings.databaseUrl, () =>
       fetchPages({
-        ...{ sql, patience, client, docsUrl, runId, clock, signal },
+        ...{ sql, patience, client, docsUrl, runId, clock, signal, warn: warnings.warn },
         ...{ budgetMs: settings.contentBudgetMs, concurrency: settings.concurrency },
       }),
     );
@@ -76,7 +76,7 @@ async function fetchContent(options: SyncOptions, sharedPace: HostPace, runId: n
   const ended = error !== null ? "failed" : (counts?.ended ?? "busy");
   const warned = warnings.list();
   const summary: ContentSummary = {
-    ...(counts ?? { fetched: 0, unchanged: 0, failed: 0, left: null }),
+    ...(counts ?? { fetched: 0, unchanged: 0, failed: 0, left_out: 0, left: null }),
     ended,
     ...client.stats(),
     duration_ms: Math.round(performance.now() - from),

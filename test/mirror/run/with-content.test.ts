@@ -50,6 +50,12 @@ const pages =
     return pathname.startsWith("/docs/") ? reply(pathname, next) : next();
   };
 
+/** A service whose robots.txt says so. */
+const robots =
+  (reply: () => Awaited<ReturnType<Intercept>>, answer: Intercept = (_request, next) => next()): Intercept =>
+  (request, next) =>
+    new URL(request.url).pathname === "/robots.txt" ? reply() : answer(request, next);
+
 /** Every file that a search for a word finds, page after page. */
 async function allIdsOf(sql: Sql, q: string): Promise<string[]> {
   const ids: string[] = [];
@@ -74,7 +80,8 @@ describe("a sync with content", () => {
     const { content, summary, pages } = await night();
     expect(content).toMatchObject({ fetched: 30, unchanged: 0, failed: 0, left: 0, ended: "done" });
     expect(summary.status).toBe("succeeded");
-    expect(content?.requests).toBe(30);
+    // One of them is for robots.txt.
+    expect(content?.requests).toBe(31);
     expect([...pages.keys()].length).toBeGreaterThan(20);
     const catalog = world.catalog();
     for (const q of ["oak", "reed", "index", "meadow stork", "Py-ModIndex"]) {
@@ -279,7 +286,9 @@ describe("a sync with content", () => {
     const { content, pages } = await night({ settings: { docsUrl } });
     expect(content).toMatchObject({ fetched: 30, left: 0 });
     expect(pages.size).toBe(0);
-    expect(docs.requests.every(({ path }) => path.startsWith("/mirror/docs/"))).toBe(true);
+    const [first, ...others] = docs.requests.map(({ path }) => path);
+    expect(first).toBe("/robots.txt");
+    expect(others.every((path) => path.startsWith("/mirror/docs/"))).toBe(true);
     // The validators of the first host are none of this one.
     expect(docs.requests.every(({ headers }) => headers["if-none-match"] === undefined)).toBe(true);
     expect(docs.requests[0]?.headers.authorization).toBe(`Basic ${btoa("me:secret")}`);
@@ -292,8 +301,8 @@ describe("a sync with content", () => {
 
   it("sends no validators of an old address to the new one, even after the new one failed for a night", async () => {
     let isDown = true;
-    await using docs = await startScriptedServer(() =>
-      isDown
+    await using docs = await startScriptedServer(({ path }) =>
+      isDown && path !== "/robots.txt"
         ? { status: 500 }
         : { body: "<title>New house</title>", headers: { "content-type": "text/html", etag: '"1"' } },
     );
@@ -326,6 +335,74 @@ describe("a sync with content", () => {
     world.advance(2 * DAY_MS);
     const second = await night({ settings: { concurrency: 1 } });
     expect(second.content?.fetched).toBeGreaterThan(20);
+  });
+
+  it("leaves out what robots.txt refuses, keeps what it had of it, and asks again once it may", async () => {
+    let rules = "";
+    const { night, sql, world } = await start(robots(() => new Response(rules)));
+    await night();
+    const { id, url, heading } = await firstFile(sql);
+    rules = `User-agent: *\nDisallow: ${url}`;
+    world.advance(DAY_MS);
+    const { content, pages, summary } = await night();
+    expect(content).toMatchObject({ unchanged: 29, left_out: 1, failed: 0, left: 0, ended: "done" });
+    expect(summary.status).toBe("succeeded");
+    expect(pages.has(url)).toBe(false);
+    const [row] = await sql`select http_status, reason from mirror.file_contents where file_id = ${id}`;
+    expect(row).toEqual({ http_status: null, reason: expect.stringContaining(`Disallow: ${url}`) });
+    expect(await allIdsOf(sql, heading)).toContain(id);
+    rules = "";
+    expect((await night()).content).toMatchObject({ unchanged: 30, left_out: 0 });
+  });
+
+  it("follows no redirect to a page that robots.txt refuses", async () => {
+    const asked: string[] = [];
+    const away = pages((path, next) => {
+      asked.push(path);
+      return path.endsWith("/index.html") ? redirect("/docs/private/a.html") : next();
+    });
+    const { night } = await start(
+      robots(() => new Response("User-agent: docmirror\nDisallow: /docs/private/"), away),
+    );
+    expect((await night()).content?.failed).toBeGreaterThan(0);
+    expect(asked).not.toContain("/docs/private/a.html");
+  });
+
+  it("waits between two pages as robots.txt asks, and stops when the time is up", async () => {
+    const at: number[] = [];
+    const delayed = robots(
+      () => new Response("User-agent: *\nCrawl-delay: 20"),
+      pages((_path, next) => {
+        at.push(nowMs);
+        return next();
+      }),
+    );
+    const { night, world } = await start(delayed);
+    let nowMs = world.now().getTime();
+    const clock = {
+      now: () => new Date(nowMs),
+      async sleep(ms: number) {
+        nowMs += ms;
+      },
+    };
+    const { content } = await night({ clock, settings: { contentBudgetMs: 100_000, concurrency: 4 } });
+    expect(content).toMatchObject({ fetched: 5, left: 25, ended: "budget" });
+    expect(at.map((ms) => ms - (at[0] ?? 0))).toEqual([0, 20_000, 40_000, 60_000, 80_000]);
+  });
+
+  it.each([
+    ["is gone", () => new Response("", { status: 404 }), 30],
+    ["may not be read", () => new Response("", { status: 403 }), 30],
+    ["is elsewhere", () => redirect("http://127.0.0.2:1/robots.txt"), 30],
+    ["cannot be read now", () => new Response("", { status: 500 }), 0],
+    ["does not come", () => "hang up" as const, 0],
+  ])("where robots.txt %s, it asks accordingly", async (_, reply, fetched) => {
+    const { night } = await start(robots(reply));
+    const { content, pages } = await night();
+    const ended = fetched === 0 ? "lost" : "done";
+    expect(content).toMatchObject({ fetched, failed: 0, left: 30 - fetched, ended });
+    expect(pages.size > 0).toBe(fetched > 0);
+    if (fetched === 0) expect(content?.warnings?.join()).toContain("robots.txt");
   });
 
   it("stops when the host of the pages does not answer, and fails nothing", async () => {
