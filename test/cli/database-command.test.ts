@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { startCli } from "../support/cli.ts";
@@ -6,7 +7,7 @@ import { withTestSql } from "../support/database.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
 
 describe("database", () => {
-  it("prints its URL without the password, and says where that is", { tags: ["long"] }, async () => {
+  it("prints its URL without the password, and says where that is", async () => {
     await using dataDir = await createDataDir();
     await using cli = startCli(["database", "--json", "--data-dir", dataDir.path]);
     await cli.waitFor("stderr", /the embedded Postgres is up/);
@@ -24,9 +25,7 @@ describe("database", () => {
     await cli.stop();
   });
 
-  it("--with-password prints a URL that a client can use, until a signal stops it", {
-    tags: ["long"],
-  }, async () => {
+  it("--with-password prints a URL that a client can use, until a signal stops it", async () => {
     await using dataDir = await createDataDir();
     {
       await using cli = startCli(["database", "--with-password", "--data-dir", dataDir.path], {

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, it } from "vitest";
 import { killBackups } from "../../lab/backups/killed-backups.ts";
 import { createFolder } from "../support/folder.ts";
@@ -5,7 +6,6 @@ import { SMALL } from "../support/quick-world.ts";
 
 // `npm run test:backups` does the same with 100,000 builds.
 it("a backup or a restore that is killed at any moment loses nothing, while the worker runs", {
-  tags: ["long"],
   timeout: 300_000,
 }, async () => {
   using folder = createFolder("docmirror-killed-");

@@ -38,8 +38,8 @@ async function countBuilds(url: string) {
   });
 }
 
-describe("a sync through a proxy", () => {
-  it("mirrors a service of plain HTTP, and asks nothing past the proxy", { tags: ["long"] }, async () => {
+describe("a sync through a proxy", { tags: ["long"] }, () => {
+  it("mirrors a service of plain HTTP, and asks nothing past the proxy", async () => {
     await using database = await createTestDatabase();
     await using proxy = await startProxy({ port, login: `me:${SECRET}` });
     const env = { DATABASE_URL: database.url, http_proxy: addressOf(proxy.url) };
@@ -50,41 +50,37 @@ describe("a sync through a proxy", () => {
     expect(proxy.requests.length).toBeGreaterThan(5);
   });
 
-  it.skipIf(!HAS_OPENSSL)(
-    "mirrors a service over TLS, in tunnels that it keeps",
-    { tags: ["long"] },
-    async () => {
-      const certificate = makeCertificate(`DNS:${HOST}`);
-      const tls = createTlsServer(certificate, (socket) => {
-        const onward = connect(port, "127.0.0.1");
-        socket.on("error", () => onward.destroy()).on("close", () => onward.destroy());
-        onward.on("error", () => socket.destroy());
-        socket.pipe(onward).pipe(socket);
-      }).listen(0, "127.0.0.1");
-      try {
-        await once(tls, "listening");
-        writeFileSync(folder.at("authority.crt"), certificate.cert);
-        await using database = await createTestDatabase();
-        const { port: tlsPort } = tls.address() as AddressInfo;
-        await using proxy = await startProxy({ port: tlsPort, login: `me:${SECRET}` });
-        const env = {
-          DATABASE_URL: database.url,
-          HTTPS_PROXY: addressOf(proxy.url),
-          NODE_EXTRA_CA_CERTS: folder.at("authority.crt"),
-        };
-        const args = ["sync", "--base-url", `https://${HOST}`, "--concurrency", "2"];
-        const { code, stderr } = await run(args, env);
-        expect({ code, stderr }).toMatchObject({ code: 0 });
-        expect(await countBuilds(database.url)).toBe(20);
-        expect(new Set(proxy.requests)).toEqual(new Set([`CONNECT ${HOST}:443`]));
-        expect(proxy.requests.length).toBeLessThanOrEqual(2);
-      } finally {
-        tls.close();
-      }
-    },
-  );
+  it.skipIf(!HAS_OPENSSL)("mirrors a service over TLS, in tunnels that it keeps", async () => {
+    const certificate = makeCertificate(`DNS:${HOST}`);
+    const tls = createTlsServer(certificate, (socket) => {
+      const onward = connect(port, "127.0.0.1");
+      socket.on("error", () => onward.destroy()).on("close", () => onward.destroy());
+      onward.on("error", () => socket.destroy());
+      socket.pipe(onward).pipe(socket);
+    }).listen(0, "127.0.0.1");
+    try {
+      await once(tls, "listening");
+      writeFileSync(folder.at("authority.crt"), certificate.cert);
+      await using database = await createTestDatabase();
+      const { port: tlsPort } = tls.address() as AddressInfo;
+      await using proxy = await startProxy({ port: tlsPort, login: `me:${SECRET}` });
+      const env = {
+        DATABASE_URL: database.url,
+        HTTPS_PROXY: addressOf(proxy.url),
+        NODE_EXTRA_CA_CERTS: folder.at("authority.crt"),
+      };
+      const args = ["sync", "--base-url", `https://${HOST}`, "--concurrency", "2"];
+      const { code, stderr } = await run(args, env);
+      expect({ code, stderr }).toMatchObject({ code: 0 });
+      expect(await countBuilds(database.url)).toBe(20);
+      expect(new Set(proxy.requests)).toEqual(new Set([`CONNECT ${HOST}:443`]));
+      expect(proxy.requests.length).toBeLessThanOrEqual(2);
+    } finally {
+      tls.close();
+    }
+  });
 
-  it.skipIf(!HAS_OPENSSL)("goes through one that is spoken to over TLS", { tags: ["long"] }, async () => {
+  it.skipIf(!HAS_OPENSSL)("goes through one that is spoken to over TLS", async () => {
     const certificate = makeCertificate("DNS:localhost");
     writeFileSync(folder.at("authority.crt"), certificate.cert);
     await using database = await createTestDatabase();
@@ -99,7 +95,7 @@ describe("a sync through a proxy", () => {
     expect(new Set(proxy.requests)).toEqual(new Set([`CONNECT ${HOST}:80`]));
   });
 
-  it("that is not there exits 5, names the proxy and prints no secret", { tags: ["long"] }, async () => {
+  it("that is not there exits 5, names the proxy and prints no secret", async () => {
     await using database = await createTestDatabase();
     const env = { DATABASE_URL: database.url, HTTP_PROXY: `http://me:${SECRET}@127.0.0.1:1` };
     const args = ["sync", "--base-url", `http://${HOST}`, "--retries", "0"];

@@ -41,11 +41,7 @@ describe("renderTable", () => {
 
   it("cuts long cells between characters", () => {
     const text = renderTable(
-      {
-        head: ["name"],
-        rows: [["👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧"]],
-        maxCellLength: 3,
-      },
+      { head: ["name"], rows: [["👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧"]], maxCellLength: 3 },
       PLAIN,
     );
     expect(text).toBe("name\n👩‍👩‍👧👩‍👩‍👧…\n");

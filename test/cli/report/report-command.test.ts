@@ -112,13 +112,13 @@ describe("report NAME", () => {
   });
 });
 
-describe("answers that are older than the last run", () => {
+describe("answers that are older than the last run", { tags: ["long"] }, () => {
   /** As a run leaves it that was killed before its answers were computed. */
   const leaveBehind = () => sql`
     insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
     values ('watch', 'succeeded', now(), now(), now(), 1, 'test')`;
 
-  it("are brought up to it before they are printed", { tags: ["long"] }, async () => {
+  it("are brought up to it before they are printed", async () => {
     await leaveBehind();
     await sql`update mirror.builds set state = 'finished', success = false, record_hash = 'moved' where id = '201'`;
     const { stdout, stderr } = await report("fact_builds", "--json", "--since", "2025-08-14");
@@ -127,9 +127,7 @@ describe("answers that are older than the last run", () => {
     expect(row.outcome).toBe("failed");
   });
 
-  it("are printed as they are, with a warning, where the role may only read", {
-    tags: ["long"],
-  }, async () => {
+  it("are printed as they are, with a warning, where the role may only read", async () => {
     await withReader(database, async (asReader) => {
       expect(await asReader("success_rate_by_type")).toMatchObject({ code: 0, stderr: "" });
       await leaveBehind();
@@ -140,7 +138,7 @@ describe("answers that are older than the last run", () => {
     });
   });
 
-  it("are not called old behind a run that a clock dated ten years ahead", { tags: ["long"] }, async () => {
+  it("are not called old behind a run that a clock dated ten years ahead", async () => {
     await using fresh = await createReportedMirror();
     await fresh.sql`
         insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
@@ -151,7 +149,7 @@ describe("answers that are older than the last run", () => {
     });
   });
 
-  it("are computed where they never were, but by nobody who may only read", { tags: ["long"] }, async () => {
+  it("are computed where they never were, but by nobody who may only read", async () => {
     await using fresh = await createReportedMirror({ refreshed: false });
     await withReader(fresh, async (asReader) => {
       const { code, stdout, stderr } = await asReader("success_rate_by_type", "--json");

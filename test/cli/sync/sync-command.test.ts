@@ -171,10 +171,8 @@ describe("sync --content", () => {
   });
 });
 
-describe("sync", () => {
-  it("mirrors everything; the summary has the promised keys and a second run changes no row", {
-    tags: ["long"],
-  }, async () => {
+describe("sync", { tags: ["long"] }, () => {
+  it("mirrors everything; the summary has the promised keys and a second run changes no row", async () => {
     await using own = await createTestDatabase({ migrated: false });
     const first = await sync(["--json"], { databaseUrl: own.url });
     expect(first.code).toBe(0);
@@ -203,7 +201,7 @@ describe("sync", () => {
     expect(await ask(own.url, "select * from mirror.changes")).toEqual([]);
   });
 
-  it("prints a table and a closing line without --json, and nothing secret", { tags: ["long"] }, async () => {
+  it("prints a table and a closing line without --json, and nothing secret", async () => {
     const baseUrl = service.url.replace("://", `://me:${PLANTED_SECRET}@`);
     const { code, stdout, stderr } = await sync(["--resource", "user,project", "--verbose"], { baseUrl });
     expect(code).toBe(0);
@@ -214,7 +212,7 @@ describe("sync", () => {
     expect(stdout + stderr).not.toContain(PLANTED_SECRET);
   });
 
-  it("--dry-run fetches and counts, and writes nothing at all", { tags: ["long"] }, async () => {
+  it("--dry-run fetches and counts, and writes nothing at all", async () => {
     await using empty = await createTestDatabase({ migrated: false });
     const { code, stdout, stderr } = await sync(["--dry-run", "--json"], { databaseUrl: empty.url });
     expect(stderr).not.toContain("Warning");
@@ -234,9 +232,7 @@ describe("sync", () => {
     expect(Object.values(await mirrorRows(migrated.url)).flat()).toEqual([]);
   });
 
-  it("deletions beyond --max-delete-ratio are held back: exit 3 and why; --allow-mass-delete makes them", {
-    tags: ["long"],
-  }, async () => {
+  it("deletions beyond --max-delete-ratio are held back: exit 3 and why; --allow-mass-delete makes them", async () => {
     await using own = await createTestDatabase();
     const users = (...args: string[]) => sync(["--resource", "user", ...args], { databaseUrl: own.url });
     await syncOnce(own.url, new URL(service.url), { resources: ["user"] });
@@ -255,9 +251,7 @@ describe("sync", () => {
     expect(await ask(own.url, "select 1 from mirror.users where deleted_at is null")).toHaveLength(12);
   });
 
-  it("a walk that is not whole, and a resource that the root listing lost, make the run partial: exit 3", {
-    tags: ["long"],
-  }, async () => {
+  it("a walk that is not whole, and a resource that the root listing lost, make the run partial: exit 3", async () => {
     await using own = await createTestDatabase();
     await using poorer = await startService(world, {
       async intercept(request, next) {
@@ -282,46 +276,42 @@ describe("sync", () => {
   });
 });
 
-describe("a stop in the middle of a sync", () => {
+describe("a stop in the middle of a sync", { tags: ["long"] }, () => {
   it.each([
     ["SIGINT", 130, "interrupted"],
     ["SIGTERM", 143, "interrupted"],
     // The next run closes it.
     ["SIGKILL", null, "running"],
-  ] as const)(
-    "by %s exits %s, and the next sync ends in the rows of an undisturbed one",
-    { tags: ["long"] },
-    async (signal, code, status) => {
-      await using own = await createTestDatabase();
-      await using undisturbed = await createTestDatabase();
-      const small = ["--page-size", "5", "--concurrency", "1"];
-      {
-        await using gated = await startGated("/build/?format=json&limit=5&offset=21");
-        await using cli = startSync(own, gated, ...small);
-        await gated.reached;
-        const result = await cli.stop(signal);
-        expect(result.code).toBe(code);
-        if (code !== null) expect(result.stderr).toContain(`docmirror: stopped by ${signal}`);
-        expect(result.stderr).not.toMatch(/a bug|^\s+at /m);
-      }
-      const runs = () => ask<{ status: string }>(own.url, "select status from sync.runs order by id");
-      expect(await runs()).toEqual([{ status }]);
+  ] as const)("by %s exits %s, and the next sync ends in the rows of an undisturbed one", async (signal, code, status) => {
+    await using own = await createTestDatabase();
+    await using undisturbed = await createTestDatabase();
+    const small = ["--page-size", "5", "--concurrency", "1"];
+    {
+      await using gated = await startGated("/build/?format=json&limit=5&offset=21");
+      await using cli = startSync(own, gated, ...small);
+      await gated.reached;
+      const result = await cli.stop(signal);
+      expect(result.code).toBe(code);
+      if (code !== null) expect(result.stderr).toContain(`docmirror: stopped by ${signal}`);
+      expect(result.stderr).not.toMatch(/a bug|^\s+at /m);
+    }
+    const runs = () => ask<{ status: string }>(own.url, "select status from sync.runs order by id");
+    expect(await runs()).toEqual([{ status }]);
 
-      await withTestSql(own.url, forgetService);
-      const [next] = await Promise.all([
-        sync([...small, "--json"], { databaseUrl: own.url }),
-        sync(small, { databaseUrl: undisturbed.url }),
-      ]);
-      expect(next.code).toBe(0);
-      const resources = { build: { walk: "whole" } };
-      expect(JSON.parse(next.stdout)).toMatchObject({ status: "succeeded", resources });
-      expect(next.stderr).toContain("walk resumes at its checkpoint");
-      expect(await runs()).toEqual([{ status: "interrupted" }, { status: "succeeded" }]);
-      expect(await mirrorRows(own.url)).toEqual(await mirrorRows(undisturbed.url));
-    },
-  );
+    await withTestSql(own.url, forgetService);
+    const [next] = await Promise.all([
+      sync([...small, "--json"], { databaseUrl: own.url }),
+      sync(small, { databaseUrl: undisturbed.url }),
+    ]);
+    expect(next.code).toBe(0);
+    const resources = { build: { walk: "whole" } };
+    expect(JSON.parse(next.stdout)).toMatchObject({ status: "succeeded", resources });
+    expect(next.stderr).toContain("walk resumes at its checkpoint");
+    expect(await runs()).toEqual([{ status: "interrupted" }, { status: "succeeded" }]);
+    expect(await mirrorRows(own.url)).toEqual(await mirrorRows(undisturbed.url));
+  });
 
-  it("while the first request waits exits as well", { tags: ["long"] }, async () => {
+  it("while the first request waits exits as well", async () => {
     await using own = await createTestDatabase();
     await using gated = await startGated("/api/v1/?format=json");
     await using cli = startSync(own, gated);
@@ -329,7 +319,7 @@ describe("a stop in the middle of a sync", () => {
     expect((await cli.stop("SIGINT")).code).toBe(130);
   });
 
-  it("while a retry waits exits as well", { tags: ["long"] }, async () => {
+  it("while a retry waits exits as well", async () => {
     await using own = await createTestDatabase();
     await using server = await startScriptedServer([{ status: 503, headers: { "retry-after": "200" } }]);
     await using cli = startSync(own, server);

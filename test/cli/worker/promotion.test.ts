@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { expect, it } from "vitest";
 import { connect } from "../../../src/store/connection/connect.ts";
 import { pageOf, runCli, startCli } from "../../support/cli.ts";
@@ -23,7 +24,6 @@ function urlOf({ primaryUrl, replicaUrl }: Replicated, first: "primary" | "repli
 
 it.skipIf(POSTGRES_BIN === null).each(["primary", "replica"] as const)(
   "a sync and a worker whose URL names the %s first write to the primary, and to the standby once it is promoted",
-  { tags: ["long"] },
   async (first) => {
     await using servers = await startReplicated();
     await using service = await startService(TINY);
@@ -49,7 +49,6 @@ it.skipIf(POSTGRES_BIN === null).each(["primary", "replica"] as const)(
 
 it.skipIf(POSTGRES_BIN === null)(
   "a worker lets go of a primary that fell silent in the middle of a refresh, once its standby is promoted",
-  { tags: ["long"] },
   async () => {
     await using servers = await startReplicated();
     await using service = await startService(TINY);

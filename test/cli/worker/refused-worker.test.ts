@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { expect, inject, test } from "vitest";
@@ -108,7 +109,7 @@ function refuse({ asAdmin, names }: OwnRole, refusal: Pick<Refusal, "refuse">): 
   });
 }
 
-test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", { tags: ["long"] }, (refusal) =>
+test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", (refusal) =>
   withOwnRole(async (own) => {
     const { database, passwordFile, asAdmin, names } = own;
     await using cli = startWorker(own);
@@ -130,19 +131,14 @@ test.each(REFUSALS)("a worker $what says so, waits, and goes on by itself", { ta
     await expect.poll(rounds).toBeGreaterThan(before);
     expect(cli.stderr()).not.toContain("first");
     expect((await cli.stop()).code).toBe(143);
-  }),
-);
+  }));
 
-test(
-  "a worker whose password is systemd's copy ends when it is rotated, since the next start has the new one",
-  { tags: ["long"] },
-  () =>
-    withOwnRole(async (own) => {
-      await using cli = startWorker(own, { CREDENTIALS_DIRECTORY: own.folder });
-      await cli.waitFor("stderr", /sync succeeded/);
-      await refuse(own, { refuse: (sql, { role }) => sql`alter role ${sql(role)} password 'second'` });
-      const { code, stderr } = await cli.ended;
-      expect({ code, stderr }).toMatchObject({ code: 4 });
-      expect(stderr).toMatch(/Postgres refuses the user or the password/);
-    }),
-);
+test("a worker whose password is systemd's copy ends when it is rotated, since the next start has the new one", () =>
+  withOwnRole(async (own) => {
+    await using cli = startWorker(own, { CREDENTIALS_DIRECTORY: own.folder });
+    await cli.waitFor("stderr", /sync succeeded/);
+    await refuse(own, { refuse: (sql, { role }) => sql`alter role ${sql(role)} password 'second'` });
+    const { code, stderr } = await cli.ended;
+    expect({ code, stderr }).toMatchObject({ code: 4 });
+    expect(stderr).toMatch(/Postgres refuses the user or the password/);
+  }));

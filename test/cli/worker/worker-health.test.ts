@@ -1,12 +1,11 @@
+/** @module-tag long */
 import { expect, test } from "vitest";
 import { pageOf, startCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { linkDatabase } from "../../support/database-link.ts";
 import { startService, TINY } from "../../support/service.ts";
 
-test("a worker lives before its database answers, and is ready once it has made the mirror there", {
-  tags: ["long"],
-}, async () => {
+test("a worker lives before its database answers, and is ready once it has made the mirror there", async () => {
   await using database = await createTestDatabase({ migrated: false });
   await using link = await linkDatabase(database.url);
   await link.cut();

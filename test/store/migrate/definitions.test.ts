@@ -27,9 +27,7 @@ function redefine(changes: Record<string, ((text: string) => string) | null>): D
 }
 
 /** Fewer incident hours: its columns stay. */
-const FEWER = redefine({
-  "report.incident_hours": (text) => text.replace("<= 0.00001", "<= 0.000001"),
-});
+const FEWER = redefine({ "report.incident_hours": (text) => text.replace("<= 0.00001", "<= 0.000001") });
 /** A column by another name, which no view can be replaced by. */
 const RENAMED = redefine({
   "report.incident_hours": (text) => text.replace("builds, failed", "builds, failed AS fails"),

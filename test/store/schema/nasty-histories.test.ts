@@ -44,10 +44,7 @@ async function step({ load, loader, sql }: Loading, random: Random, at: number):
       modified_date: pick(["2024-05-01T10:00:00", "2024-05-02T10:00:00.5", "9999-12-31T00:00:00", null]),
     });
   const version = () =>
-    wireVersion(id, project(), {
-      slug: pick(["latest", "renamed"]),
-      active: pick([true, false, "odd"]),
-    });
+    wireVersion(id, project(), { slug: pick(["latest", "renamed"]), active: pick([true, false, "odd"]) });
   const build = () =>
     wireBuild(id, {
       state: pick(["triggered", "building", "finished"]),
