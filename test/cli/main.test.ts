@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { flagOf, type Setting } from "../../src/base/config/setting.ts";
-import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
+import { SETTING_KEYS, SETTINGS, settingsFor } from "../../src/base/config/settings.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { PLANTED_SECRET } from "../support/planted-secret.ts";
@@ -23,9 +23,7 @@ describe("help", () => {
     expect(stderr).toContain("Usage: docmirror");
   });
 
-  it("of config shows the name and the default of every setting beside its flag", {
-    tags: ["long"],
-  }, async () => {
+  it("of config shows name and default of every setting beside its flag", { tags: ["long"] }, async () => {
     const flat = (await runCli(["config", "--help"])).stdout.replace(/\s+/g, " ");
     for (const key of SETTING_KEYS) {
       const setting: Setting = SETTINGS[key];
@@ -41,6 +39,13 @@ describe("help", () => {
     const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
     expect(await runCli(["--version"])).toMatchObject({ code: 0, stdout: `${manifest.version}\n` });
   });
+});
+
+it("each setting is a flag of a command that uses it", async () => {
+  const users = COMMANDS.filter(({ name }) => name !== "config");
+  const loaded = await Promise.all(users.map(({ load }) => load()));
+  const used = loaded.flatMap(({ settings }) => settingsFor(...settings, "log"));
+  expect(new Set(used)).toEqual(new Set(SETTING_KEYS));
 });
 
 describe("wrong input", () => {

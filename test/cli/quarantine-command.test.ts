@@ -57,9 +57,7 @@ describe("quarantine", () => {
     expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 
-  it("lists one resource, so many as are asked for, and resolved ones on demand", {
-    tags: ["long"],
-  }, async () => {
+  it("lists one resource, and resolved records, where that is asked", { tags: ["long"] }, async () => {
     await using loading = await setUpQuarantine();
     await loading.sql`update sync.quarantine set resolved_at = ${MONDAY} where id = 1`;
     const ids = async (...args: string[]) => {
@@ -72,9 +70,7 @@ describe("quarantine", () => {
     expect(stdout).toContain("2 records and 1 hole in lists, resolved ones too (the newest 1 are shown");
   });
 
-  it("--retry stores what can be stored by now, tells the rest and exits 3; 0 when nothing stays", {
-    tags: ["long"],
-  }, async () => {
+  it("--retry stores what it can and exits 3, or 0 when nothing stays", { tags: ["long"] }, async () => {
     await using loading = await setUpQuarantine();
     await loading.sql`alter table mirror.builds drop constraint no_shoes`;
     const first = await quarantine(loading.url, "--retry");

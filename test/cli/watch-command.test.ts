@@ -7,7 +7,7 @@ import { replaceDatabase } from "../../src/store/connection/connect.ts";
 import { startRun } from "../../src/store/ledger/run-ledger.ts";
 import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { type CliOptions, runCli, startCli } from "../support/cli.ts";
-import { createTestDatabase, withTestSql } from "../support/database.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { forgetService } from "../support/mirror-rows.ts";
 import { createGate, startService, useService } from "../support/service.ts";
 import { syncOnce } from "../support/sync.ts";
@@ -32,14 +32,7 @@ beforeAll(async () => {
   await mirrored.sql.end();
 });
 
-const watchArgs = (...more: string[]): string[] => [
-  "watch",
-  "--rate",
-  "0",
-  "--base-url",
-  service.url,
-  ...more,
-];
+const watchArgs = (...more: string[]) => ["watch", "--rate=0", "--base-url", service.url, ...more];
 
 /** By the environment: a password in a flag brings a warning. */
 const on = (databaseUrl: string, options: CliOptions = {}): CliOptions => ({
@@ -47,11 +40,8 @@ const on = (databaseUrl: string, options: CliOptions = {}): CliOptions => ({
   env: { DATABASE_URL: databaseUrl },
 });
 
-function runsOf(url: string) {
-  return withTestSql(url, (sql) => {
-    return sql<{ kind: string; status: string }[]>`select kind, status from sync.runs order by id`;
-  });
-}
+const runsOf = ({ sql }: TestDatabase) =>
+  sql<{ kind: string; status: string }[]>`select kind, status from sync.runs order by id`;
 
 describe("watch --once", () => {
   it("makes one round and tells what it saw, as a table or as JSON", { tags: ["long"] }, async () => {
@@ -67,9 +57,8 @@ describe("watch --once", () => {
     const summary = JSON.parse(stdout) as RunSummary;
     expect(summary).toMatchObject({ run_id: 3, kind: "watch", status: "succeeded", transitions: 0 });
     expect(Object.keys(summary.resources)).toEqual(["build"]);
-    const rows =
-      await database.sql`select 1 from mirror.build_transitions where build_id = any (${ids}::text[])`;
-    expect(rows).toHaveLength(3);
+    const rows = database.sql`select 1 from mirror.build_transitions where build_id = any (${ids}::text[])`;
+    expect(await rows).toHaveLength(3);
   });
 
   it("says of an empty mirror that a sync comes first, and exits 3", { tags: ["long"] }, async () => {
@@ -82,7 +71,7 @@ describe("watch --once", () => {
   it("gives way to a sync at once and exits 10", async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
     const lock = await acquireRunLock(database.url);
-    await withTestSql(database.url, (sql) => startRun(sql, "full", "2024-05-15T01:00:00Z"));
+    await startRun(database.sql, "full", "2024-05-15T01:00:00Z");
     const { code, stdout, stderr } = await runCli(watchArgs("--once"), on(database.url));
     await lock.release();
     expect([code, stdout]).toEqual([10, ""]);
@@ -91,7 +80,7 @@ describe("watch --once", () => {
 
   it("tells what kept it from looking, each by its exit code", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
-    await withTestSql(database.url, forgetService);
+    await forgetService(database.sql);
     const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
     const [noUpstream, noService, noDatabase, noCron, down] = await Promise.all([
       runCli(["watch", "--once"]),
@@ -117,17 +106,15 @@ describe("watch", () => {
     const sentAt = performance.now();
     expect(await cli.stop()).toMatchObject({ code: 143, stdout: "" });
     expect(performance.now() - sentAt).toBeLessThan(10_000);
-    const [seen] = await database.sql<
-      { rule: string }[]
-    >`select rule from mirror.build_transitions where build_id = ${id ?? ""}`;
-    expect(seen?.rule).toBe("date");
-    const rounds = (await runsOf(database.url)).filter(({ kind }) => kind === "watch");
+    const seen = database.sql`select rule from mirror.build_transitions where build_id = ${id ?? ""}`;
+    expect(await seen).toEqual([{ rule: "date" }]);
+    const rounds = (await runsOf(database)).filter(({ kind }) => kind === "watch");
     for (const { status } of rounds) expect(status).toMatch(/^(succeeded|interrupted)$/);
   });
 
   it("ends within ten seconds of a signal though the service never answers", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
-    await withTestSql(database.url, forgetService);
+    await forgetService(database.sql);
     const { reached, intercept } = createGate("/");
     await using silent = await startService(world, { intercept });
     await using cli = startCli([...watchArgs(), "--base-url", silent.url], on(database.url));
@@ -135,7 +122,7 @@ describe("watch", () => {
     const sentAt = performance.now();
     expect(await cli.stop("SIGINT")).toMatchObject({ code: 130, signal: null });
     expect(performance.now() - sentAt).toBeLessThan(10_000);
-    expect((await runsOf(database.url)).at(-1)).toEqual({ kind: "watch", status: "interrupted" });
+    expect((await runsOf(database)).at(-1)).toEqual({ kind: "watch", status: "interrupted" });
   });
 
   it("waits for a database that is down", async () => {

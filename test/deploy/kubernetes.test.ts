@@ -178,7 +178,7 @@ describe("deploy/kubernetes", () => {
     expect(read("kustomization.yaml").resources.toSorted()).toEqual(listed.toSorted());
   });
 
-  it("is what the published schemas allow, of the oldest and newest version", {
+  it("is what published schemas allow, of the oldest and newest version", {
     tags: ["long"],
   }, async (test) => {
     const installed = await installPackages("kubernetes-requirements.txt");

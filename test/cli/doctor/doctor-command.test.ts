@@ -71,9 +71,18 @@ describe("doctor", () => {
     expect(found["time zone"]?.repair).toMatch(/^set DOCMIRROR_SOURCE_TIMEZONE=America\/Chicago, or/);
   });
 
-  it("asks the service four times, the database for nothing but answers, and writes nothing", {
-    tags: ["long"],
-  }, async () => {
+  it("finds settings that cannot be used, all at once, and tests nothing else", async () => {
+    const { code, found, withStatus } = await diagnose({ "source-timezone": "Mars", rate: "fast" });
+    expect({ code, faults: withStatus("fault") }).toEqual({ code: 2, faults: ["settings"] });
+    expect(found.settings?.finding).toMatch(
+      /^2 settings cannot be used:\n {2}- --rate: .*\n {2}- --source-timezone: "Mars" is not/,
+    );
+    expect(withStatus("unknown")).toEqual(CHECKS.slice(1));
+  });
+});
+
+describe("a run of doctor", { tags: ["long"] }, () => {
+  it("asks the service four times, the database for nothing but answers, and writes nothing", async () => {
     const read = () => withTestSql(quick.databaseUrl, fingerprint);
     const before = await read();
     quick.simulation.resetRequests();
@@ -82,9 +91,7 @@ describe("doctor", () => {
     expect(await read()).toEqual(before);
   });
 
-  it("tells what cannot be tested, and why, where there is no database yet, and makes none", {
-    tags: ["long"],
-  }, async () => {
+  it("tells what cannot be tested, and why, where there is no database yet, and makes none", async () => {
     using folder = createFolder();
     const args = ["doctor", "--base-url", quick.baseUrl.href, "--data-dir", folder.at("data")];
     const { code, stdout } = await runCli(args);
@@ -97,7 +104,7 @@ describe("doctor", () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it("starts an embedded Postgres that is there, and leaves it stopped", { tags: ["long"] }, async () => {
+  it("starts an embedded Postgres that is there, and leaves it stopped", async () => {
     await using dataDir = await createDataDir();
     await dataDir.withDatabase(async () => {});
     expect(await dataDir.serverPid()).toBeNull();
@@ -110,9 +117,7 @@ describe("doctor", () => {
     expect(await dataDir.serverPid()).toBeNull();
   });
 
-  it("ends at once when it is told to stop, though the service does not answer", {
-    tags: ["long"],
-  }, async () => {
+  it("ends at once when it is told to stop, though the service does not answer", async () => {
     await using server = await startScriptedServer([{ instead: "say nothing" }]);
     await using cli = startCli(`doctor --base-url ${server.url} --database-url ${quick.databaseUrl}`);
     await server.arrived(1);
@@ -120,8 +125,8 @@ describe("doctor", () => {
   });
 });
 
-describe("doctor finds", () => {
-  it("a run that was dated ten years ahead", { tags: ["long"] }, async () => {
+describe("doctor finds", { tags: ["long"] }, () => {
+  it("a run that was dated ten years ahead", async () => {
     await using copy = await createTestDatabase({ copyOf: quick.databaseUrl });
     await copy.sql`update sync.runs set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`;
     const { found } = await diagnose({ "database-url": copy.url });
@@ -131,26 +136,16 @@ describe("doctor finds", () => {
     });
   });
 
-  it("settings that cannot be used, all at once, and tests nothing else", async () => {
-    const { code, found, withStatus } = await diagnose({ "source-timezone": "Mars", rate: "fast" });
-    expect({ code, faults: withStatus("fault") }).toEqual({ code: 2, faults: ["settings"] });
-    expect(found.settings?.finding).toMatch(
-      /^2 settings cannot be used:\n {2}- --rate: .*\n {2}- --source-timezone: "Mars" is not/,
-    );
-    expect(withStatus("unknown")).toEqual(CHECKS.slice(1));
-  });
-
-  it("that there is no base URL, and still tests the database", { tags: ["long"] }, async () => {
-    const result = await runCli("doctor --source-timezone America/Chicago", {
-      env: { DATABASE_URL: quick.databaseUrl },
-    });
+  it("that there is no base URL, and still tests the database", async () => {
+    const env = { DATABASE_URL: quick.databaseUrl };
+    const result = await runCli("doctor --source-timezone America/Chicago", { env });
     expect(result.code).toBe(2);
     expect(result.stdout).toMatch(/^✗ fault .*settings +no base URL: .*\n +→ give --base-url/m);
     expect(result.stdout).toMatch(/^✓ ok .*time zone/m);
     expect(result.stdout).toContain("1 fault, 4 not tested");
   });
 
-  it("that the database is down, and still tests the service", { tags: ["long"] }, async () => {
+  it("that the database is down, and still tests the service", async () => {
     const nobody = "postgres://nobody@127.0.0.1:1/none";
     const { code, found, withStatus } = await diagnose({ "database-url": nobody });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 4, faults: ["database"] });
@@ -161,7 +156,7 @@ describe("doctor finds", () => {
     expect(found.service?.status).toBe("ok");
   });
 
-  it("that the password is wrong, and does not print it", { tags: ["long"] }, async () => {
+  it("that the password is wrong, and does not print it", async () => {
     const url = new URL(quick.databaseUrl);
     url.password = PLANTED_SECRET;
     url.username = `docmirror_test_nobody_${process.pid}`;
@@ -171,13 +166,13 @@ describe("doctor finds", () => {
     expect(JSON.stringify(found)).not.toContain(PLANTED_SECRET);
   });
 
-  it("that the role may not write, and what it may not", { tags: ["long"] }, async () => {
+  it("that the role may not write, and what it may not", async () => {
     const role = `docmirror_test_reader_${process.pid}`;
-    await withTestSql(quick.databaseUrl, async (sql) => {
-      await sql.unsafe(`create role ${role} login password 'reader'`);
-      await sql.unsafe(`grant usage on schema mirror, sync, rollup, report to ${role}`);
-      await sql.unsafe(`grant select on all tables in schema mirror, sync, rollup, report to ${role}`);
-    });
+    await withTestSql(quick.databaseUrl, (sql) =>
+      sql.unsafe(`create role ${role} login password 'reader';
+        grant usage on schema mirror, sync, rollup, report to ${role};
+        grant select on all tables in schema mirror, sync, rollup, report to ${role}`),
+    );
     try {
       const url = Object.assign(new URL(quick.databaseUrl), { username: role, password: "reader" });
       const { code, found, withStatus } = await diagnose({ "database-url": url.href });
@@ -191,15 +186,12 @@ describe("doctor finds", () => {
     }
   });
 
-  it("a schema that is older, newer, or not there yet", { tags: ["long"] }, async () => {
+  it("a schema that is older, newer, or not there yet", async () => {
     await using older = await createTestDatabase();
     await using newer = await createTestDatabase();
     await using none = await createTestDatabase({ migrated: false });
-    const change = (url: string, text: string) => withTestSql(url, (sql) => sql.unsafe(text));
-    const outdate =
-      "update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'";
-    await change(older.url, outdate);
-    await change(newer.url, "insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')");
+    await older.sql`update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'`;
+    await newer.sql`insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')`;
     const [one, two, three] = await Promise.all(
       [older, newer, none].map(({ url }) => diagnose({ "database-url": url })),
     );
@@ -213,7 +205,7 @@ describe("doctor finds", () => {
     }
   });
 
-  it("that the database is the demo's, of another service", { tags: ["long"] }, async () => {
+  it("that the database is the demo's, of another service", async () => {
     await using database = await createTestDatabase();
     const name = new URL(database.url).pathname.slice(1);
     await withTestSql(replaceDatabase(database.url, "postgres"), (sql) =>
@@ -224,14 +216,14 @@ describe("doctor finds", () => {
     expect(found.database?.finding).toContain("`docmirror demo` made");
   });
 
-  it("that the service is down, after two tries", { tags: ["long"] }, async () => {
+  it("that the service is down, after two tries", async () => {
     const { code, found, withStatus } = await diagnose({ "base-url": "http://127.0.0.1:1" });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 5, faults: ["service", "mirror"] });
     expect(found.service?.repair).toContain("check DOCMIRROR_BASE_URL");
     expect(withStatus("unknown")).toEqual(["builds", "build schema", "service clock"]);
   });
 
-  it("that something else answers at the base URL", { tags: ["long"] }, async () => {
+  it("that something else answers at the base URL", async () => {
     const headers = { "content-type": "text/html" };
     await using server = await startScriptedServer([{ headers, body: "<h1>\u001b[2JWelcome</h1>" }]);
     const result = await doctor({ "base-url": server.url.href });
@@ -241,9 +233,7 @@ describe("doctor finds", () => {
     expect(result.stdout).not.toContain("\u001b");
   });
 
-  it("resources and fields that are not as documented, and a clock that is off", {
-    tags: ["long"],
-  }, async () => {
+  it("resources and fields that are not as documented, and a clock that is off", async () => {
     const list = (name: string) => ({ list_endpoint: `/api/v1/${name}/`, schema: `/api/v1/${name}/schema/` });
     const build = { id: 7, date: "yesterday", state: "finished", success: true, shoes: "\u202ered" };
     const replies: Record<string, unknown> = {
@@ -270,9 +260,7 @@ describe("doctor finds", () => {
     );
   });
 
-  it("that the list of builds came empty, and a service without schemas as none of its faults", {
-    tags: ["long"],
-  }, async () => {
+  it("that the list of builds came empty, and a service without schemas as none of its faults", async () => {
     const list = (resource: string) => ({ list_endpoint: `/api/v1/${resource}/` });
     await using server = await startScriptedServer((_request, { pathname }) => {
       if (pathname === "/api/v1/")

@@ -6,19 +6,19 @@ import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import { pageOf, runCli, startCli } from "../../support/cli.ts";
-import { createTestDatabase, withTestSql } from "../../support/database.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { linkDatabase } from "../../support/database-link.ts";
 import { createGate, startService, TINY } from "../../support/service.ts";
 
 /** Never in these years, so that nothing but the start begins a sync. */
 const NEVER = ["--sync-cron", "0 0 29 2 *", "--rate", "0", "--http-port", "0"];
 
 /** A worker of a service on a database. */
-const workOn = (service: { url: string }, database: { url: string }) => [
-  ...["worker", ...NEVER, "--base-url", service.url, "--database-url", database.url],
-];
+const workOn = (service: { url: string }, database: { url: string }) =>
+  ["worker", ...NEVER, "--base-url", service.url].concat("--database-url", database.url);
 
-const runsOf = (url: string) =>
-  withTestSql(url, (sql) => sql`select status, kind from sync.runs where kind <> 'watch' order by id`);
+const runsOf = ({ sql }: TestDatabase) =>
+  sql`select status, kind from sync.runs where kind <> 'watch' order by id`;
 
 describe("worker", () => {
   it("makes up for the missed night at its start, and not again at the next start", {
@@ -37,7 +37,7 @@ describe("worker", () => {
     await using second = startCli(args);
     await second.waitFor("stderr", /the worker is up/);
     expect((await second.stop("SIGINT")).code).toBe(130);
-    expect(await runsOf(database.url)).toEqual([{ status: "succeeded", kind: "full" }]);
+    expect(await runsOf(database)).toEqual([{ status: "succeeded", kind: "full" }]);
   });
 
   it("follows builds between the nights", { tags: ["long"] }, async () => {
@@ -63,7 +63,7 @@ describe("worker", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const)(
-    "%s in the middle of a run ends it at its checkpoint",
+    "%s in the middle of a run ends it at a checkpoint",
     { tags: ["long"] },
     async (signal, code) => {
       await using database = await createTestDatabase();
@@ -76,7 +76,7 @@ describe("worker", () => {
       const sentAt = performance.now();
       expect(await cli.stop(signal)).toMatchObject({ code, signal: null });
       expect(performance.now() - sentAt).toBeLessThan(10_000);
-      expect(await runsOf(database.url)).toEqual([{ status: "interrupted", kind: "full" }]);
+      expect(await runsOf(database)).toEqual([{ status: "interrupted", kind: "full" }]);
     },
   );
 
@@ -129,12 +129,41 @@ describe("worker", () => {
       runCli(["worker", "--base-url", "http://127.0.0.1:1", "--http-port", new URL(taken.url).port]),
     ]);
     await taken.close();
-    expect(noUpstream).toMatchObject({ code: 2 });
+    expect([noUpstream, noDatabase, noCron, noPort].map(({ code }) => code)).toEqual([2, 4, 2, 2]);
     expect(noUpstream.stderr).toContain("DOCMIRROR_BASE_URL");
-    expect(noDatabase).toMatchObject({ code: 4 });
-    expect(noCron).toMatchObject({ code: 2 });
     expect(noCron.stderr).toContain('"61 2 * * *" is not a cron line: minute 61 is not within 0 to 59');
-    expect(noPort).toMatchObject({ code: 2 });
     expect(noPort.stderr).toContain("another program listens there");
+  });
+
+  it("lives before its database answers, and is ready once the mirror is there", {
+    tags: ["long"],
+  }, async () => {
+    await using database = await createTestDatabase({ migrated: false });
+    await using link = await linkDatabase(database.url);
+    await link.cut();
+    await using service = await startService(TINY);
+    await using cli = startCli(workOn(service, link));
+    const url = await pageOf(cli);
+    const statusOf = async (path: string) => (await fetch(url + path)).status;
+    await cli.waitFor("stderr", /the database is down; waiting for it/);
+    const statuses = await Promise.all(["/livez", "/readyz", "/status.json"].map(statusOf));
+    expect(statuses).toEqual([200, 503, 503]);
+    await link.restore();
+    await expect.poll(() => statusOf("/readyz")).toBe(200);
+    await cli.waitFor("stderr", /sync succeeded/);
+    const readDocument = async () => (await fetch(`${url}/status.json`)).json();
+    await expect.poll(readDocument).toMatchObject({
+      stale: false,
+      runs: [{ kind: "full", status: "succeeded" }],
+      leader: { pid: cli.child.pid, term: 1 },
+      next_runs: [{ job: "sync" }, { job: "watch" }],
+    });
+
+    link.freeze();
+    await expect.poll(() => statusOf("/readyz")).toBe(503);
+    expect(await statusOf("/livez")).toBe(200);
+    await link.restore();
+    await expect.poll(() => statusOf("/readyz")).toBe(200);
+    expect((await cli.stop()).code).toBe(143);
   });
 });

@@ -1,10 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, type TestContext } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { mirrorTables } from "../../../src/store/backup/mirror-tables.ts";
@@ -22,12 +21,13 @@ import { restoreBackup } from "../../../src/store/backup/restore-backup.ts";
 import { writeBackup } from "../../../src/store/backup/write-backup.ts";
 import { connect, withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { createTestDatabase, withTestSql } from "../../support/database.ts";
+import { createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
+import { useFolder } from "../../support/folder.ts";
 import { fingerprintTables } from "../../support/mirror-rows.ts";
 import { createReportedMirror } from "../../support/reported-mirror.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
-let folder: string;
+const folder = useFolder("docmirror-backup-");
 let file: string;
 const database = useDatabase(createReportedMirror);
 const { sql } = database;
@@ -35,8 +35,7 @@ const definitions = readDefinitions();
 const { signal } = new AbortController();
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "docmirror-backup-"));
-  file = join(folder, "mirror.backup");
+  file = folder.at("mirror.backup");
   // A log that no frame holds, with all that COPY writes otherwise.
   await sql`
     insert into mirror.build_logs (build_id, output)
@@ -48,22 +47,20 @@ beforeAll(async () => {
   await sql`insert into report.error_rules (position, pattern, class) values (-5, 'mine', 'mine')`;
   await write(file);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 const write = (place: string, by = sql) => writeBackup({ sql: by, definitions, file: place, signal });
-const drafts = async () => (await readdir(folder)).filter((name) => name.includes("partial"));
+const drafts = async () => (await readdir(folder.path)).filter((name) => name.includes("partial"));
 
 /** A connection of its own, closed after the test. */
-function connected(url = database.url): Sql {
-  const own = connect(url, { applicationName: "docmirror test", max: 1 });
-  onTestFinished(() => own.end({ timeout: 5 }));
+function connected(url = database.url, applicationName = "docmirror test"): Sql {
+  const own = connect(url, { applicationName, max: 1 });
+  onTestFinished(() => own.end({ timeout: 0 }));
   return own;
 }
 
-async function restoreInto(url: string, from: string): Promise<void> {
-  await withTestSql(url, (target) =>
-    restoreBackup({ sql: target, definitions, file: from, place: "here", signal }),
-  );
-}
+const restoreInto = (url: string, from: string) =>
+  withTestSql(url, (sql) => restoreBackup({ sql, definitions, file: from, place: "here", signal }));
+const expectNothingIn = async ({ sql }: TestDatabase) =>
+  expect(await sql`select from pg_namespace where nspname in ('mirror', 'sync')`).toHaveLength(0);
 
 /** The rows of each table of the database, null where there is none. What a migration writes by itself is left out. */
 async function rowsByTable(sql: Sql): Promise<[name: string, rows: string | null][]> {
@@ -118,7 +115,7 @@ async function fillTable(sql: Sql, table: string): Promise<void> {
 
 /** Writes another form of the backup. */
 async function alter(name: string, change: (bytes: Buffer) => Buffer): Promise<string> {
-  const path = join(folder, name);
+  const path = folder.at(name);
   await writeFile(path, gzipSync(change(gunzipSync(await readFile(file))), { level: 1 }));
   return path;
 }
@@ -199,7 +196,7 @@ describe("a backup", () => {
     for (const [name] of await rowsByTable(full)) await fillTable(full, name);
     const wanted = await rowsByTable(full);
     expect(wanted.filter(([, rows]) => rows === null)).toEqual([]);
-    const place = join(folder, "every-table.backup");
+    const place = folder.at("every-table.backup");
     await write(place, full);
     await using target = await createTestDatabase({ migrated: false });
     await restoreInto(target.url, place);
@@ -223,25 +220,24 @@ describe("a backup", () => {
   it("goes into an empty mirror of the same version, and is refused where there are records", async () => {
     await using target = await createTestDatabase();
     await restoreInto(target.url, file);
-    await expect(restoreInto(target.url, file)).rejects.toThrow(
-      /^there is a mirror in here already: mirror\./,
-    );
+    const already = /^there is a mirror in here already: mirror\./;
+    await expect(restoreInto(target.url, file)).rejects.toThrow(already);
   });
 
   it("replaces an earlier backup alone, is for its owner alone, and leaves no draft", async () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     await write(file);
-    const other = join(folder, "notes.txt");
+    const other = folder.at("notes.txt");
     await writeFile(other, "mine");
     await expect(write(other)).rejects.toThrow("notes.txt is not a backup, so it is not replaced");
-    await expect(write(folder)).rejects.toThrow("is a folder");
+    await expect(write(folder.path)).rejects.toThrow("is a folder");
     await expect(write("/proc/x")).rejects.toThrow(/^could not write to \/proc\/x: /);
     expect(await readFile(other, "utf8")).toBe("mine");
     expect(await drafts()).toEqual([]);
   });
 
   it("that is written twice at once is whole, whichever ends last", async () => {
-    const place = join(folder, "twice.backup");
+    const place = folder.at("twice.backup");
     const both = await Promise.allSettled([write(place, connected()), write(place, connected())]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
     expect((await checkBackup(place, { signal })).rows).toMatchObject({ "mirror.projects": 4 });
@@ -252,7 +248,7 @@ describe("a backup", () => {
     await using mirror = await createReportedMirror();
     const [first] = mirrorTables(readDefinitions().tables);
     await withSql(mirror.url, { applicationName: "docmirror test", max: 2 }, async (other) => {
-      const file = join(folder, "rewritten.backup");
+      const file = folder.at("rewritten.backup");
       const backedUp = await other.begin(async (migration) => {
         await migration.unsafe(`lock table ${first?.name} in access exclusive mode`);
         const writing = write(file, connected(mirror.url));
@@ -271,9 +267,10 @@ describe("a backup", () => {
   });
 
   it("that the disk has no room for leaves the last one, and says so in a sentence", async (context) => {
-    const disk = join(folder, "disk");
+    const disk = folder.at("disk");
     await mkdir(disk);
-    mountSmall(disk, context);
+    if (spawnSync("mount", ["-t", "tmpfs", "-o", "size=32k", "tmpfs", disk]).status !== 0)
+      context.skip("a small disk cannot be mounted here");
     try {
       const place = join(disk, "mirror.backup");
       await writeFile(place, (await readFile(file)).subarray(0, 30_000));
@@ -294,14 +291,10 @@ describe("a connection that dies", () => {
         select pg_terminate_backend(pid, 5000) from pg_stat_activity
         where datname = current_database() and application_name = 'docmirror test dying'`.then(() => {}),
     );
-  const dying = (url: string): Sql => {
-    const own = connect(url, { applicationName: "docmirror test dying", max: 1 });
-    onTestFinished(() => own.end({ timeout: 0 }));
-    return own;
-  };
+  const dying = (url: string) => connected(url, "docmirror test dying");
 
   it("under a backup leaves the last one and no draft", async () => {
-    const place = join(folder, "dying.backup");
+    const place = folder.at("dying.backup");
     await write(place);
     const before = await readFile(place);
     await withSql(database.url, { applicationName: "docmirror test", max: 2 }, (holder) =>
@@ -332,26 +325,17 @@ describe("a connection that dies", () => {
     });
     await expect(restoring).rejects.toBeInstanceOf(StoreError);
     await ended;
-    await withTestSql(target.url, async (left) => {
-      expect(await left`select from pg_namespace where nspname in ('mirror', 'sync')`).toHaveLength(0);
-    });
+    await expectNothingIn(target);
     await restoreInto(target.url, file);
   });
 });
-
-function mountSmall(disk: string, context: TestContext): void {
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=32k", "tmpfs", disk]);
-  if (status !== 0) context.skip("a small disk cannot be mounted here");
-}
 
 describe("a file that is no whole backup", { tags: ["long"] }, () => {
   const end = (bytes: Buffer) => bytes.lastIndexOf("Z\0\0\0");
   async function refuse(from: string, says: RegExp): Promise<void> {
     await using target = await createTestDatabase({ migrated: false });
     await expect(restoreInto(target.url, from)).rejects.toThrow(says);
-    await withTestSql(target.url, async (left) => {
-      expect(await left`select from pg_namespace where nspname in ('mirror', 'sync')`).toHaveLength(0);
-    });
+    await expectNothingIn(target);
   }
 
   it.each<[what: string, change: (bytes: Buffer) => Buffer, says: RegExp]>([
@@ -375,9 +359,7 @@ describe("a file that is no whole backup", { tags: ["long"] }, () => {
   it.each<[what: string, change: (header: BackupHeader) => void, says: RegExp]>([
     [
       "a table of another program",
-      (header) => {
-        header.tables = [{ name: 'pg_catalog.pg_authid"; drop', columns: ["rolname"] }];
-      },
+      (header) => header.tables.splice(0, 99, { name: 'pg_catalog.pg_authid"; drop', columns: ["rolname"] }),
       /the schema has no table pg_catalog/,
     ],
     ["one of our tables too few", (header) => header.tables.pop(), /it lacks the table /],
@@ -417,16 +399,15 @@ describe("a file that is no whole backup", { tags: ["long"] }, () => {
   });
 
   it("or none at all is refused, and nothing is made", async () => {
-    const place = (name: string) => join(folder, name);
     const short = await alter("short", (bytes) => bytes);
     await truncate(short, Math.floor((await stat(short)).size / 2));
-    await writeFile(place("text.txt"), "a text");
-    await writeFile(place("empty"), "");
-    spawnSync("mkfifo", [place("pipe")]);
+    await writeFile(folder.at("text.txt"), "a text");
+    await writeFile(folder.at("empty"), "");
+    spawnSync("mkfifo", [folder.at("pipe")]);
     await refuse(short, /: it is cut off$/);
-    await refuse(place("text.txt"), /not a backup, or damaged$/);
-    await refuse(place("empty"), /: it is cut off$/);
-    await refuse(place("nowhere"), /there is no such file$/);
-    for (const file of ["/dev/zero", place("pipe")]) await refuse(file, /it is not a file$/);
+    await refuse(folder.at("text.txt"), /not a backup, or damaged$/);
+    await refuse(folder.at("empty"), /: it is cut off$/);
+    await refuse(folder.at("nowhere"), /there is no such file$/);
+    for (const file of ["/dev/zero", folder.at("pipe")]) await refuse(file, /it is not a file$/);
   });
 });

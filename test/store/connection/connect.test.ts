@@ -1,8 +1,10 @@
+import { randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import net from "node:net";
 import v8 from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import {
   connect,
   describeDatabase,
@@ -12,11 +14,14 @@ import {
   replaceDatabase,
   withSql,
 } from "../../../src/store/connection/connect.ts";
-import { parseDatabaseUrl } from "../../../src/store/connection/database-url.ts";
+import { parseDatabaseUrl, withPassword } from "../../../src/store/connection/database-url.ts";
+import { scramPassword } from "../../../src/store/connection/scram-password.ts";
+import { measureServerClock } from "../../../src/store/connection/server-clock.ts";
 import type { Sql, TransactionSql } from "../../../src/store/connection/sql.ts";
 import { isPassing, toStoreError } from "../../../src/store/connection/store-errors.ts";
 import { withTransaction } from "../../../src/store/connection/transaction.ts";
-import { freePort } from "../../support/free-port.ts";
+import { withTestSql } from "../../support/database.ts";
+import { freePort, listenOnLoopback } from "../../support/free-port.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 describe("parseDatabaseUrl", () => {
@@ -78,6 +83,29 @@ describe("parseDatabaseUrl", () => {
   });
 });
 
+describe("withPassword", () => {
+  const password = ` it's "50%" @:/?#[]&=+ ü€😀 `;
+
+  test.each([
+    "postgres://me@db.example/m",
+    "postgres://me:@db.example:6543/m?sslmode=prefer",
+    "postgres://a%40b@one,two:1/m?target_session_attrs=read-write",
+    "postgres://me@/m?host=/run/postgresql&port=5433",
+    "postgres:///m?user=me&password=",
+    "postgres://[::1]",
+  ])("%s gets it, and nothing else in it changes", (url) => {
+    expect(parseDatabaseUrl(withPassword(url, password))).toEqual({ ...parseDatabaseUrl(url), password });
+  });
+
+  test.each([
+    "postgres://me:other@db.example/m",
+    "postgres://me@db.example/m?password=other",
+    "no address",
+  ])("%s stays as it is", (url) => {
+    expect(withPassword(url, password)).toBe(url);
+  });
+});
+
 describe("describeDatabase", () => {
   test.each([
     ["postgres://me:secret@db.example/m", "postgres://me:***@db.example:5432/m"],
@@ -116,12 +144,8 @@ describe("connect", () => {
              date '2024-05-06' as d, time '07:08:09.5' as t, interval '90 minutes' as i,
              array[timestamp '2024-05-06 07:08:09.000001'] as list`;
     expect(row).toEqual({
-      tz: "2024-05-06 12:08:09.123456+00",
-      ts: "2024-05-06 07:08:09.123456",
-      d: "2024-05-06",
-      t: "07:08:09.5",
-      i: "01:30:00",
-      list: ["2024-05-06 07:08:09.000001"],
+      ...{ tz: "2024-05-06 12:08:09.123456+00", ts: "2024-05-06 07:08:09.123456", d: "2024-05-06" },
+      ...{ t: "07:08:09.5", i: "01:30:00", list: ["2024-05-06 07:08:09.000001"] },
     });
   });
 
@@ -131,10 +155,13 @@ describe("connect", () => {
     expect(row).toEqual({ one: "2024-05-06 07:08:09.123456", many: ["2024-05-06 07:08:09.123456"] });
   });
 
-  test("int8 is a number while it is exact, else text", async () => {
-    const [row] =
-      await sql`select 42::int8 as small, 9007199254740993::int8 as big, array[1::int8] as list, ${7}::int8 as sent`;
-    expect(row).toEqual({ small: 42, big: "9007199254740993", list: [1], sent: 7 });
+  test("int8 is a number while it is exact, else text; json and jsonb are read parsed", async () => {
+    const [row] = await sql`
+      select 42::int8 as small, 9007199254740993::int8 as big, array[1::int8] as list, ${7}::int8 as sent,
+        '{"a":[1]}'::json as j, '{"b":null}'::jsonb as b`;
+    expect(row).toEqual({
+      ...{ small: 42, big: "9007199254740993", list: [1], sent: 7, j: { a: [1] }, b: { b: null } },
+    });
   });
 
   test("arrays are written and read whatever is in their texts", async () => {
@@ -179,9 +206,7 @@ describe("connect", () => {
     expect(await pool`select 1 as one`).toEqual([{ one: 1 }]);
   });
 
-  test("connections that were lost, however many, leave next to nothing in memory", {
-    tags: ["long"],
-  }, async () => {
+  test("lost connections, however many, leave next to nothing in memory", { tags: ["long"] }, async () => {
     v8.setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
     await using pool = disposable(database.url, 1);
@@ -264,11 +289,6 @@ describe("connect", () => {
     expect([await pidOf(own), await pidOf(strange)]).toEqual([before[0], before[2]]);
   });
 
-  test("json and jsonb are read parsed", async () => {
-    const [row] = await sql`select '{"a":[1]}'::json as j, '{"b":null}'::jsonb as b`;
-    expect(row).toEqual({ j: { a: [1] }, b: { b: null } });
-  });
-
   test("settings of the URL and of the caller hold in every session, and none of them may change how texts are read", async () => {
     const url = `${database.url}?timezone=Asia/Tokyo&DATESTYLE=German&work_mem=3MB&statement_timeout=1s`;
     const session = { statement_timeout: "2s", search_path: `"it's", "a\\b", public` };
@@ -281,13 +301,8 @@ describe("connect", () => {
         ),
       ),
     );
-    for (const [row] of rows)
-      expect(row).toMatchObject({
-        memory: "3MB",
-        timeout: "2s",
-        path: session.search_path,
-        at: "2024-05-06 12:08:09+00",
-      });
+    const wanted = { memory: "3MB", timeout: "2s", path: session.search_path, at: "2024-05-06 12:08:09+00" };
+    for (const [row] of rows) expect(row).toMatchObject(wanted);
   });
 
   test.each([
@@ -326,12 +341,9 @@ describe("connect", () => {
     for (let i = 0; i < 200; i++) {
       const startedAt = performance.now();
       const stream = await sql`copy copied from stdin`.writable();
-      await new Promise<void>((resolve, reject) => {
-        stream.on("error", reject);
-        stream.on("finish", () => resolve());
-        stream.write(`${i}\n`);
-        stream.end(`${i}\n`);
-      });
+      stream.write(`${i}\n`);
+      stream.end(`${i}\n`);
+      await once(stream, "finish");
       took.push(performance.now() - startedAt);
     }
     // With delayed acknowledgements each would take 40 ms; on a busy machine only some do.
@@ -354,9 +366,7 @@ describe("connect", () => {
 
   test("a server that hangs up without a word is an error, not an endless loop", async () => {
     const rude = net.createServer((socket) => socket.destroy());
-    expect(await failureOf(`postgres://127.0.0.1:${await listen(rude)}/m`)).toMatchObject({
-      code: "ECONNRESET",
-    });
+    expect(await failureOf(await urlOf(rude))).toMatchObject({ code: "ECONNRESET" });
     rude.close();
   });
 
@@ -364,8 +374,7 @@ describe("connect", () => {
     const http = net.createServer((socket) =>
       socket.on("error", () => {}).end("HTTP/1.1 400 Bad Request\r\n\r\n"),
     );
-    const error = await failureOf(`postgres://127.0.0.1:${await listen(http)}/m`);
-    expect(toStoreError(error, "connect")).toMatchObject({
+    expect(toStoreError(await failureOf(await urlOf(http)), "connect")).toMatchObject({
       sqlstate: "08P01",
       message: expect.stringContaining("does not speak Postgres"),
     });
@@ -375,9 +384,8 @@ describe("connect", () => {
   test("a server that never speaks is given up after the time allowed", async () => {
     const sockets: net.Socket[] = [];
     const silent = net.createServer((socket) => sockets.push(socket));
-    const url = `postgres://127.0.0.1:${await listen(silent)}/m`;
-    const error = toStoreError(await failureOf(url, { connectTimeoutSeconds: 0.2 }), "connect");
-    expect(error).toMatchObject({ sqlstate: "CONNECT_TIMEOUT", exitCode: 4 });
+    const failure = await failureOf(await urlOf(silent), { connectTimeoutSeconds: 0.2 });
+    expect(toStoreError(failure, "connect")).toMatchObject({ sqlstate: "CONNECT_TIMEOUT", exitCode: 4 });
     for (const socket of sockets) socket.destroy();
     silent.close();
   });
@@ -394,12 +402,53 @@ describe("connect", () => {
   });
 });
 
-async function listen(server: net.Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return (server.address() as net.AddressInfo).port;
-}
+/** As of a database. */
+const urlOf = async (server: net.Server) => `postgres://${(await listenOnLoopback(server)).host}/m`;
 
 function disposable(url: string, max: number) {
   const pool = connect(url, { applicationName: "lossy", max });
   return Object.assign(pool, { [Symbol.asyncDispose]: () => pool.end({ timeout: 1 }) });
 }
+
+/** Passwords that Postgres stores in another spelling, and some near them that it takes as they are. */
+const PASSWORDS = [
+  ...["plain", "it's \\ 50%", " two  blanks ", "tab\tand é"],
+  ...["é", "e\u0301", "ﬁx", "Ⅸ", "ｆｕｌｌ", "Å"],
+  ...["a\u00A0b", "a\u2003b", "a\u200Bb", "a\u3000b"],
+  ...["a\u00ADb", "a\u200Db", "❤\uFE0F", "\u00AD"],
+  ...["e\u0301\u0007", "e\u0301\uE000", "e\u0301\u2028", "😀", "😀e\u0301"],
+  ...["👩\u200D👧", "世界", "שלום", "سلام", "שa"],
+];
+
+test("any password opens a server that keeps it by SCRAM", async () => {
+  await using database = await emptyDatabase();
+  const { sql } = database;
+  const role = `docmirror_test_${randomBytes(6).toString("hex")}`;
+  const refused: string[] = [];
+  await sql.unsafe(`create role ${role} login`);
+  try {
+    for (const password of PASSWORDS) {
+      const [quoted] = await sql<{ text: string }[]>`select quote_literal(${password}) as text`;
+      await sql.unsafe(`alter role ${role} password ${quoted?.text}`);
+      const { href } = Object.assign(new URL(database.url), { username: role, password: "" });
+      const url = withPassword(href, await scramPassword(password));
+      await withTestSql(url, (own) => own`select`).catch((error: unknown) =>
+        refused.push(`${JSON.stringify(password)}: ${error}`),
+      );
+    }
+  } finally {
+    await sql.unsafe(`drop role ${role}`);
+  }
+  expect(refused).toEqual([]);
+});
+
+test.each([
+  0, 90_000, -90_000,
+])("the server's clock is measured by ours, which is %i ms ahead", async (shiftMs) => {
+  await using database = await emptyDatabase();
+  const clock = { ...systemClock, now: () => new Date(Date.now() + shiftMs) };
+  const { minMs, maxMs } = await measureServerClock(database.sql, clock);
+  expect(minMs).toBeLessThanOrEqual(maxMs);
+  // A server in a container of this machine has the same clock.
+  for (const ms of [minMs, maxMs]) expect(Math.abs(ms + shiftMs)).toBeLessThan(30_000);
+});

@@ -1,39 +1,30 @@
-import { spawnSync } from "node:child_process";
-import { chownSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { chownSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { findServerAccount } from "../../../src/store/embedded/account.ts";
 import { type EmbeddedServer, openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
+import { HAS_OPENSSL, makeCertificate } from "../../support/certificate.ts";
+import { useFolder } from "../../support/folder.ts";
 
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
-
-describe.skipIf(!hasOpenssl)("a connection over TLS", () => {
-  const folder = mkdtempSync(join(tmpdir(), "docmirror-tls-"));
-  const certificate = join(folder, "server.crt");
-  const key = join(folder, "server.key");
+describe.skipIf(!HAS_OPENSSL)("a connection over TLS", () => {
+  const folder = useFolder("docmirror-tls-");
+  let certificate: string;
   let server: EmbeddedServer;
 
   beforeAll(async () => {
-    const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
-    const made = spawnSync("openssl", [
-      ...["req", "-new", "-x509", "-nodes", "-days", "2", "-newkey", "rsa:2048"],
-      ...[...subject, "-out", certificate, "-keyout", key],
-    ]);
-    expect(made.status, made.stderr.toString()).toBe(0);
+    certificate = folder.at("server.crt");
+    const key = folder.at("server.key");
+    const made = makeCertificate("DNS:localhost");
+    writeFileSync(certificate, made.cert);
+    writeFileSync(key, made.key, { mode: 0o600 });
     const { uid, gid } = findServerAccount().spawnAs;
-    if (uid !== undefined && gid !== undefined) {
-      for (const path of [folder, certificate, key]) chownSync(path, uid, gid);
-    }
+    if (uid !== undefined && gid !== undefined)
+      for (const path of [folder.path, certificate, key]) chownSync(path, uid, gid);
     const settings = { fsync: "off", ssl: "on", ssl_cert_file: certificate, ssl_key_file: key };
-    server = await openEmbedded({ dataDir: join(folder, "data"), log: silentLog, settings });
+    server = await openEmbedded({ dataDir: folder.at("data"), log: silentLog, settings });
   });
-  afterAll(async () => {
-    await server?.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => server?.close());
 
   function connectBy(host: string, query: string) {
     const url = new URL(server.url);

@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
+import { StoreError } from "../../../src/base/errors.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
+import { copyOut } from "../../../src/store/connection/copy.ts";
 import type { TransactionSql } from "../../../src/store/connection/sql.ts";
-import { withTransaction } from "../../../src/store/connection/transaction.ts";
+import {
+  isRecoveryConflict,
+  repeatAfterConflict,
+  withTransaction,
+} from "../../../src/store/connection/transaction.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const database = useDatabase(() => emptyDatabase(4));
@@ -12,9 +18,7 @@ beforeAll(async () => {
 });
 
 /** Ends the session of a transaction at the server, from another one. */
-async function cut(tx: TransactionSql): Promise<void> {
-  await cutOf(await pidOf(tx));
-}
+const cut = async (tx: TransactionSql) => cutOf(await pidOf(tx));
 async function pidOf(tx: TransactionSql): Promise<number> {
   const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
   return row?.pid ?? 0;
@@ -78,13 +82,13 @@ test.each([
 // An error that nobody could catch would fail the whole test run.
 describe("a transaction whose connection is lost", () => {
   type Body = (tx: TransactionSql) => Promise<unknown>;
-  const aWhileBefore = (body: Body): Body => {
-    return async (tx) => {
+  const aWhileBefore =
+    (body: Body): Body =>
+    async (tx) => {
       await cut(tx).catch(() => {});
       await systemClock.sleep(50);
       await body(tx);
     };
-  };
   const cases: Record<string, Body> = {
     "between two statements": async (tx) => {
       await cut(tx);
@@ -161,9 +165,8 @@ describe("a transaction whose caller leaves", () => {
     expect(await left).toBe(gone);
     expect(await running()).toEqual([]);
     for (let round = 0; round < 20; round++) {
-      expect(await withTransaction(own, async (tx) => tx`select ${round}::int as round`)).toEqual([
-        { round },
-      ]);
+      const rows = await withTransaction(own, async (tx) => tx`select ${round}::int as round`);
+      expect(rows).toEqual([{ round }]);
     }
   });
 
@@ -198,5 +201,89 @@ describe("a transaction whose caller leaves", () => {
     stop.abort(gone);
     expect(await left).toBe(gone);
     expect(await sql`select n from t where n = 8`).toEqual([]);
+  });
+});
+
+const conflict = () => new StoreError("could not read", { sqlstate: "40001" });
+
+/** Fails so many times, then answers how often it was asked. */
+function failing(times: number, error: () => Error): () => Promise<number> {
+  let asked = 0;
+  return async () => {
+    if (asked++ < times) throw error();
+    return asked;
+  };
+}
+
+describe("a read that a standby cancelled", () => {
+  test("is done once more, and not a third time", async () => {
+    expect(await repeatAfterConflict(failing(1, conflict))).toBe(2);
+    await expect(repeatAfterConflict(failing(2, conflict))).rejects.toThrow("could not read");
+  });
+
+  test("is not done again where that would send rows twice", async () => {
+    await expect(repeatAfterConflict(failing(1, conflict), () => false)).rejects.toThrow("could not read");
+  });
+
+  test("is told from other failures, which are not done again", async () => {
+    const told = ["40001", "40P01", "57014", "08006"].map((sqlstate) =>
+      isRecoveryConflict(new StoreError("", { sqlstate })),
+    );
+    expect(told).toEqual([true, true, false, false]);
+    await expect(repeatAfterConflict(failing(1, () => new Error("a bug")))).rejects.toThrow("a bug");
+  });
+});
+
+const ENDLESS = "copy (select generate_series(1, 1000000000), repeat('x', 1000)) to stdout";
+
+describe("copyOut", () => {
+  /** Copies in a transaction that must work afterwards, and so must its connection. */
+  async function copy(
+    text: string,
+    write: (rows: readonly Buffer[]) => Promise<void>,
+    signal = new AbortController().signal,
+  ) {
+    const failure = await sql.begin((tx) =>
+      copyOut(tx, text, write, signal).catch((error: unknown) => error),
+    );
+    expect([...(await sql`select 1 as one`)]).toEqual([{ one: 1 }]);
+    return failure;
+  }
+
+  test("gives each row with its end of line, whatever is in it", async () => {
+    const rows: string[] = [];
+    const text = `copy (values (1, 'a,"b"'), (2, E'two\\nlines'), (3, null), (4, '')) to stdout (format csv)`;
+    expect(await copy(text, async (some) => void rows.push(...some.map(String)))).toBeUndefined();
+    expect(rows).toEqual(['1,"a,""b"""\n', '2,"two\nlines"\n', "3,\n", '4,""\n']);
+  });
+
+  test("holds few rows while the reader is slow", async () => {
+    let most = 0;
+    let bytes = 0;
+    const text = "copy (select repeat('x', 1000) from generate_series(1, 20000)) to stdout";
+    await copy(text, async (rows) => {
+      const size = rows.reduce((sum, row) => sum + row.length, 0);
+      most = Math.max(most, size);
+      bytes += size;
+      await new Promise(setImmediate);
+    });
+    expect(bytes).toBe(20_000 * 1001);
+    expect(most).toBeLessThan(4 << 20);
+  });
+
+  test("ends with the reader's failure, and its connection goes on", async () => {
+    const failure = new Error("the disk is full");
+    expect(await copy(ENDLESS, () => Promise.reject(failure))).toBe(failure);
+  });
+
+  test("ends when it is aborted, and its connection goes on", async () => {
+    const stop = new AbortController();
+    const reason = new Error("stop it");
+    expect(await copy(ENDLESS, async () => stop.abort(reason), stop.signal)).toBe(reason);
+  });
+
+  test("ends with what the server says", async () => {
+    const failing = "copy (select 1 / (500 - n) from generate_series(1, 1000) as n) to stdout";
+    expect(await copy(failing, async () => {})).toMatchObject({ code: "22012" });
   });
 });

@@ -1,21 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import {
-  chmod,
-  chown,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rm,
-  stat,
-  truncate,
-  writeFile,
-} from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import net from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface, type Interface } from "node:readline";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
@@ -28,12 +17,18 @@ import {
   openDatabase,
   openEmbedded,
 } from "../../../src/store/embedded/open-embedded.ts";
+import { withTestSql } from "../../support/database.ts";
+import { createFolder } from "../../support/folder.ts";
+import { listenOnLoopback } from "../../support/free-port.ts";
 
 const log = silentLog;
 const settings = { fsync: "off" };
+const isRoot = process.geteuid?.() === 0;
+let folder: ReturnType<typeof createFolder>;
 let dataDir: string;
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "docmirror-embedded-"));
+beforeEach(() => {
+  folder = createFolder("docmirror-embedded-");
+  dataDir = folder.path;
 });
 afterEach(async () => {
   const pid = await serverPid();
@@ -41,11 +36,13 @@ afterEach(async () => {
     process.kill(pid ?? 0, "SIGINT");
     await expect.poll(() => isServerAlive(pid)).toBe(false);
   }
-  await rm(dataDir, { recursive: true, force: true });
+  folder[Symbol.dispose]();
 });
 
 describe("the embedded Postgres", () => {
-  test("starts, is UTF-8 on loopback alone, and stops with its last user", { tags: ["long"] }, async () => {
+  test("starts, is UTF-8 on loopback alone, and stops once with its last user", {
+    tags: ["long"],
+  }, async () => {
     const server = await open();
     expect(server.startedHere).toBe(true);
     const [row] = await query(
@@ -55,8 +52,9 @@ describe("the embedded Postgres", () => {
     );
     expect(row).toEqual({ database: "docmirror", encoding: "UTF8", listens: "127.0.0.1", sockets: "" });
     const pid = await serverPid();
-    await server.close();
+    await Promise.all([server.close(), server.close()]);
     expect(isServerAlive(pid)).toBe(false);
+    await server.close();
   });
 
   test("keeps its data, its port and its password", { tags: ["long"] }, async () => {
@@ -86,7 +84,7 @@ describe("the embedded Postgres", () => {
     expect(await query(again, "select n from kept")).toEqual([{ n: 1 }]);
   });
 
-  test("a folder that others may read is closed at the next start, and the server reads its settings anew in it", {
+  test("a folder that others may read is closed, and still read by the server", {
     tags: ["long"],
   }, async () => {
     await (await open()).close();
@@ -106,15 +104,7 @@ describe("the embedded Postgres", () => {
     expect(await modesIn(dataDir)).toEqual({ folder: 0o755, password: 0o600, log: 0o600 });
   });
 
-  test("closing twice does no harm", { tags: ["long"] }, async () => {
-    const server = await open();
-    await Promise.all([server.close(), server.close()]);
-    await server.close();
-  });
-
-  test("a second user joins the running server, and only the last one out stops it", {
-    tags: ["long"],
-  }, async () => {
+  test("a second user joins the server, and only the last one out stops it", { tags: ["long"] }, async () => {
     const first = await startUser();
     const second = await open();
     expect(second.startedHere).toBe(false);
@@ -135,9 +125,7 @@ describe("the embedded Postgres", () => {
     });
   });
 
-  test("several first users at once all get in, and one of them has started it", {
-    tags: ["long"],
-  }, async () => {
+  test("several first users at once all get in, and one has started it", { tags: ["long"] }, async () => {
     const users = await Promise.all([startUser(), startUser(), startUser()]);
     expect(users.filter(({ facts }) => facts.startedHere)).toHaveLength(1);
     expect(new Set(users.map(({ facts }) => facts.url)).size).toBe(1);
@@ -195,7 +183,7 @@ describe("the embedded Postgres", () => {
     await writeFile(join(dataDir, "lock"), `${process.pid} 1@another-boot abc\n`);
     await (await open()).close();
     const dead = spawn("true");
-    await new Promise((resolve) => dead.once("exit", resolve));
+    await once(dead, "exit");
     await writeFile(join(dataDir, "lock"), `${dead.pid} - abc\n`);
     await (await open()).close();
     expect((await readdir(dataDir)).filter((name) => name.startsWith("lock"))).toEqual([]);
@@ -208,24 +196,21 @@ describe("the embedded Postgres", () => {
     expect((await readdir(dataDir)).sort()).toEqual(["password", "port", "postgres", "postgres.log"]);
   });
 
-  test("what the initdb of a killed first start still writes is made anew too", {
-    tags: ["long"],
-  }, async () => {
+  test("what the initdb of a killed start still writes is made anew too", { tags: ["long"] }, async () => {
     const folder = join(dataDir, "postgres-unfinished-1", "cluster", "base");
     await mkdir(folder, { recursive: true });
     const writer = spawn(process.execPath, ["-e", WRITER, folder], { stdio: ["ignore", "pipe", "ignore"] });
-    await new Promise((resolve) => writer.stdout.once("data", resolve));
+    await once(writer.stdout, "data");
     await (await open()).close();
     expect((await readdir(dataDir)).sort()).toEqual(["password", "port", "postgres", "postgres.log"]);
   });
 
   test("a port that another program took is given up for a new one, which stays", async () => {
     const taken = net.createServer();
-    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-    const { port } = taken.address() as net.AddressInfo;
+    const { port } = await listenOnLoopback(taken);
     await writeFile(join(dataDir, "port"), `${port}\n`);
     const server = await open();
-    expect(server.port).not.toBe(port);
+    expect(server.port).not.toBe(Number(port));
     await server.close();
     taken.close();
     await using again = await open();
@@ -269,52 +254,41 @@ describe("what is wrong with the data directory is told", () => {
       message: expect.stringMatching(/it is a file/),
       hint: expect.stringMatching(/DOCMIRROR_DATA_DIR/),
     });
-    await expect(openEmbedded({ dataDir: join(file, "below"), log })).rejects.toMatchObject({
-      sqlstate: "ENOTDIR",
-    });
+    const below = openEmbedded({ dataDir: join(file, "below"), log });
+    await expect(below).rejects.toMatchObject({ sqlstate: "ENOTDIR" });
   });
 
-  test.skipIf(process.geteuid?.() === 0)("no right to write", async () => {
+  test.skipIf(isRoot)("no right to write", async () => {
     await chmod(dataDir, 0o500);
     await expect(open()).rejects.toMatchObject({ exitCode: 4, sqlstate: "EACCES" });
     await chmod(dataDir, 0o700);
   });
 
-  test.skipIf(process.geteuid?.() !== 0)(
-    "data that belong to another user, where root asks",
-    { tags: ["long"] },
-    async () => {
-      await (await open()).close();
-      const [nobody, name] = someUser();
-      await chown(join(dataDir, "postgres"), nobody, nobody);
-      await expect(open()).rejects.toMatchObject({
-        exitCode: 4,
-        message: `The data in ${dataDir} belongs to user ${name}; run docmirror as that user`,
-      });
-    },
-  );
-
-  test("a folder that belongs to another user", async () => {
-    const isRoot = process.geteuid?.() === 0;
-    const [nobody, name] = someUser();
-    if (isRoot) await chown(dataDir, nobody, nobody);
-    const [folder, owner] = isRoot ? [dataDir, name] : ["/", "root"];
-    const refused = Object.assign(new Error("permission denied"), { code: "EACCES" });
-    expect(toDataDirError(refused, folder)).toMatchObject({
-      message: `The data in ${folder} belongs to user ${owner}; run docmirror as that user`,
-      exitCode: 4,
-    });
+  const belongsTo = (place: string, owner: string) => ({
+    exitCode: 4,
+    message: `The data in ${place} belongs to user ${owner}; run docmirror as that user`,
   });
 
-  test.skipIf(process.geteuid?.() === 0)(
-    "a folder that may not be looked into is not taken as empty",
-    async () => {
-      await chmod(dataDir, 0o000);
-      expect(() => hasEmbedded(dataDir)).toThrow("no right");
-      await chmod(dataDir, 0o700);
-      expect(hasEmbedded(dataDir)).toBe(false);
-    },
-  );
+  test.skipIf(!isRoot)("data that belong to another user, where root asks", { tags: ["long"] }, async () => {
+    await (await open()).close();
+    const nobody = someUser();
+    await chown(join(dataDir, "postgres"), nobody, nobody);
+    await expect(open()).rejects.toMatchObject(belongsTo(dataDir, "nobody"));
+  });
+
+  test("a folder that belongs to another user", async () => {
+    if (isRoot) await chown(dataDir, someUser(), someUser());
+    const [place, owner] = isRoot ? ([dataDir, "nobody"] as const) : (["/", "root"] as const);
+    const refused = Object.assign(new Error("permission denied"), { code: "EACCES" });
+    expect(toDataDirError(refused, place)).toMatchObject(belongsTo(place, owner));
+  });
+
+  test.skipIf(isRoot)("a folder that may not be looked into is not taken as empty", async () => {
+    await chmod(dataDir, 0o000);
+    expect(() => hasEmbedded(dataDir)).toThrow("no right");
+    await chmod(dataDir, 0o700);
+    expect(hasEmbedded(dataDir)).toBe(false);
+  });
 
   test("data of another Postgres", async () => {
     await mkdir(join(dataDir, "postgres"));
@@ -355,11 +329,8 @@ describe("openDatabase", () => {
   });
 });
 
-/** A user that every system has, by number and name. */
-function someUser(): [uid: number, name: string] {
-  const uid = Number(spawnSync("id", ["-u", "nobody"], { encoding: "utf8" }).stdout);
-  return [uid, "nobody"];
-}
+/** The number of nobody, a user that every system has. */
+const someUser = () => Number(spawnSync("id", ["-u", "nobody"], { encoding: "utf8" }).stdout);
 
 /** Left at the end of the test, unless it was before. */
 async function open(folder = dataDir): Promise<EmbeddedServer & AsyncDisposable> {
@@ -367,19 +338,12 @@ async function open(folder = dataDir): Promise<EmbeddedServer & AsyncDisposable>
   return { ...server, [Symbol.asyncDispose]: server.close };
 }
 
-function query(server: { url: string }, statement: string) {
-  return withSql(server.url, { applicationName: "docmirror test", max: 1 }, async (sql) => [
-    ...(await sql.unsafe(statement)),
-  ]);
-}
+const query = (server: { url: string }, statement: string) =>
+  withTestSql(server.url, async (sql) => [...(await sql.unsafe(statement))]);
 
 async function modesIn(folder: string) {
-  const modeOf = async (path: string) => (await stat(path)).mode & 0o777;
-  return {
-    folder: await modeOf(folder),
-    password: await modeOf(join(folder, "password")),
-    log: await modeOf(join(folder, "postgres.log")),
-  };
+  const modeOf = async (name: string) => (await stat(join(folder, name))).mode & 0o777;
+  return { folder: await modeOf(""), password: await modeOf("password"), log: await modeOf("postgres.log") };
 }
 
 async function serverPid(): Promise<number | undefined> {
@@ -400,11 +364,8 @@ function isServerAlive(pid: number | undefined): boolean {
 
 /** Any program that lives until the test ends, of the account that runs the server: those are what confuses it. */
 function spawnOther(): ChildProcess {
-  const other = spawn("cat", {
-    cwd: "/",
-    stdio: ["pipe", "ignore", "ignore"],
-    ...findServerAccount().spawnAs,
-  });
+  const stdio = ["pipe", "ignore", "ignore"] as const;
+  const other = spawn("cat", { cwd: "/", stdio: [...stdio], ...findServerAccount().spawnAs });
   onTestFinished(() => void other.kill());
   return other;
 }
@@ -418,30 +379,22 @@ for (let file = 0; Date.now() < until; file++) {
   if (file === 0) process.stdout.write("begun");
 }`;
 
-interface UserProcess {
-  facts: { url: string; port: number; startedHere: boolean };
-  leave(): Promise<void>;
-  kill(): Promise<void>;
-}
-
-async function startUser(): Promise<UserProcess> {
+async function startUser() {
   const script = fileURLToPath(new URL("user-process.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", script, dataDir], {
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+  const child = spawn(process.execPath, ["--import", "tsx", script, dataDir]);
   onTestFinished(() => void child.kill("SIGKILL"));
   let complaint = "";
   child.stderr.on("data", (chunk: Buffer) => {
     complaint += chunk.toString();
   });
-  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  const lines: Interface = createInterface({ input: child.stdout });
-  const first = await Promise.race([
-    new Promise<string>((resolve) => lines.once("line", resolve)),
+  const exited = once(child, "exit");
+  const lines = createInterface({ input: child.stdout });
+  const [first] = await Promise.race([
+    once(lines, "line"),
     exited.then(() => Promise.reject(new Error(complaint))),
   ]);
   return {
-    facts: JSON.parse(first) as UserProcess["facts"],
+    facts: JSON.parse(first) as { url: string; port: number; startedHere: boolean },
     leave: async () => {
       child.stdin.end();
       await exited;

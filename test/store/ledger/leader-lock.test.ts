@@ -11,11 +11,12 @@ import {
   type Term,
 } from "../../../src/store/ledger/leader.ts";
 import { startRun } from "../../../src/store/ledger/run-ledger.ts";
-import { createTestDatabase, withTestSql } from "../../support/database.ts";
+import { createTestDatabase } from "../../support/database.ts";
 import { createKeptLog } from "../../support/quick-world.ts";
+import { later } from "../../support/tally.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
-const database = useDatabase(createTestDatabase, "test");
+const database = useDatabase(() => createTestDatabase({ max: 2 }), "test");
 const { sql } = database;
 const locks: LeaderLock[] = [];
 const release = async () => {
@@ -52,9 +53,8 @@ describe("the lead", () => {
     expect(await findLeader(sql)).toMatchObject({ pid: process.pid, term: 1 });
     const refused = await other.take();
     expect(refused).toBeInstanceOf(LockedError);
-    expect(String(refused)).toMatch(
-      new RegExp(`another worker leads on this database: process ${process.pid} on [^#]+, since \\d{4}-`),
-    );
+    const message = `another worker leads on this database: process ${process.pid} on [^#]+, since \\d{4}-`;
+    expect(String(refused)).toMatch(new RegExp(message));
     expect(await term.keep(one.url)).toBe(true);
     await term.resign();
     await term.resign();
@@ -69,8 +69,7 @@ describe("the lead", () => {
     const term = await one.lead();
     await endLeadSessions();
     await expect.poll(() => term.keep(one.url).catch(() => null)).toBe(true);
-    const refused = await createProcess().take();
-    expect(refused).toBeInstanceOf(LockedError);
+    expect(await createProcess().take()).toBeInstanceOf(LockedError);
   });
 
   test("is lost for good by a process whose session died, when another one took it", async () => {
@@ -144,16 +143,13 @@ describe("the lead", () => {
     const [one, other] = [createProcess(), createProcess()];
     const term = await one.lead();
     // Its sessions have no name by which they could be ended.
-    let begin = () => {};
-    const begun = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
+    const begun = later();
     const opened = startRun(sql, "full", new Date().toISOString(), async (tx) => {
       await term.assertLeads(tx);
-      begin();
+      begun.resolve();
       await tx`select pg_sleep(0.5)`;
     });
-    await begun;
+    await begun.promise;
     await endLeadSessions();
     const { interrupted } = await other.lead();
     expect(interrupted).toEqual([(await opened).runId]);
@@ -180,10 +176,6 @@ test("a role that may not end the sessions of a silent leader says so once, and 
 });
 
 /** From outside, so that the process learns it only when it asks next. */
-const endLeadSessions = () =>
-  withTestSql(
-    database.url,
-    (own) => own`
-      select pg_terminate_backend(pid, 10000) from pg_stat_activity
-      where datname = current_database() and application_name like 'docmirror lead %'`,
-  );
+const endLeadSessions = () => sql`
+  select pg_terminate_backend(pid, 10000) from pg_stat_activity
+  where datname = current_database() and application_name like 'docmirror lead %'`;

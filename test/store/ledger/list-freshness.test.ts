@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import {
   describeOldest,
   findListFreshness,
@@ -46,28 +45,27 @@ describe("a mirror is as old as", () => {
 
 test("a list is as fresh as the newest run that read it well, whatever the clocks said", async () => {
   await using database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    const walks: [number, string, number | null, string][] = [
-      [1, "whole", null, "2034-05-15"],
-      [2, "whole", null, "2024-05-11"],
-      [3, "head", 0, "2024-05-12"],
-      [4, "head", 5, "2024-05-13"],
-      [5, "not_whole", null, "2024-05-14"],
-    ];
-    for (const [run, walk, deficit, day] of walks) {
-      await sql`
+  const { sql } = database;
+  const walks: [number, string, number | null, string][] = [
+    [1, "whole", null, "2034-05-15"],
+    [2, "whole", null, "2024-05-11"],
+    [3, "head", 0, "2024-05-12"],
+    [4, "head", 5, "2024-05-13"],
+    [5, "not_whole", null, "2024-05-14"],
+  ];
+  for (const [run, walk, deficit, day] of walks) {
+    await sql`
         insert into sync.runs (id, kind, status, started_at, heartbeat_at, pid, host) overriding system value
         values (${run}, 'incremental', 'partial', ${day}, ${day}, 1, 'here')`;
-      await sql`
+    await sql`
         insert into sync.walks (run_id, resource, walk, started_at, finished_at, deficit)
         values (${run}, 'build', ${walk}, ${`${day}T02:00:00Z`}, ${`${day}T02:10:00Z`}, ${deficit})`;
-    }
-    const lists = await findListFreshness(sql);
-    expect(lists.map(({ resource }) => resource)).toEqual([...RESOURCES]);
-    expect(lists.find(({ resource }) => resource === "build")).toMatchObject({
-      walk: "head",
-      finishedAt: expect.stringContaining("2024-05-12"),
-    });
-    expect(lists.filter(({ finishedAt }) => finishedAt === null)).toHaveLength(RESOURCES.length - 1);
+  }
+  const lists = await findListFreshness(sql);
+  expect(lists.map(({ resource }) => resource)).toEqual([...RESOURCES]);
+  expect(lists.find(({ resource }) => resource === "build")).toMatchObject({
+    walk: "head",
+    finishedAt: expect.stringContaining("2024-05-12"),
   });
+  expect(lists.filter(({ finishedAt }) => finishedAt === null)).toHaveLength(RESOURCES.length - 1);
 });

@@ -24,10 +24,11 @@ beforeEach(async () => {
 });
 
 /** The rows that are left, each with the number of rounds that it stands for. */
-const left = async () =>
-  (await sql`select concat(id, ': ', coalesce(rounds::text, 'none')) as row from sync.runs order by id`)
-    .map(({ row }) => row)
-    .join(", ");
+const left = async () => {
+  const rows =
+    await sql`select concat(id, ': ', coalesce(rounds::text, 'none')) as row from sync.runs order by id`;
+  return rows.map(({ row }) => row).join(", ");
+};
 
 test("are one row, that of the newest, with the figures of all", async () => {
   await mergeQuietRounds(sql, 5);
@@ -42,71 +43,53 @@ test("are one row, that of the newest, with the figures of all", async () => {
   });
 });
 
-const KEPT: [string, string, string][] = [
-  [
-    "that last saw an open build stays by itself",
-    "insert into sync.open_builds (build_id, since, seen_at, run_id, request) values ('1', now(), now(), 3, '/')",
-    "3: 1, 5: 4",
-  ],
+const runs = (changes: string) => `update sync.runs set ${changes}`;
+const moved = (by: string) => `started_at = started_at ${by}, rounds_since = rounds_since ${by}`;
+const insert = (into: string, values: string) => `insert into ${into} values (${values})`;
+const OPEN_BUILD = insert(
+  "sync.open_builds (build_id, since, seen_at, run_id, request)",
+  "'1', now(), now(), 3, '/'",
+);
+const MISSING = insert(
+  "sync.missing_records (resource, record_id, run_id, noticed_at)",
+  "'build', '1', 3, now()",
+);
+const REFRESHED = insert(
+  "rollup.state (id, source_timezone, stuck_after_s, definition, run_id, refreshed_at)",
+  "1, 'Etc/UTC', 60, '', 4, now()",
+);
+const ENDS_AT_3 = "1: 1, 2: 1, 3: 1, 5: 2";
+
+test.each([
+  ["that last saw an open build stays by itself", OPEN_BUILD, "3: 1, 5: 4"],
   [
     "in which a place was noted stays by itself",
-    "insert into sync.places (run_id, place) values (2, '{}')",
+    insert("sync.places (run_id, place)", "2, '{}'"),
     "2: 1, 5: 4",
   ],
+  ["that noted a missing record stays by itself", MISSING, "3: 1, 5: 4"],
+  ["of which the reports are stays by itself", REFRESHED, "4: 1, 5: 4"],
+  ["that saw something ends the search", runs("rounds = null where id = 3"), "1: 1, 2: 1, 3: none, 5: 2"],
+  ["with another deficit ends the search", "update sync.walks set deficit = 7 where run_id = 3", ENDS_AT_3],
+  ["that left other work ends the search", runs(`unfinished = '{"waiting": 2}' where id = 3`), ENDS_AT_3],
+  ["of another hour ends the search", runs(`${moved("- interval '4 minutes'")} where id <= 3`), ENDS_AT_3],
+  ["by a clock put back ends the search", runs(`${moved("+ interval '3 minutes'")} where id = 3`), ENDS_AT_3],
   [
-    "that noted a missing record stays by itself",
-    "insert into sync.missing_records (resource, record_id, run_id, noticed_at) values ('build', '1', 3, now())",
-    "3: 1, 5: 4",
-  ],
-  [
-    "of which the reports are stays by itself",
-    `insert into rollup.state (id, source_timezone, stuck_after_s, definition, run_id, refreshed_at)
-     values (1, 'Etc/UTC', 60, '', 4, now())`,
-    "4: 1, 5: 4",
-  ],
-  [
-    "that saw something ends the search",
-    "update sync.runs set rounds = null where id = 3",
-    "1: 1, 2: 1, 3: none, 5: 2",
-  ],
-  [
-    "that found another deficit ends the search",
-    "update sync.walks set deficit = 7 where run_id = 3",
-    "1: 1, 2: 1, 3: 1, 5: 2",
-  ],
-  [
-    "that left other work ends the search",
-    `update sync.runs set unfinished = '{"waiting": 2}' where id = 3`,
-    "1: 1, 2: 1, 3: 1, 5: 2",
-  ],
-  [
-    "of another hour ends the search",
-    "update sync.runs set started_at = started_at - interval '4 minutes', rounds_since = rounds_since - interval '4 minutes' where id <= 3",
-    "1: 1, 2: 1, 3: 1, 5: 2",
-  ],
-  [
-    "by a clock that was put back ends the search",
-    "update sync.runs set started_at = started_at + interval '3 minutes', rounds_since = rounds_since + interval '3 minutes' where id = 3",
-    "1: 1, 2: 1, 3: 1, 5: 2",
-  ],
-  [
-    "long before the next one ends the search",
-    "update sync.runs set started_at = started_at + interval '6 minutes', rounds_since = rounds_since + interval '6 minutes' where id > 3",
-    "1: 1, 2: 1, 3: 1, 5: 2",
+    "long before the next ends the search",
+    runs(`${moved("+ interval '6 minutes'")} where id > 3`),
+    ENDS_AT_3,
   ],
   [
     "that saw something takes no other",
-    "update sync.runs set rounds = null where id = 5",
+    runs("rounds = null where id = 5"),
     "1: 1, 2: 1, 3: 1, 4: 1, 5: none",
   ],
   [
     "of an earlier merge brings its figures",
-    "update sync.runs set rounds = 7, rounds_since = rounds_since - interval '6 minutes' where id = 1",
+    runs("rounds = 7, rounds_since = rounds_since - interval '6 minutes' where id = 1"),
     "5: 11",
   ],
-];
-
-test.each(KEPT)("one %s", async (_what, change, rows) => {
+])("one %s", async (_what, change, rows) => {
   await sql.unsafe(change);
   await mergeQuietRounds(sql, 5);
   expect(await left()).toBe(rows);

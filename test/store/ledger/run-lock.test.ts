@@ -19,9 +19,7 @@ const killSessions = () => sql`
   select pg_terminate_backend(pid, 10000) from pg_stat_activity
   where datname = current_database() and application_name = 'docmirror lock'`;
 
-test("one holds the lock; the next is told who runs, and gets it when that one lets go", {
-  tags: ["long"],
-}, async () => {
+test("one holds the lock; the next is told who runs, and has it afterwards", { tags: ["long"] }, async () => {
   const lock = await acquireRunLock(database.url);
   await expect(acquireRunLock(database.url)).rejects.toMatchObject({
     name: "LockedError",
@@ -33,10 +31,8 @@ test("one holds the lock; the next is told who runs, and gets it when that one l
   const told = await acquireRunLock(database.url).catch((error: unknown) => error);
   expect(told).toBeInstanceOf(LockedError);
   expect(String(told)).toContain(`run 1, process ${process.pid} on `);
-  await lock.release();
-  await lock.release();
-  const next = await acquireRunLock(database.url);
-  await next.release();
+  for (let time = 0; time < 2; time++) await lock.release();
+  await (await acquireRunLock(database.url)).release();
 });
 
 test("a run that a dead process left open is not taken for the holder", { tags: ["long"] }, async () => {
@@ -60,8 +56,7 @@ test("two databases on one server have a lock each", async () => {
 test("the lock of a holder whose session died is free", async () => {
   const lock = await acquireRunLock(database.url);
   await killSessions();
-  const next = await acquireRunLock(database.url);
-  await next.release();
+  await (await acquireRunLock(database.url)).release();
   await lock.release();
 });
 
@@ -75,8 +70,7 @@ describe("a holder", () => {
     const lock = await acquireRunLock(database.url);
     for (let time = 0; time < 3; time++) await lock.hold();
     await lock.release();
-    const next = await acquireRunLock(database.url);
-    await next.release();
+    await (await acquireRunLock(database.url)).release();
   });
 
   test("whose session died takes the lock again", { tags: ["long"] }, async () => {

@@ -44,19 +44,17 @@ beforeEach(() => {
 afterEach(() => sql.unsafe(`drop owned by ${role}; drop role ${role}`).catch(() => {}));
 
 /** What shows in the catalog when a view or a function is made anew, in place or not. */
-const catalog = async () =>
-  Object.fromEntries(
-    (
-      await sql<{ name: string; made: string }[]>`
-        select nspname || '.' || relname as name, concat_ws(' ', class.oid, pg_rewrite.xmin) as made
-        from pg_class as class join pg_namespace as space on space.oid = relnamespace join pg_rewrite on ev_class = class.oid
-        where nspname in ('report', 'report_people', 'rollup')
-        union all
-        select nspname || '.' || proname, concat_ws(' ', routine.oid, routine.xmin)
-        from pg_proc as routine join pg_namespace as space on space.oid = pronamespace
-        where nspname in ('report', 'report_people', 'rollup')`
-    ).map(({ name, made }) => [name, made]),
-  );
+async function catalog() {
+  const rows = await sql<{ name: string; made: string }[]>`
+    select nspname || '.' || relname as name, concat_ws(' ', class.oid, pg_rewrite.xmin) as made
+    from pg_class as class join pg_namespace as space on space.oid = relnamespace join pg_rewrite on ev_class = class.oid
+    where nspname in ('report', 'report_people', 'rollup')
+    union all
+    select nspname || '.' || proname, concat_ws(' ', routine.oid, routine.xmin)
+    from pg_proc as routine join pg_namespace as space on space.oid = pronamespace
+    where nspname in ('report', 'report_people', 'rollup')`;
+  return Object.fromEntries(rows.map(({ name, made }) => [name, made]));
+}
 
 async function changedBy(work: () => Promise<unknown>): Promise<string[]> {
   const before = await catalog();
@@ -68,12 +66,12 @@ async function changedBy(work: () => Promise<unknown>): Promise<string[]> {
 
 const mayRead = async (relation: string) =>
   (await sql<{ may: boolean }[]>`select has_table_privilege(${role}, ${relation}, 'select') as may`)[0]?.may;
-const columnsOf = async (relation: string) =>
-  (
-    await sql<{ column: string; means: string | null }[]>`
-      select attname as "column", col_description(attrelid, attnum) as means
-      from pg_attribute where attrelid = ${relation}::regclass and attnum > 0 order by attnum`
-  ).map(({ column, means }) => [column, means]);
+async function columnsOf(relation: string) {
+  const rows = await sql<{ column: string; means: string | null }[]>`
+    select attname as "column", col_description(attrelid, attnum) as means
+    from pg_attribute where attrelid = ${relation}::regclass and attnum > 0 order by attnum`;
+  return rows.map(({ column, means }) => [column, means]);
+}
 
 describe("a changed text", () => {
   test("is re-created with what builds on it, and nothing else is touched", async () => {
@@ -92,10 +90,7 @@ describe("a changed text", () => {
     await migrate(database.url, FEWER);
     expect(await columnsOf("report.incident_hours")).toEqual(before);
     expect(Object.fromEntries(before)).toEqual(DICTIONARY.incident_hours.columns);
-    expect([
-      await mayRead("report.incident_hours"),
-      await mayRead("report.success_rate_without_platform"),
-    ]).toEqual([true, false]);
+    expect(await Promise.all(OPEN.map(mayRead))).toEqual([true, false]);
     expect([...(await sql`select from public.mine`)]).toEqual([]);
   });
 
@@ -103,10 +98,8 @@ describe("a changed text", () => {
     await refreshReport(database.url, settings);
     await migrate(database.url, FEWER);
     expect(await isReportBehind(sql)).toBe(false);
-    await migrate(
-      database.url,
-      redefine({ "rollup.error_fingerprint": (text) => text.replace("16)", "12)") }),
-    );
+    const shorter = redefine({ "rollup.error_fingerprint": (text) => text.replace("16)", "12)") });
+    await migrate(database.url, shorter);
     expect(await isReportBehind(sql)).toBe(true);
     expect(await refreshReport(database.url, settings)).toMatchObject({ isFull: true });
     expect(await isReportBehind(sql)).toBe(false);
@@ -114,9 +107,8 @@ describe("a changed text", () => {
   });
 
   test("of two functions of one name leaves views and rights of both", async () => {
-    await sql.unsafe(
-      `create role ${role}; grant execute on function report.wilson_low(float8, float8) to ${role}`,
-    );
+    const right = "execute on function report.wilson_low(float8, float8)";
+    await sql.unsafe(`create role ${role}; grant ${right} to ${role}`);
     const ofCounts = `CREATE OR REPLACE FUNCTION report.wilson_low(succeeded bigint, finished bigint) RETURNS float8
 LANGUAGE sql IMMUTABLE AS $$ SELECT report.wilson_low(succeeded::float8, finished::float8) $$;`;
     const both = (text: string) => `${text}\n${ofCounts}`;
@@ -130,11 +122,9 @@ LANGUAGE sql IMMUTABLE AS $$ SELECT report.wilson_low(succeeded::float8, finishe
     const [after] = await sql<{ of_counts: number; of_sums: number }[]>`select * from public.mine`;
     expect(after?.of_counts).toBeLessThan(before?.of_counts ?? 0);
     expect(after?.of_sums).toBe(after?.of_counts);
-    expect(
-      (
-        await sql`select proacl::text like ${`%${role}=X%`} as may from pg_proc where proname = 'wilson_low' order by 1`
-      ).map(({ may }) => may === true),
-    ).toEqual([true, false]);
+    const rights = await sql`
+      select proacl::text like ${`%${role}=X%`} as may from pg_proc where proname = 'wilson_low' order by 1`;
+    expect(rights.map(({ may }) => may === true)).toEqual([true, false]);
   });
 
   test("waits for no reader of other relations", async () => {
@@ -146,9 +136,7 @@ LANGUAGE sql IMMUTABLE AS $$ SELECT report.wilson_low(succeeded::float8, finishe
 
   test("stands in what --dry-run prints", async () => {
     const pending = await pendingSql(sql, FEWER);
-    expect(pending).toMatch(
-      /^-- report\.incident_hours\n[\s\S]*\n-- report\.success_rate_without_platform\n/,
-    );
+    expect(pending.match(/^-- report\.\w+$/gm)).toEqual(OPEN.map((name) => `-- ${name}`));
     await sql.unsafe(pending);
     expect(await pendingSql(sql, redefine({ "report.runs": null }))).toBe("drop view report.runs;\n");
   });
@@ -162,13 +150,8 @@ describe("a text that Postgres cannot replace", () => {
     expect(await migrate(database.url, RENAMED)).toMatchObject({ redefined: OPEN });
     const columns = await columnsOf("report.incident_hours");
     expect(columns.at(-1)).toEqual(["fails", null]);
-    expect(Object.fromEntries(columns.slice(0, -1))).toEqual(
-      expect.objectContaining({ hour: DICTIONARY.incident_hours.columns.hour }),
-    );
-    expect([
-      await mayRead("report.incident_hours"),
-      await mayRead("report.success_rate_without_platform"),
-    ]).toEqual([true, false]);
+    expect(columns).toContainEqual(["hour", DICTIONARY.incident_hours.columns.hour]);
+    expect(await Promise.all(OPEN.map(mayRead))).toEqual([true, false]);
     const [right] = await sql`
       select has_table_privilege(${role}, 'report.incident_hours', 'update with grant option') as kept`;
     expect(right?.kept).toBe(true);
@@ -208,9 +191,8 @@ test("a relation that is new comes with the reader's right, one that is gone is 
   expect((await sql`select to_regclass('report.incident_hours') is null as gone`)[0]?.gone).toBe(true);
   expect(await migrate(database.url, definitions)).toMatchObject({ applied: [], redefined: OPEN });
   expect(await mayRead("report.incident_hours")).toBe(true);
-  expect(Object.fromEntries(await columnsOf("report.incident_hours"))).toEqual(
-    DICTIONARY.incident_hours.columns,
-  );
+  const columns = Object.fromEntries(await columnsOf("report.incident_hours"));
+  expect(columns).toEqual(DICTIONARY.incident_hours.columns);
 });
 
 test("texts that are the same leave the database untouched", async () => {
@@ -246,13 +228,8 @@ test("an older program leaves what a later version defined, a later one asks for
     expect(await migrate(database.url, older)).toEqual({ applied: [], redefined: [], newer: true });
   expect(await changedBy(leave)).toEqual([]);
   await sql`drop view report.success_rate_without_platform`;
-  const refused = {
-    exitCode: 7,
-    message: expect.stringContaining(
-      "a later version defined report.incident_hours, report.success_rate_without_platform",
-    ),
-    hint: expect.stringContaining("upgrade"),
-  };
+  const message = expect.stringContaining(`a later version defined ${OPEN.join(", ")}`);
+  const refused = { exitCode: 7, message, hint: expect.stringContaining("upgrade") };
   await expect(assertSchemaUsable(sql, older)).rejects.toMatchObject(refused);
   await expect(migrate(database.url, older)).rejects.toMatchObject(refused);
 });

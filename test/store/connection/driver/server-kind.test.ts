@@ -1,6 +1,7 @@
 /** @module-tag long */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withSql } from "../../../../src/store/connection/connect.ts";
+import type { Sql } from "../../../../src/store/connection/sql.ts";
 import { POSTGRES_BIN, type Replicated, startReplicated } from "../../../support/system-postgres.ts";
 
 describe.skipIf(POSTGRES_BIN === null)("a server of several (needs pg_basebackup)", () => {
@@ -19,9 +20,9 @@ describe.skipIf(POSTGRES_BIN === null)("a server of several (needs pg_basebackup
   }
 
   async function kindAt(url: string, session: Record<string, string> = {}): Promise<string> {
-    const [row] = await withSql(url, { applicationName: "docmirror test", session }, (sql) => {
-      return sql<[{ is_standby: boolean }]>`select pg_is_in_recovery() as is_standby`;
-    });
+    const options = { applicationName: "docmirror test", session };
+    const ask = (sql: Sql) => sql<[{ is_standby: boolean }]>`select pg_is_in_recovery() as is_standby`;
+    const [row] = await withSql(url, options, ask);
     return row.is_standby ? "replica" : "primary";
   }
 

@@ -3,19 +3,18 @@ import { connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../src/base/clock.ts";
 import { DriverSocket, lastWords } from "../../../../src/store/connection/driver/driver-socket.ts";
+import { SessionStart, sessionStatement } from "../../../../src/store/connection/driver/session-start.ts";
+import { listenOnLoopback } from "../../../support/free-port.ts";
 
 const PLACE = { host: "127.0.0.1", port: 5432 };
 const server = createServer();
 let open: () => Promise<{ raw: Socket; far: Socket }>;
 
 beforeAll(async () => {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  const { port } = await listenOnLoopback(server);
   open = async () => {
     const arrived = once(server, "connection");
-    const raw = connect(port, "127.0.0.1");
+    const raw = connect(Number(port), "127.0.0.1");
     const [far] = (await arrived) as [Socket];
     await once(raw, "connect");
     return { raw, far };
@@ -70,7 +69,7 @@ describe("a connection that is lost", () => {
 });
 
 /** A message of the protocol: its type, its length, its content. */
-function message(type: string, content: string): Buffer {
+function message(type: string, content = ""): Buffer {
   const text = Buffer.from(content, "utf8");
   const head = Buffer.alloc(5);
   head.write(type, 0, "latin1");
@@ -82,10 +81,8 @@ const FATAL = message("E", "SFATAL\0VFATAL\0C57P01\0Mgehen, während andere blei
 
 describe("the last words of a server", () => {
   test("are its error at the end, whatever comes before", () => {
-    expect(lastWords(FATAL)).toBe("gehen, während andere bleiben (57P01)");
-    expect(lastWords(Buffer.concat([message("D", "E".repeat(9000)), FATAL]))).toBe(
-      "gehen, während andere bleiben (57P01)",
-    );
+    for (const bytes of [FATAL, Buffer.concat([message("D", "E".repeat(9000)), FATAL])])
+      expect(lastWords(bytes)).toBe("gehen, während andere bleiben (57P01)");
   });
 
   test.each([
@@ -97,5 +94,69 @@ describe("the last words of a server", () => {
     ["noise", Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * 31) % 256))],
   ])("are none at the end of %s", (_what, bytes) => {
     expect(lastWords(bytes)).toBeNull();
+  });
+});
+
+const LOGIN = [message("R", "\0\0\0\0"), message("S", "TimeZone\0Asia/Tokyo\0"), message("K", "12345678")];
+const READY = message("Z", "I");
+const CHANGED = message("S", "TimeZone\0UTC\0");
+const ANSWER = [message("T", "columns"), message("D", "row"), message("C", "SELECT 1\0")];
+const FIRST = [message("T", "of a statement of the driver's"), message("E", "its own error")];
+const ERROR = message("E", "no such setting");
+
+/** What the driver hears and the server is told when these bytes come in pieces of this size. */
+function play(bytes: Buffer, size: number) {
+  const start = new SessionStart("select 1");
+  const heard: Buffer[] = [];
+  const told: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += size) {
+    const { toDriver, toServer } = start.receive(bytes.subarray(at, at + size));
+    heard.push(toDriver);
+    if (toServer !== null) told.push(toServer);
+  }
+  return { heard: Buffer.concat(heard), told: Buffer.concat(told), state: start.state };
+}
+
+describe("the start of a session", () => {
+  test.each([
+    1, 2, 7, 1000,
+  ])("tells the driver that it is ready once the settings are made, in pieces of %i", (size) => {
+    const bytes = Buffer.concat([...LOGIN, READY, CHANGED, ...ANSWER, READY, ...FIRST]);
+    expect(play(bytes, size)).toEqual({
+      heard: Buffer.concat([...LOGIN, CHANGED, READY, ...FIRST]),
+      told: message("Q", "select 1\0"),
+      state: "open",
+    });
+  });
+
+  test.each([
+    1, 1000,
+  ])("tells the driver of refused settings, and never that it is ready, in pieces of %i", (size) => {
+    const bytes = Buffer.concat([...LOGIN, READY, ERROR, READY]);
+    const { heard, state } = play(bytes, size);
+    expect({ heard, state }).toEqual({ heard: Buffer.concat([...LOGIN, ERROR]), state: "refused" });
+  });
+
+  test("tells the driver of a login that is refused", () => {
+    expect(play(ERROR, 3)).toEqual({ heard: ERROR, told: Buffer.alloc(0), state: "login" });
+  });
+
+  test.each([0, 3, 2 ** 20 + 1, 2 ** 32 - 1])("takes a message of %i bytes for no Postgres", (length) => {
+    const head = Buffer.from("R\0\0\0\0");
+    head.writeUInt32BE(length, 1);
+    expect(() => new SessionStart("select 1").receive(head)).toThrow("does not speak Postgres");
+  });
+});
+
+describe("sessionStatement", () => {
+  test("lets the later of two values hold, whatever their case, and ours in the end", () => {
+    const statement = sessionStatement({ Work_Mem: "1MB", timezone: "Asia/Tokyo" }, { work_mem: "2MB" });
+    expect(statement).toContain("E'work_mem', E'2MB'");
+    expect(statement).toContain("E'timezone', E'UTC'");
+    expect(statement).not.toMatch(/1MB|Tokyo/);
+  });
+
+  test("quotes what comes from outside", () => {
+    expect(sessionStatement({ "a'b": String.raw`\' c` })).toContain(String.raw`E'a''b', E'\\'' c'`);
   });
 });
