@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { collectNotices } from "../../src/notify/notify.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { useDatabase } from "../support/use-database.ts";
 
 export interface Noted {
   subject: string;
@@ -10,29 +10,20 @@ export interface Noted {
   data: Record<string, unknown> & { summary: string };
 }
 
-export interface LookedAt {
-  sql: Sql;
-  databaseUrl: string;
+/** A migrated database for each test, in which notices are looked for without a service. */
+export function useNotices() {
+  const database = useDatabase(() => createTestDatabase({ max: 2 }), "test");
+  const { sql } = database;
   /** Looks once, and gives what came. */
-  look(...how: Parameters<typeof collectNotices> extends [Sql, ...infer How] ? How : never): Promise<Noted[]>;
-}
-
-/** A migrated database in which notices are looked for, without a service. */
-export async function withNotices(work: (mirror: LookedAt) => Promise<void>): Promise<void> {
-  await using database = await createTestDatabase();
-  await withSql(database.url, { applicationName: "docmirror test", max: 2 }, async (sql) => {
-    let seen = 0;
-    await work({
-      sql,
-      databaseUrl: database.url,
-      async look(...how) {
-        const { noted: count } = await collectNotices(sql, ...how);
-        const noted = await sql<(Noted & { id: number })[]>`
-          select id, subject, type, data from sync.notices where id > ${seen} order by id`;
-        seen = noted.at(-1)?.id ?? seen;
-        expect(noted).toHaveLength(count);
-        return noted.map(({ id: _id, ...rest }) => rest);
-      },
-    });
-  });
+  async function look(
+    ...how: Parameters<typeof collectNotices> extends [Sql, ...infer How] ? How : never
+  ): Promise<Noted[]> {
+    const [before] = await sql<{ id: number }[]>`select coalesce(max(id), 0) as id from sync.notices`;
+    const { noted: count } = await collectNotices(sql, ...how);
+    const noted = await sql<Noted[]>`
+      select subject, type, data from sync.notices where id > ${before?.id ?? 0} order by id`;
+    expect(noted).toHaveLength(count);
+    return [...noted];
+  }
+  return { database, sql, look };
 }

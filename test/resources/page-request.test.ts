@@ -28,16 +28,9 @@ describe("parsePageRequest", () => {
   });
 
   it.each([
-    [""],
-    ["/api/v1/user/"],
-    ["/api/v1/user/?offset=40"],
-    ["/api/v1/user/?limit=&offset=40"],
-    ["/api/v1/user/?limit=all&offset=40"],
-    ["/api/v1/user/?limit=20&offset=-20"],
-    ["/api/v1/user/?limit=20&offset=x"],
-    ["/api/v1/user/?limit=20&offset=1e3"],
-    ["/api/v1/user/?limit=20&offset=99999999999999999999"],
-    ["http://"],
+    ...["", "http://", "/api/v1/user/", "/api/v1/user/?offset=40"],
+    ...["/api/v1/user/?limit=&offset=40", "/api/v1/user/?limit=all&offset=40"],
+    ...["-20", "x", "1e3", "99999999999999999999"].map((offset) => `/api/v1/user/?limit=20&offset=${offset}`),
   ])("finds no page in %j", (link) => {
     expect(text(link)).toBeNull();
   });
@@ -87,7 +80,7 @@ describe("readEnvelope", () => {
     ["no meta", { objects: [] }, "meta", "object", "undefined"],
     ["a meta that is no object", { meta: [], objects: [] }, "meta", "object", "array"],
     [
-      "no next: it would end the walk early",
+      "no next: it would end a walk",
       { meta: { limit: 20 }, objects: [] },
       "meta.next",
       "string",

@@ -18,23 +18,10 @@ describe("recordId", () => {
   });
 
   it.each([
-    ["{}"],
-    ['{"id": null}'],
-    ['{"id": ""}'],
-    ['{"id": true}'],
-    ['{"id": 1.5}'],
-    ['{"id": 1e400}'],
-    ['{"id": 9007199254740993}'],
-    ['{"id": ["42"]}'],
-    ['{"id": {"id": "42"}}'],
-    ['{"id": "4\\u00002"}'],
-    ['{"id": "\\ud800"}'],
-    [JSON.stringify({ id: "9".repeat(256) })],
-    ['{"__proto__": {"id": "42"}}'],
-    ["null"],
-    ['"42"'],
-    ["42"],
-    ['[{"id": "42"}]'],
+    ...["{}", "null", "42", '"42"', '[{"id": "42"}]', '{"__proto__": {"id": "42"}}'],
+    ...['{"id": null}', '{"id": ""}', '{"id": true}', '{"id": ["42"]}', '{"id": {"id": "42"}}'],
+    ...['{"id": 1.5}', '{"id": 1e400}', '{"id": 9007199254740993}', JSON.stringify({ id: "9".repeat(256) })],
+    ...['{"id": "4\\u00002"}', '{"id": "\\ud800"}'],
   ])("%s has none", (json) => {
     expect(recordId(JSON.parse(json))).toBeNull();
   });
@@ -70,9 +57,9 @@ describe("parseResourceUri", () => {
   });
 
   it.each([
-    ["/old/api/v1/project/42/"],
-    ["/api/v1/project/42/"],
-    ["https://docs.example.org/old/api/v1/project/42/"],
+    "/old/api/v1/project/42/",
+    "/api/v1/project/42/",
+    "https://docs.example.org/old/api/v1/project/42/",
   ])("below a prefix %j names a record, with and without the prefix", (uri) => {
     expect(parseResourceUri(uri, PREFIXED)).toEqual({ kind: "record", resource: "project", key: "42" });
   });
@@ -98,43 +85,26 @@ describe("parseResourceUri", () => {
     expect(parseResourceUri(uri, BASE, "/rtd")).toEqual({ kind: "foreign" });
   });
 
+  const ELSEWHERE = [
+    "https://elsewhere.example.org",
+    "https://docs.example.org:8443",
+    "ftp://docs.example.org",
+  ];
   it.each([
-    ["https://elsewhere.example.org/api/v1/project/42/"],
-    ["https://docs.example.org:8443/api/v1/project/42/"],
-    ["//elsewhere.example.org/api/v1/project/42/"],
-    ["ftp://docs.example.org/api/v1/project/42/"],
-    ["javascript:alert(1)"],
-    ["mailto:me@docs.example.org"],
-    ["/new/api/v1/project/42/"],
-    ["/api/v2/project/42/"],
-    ["/api/v1/team/42/"],
-    ["/api/v1/constructor/42/"],
-    ["/api/v1/project/42/users/"],
-    ["/projects/pip/"],
-    ["/\\elsewhere.example.org/api/v1/project/42/"],
+    ...[...ELSEWHERE, "/new"].map((base) => `${base}/api/v1/project/42/`),
+    ...["//elsewhere.example.org/api/v1/project/42/", "/\\elsewhere.example.org/api/v1/project/42/"],
+    ...["javascript:alert(1)", "mailto:me@docs.example.org", "/projects/pip/", "/api/v2/project/42/"],
+    ...["/api/v1/team/42/", "/api/v1/constructor/42/", "/api/v1/project/42/users/"],
   ])("%j is foreign", (uri) => {
     expect(parseResourceUri(uri, BASE)).toEqual({ kind: "foreign" });
   });
 
   it.each([
-    [""],
-    ["   "],
-    ["42"],
-    ["api/v1/project/42/"],
-    ["?id=42"],
-    ["http://"],
-    ["http://[::1/api/v1/project/42/"],
-    ["/api/v1/project/4 2/ or so\n/"],
-    ["/api/v1/project/%E0%A4%A/"],
-    ["/api/v1/project/%00/"],
-    ["/api/v1/project/schema/"],
-    ["/api/v1/file/search/?q=x"],
-    ["/api/v1/file/anchor/"],
-    ["/api/v1/project/set/"],
-    ["/api/v1/project/../"],
-    ["/api/v1/project/%2e%2e/"],
-    ["/api/v1/project/\ud800/"],
-    [`/api/v1/project/${"9".repeat(256)}/`],
+    ...["", "   ", "42", "api/v1/project/42/", "?id=42", "http://", "http://[::1/api/v1/project/42/"],
+    ...["4 2/ or so\n", "%E0%A4%A", "%00", "schema", "set", "..", "%2e%2e", "\ud800", "9".repeat(256)].map(
+      (key) => `/api/v1/project/${key}/`,
+    ),
+    ...["/api/v1/file/search/?q=x", "/api/v1/file/anchor/"],
   ])("%j is malformed", (uri) => {
     expect(parseResourceUri(uri, BASE)).toEqual({ kind: "malformed" });
   });
@@ -200,6 +170,8 @@ describe("ownFront", () => {
 });
 
 describe("otherResource", () => {
+  const named = (resource_uri: unknown) => ({ resource_uri });
+
   it.each([
     ["/api/v1/build/7/", "build"],
     ["/api/v1/build/7", "build"],
@@ -215,22 +187,10 @@ describe("otherResource", () => {
   });
 
   it.each([
-    { resource_uri: "/api/v1/user/7/" },
-    { resource_uri: "https://docs.example.org/api/v1/user/7" },
-    { resource_uri: "/api/v1/user/another-id/" },
-    { resource_uri: "https://elsewhere.example.org/api/v1/build/7/" },
-    { resource_uri: "/old/api/v1/build/7/" },
-    { resource_uri: "/api/v1/build/" },
-    { resource_uri: "/api/v2/build/7/" },
-    { resource_uri: "build 7" },
-    { resource_uri: "/api/v1/build/%ff/" },
-    { resource_uri: "" },
-    { resource_uri: null },
-    { resource_uri: { toString: null } },
-    Object.create({ resource_uri: "/api/v1/build/7/" }),
-    {},
-    null,
-    "/api/v1/build/7/",
+    ...["/api/v1/user/7/", "https://docs.example.org/api/v1/user/7", "/api/v1/user/another-id/"].map(named),
+    ...["https://elsewhere.example.org/api/v1/build/7/", "/old/api/v1/build/7/", "/api/v1/build/"].map(named),
+    ...["/api/v2/build/7/", "build 7", "/api/v1/build/%ff/", "", null, { toString: null }].map(named),
+    ...[Object.create(named("/api/v1/build/7/")), {}, null, "/api/v1/build/7/"],
   ])("is none in %j beside a user", (record) => {
     expect(otherResource(record, "user", BASE)).toBeNull();
   });
