@@ -3,14 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { projectHref } from "../../src/page/parts/links.ts";
 import { CHROMIUM, findBarriers, overflow, startBrowser, visit } from "../support/browser.ts";
 import { findClashes } from "../support/docker.ts";
-import { openMirrorPages } from "../support/mirror-pages.ts";
-import { HOSTILE_SLUGS, seedPages } from "../support/served-pages.ts";
+import { type MirrorPages, openMirrorPages } from "../support/mirror-pages.ts";
+import { HOSTILE_SLUGS, SILENCE, seedPages } from "../support/served-pages.ts";
 
-/** What is to be closed at the end, in the order in which it was opened. */
-const opened: AsyncDisposable[] = [];
+let pages: MirrorPages;
 let browser: Browser;
-let url: string;
-
 const WIDTHS = [360, 768, 1440];
 interface Look {
   width: number;
@@ -25,28 +22,21 @@ const LOOKS: readonly Look[] = [
 /** Where controls lay on each other before. 640 px is also a window of 1280 px at a zoom of 200 %. */
 const CONTROL_WIDTHS = [320, 360, 390, 480, 600, 640, 700, 768];
 const PATHS = [
-  "/",
-  "/trends",
-  "/trends?since=3d&type=html",
-  "/trends?type=nosuch",
-  "/projects",
-  "/projects?q=nosuch",
-  "/projects?q=pip&state=good&sort=rate",
-  "/projects?q=2000&state=nosuch",
-  "/project/pip",
-  "/project/pip?version=latest&type=html&page=2&versions=all",
-  "/project/pip?version=latst",
-  "/project/quiet-1",
-  projectHref(HOSTILE_SLUGS.long),
-  "/build/1001",
-  "/build/1004",
-  "/build/2000",
-  "/build/h11",
-  "/errors",
-  "/errors?since=30d&kind=vcs&sort=newest",
-  "/errors?kind=nosuch",
-  "/mirror",
-  "/dictionary",
+  ...["/", "/trends", "/trends?since=3d&type=html", "/trends?type=nosuch", "/mirror", "/dictionary"],
+  ...[
+    "/projects",
+    "/projects?q=nosuch",
+    "/projects?q=pip&state=good&sort=rate",
+    "/projects?q=2000&state=nosuch",
+  ],
+  ...[
+    "/project/pip",
+    "/project/pip?version=latest&type=html&page=2&versions=all",
+    "/project/pip?version=latst",
+  ],
+  ...["/project/quiet-1", projectHref(HOSTILE_SLUGS.long)],
+  ...["/build/1001", "/build/1004", "/build/2000", "/build/h11"],
+  ...["/errors", "/errors?since=30d&kind=vcs&sort=newest", "/errors?kind=nosuch"],
 ];
 
 /** Projects that were never built: enough for a second page of the list. */
@@ -54,31 +44,45 @@ const QUIET = `
   insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
   select (200 + n)::text, 'quiet-' || n, 'Quiet ' || n, 'list', true, now(), now(), '' from generate_series(1, 30) as n`;
 
+/** A first sync that began 100 s ago: one list is read, another is half read. */
+const FIRST_SYNC = `
+  insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
+  values ('full', 'running', now() - interval '100 s', now(), 1, 'test');
+  insert into sync.walks (run_id, began_run_id, resource, walk, started_at, finished_at, checkpoint_at, checkpoint, records, total_count)
+  values (1, 1, 'user', 'whole', now() - interval '100 s', now() - interval '98 s', null, null, 400, 400),
+    (1, 1, 'build', null, now() - interval '100 s', null, now() - interval '1 s', '{}', 7000, 17000)`;
+
+/** Eight projects that failed with a new line in the last hour. */
+const RISING = `
+  insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)
+  select n::text, 'rising-' || n, 'Rising', 'list', true, now(), now(), '' from generate_series(401, 408) as n;
+  insert into mirror.versions (id, slug, project_id, first_seen_at, changed_at, record_hash)
+  select 'v' || id, 'latest', id, now(), now(), '' from mirror.projects where slug like 'rising-%';
+  insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+  select '9' || id, date_trunc('second', now() at time zone 'utc') - interval '30 minutes', 'finished', false, 'html', id, 'v' || id, now(), now(), ''
+  from mirror.projects where slug like 'rising-%';
+  insert into mirror.build_logs (build_id, error)
+  select id, 'ModuleNotFoundError: No module named ''numpy.distutils''' from mirror.builds where id like '940_'`;
+
 function lookOf({ width, colorScheme }: Look): BrowserContextOptions {
   return { viewport: { width, height: 900 }, colorScheme, hasTouch: width < 700, javaScriptEnabled: true };
 }
 
-async function serveSeeded(): Promise<string> {
-  const pages = await openMirrorPages((url) => seedPages(url, QUIET));
-  opened.push(pages);
-  return pages.url;
-}
-
 const open = (path: string, width: number, colorScheme: Look["colorScheme"] = "light") =>
-  visit(browser, url + path, lookOf({ width, colorScheme }));
+  visit(browser, pages.url + path, lookOf({ width, colorScheme }));
 const openWithoutScript = (path: string, width: number) =>
-  visit(browser, url + path, { ...lookOf({ width, colorScheme: "light" }), javaScriptEnabled: false });
+  visit(browser, pages.url + path, { ...lookOf({ width, colorScheme: "light" }), javaScriptEnabled: false });
 
 describe.skipIf(CHROMIUM === null)(
   "the report page in Chromium (CHROMIUM_PATH, where it is not found)",
   () => {
     beforeAll(async () => {
-      [url, browser] = await Promise.all([serveSeeded(), startBrowser()]);
-      opened.push(browser);
+      const opened = openMirrorPages((url) => seedPages(url, QUIET));
+      [pages, browser] = await Promise.all([opened, startBrowser()]);
     });
-
     afterAll(async () => {
-      for (const thing of opened.reverse()) await thing[Symbol.asyncDispose]();
+      await browser?.close();
+      await pages?.[Symbol.asyncDispose]();
     });
 
     it.each(LOOKS)("is whole, quiet and free of barriers at $width px, $colorScheme", {
@@ -87,7 +91,7 @@ describe.skipIf(CHROMIUM === null)(
       await using visited = await open("", look.width, look.colorScheme);
       const { page, faults } = visited;
       for (const path of PATHS) {
-        await page.goto(url + path);
+        await page.goto(pages.url + path);
         await page.evaluate(openAll);
         expect(await findBarriers(page), path).toEqual([]);
         expect(await overflow(page), path).toBeLessThanOrEqual(0);
@@ -102,7 +106,7 @@ describe.skipIf(CHROMIUM === null)(
       const { page } = visited;
       const faults = new Set<string>();
       for (const path of PATHS) {
-        await page.goto(url + path);
+        await page.goto(pages.url + path);
         for (const unfold of [false, true]) {
           if (unfold) await page.evaluate(openAll);
           for (const width of CONTROL_WIDTHS) {
@@ -209,7 +213,7 @@ describe.skipIf(CHROMIUM === null)(
       await page.getByRole("button", { name: "Show" }).press("Enter");
       await page.waitForURL(/type=html/);
       expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain("html builds of 7 days");
-      await page.goto(`${url}/errors`);
+      await page.goto(`${pages.url}/errors`);
       await page.getByRole("link", { name: "Newest" }).press("Enter");
       await page.waitForURL(/sort=newest/);
       await page.getByRole("link", { name: "Source not reachable", exact: true }).press("Enter");
@@ -236,7 +240,7 @@ describe.skipIf(CHROMIUM === null)(
       expect(colours).toBe("rgb(255, 233, 168)");
       // The same from elsewhere.
       await page.goto("about:blank");
-      await page.goto(`${url}/build/1004#error-1`);
+      await page.goto(`${pages.url}/build/1004#error-1`);
       await expect.poll(() => line.isVisible()).toBe(true);
       expect(faults).toEqual([]);
     });
@@ -250,6 +254,36 @@ describe.skipIf(CHROMIUM === null)(
       expect(await page.getByRole("heading", { level: 1 }).textContent()).toContain(HOSTILE_SLUGS.script);
       expect(await findBarriers(page)).toEqual([]);
       expect(faults).toEqual([]);
+    });
+
+    it.each([
+      { name: "a line that rises", heading: /^“No module/, path: "/errors", seed: RISING },
+      { name: "a silence", heading: /^No build/, seed: SILENCE },
+      { name: "the first sync", heading: /^First sync/, more: FIRST_SYNC },
+      { name: "a mirror that was never synced", heading: /./ },
+    ])("$name, which few see, is free of barriers and of clashes", { tags: ["long"] }, async ({
+      seed,
+      more,
+      heading,
+      path = "/",
+    }) => {
+      await using rare = await openMirrorPages(
+        seed === undefined ? undefined : (url) => seedPages(url, seed),
+      );
+      if (more !== undefined) await rare.asOwner((sql) => sql.unsafe(more));
+      for (const [place, width] of [320, 390, 768, 1280].entries()) {
+        const colorScheme = place % 2 ? "light" : "dark";
+        const options = { viewport: { width, height: 900 }, colorScheme } as const;
+        await using visited = await visit(browser, rare.url + path, options);
+        const { page, faults } = visited;
+        expect((await page.getByRole("heading", { level: 1 }).textContent())?.trim()).toMatch(heading);
+        expect(await findBarriers(page), `${width} px`).toEqual([]);
+        if (width < 1000) expect(await findClashes(page), `${width} px`).toEqual([]);
+        expect(await overflow(page), `${width} px`).toBeLessThanOrEqual(0);
+        const hidden = page.locator(".stack thead a:visible");
+        if (width < 700) expect(await hidden.count()).toBe(0);
+        expect(faults).toEqual([]);
+      }
     });
   },
 );

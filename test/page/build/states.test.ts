@@ -32,28 +32,19 @@ it("a state is sure from the first sighting in it to the last, and possible from
 });
 
 it("a lower bound that is no sighting makes nothing sure", () => {
-  expect(
-    life([
-      ["building", null, 1, "unknown"],
-      ["finished", 3, 4, "predecessor"],
-    ])[0],
-  ).toEqual({
-    state: "building",
-    from: null,
-    seen: [at(1)],
-    surely: null,
-    until: at(4),
-  });
+  const [building] = life([
+    ["building", null, 1, "unknown"],
+    ["finished", 3, 4, "predecessor"],
+  ]);
+  expect(building).toEqual({ state: "building", from: null, seen: [at(1)], surely: null, until: at(4) });
 });
 
 it("an open build is sure up to its last sighting, and possible until it vanished", () => {
-  const open = { since: text(1), last_seen: { asked_at: text(5) }, vanished_at: null };
-  const [span] = life([["building", 0, 1, "date"]], { state: "building", open } as Partial<ExplainedBuild>);
-  expect(span).toMatchObject({ seen: [at(1), at(5)], surely: [at(1), at(5)], until: null });
-  const vanished = { ...open, vanished_at: text(9) };
-  const [gone] = life([["building", 0, 1, "date"]], {
-    state: "building",
-    open: vanished,
-  } as Partial<ExplainedBuild>);
-  expect(gone?.until).toBe(at(9));
+  const lifeOf = (vanished_at: string | null) => {
+    const open = { since: text(1), last_seen: { asked_at: text(5) }, vanished_at };
+    const rest = { state: "building", open } as Partial<ExplainedBuild>;
+    return life([["building", 0, 1, "date"]], rest)[0];
+  };
+  expect(lifeOf(null)).toMatchObject({ seen: [at(1), at(5)], surely: [at(1), at(5)], until: null });
+  expect(lifeOf(text(9))?.until).toBe(at(9));
 });

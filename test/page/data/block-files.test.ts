@@ -49,7 +49,10 @@ const linksOf = (page: string, block: string, pattern: RegExp): string[] =>
   [...blockOf(page, block).matchAll(pattern)].map(([, href = ""]) => textOf(href));
 
 const project = ({ project_slug }: BlockRow) => projectHref(String(project_slug));
-const build = ({ build_id }: BlockRow) => buildHref(String(build_id));
+const buildOf = (column: string) => (row: BlockRow) => buildHref(String(row[column]));
+const build = buildOf("build_id");
+const failuresOf = (rows: readonly BlockRow[]) =>
+  rows.reduce((sum, { failures }) => sum + Number(failures), 0);
 const distinct = (all: readonly string[]) => [...new Set(all)];
 
 const FAILS = /<div class="name"><a href="([^"]*)"/g;
@@ -71,16 +74,9 @@ describe("every block of every page", () => {
     ["/projects?sort=rate&page=3", "projects", LISTED, project, 50, 19],
     ["/project/big?version=v7&type=html&page=2", "builds", STRIP, build, 30, 10],
     ["/project/big", "builds", STRIP, build, 0, 30],
-    ["/project/big", "failing", FAILS, (row: BlockRow) => buildHref(String(row.last_failed_build_id)), 0, 10],
+    ["/project/big", "failing", FAILS, buildOf("last_failed_build_id"), 0, 10],
     ["/project/big", "times", /<li><span>.*?<a href="([^"]*)"/gs, build, 0, 6],
-    [
-      "/project/big",
-      "fixed",
-      /<li><a href="([^"]*)"/g,
-      (row: BlockRow) => buildHref(String(row.recovered_build_id)),
-      0,
-      5,
-    ],
+    ["/project/big", "fixed", /<li><a href="([^"]*)"/g, buildOf("recovered_build_id"), 0, 5],
     ["/build/700713", "series", STRIP, build, 0, 30],
   ] as const)("%s: %s has its rows, and its files all of them", async (path, id, pattern, hrefOf, from, shown) => {
     const page = await pages.page(path);
@@ -94,11 +90,10 @@ describe("every block of every page", () => {
     if (count !== undefined) expect(rows).toHaveLength(Number(count.replace(",", "")));
   });
 
-  it.each([
-    "/errors",
-    "/errors?kind=timeout&sort=builds",
-    "/errors?sort=newest&since=20d",
-  ])("%s: lines has ten kinds at most, and its files all of them, in that order", async (path) => {
+  const ERRORS = ["/errors", "/errors?kind=timeout&sort=builds", "/errors?sort=newest&since=20d"];
+  it.each(
+    ERRORS,
+  )("%s: lines has ten kinds at most, and its files all of them, in that order", async (path) => {
     const page = await pages.page(path);
     const { lines = [] } = await offeredRows(pages, page);
     const block = blockOf(page, "lines");
@@ -106,41 +101,32 @@ describe("every block of every page", () => {
       lines.filter(({ error_fingerprint }) => error_fingerprint === print),
     );
     expect(kinds).toHaveLength(Number(/<span class="count">(\d+) kind/.exec(block)?.[1]));
-    const builds = [...block.matchAll(/<li><div class="kind(?: rises)?">.*?<span class="n">([\d,]+)/gs)].map(
-      ([, count = ""]) => Number(count.replace(",", "")),
-    );
+    const shown = block.matchAll(/<li><div class="kind(?: rises)?">.*?<span class="n">([\d,]+)/gs);
+    const builds = [...shown].map(([, count = ""]) => Number(count.replace(",", "")));
     expect(builds).toEqual(kinds.slice(0, 10).map(([line]) => Number(line?.kind_failures)));
-    for (const ofKind of kinds)
-      expect(ofKind.reduce((sum, { failures }) => sum + Number(failures), 0)).toBe(ofKind[0]?.kind_failures);
+    for (const ofKind of kinds) expect(failuresOf(ofKind)).toBe(ofKind[0]?.kind_failures);
   });
 
   it("has the figures of its charts too", async () => {
     const page = await pages.page("/trends?since=20d");
     const { days = [], compare = [], why = [] } = await offeredRows(pages, page);
-    const told = rowsOf(page, "days").map((cells) =>
-      cells.filter((_, place) => [1, 2, 3, 6, 7].includes(place)).map(Number),
-    );
+    const told = rowsOf(page, "days").map((cells) => [1, 2, 3, 6, 7].map((place) => Number(cells[place])));
     const columns = ["succeeded", "failed", "unfinished", "broke", "fixed"];
     expect(told.toReversed()).toEqual(days.map((row) => columns.map((name) => row[name])));
     const [now] = compare;
-    const sum = (name: string) =>
-      days.reduce(
-        (all, row) => all + (Number(String(row.day) >= String(now?.first_day)) && Number(row[name])),
-        0,
-      );
+    const lately = days.filter(({ day }) => String(day) >= String(now?.first_day));
+    const sum = (name: string) => lately.reduce((all, row) => all + Number(row[name]), 0);
     expect(columns.map((name) => now?.[name])).toEqual(columns.map(sum));
-    const figures = Object.fromEntries(
-      rowsOf(page, "compare").map(([name, value]) => [name, value?.replace(",", "")]),
-    );
+    const cells = rowsOf(page, "compare").map(([name, value]) => [name, value?.replace(",", "")]);
+    const figures = Object.fromEntries(cells);
     expect(figures).toMatchObject({
       "Builds triggered": String(now?.builds),
       "Versions and formats that broke": String(now?.broke),
       "Versions and formats that were fixed": String(now?.fixed),
     });
-    expect(figures["Fixed within a day of breaking"]).toBe(
-      `${((100 * Number(now?.of_these_fixed_within_a_day)) / Number(now?.broke_a_day_before_the_end)).toFixed(1)} %`,
-    );
-    expect(why.reduce((all, { failures }) => all + Number(failures), 0)).toBeGreaterThan(sum("failed") - 1);
+    const share = Number(now?.of_these_fixed_within_a_day) / Number(now?.broke_a_day_before_the_end);
+    expect(figures["Fixed within a day of breaking"]).toBe(`${(100 * share).toFixed(1)} %`);
+    expect(failuresOf(why)).toBeGreaterThan(sum("failed") - 1);
   });
 
   it("of now says the kinds and the projects that it shows", async () => {
@@ -149,25 +135,15 @@ describe("every block of every page", () => {
     expect(linksOf(page, "why", /href="(\/errors[^"]*)"/g)).toEqual(
       why.map(({ error_class }) => `/errors?kind=${error_class}`),
     );
-    expect(why.reduce((sum, { failures }) => sum + Number(failures), 0)).toBe(
-      Number(/<span class="count">(\d+)/.exec(blockOf(page, "why"))?.[1]),
-    );
+    expect(failuresOf(why)).toBe(Number(/<span class="count">(\d+)/.exec(blockOf(page, "why"))?.[1]));
     const projects = distinct(linksOf(page, "fixed", /href="(\/project\/[^"]*)"/g));
     expect(projects).toEqual(distinct(fixed.map(project)).slice(0, projects.length));
   });
 
   it.each([
-    "/trends?type=html&since=90d",
-    "/trends?since=2d",
-    "/errors?since=100d",
-    "/mirror",
-    "/dictionary",
-    "/project/p07",
-    "/project?slug=..",
-    "/project/big?version=v7&type=html&versions=all",
-    "/build/2000",
-    "/build/6003",
-    "/build/h11",
+    ...["/trends?type=html&since=90d", "/trends?since=2d", "/errors?since=100d", "/mirror", "/dictionary"],
+    ...["/project/p07", "/project?slug=..", "/project/big?version=v7&type=html&versions=all"],
+    ...["/build/2000", "/build/6003", "/build/h11"],
   ])("of %s is the same as CSV, as JSON and as SQL", async (path) => {
     await offeredRows(pages, await pages.page(path));
   });
@@ -199,19 +175,13 @@ describe("a file", () => {
     ["/files/trends/days.csv?since=soon", "since soon: give a day"],
     ["/files/trends/days.csv?until=2001-01-01", "no build of these days is known"],
     ["/files/project/builds.csv?slug=bug", "the mirror has no project bug; did you mean big"],
-    [
-      "/files/project/builds.csv?slug=big&version=v77",
-      "the mirror has no version v77 of the project big; did you mean v",
-    ],
+    ["/files/project/builds.csv?slug=big&version=v77", "no version v77 of the project big; did you mean v"],
     ["/files/project/builds.csv?slug=big&id=98", "no project big has the id 98"],
     ["/files/project/days.csv?slug=big&version=v7", "days cannot be narrowed by version"],
     ["/files/build/facts.csv?id=nosuch", "the reports have no build nosuch"],
     ["/files/build/facts.csv", "the reports have no build"],
     ["/report/fact_builds.csv?projet=pip", "fact_builds cannot be narrowed by projet; did you mean project?"],
-    [
-      "/report/runs.csv?type=html",
-      "runs cannot be narrowed by type: it can be narrowed by since, until, limit",
-    ],
+    ["/report/runs.csv?type=html", "runs cannot be narrowed by type: it can be narrowed by since, until, l"],
     ["/report/runs.csv?limit=many", "limit is not a whole number"],
   ])("%s is refused: %s", async (path, words) => {
     const reply = await pages.get(path);
@@ -219,20 +189,13 @@ describe("a file", () => {
   });
 
   it("is not there where no page has that name, and a relation's has as many rows as are asked for", async () => {
-    for (const path of [
-      "/files/nosuch/a.csv",
-      "/files/constructor/a.csv",
-      "/files/now/failing.xml",
-      "/files/now",
-    ])
-      expect([path, (await pages.get(path)).status]).toEqual([path, 404]);
+    for (const path of ["nosuch/a.csv", "constructor/a.csv", "now/failing.xml", "now"])
+      expect([path, (await pages.get(`/files/${path}`)).status]).toEqual([path, 404]);
     const few = await pages.get("/report/fact_builds.json?limit=3&type=html");
     expect(await few.json()).toHaveLength(3);
     const head = await pages.get("/files/now/failing.csv", { method: "HEAD" });
-    expect([head.status, head.headers.get("content-type")]).toEqual([
-      200,
-      expect.stringContaining("text/csv"),
-    ]);
+    expect(head.status).toBe(200);
+    expect(head.headers.get("content-type")).toContain("text/csv");
   });
 
   it("is unknown to a page: it ignores what others put into its address", async () => {

@@ -1,18 +1,13 @@
 import { describe, expect, it } from "vitest";
+import { DICTIONARY } from "../../../src/report/dictionary.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { offeredRows } from "../../support/block-offers.ts";
 import { openMirrorPages, usePages } from "../../support/mirror-pages.ts";
-import {
-  blockOf,
-  expectHarmless,
-  headingOf,
-  mainOf,
-  rowsOf,
-  saysOf,
-  textOf,
-} from "../../support/page-text.ts";
+import * as texts from "../../support/page-text.ts";
 import { expectGolden } from "../../support/page-words.ts";
 import { seedPages } from "../../support/served-pages.ts";
+
+const { blockOf, headingOf, rowsOf, textOf } = texts;
 
 /** The page over a seeded mirror that a statement changed. */
 async function pageAfter(statement: string): Promise<string> {
@@ -27,7 +22,7 @@ describe("the page of the mirror", () => {
     await expectGolden(pages, "mirror.golden.txt", ["/mirror"]);
     const page = await pages.page("/mirror");
     expect(headingOf(page)).toMatch(/ (?:59 min|1 h) ago\.$/);
-    expectHarmless(page, "mirror");
+    texts.expectHarmless(page, "mirror");
   });
 
   it("has a row for each list, and for each run with what it did", async () => {
@@ -77,25 +72,22 @@ describe("a mirror that is not well", () => {
       values (4, 'file', 'not_whole', 'file list: <i>no</i> page', now(), now());
       insert into mirror.builds (id, date, state, success, type, first_seen_at, changed_at, record_hash)
       values ('9000', '9999-01-01', 'finished', true, 'html', now(), now(), '')`);
-    expect(textOf(blockOf(page, "quarantine"))).toMatch(
-      /Could not be stored 3[\s\S]*2 builds[12] hthe database refused it/,
+    const [quarantine, references, drift, walks] = ["quarantine", "references", "drift", "walks"].map((id) =>
+      textOf(blockOf(page, id)),
     );
-    expect(textOf(blockOf(page, "quarantine"))).toMatch(
-      /1 user(?:59 min|1 h)it has no id that can be stored/,
+    expect(quarantine).toMatch(/Could not be stored 3[\s\S]*2 builds[12] hthe database refused it/);
+    expect(quarantine).toMatch(/1 user(?:59 min|1 h)it has no id that can be stored/);
+    expect(references).toMatch(
+      /Broken references 3[\s\S]*users of 2 projects: 2 users that are not here2[34] hasked/,
     );
-    expect(textOf(blockOf(page, "references"))).toMatch(
-      /Broken references 3[\s\S]*users of 2 projects: 2 users that are not here2[34] hasked for one by one/,
-    );
-    expect(textOf(blockOf(page, "references"))).toContain(
-      "project of 1 build: 1 address that is not here–they lead outside",
-    );
-    expect(textOf(blockOf(page, "drift"))).toMatch(/<b>pace<\/b> of builds is new[45] hin records/);
-    expect(textOf(blockOf(page, "walks"))).toMatch(/files, run 4.*file list: <i>no<\/i> page/);
+    expect(references).toContain("project of 1 build: 1 address that is not here–they lead outside");
+    expect(drift).toMatch(/<b>pace<\/b> of builds is new[45] hin records/);
+    expect(walks).toMatch(/files, run 4.*file list: <i>no<\/i> page/);
     expect(rowsOf(page, "lists")[3]?.[1]).toContain("last reading not whole");
-    expect(saysOf(page)).toContain("partial: file list: <i>no</i> page.");
-    expect(saysOf(page)).toContain("1 build is dated beyond");
+    expect(texts.saysOf(page)).toContain("partial: file list: <i>no</i> page.");
+    expect(texts.saysOf(page)).toContain("1 build is dated beyond");
     expect(page).not.toContain("secret");
-    expectHarmless(page, "unwell");
+    texts.expectHarmless(page, "unwell");
   });
 
   it.each([
@@ -115,16 +107,16 @@ describe("a mirror that is not well", () => {
     const page = await pageAfter(
       "update sync.runs set started_at = now() - interval '5 hours', finished_at = now() - interval '5 hours' where kind = 'watch'",
     );
-    expect(saysOf(page)).toMatch(/Nothing has watched the builds since .*, [45] h ago: /);
+    expect(texts.saysOf(page)).toMatch(/Nothing has watched the builds since .*, [45] h ago: /);
     const never = await pageAfter("delete from sync.runs where kind = 'watch'");
-    expect(saysOf(never)).toContain("Nothing watches the builds: ");
+    expect(texts.saysOf(never)).toContain("Nothing watches the builds: ");
   });
 
   it("shows how to begin before the first sync, and the runs where there are some", async () => {
     await using served = await openMirrorPages();
     const empty = await served.page("/mirror");
     expect(headingOf(empty)).toContain("Nothing is known yet");
-    expect(mainOf(empty)).toContain("docmirror worker");
+    expect(texts.mainOf(empty)).toContain("docmirror worker");
     expect(empty).toContain('<a href="/mirror" aria-current="page">');
     expect(empty).not.toContain('id="runs"');
     await served.asOwner((sql) =>
@@ -135,5 +127,30 @@ describe("a mirror that is not well", () => {
     expect(headingOf(failed)).toContain("The first sync ended");
     expect(rowsOf(failed, "runs")[0]?.[1]).toContain("no answer");
     expect(textOf(blockOf(failed, "walks"))).toContain("Not known.");
+  });
+});
+
+describe("the page of the dictionary", () => {
+  const pages = usePages();
+
+  it("says what each column of each relation means, before the first sync too; the foot of every page leads there", async () => {
+    const page = await pages.page("/dictionary");
+    const block = textOf(blockOf(page, "dictionary"));
+    // What a relation answers is seen before it is opened.
+    expect(page).toMatch(
+      /<summary><code>arrivals<\/code> <small[^>]*>Do builds arrive as usual\?.*?<\/summary>/s,
+    );
+    expect(block).toMatch(/failing_now.*project_slug.*text/s);
+    expect(block).toContain(
+      "The shortest time from trigger to finish, in seconds; null while it has not fin",
+    );
+    expect(await pages.page("/")).toContain('<a href="/dictionary">What each column means</a>');
+  });
+
+  it("offers its rows as files, and its SQL", async () => {
+    const page = await pages.page("/dictionary");
+    const { dictionary } = await offeredRows(pages, page);
+    const columns = Object.values(DICTIONARY).flatMap((one) => Object.keys(one.columns));
+    expect(dictionary?.length).toBe(columns.length);
   });
 });

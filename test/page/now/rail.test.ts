@@ -8,17 +8,12 @@ async function draw(
   kinds: readonly (readonly [failures: number, usual: number, kind?: string])[],
   isNew = false,
 ) {
-  const rows = kinds.map(([failures, usual, kind = "docs_source"]) => ({
-    error_class: kind,
-    failures,
-    usual,
-  }));
+  const rows = kinds.map(([failures, usual, kind = "docs_source"]) => {
+    return { error_class: kind, failures, usual };
+  });
   const found = { rows, totals: [{ first_day: isNew ? null : "2025-01-01" }] };
-  const said = {
-    isQuiet: false,
-    of: { short: "24 h", words: "last 24 hours" },
-    facts: { finishedLately: 9 },
-  };
+  const of = { short: "24 h", words: "last 24 hours" };
+  const said = { isQuiet: false, of, facts: { finishedLately: 9 } };
   return String(await why.draw(found, { at: AT } as never, said as never)?.body);
 }
 const widths = (drawn: string) =>
@@ -26,14 +21,8 @@ const widths = (drawn: string) =>
 
 describe("the bars of kinds", () => {
   it("are as long as their counts, the longest or its usual one filling the place", async () => {
-    expect(
-      widths(
-        await draw([
-          [8, 2],
-          [2, 1],
-        ]),
-      ),
-    ).toEqual(["100.0%", "25.0%"]);
+    const two = [[8, 2] as const, [2, 1] as const];
+    expect(widths(await draw(two))).toEqual(["100.0%", "25.0%"]);
     const drawn = await draw([[5, 20]]);
     expect(widths(drawn)).toEqual(["25.0%"]);
     expect(drawn).toContain('<line class="base" x1="100.0%"');

@@ -1,15 +1,7 @@
 import { describe, expect, it } from "vitest";
-import {
-  age,
-  agoWords,
-  clockWords,
-  dayWords,
-  momentMs,
-  momentTag,
-  span,
-  when,
-} from "../../../src/page/parts/age.ts";
+import * as ages from "../../../src/page/parts/age.ts";
 
+const { age, momentMs, momentTag, when } = ages;
 const NOW = new Date("2026-11-22T01:25:00Z");
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 const plain = (text: string) => text.replaceAll("\u00a0", " ");
@@ -26,7 +18,7 @@ describe("a span", () => {
     [1234 * DAY, "1,234 d"],
     [-HOUR, "< 1 min"],
   ])("of %d ms is %s", (ms, words) => {
-    expect(plain(span(ms))).toBe(words);
+    expect(plain(ages.span(ms))).toBe(words);
   });
 });
 
@@ -38,19 +30,15 @@ describe("a moment of Postgres", () => {
     ["2025-12-31 23:59:59+00", "31 Dec 2025 23:59"],
   ])("%s is %s", (text, words) => {
     expect(when(momentMs(text), NOW)).toBe(words);
-    expect(when(momentMs(text), NOW)).toBe(`${dayWords(momentMs(text), NOW)} ${clockWords(momentMs(text))}`);
+    expect(when(momentMs(text), NOW)).toBe(
+      `${ages.dayWords(momentMs(text), NOW)} ${ages.clockWords(momentMs(text))}`,
+    );
   });
 
-  it.each([
-    "infinity",
-    "-infinity",
-    "",
-    "4713-01-01 00:00:00+00 BC",
-    null,
-    undefined,
-  ])("%s has no age", (text) => {
+  const NEVER = ["infinity", "-infinity", "", "4713-01-01 00:00:00+00 BC", null, undefined];
+  it.each(NEVER)("%s has no age", (text) => {
     expect(momentMs(text)).toBeNaN();
-    expect(agoWords(text, NOW)).toBeNull();
+    expect(ages.agoWords(text, NOW)).toBeNull();
   });
 
   it("has its age, with the moment itself behind it", async () => {

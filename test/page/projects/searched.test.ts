@@ -27,25 +27,14 @@ describe("what a search is for", () => {
     expect(readSearched(text)).toEqual({ text, projectId: "7" });
   });
 
-  it.each([
-    "https://pip.docs.example.org/en/latest/install.html",
-    "http://pip.docs.example.org",
-    "pip.docs.example.org/",
-  ])("%s may be the project pip", (text) => {
+  const HOSTS = ["https://pip.docs.example.org/en/latest/install.html", "http://pip.docs.example.org"];
+  it.each([...HOSTS, "pip.docs.example.org/"])("%s may be the project pip", (text) => {
     expect(readSearched(text)).toEqual({ text, host: "pip" });
   });
 
   it.each([
-    "pip",
-    "1.2.3",
-    "a.b/c",
-    "http://127.0.0.1:8321/",
-    "http://example.org/",
-    "97236",
-    "#pip",
-    "build 5",
-    "https://",
-    "ftp://x/build/1",
+    ...["pip", "1.2.3", "a.b/c", "97236", "#pip", "build 5"],
+    ...["http://127.0.0.1:8321/", "http://example.org/", "https://", "ftp://x/build/1"],
   ])("%s is itself", (text) => {
     expect(readSearched(text)).toEqual({ text });
   });

@@ -40,11 +40,8 @@ describe("the page of trends", () => {
 
   it("compares each figure with the period before", async () => {
     const rows = comparison(await pages.page("/trends"));
-    expect(rows["Builds that succeeded"]).toEqual([
-      "80.0 %",
-      "90.0 %",
-      "down 10.0 points more than chance: −18.4 to −1.6",
-    ]);
+    const change = "down 10.0 points more than chance: −18.4 to −1.6";
+    expect(rows["Builds that succeeded"]).toEqual(["80.0 %", "90.0 %", change]);
     expect(rows["Builds triggered"]).toEqual(["141", "140", "+1"]);
     // The first html of all failed without a success before it: that is born broken, and later fixed.
     expect(rows["Versions and formats that broke"]).toEqual(["28", "13", "+15 the mirror was new before"]);
@@ -62,16 +59,8 @@ describe("the page of trends", () => {
     expect(block).not.toMatch(/<svg[^>]*class="plot"[^>]*viewBox/);
     const rows = rowsOf(await pages.page("/trends"), "days");
     expect(rows).toHaveLength(28);
-    expect(rows[0]).toEqual([
-      expect.stringContaining(dayAgo(1)),
-      "8",
-      "2",
-      "1",
-      "80.0 %",
-      "49 % – 94 %",
-      "2",
-      "2",
-    ]);
+    expect(rows[0]?.[0]).toContain(dayAgo(1));
+    expect(rows[0]?.slice(1)).toEqual(["8", "2", "1", "80.0 %", "49 % – 94 %", "2", "2"]);
     expect(rows[27]).toEqual([dayAgo(28), "9", "1", "0", "90.0 %", "60 % – 98 %", "0", "1"]);
   });
 
@@ -102,19 +91,15 @@ describe("the page of trends", () => {
   });
 
   it("shows long periods in longer marks", async () => {
-    await using served = await openMirrorPages((url) =>
-      seedDays(
-        url,
-        "select 'b' || ago as id, ago, 0 as minute, 'html' as type, '1' as project, ago % 4 <> 0 as success, null::text as error from generate_series(1, 400) as ago",
-      ),
-    );
+    const builds = `select 'b' || ago as id, ago, 0 as minute, 'html' as type, '1' as project, ago % 4 <> 0 as success, null::text as error
+      from generate_series(1, 400) as ago`;
+    await using served = await openMirrorPages((url) => seedDays(url, builds));
     const page = await served.page(`/trends?since=${dateAgo(400)}`);
     const block = blockOf(page, "days");
     expect(textOf(block)).toContain("By week");
     expect(block.match(/<circle class="dot/g)).toHaveLength(58 + 1);
     expect(mainOf(page)).toContain("300 of 400.");
-    const few = blockOf(await served.page("/trends?since=3d"), "days");
-    expect(few).toContain('<div class="charts few">');
+    expect(blockOf(await served.page("/trends?since=3d"), "days")).toContain('<div class="charts few">');
   });
 
   it("shows what got worse and what is flaky, how long builds take and wait, and how many are open", async () => {
@@ -174,9 +159,8 @@ describe("the times of builds", () => {
     expect(Number(hours) - Number(known)).toBe(2);
     const [unseen, ...others] = await blocks(UNSEEN);
     for (const block of [unseen, others[0]]) {
-      expect(textOf(block ?? "")).toMatch(
-        /Not known\..*none of the 11 finished builds.*docmirror watch looks each minute/s,
-      );
+      const words = /Not known\..*none of the 11 finished builds.*docmirror watch looks each minute/s;
+      expect(textOf(block ?? "")).toMatch(words);
       expect(block).not.toContain('class="bounds');
     }
   });
