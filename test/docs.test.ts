@@ -14,7 +14,6 @@ import { becomeReader, readStatement } from "../src/report/read-statement.ts";
 import { DECLARATIONS, RESOURCES } from "../src/resources/resources.ts";
 import type { BoundedReader } from "../src/serve/http/served-mirror.ts";
 import { createProbes, createStatusReply } from "../src/serve/http/supervision.ts";
-import { withSql } from "../src/store/connection/connect.ts";
 import type { MirrorReader } from "../src/store/connection/mirror-reader.ts";
 import * as schema from "../src/store/schema/index.ts";
 import { cliPage } from "../tools/cli-page.ts";
@@ -29,8 +28,12 @@ import { createTestDatabase } from "./support/database.ts";
 import { fillDemoMirror } from "./support/demo-mirror.ts";
 
 const ROOT = new URL("../", import.meta.url);
-const SESSION = { applicationName: "docmirror test", max: 1 } as const;
 const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
+/** The files of a folder and those below, by their paths from the root. */
+const filesOf = (folder: string, ending: RegExp) =>
+  readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" })
+    .filter((name) => ending.test(name))
+    .map((name) => folder + name);
 /** Tables of the mirror; what stands in `report`, and what is stored for it, has the data dictionary. */
 const tables = Object.values(schema)
   .filter((value) => is(value, PgTable))
@@ -45,9 +48,8 @@ describe("docs/tables.md", () => {
   const others = read("docs/internals/tables.md");
   const sections = [text, others].flatMap((page) => page.split(/^##+ /m));
 
-  test.each(
-    tables.map((table) => [getTableName(table), table] as const),
-  )("names every column of %s in its section", (name, table) => {
+  const cases = tables.map((table) => [getTableName(table), table] as const);
+  test.each(cases)("names every column of %s in its section", (name, table) => {
     const section = sections.find((part) => part.startsWith(`${name}\n`));
     const named = [...(section ?? "").matchAll(/`([a-z0-9_]+)`/g)].map(([, word]) => word);
     const isMirrored = "record_hash" in getTableColumns(table);
@@ -62,29 +64,21 @@ describe("docs/tables.md", () => {
   });
 
   test("has no section for a table that is not there", () => {
-    const named = [...text.matchAll(/^### (.*)$/gm), ...others.matchAll(/^## (.*)$/gm)].map(
-      ([, name]) => name,
-    );
+    const named = [...text.matchAll(/^### (.*)$/gm), ...others.matchAll(/^## (.*)$/gm)];
     // Who applies migrations makes the first one.
     const names = ["migrations", ...tables.map((table) => getTableName(table))];
-    expect(named.toSorted()).toEqual(names.toSorted());
+    expect(named.map(([, name]) => name).toSorted()).toEqual(names.toSorted());
   });
 });
 
-test.each([
-  "builds",
-  "content",
-  "reports",
-  "tables",
-])("every example of SQL in docs/%s.md runs", async (page) => {
+const WITH_SQL = ["builds", "content", "reports", "tables"];
+test.each(WITH_SQL)("every example of SQL in docs/%s.md runs", async (page) => {
   const statements = [...read(`docs/${page}.md`).matchAll(/```sql\n([\s\S]*?)```/g)].flatMap(
     ([, block = ""]) => block.split(/;\s*$/m).filter((statement) => statement.trim() !== ""),
   );
   expect(statements).not.toEqual([]);
   await using database = await createTestDatabase();
-  await withSql(database.url, SESSION, async (sql) => {
-    for (const statement of statements) await sql.unsafe(statement);
-  });
+  for (const statement of statements) await database.sql.unsafe(statement);
 });
 
 test("docs/reports.md has the question of each relation; `npm run docs:dictionary` writes them", () => {
@@ -136,12 +130,7 @@ test.each(RESOURCES)("docs/interface.md names every field of a %s in its section
 });
 
 /** Every page that a person reads: the README and all of docs/. */
-const PAGES = [
-  "README.md",
-  ...readdirSync(new URL("docs/", ROOT), { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => `docs/${name}`),
-];
+const PAGES = ["README.md", ...filesOf("docs/", /\.md$/)];
 const { scripts } = JSON.parse(read("package.json"));
 const headingsOf = (text: string) => [...text.matchAll(/^#+ (.*)$/gm)].map(([, words = ""]) => words);
 const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, "");
@@ -154,12 +143,8 @@ describe.each(PAGES)("%s", (page) => {
     for (const [, path = "", anchor] of links) {
       const target = new URL(path, new URL(page, ROOT));
       const there = withoutCode(readFileSync(target, "utf8"));
-      const headings = headingsOf(there).map((words) =>
-        words
-          .toLowerCase()
-          .replaceAll(/[^\w -]/g, "")
-          .replaceAll(" ", "-"),
-      );
+      const plain = headingsOf(there).map((words) => words.toLowerCase().replaceAll(/[^\w -]/g, ""));
+      const headings = plain.map((words) => words.replaceAll(" ", "-"));
       if (anchor !== undefined) expect(headings, `${path}#${anchor}`).toContain(anchor);
     }
   });
@@ -189,11 +174,7 @@ describe.each(PAGES)("%s", (page) => {
 });
 
 test("comments cite only pages and headings that are there", () => {
-  const files = ["src/", "test/", "lab/", "tools/"].flatMap((folder) =>
-    readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts"))
-      .map((name) => folder + name),
-  );
+  const files = ["src/", "test/", "lab/", "tools/"].flatMap((folder) => filesOf(folder, /\.ts$/));
   const cited = files.flatMap((file) => {
     const text = read(file).replace(/\n\s*(\*|\/\/) /g, " ");
     return [...text.matchAll(/`docs\/([\w/-]+\.md)`(?:, "([^"]+)")?/g)].map(([, page = "", heading]) => ({
@@ -236,22 +217,20 @@ describe("docs/cookbook.md", () => {
   test("has a statement for each question, which a reader may run, also where there is no answer", async () => {
     expect(QUESTIONS.length).toBeGreaterThan(20);
     await using database = await createTestDatabase();
+    const { sql } = database;
     const role = `docmirror_test_cook_${randomBytes(4).toString("hex")}`;
-    await withSql(database.url, SESSION, async (sql) => {
-      await grantReader(sql, await planReaderGrant(sql, role));
-      try {
-        for (const { asks, sql: text } of QUESTIONS) {
-          expect(page).toContain(`## ${asks}\n\n\`\`\`sql\n${text};\n`);
-          await withSnapshot(sql, async (tx) => {
-            await becomeReader(tx, { role, timeoutMs: 60_000 });
-            for await (const { columns } of readStatement(tx, text))
-              expect(columns.length).toBeGreaterThan(2);
-          });
-        }
-      } finally {
-        await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
+    await grantReader(sql, await planReaderGrant(sql, role));
+    try {
+      for (const { asks, sql: text } of QUESTIONS) {
+        expect(page).toContain(`## ${asks}\n\n\`\`\`sql\n${text};\n`);
+        await withSnapshot(sql, async (tx) => {
+          await becomeReader(tx, { role, timeoutMs: 60_000 });
+          for await (const { columns } of readStatement(tx, text)) expect(columns.length).toBeGreaterThan(2);
+        });
       }
-    });
+    } finally {
+      await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
+    }
   });
 
   test("has the answers of a demo; `npm run docs:cookbook` writes them", {
@@ -266,9 +245,7 @@ describe("docs/cookbook.md", () => {
 
 const pathsOf = (text: string) => [...text.matchAll(/`(src\/[\w./-]*)`/g)].map(([, path = ""]) => path);
 
-const SOURCES = readdirSync(new URL("src/", ROOT), { recursive: true, encoding: "utf8" })
-  .filter((name) => /\.(ts|sql)$/.test(name))
-  .map((name) => `src/${name}`);
+const SOURCES = filesOf("src/", /\.(ts|sql)$/);
 /** The text of a file without its comments. */
 const codeOf = (path: string) => read(path).replace(/\/\*[\s\S]*?\*\/|^\s*(?:\/\/|--).*$/gm, "");
 /** What a simulated resource may have and needs not. */
@@ -281,22 +258,18 @@ describe("docs/internals/changing.md", () => {
   const page = read("docs/internals/changing.md");
 
   test("names only code that is there", () => {
-    const names = [
-      ...page.matchAll(
-        /`(?:git grep(?: -w)? )?"?([A-Z][A-Z_]+|[A-Z]\w+|satisfies .*?|interrupted|408, 425)"?`/g,
-      ),
-    ];
+    const word = /`(?:git grep(?: -w)? )?"?([A-Z][A-Z_]+|[A-Z]\w+|satisfies .*?|interrupted|408, 425)"?`/g;
+    const names = [...page.matchAll(word)].map(([, name = ""]) => name);
     const all = [...SOURCES.map(read), read("test/support/database-server.ts")].join("\n");
     expect(names.length).toBeGreaterThan(5);
-    expect(names.map(([, name = ""]) => name).filter((name) => !all.includes(name))).toEqual([]);
+    expect(names.filter((name) => !all.includes(name))).toEqual([]);
   });
 
   test("has a row for each room", () => {
     const [, rooms = ""] = /## The rooms\n([\s\S]*?)\n## /.exec(page) ?? [];
     const named = [...rooms.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, room]) => room);
-    const folders = readdirSync(new URL("src/", ROOT), { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name);
+    const entries = readdirSync(new URL("src/", ROOT), { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
     expect(named.toSorted()).toEqual(folders.toSorted());
   });
 

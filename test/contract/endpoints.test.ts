@@ -11,7 +11,7 @@ import { createWorld } from "../../src/simulate/world.ts";
 import { asSent } from "../support/canonical-json.ts";
 import { createTestClient } from "../support/client.ts";
 import { createTestDatabase } from "../support/database.ts";
-import { type Exchange, recordedExchanges } from "../support/recorded-exchanges.ts";
+import { recordedExchanges } from "../support/recorded-exchanges.ts";
 import { startReplay } from "../support/replay-upstream.ts";
 import { serveInterface } from "../support/served-pages.ts";
 import { withDefaults } from "../support/sync.ts";
@@ -31,11 +31,8 @@ const world = createWorld({
   basePath: BASE,
 });
 
-const recorded = new Map(
-  recordedExchanges()
-    .filter(({ method }) => method === "GET")
-    .map((exchange) => [exchange.path, exchange]),
-);
+const asked = recordedExchanges().filter(({ method }) => method === "GET");
+const recorded = new Map(asked.map((exchange) => [exchange.path, exchange]));
 const hasAll = () => true;
 
 describe("the table", () => {
@@ -92,11 +89,8 @@ describe.each<[name: string, start: () => Promise<Server>, hasRefusal: (path: st
     for (const { path, ask: pathOf } of ENDPOINTS.filter((endpoint) => endpoint.path.endsWith("/ID/"))) {
       const whole = server.url + pathOf(server.facts);
       const reply = await fetch(whole.replace(/\/$/, ""));
-      expect([path, reply.status, await reply.json()]).toEqual([
-        path,
-        200,
-        await (await fetch(whole)).json(),
-      ]);
+      expect(reply.status, path).toBe(200);
+      expect(await reply.json()).toEqual(await (await fetch(whole)).json());
     }
   });
 
@@ -144,7 +138,9 @@ async function startRecorded(): Promise<Server> {
   const replay = await startReplay();
   const facts: Facts = {
     base: "",
-    counts: perResource((resource) => JSON.parse(replyTo(`/api/v1/${resource}/`).body).meta.total_count),
+    counts: perResource(
+      (resource) => JSON.parse(recorded.get(`/api/v1/${resource}/`)?.body ?? "").meta.total_count,
+    ),
     ids: perResource(recordedIdOf),
     slug: "brook-lib",
     word: "kestrel",
@@ -152,12 +148,6 @@ async function startRecorded(): Promise<Server> {
     docs: { project: "lark-kit", version: "v1.13.8" },
   };
   return { url: replay.url.origin, facts, stop: replay.close };
-}
-
-function replyTo(path: string): Exchange {
-  const exchange = recorded.get(path);
-  if (!exchange) throw new Error(`no recorded ${path}`);
-  return exchange;
 }
 
 /** A record whose detail was recorded. */

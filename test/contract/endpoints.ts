@@ -48,7 +48,6 @@ const UNKNOWN_PATH = {
   type: "text/html",
   body: expect.stringContaining("<h1>Not Found</h1>"),
 } as const;
-const A_SENTENCE = { error: expect.stringMatching(/\.$/) };
 
 const pathOf = (resource: string, key = "[^/]+") =>
   expect.stringMatching(new RegExp(`/api/v1/${resource}/${key}/$`));
@@ -83,21 +82,21 @@ function valueLike(field: Field, value: unknown): unknown {
   return TEXT;
 }
 
+/** A refusal of a question, by JSON. */
+const badRequest = (path: string, error: unknown, client?: Refusal["client"]): Refusal => {
+  return { path, status: 400, type: JSON_TYPE, body: { error }, ...(client && { client }) };
+};
+
 const root: Endpoint = {
   path: "/api/v1/",
   ask: () => "/api/v1/",
-  holds: (body: Json, { base }) =>
-    expect(body).toEqual(
-      Object.fromEntries(
-        RESOURCES.map((resource) => [
-          resource,
-          {
-            list_endpoint: `${base}/api/v1/${resource}/`,
-            schema: `${base}/api/v1/${resource}/schema/`,
-          },
-        ]),
-      ),
-    ),
+  holds(body: Json, { base }) {
+    const entries = RESOURCES.map((resource) => {
+      const list_endpoint = `${base}/api/v1/${resource}/`;
+      return [resource, { list_endpoint, schema: `${list_endpoint}schema/` }];
+    });
+    expect(body).toEqual(Object.fromEntries(entries));
+  },
   call: (service) => service.fetchRoot(),
   refuses: [{ path: "/api/v1/nosuch/", ...UNKNOWN_PATH }],
 };
@@ -108,38 +107,28 @@ const list = (resource: Resource): Endpoint => ({
   holds(body: { meta: Json; objects: Json[] }, { base, counts }) {
     holdsKeys(body, ["meta", "objects"]);
     expect(body.meta).toEqual({
-      limit: 5,
-      offset: 0,
+      ...{ limit: 5, offset: 0, previous: null, total_count: counts[resource] },
       next: `${base}/api/v1/${resource}/?format=json&limit=5&offset=5`,
-      previous: null,
-      total_count: counts[resource],
     });
     expect(body.objects).toHaveLength(5);
     for (const record of body.objects) holdsRecord(resource, record);
   },
   call: (service) => service.fetchPage(resource, { limit: 5 }),
   refuses: [
-    {
-      path: `/api/v1/${resource}/?limit=abc`,
-      status: 400,
-      type: JSON_TYPE,
-      body: { error: "Invalid limit 'abc' provided. Please provide a positive integer." },
-      client: [(service) => service.fetchPage(resource, { limit: Number.NaN }), ConfigError],
-    },
-    {
-      path: `/api/v1/${resource}/?offset=-1`,
-      status: 400,
-      type: JSON_TYPE,
-      body: { error: "Invalid offset '-1' provided. Please provide a positive integer &gt;= 0." },
-      client: [(service) => service.fetchPage(resource, { offset: -1 }), ConfigError],
-    },
-    {
-      path: `/api/v1/${resource}/?id__gt=5`,
-      status: 400,
-      type: JSON_TYPE,
-      body: A_SENTENCE,
-      client: [(service) => service.fetchPage(resource, { otherFilters: { id__gt: "5" } }), HttpStatusError],
-    },
+    badRequest(
+      `/api/v1/${resource}/?limit=abc`,
+      "Invalid limit 'abc' provided. Please provide a positive integer.",
+      [(service) => service.fetchPage(resource, { limit: Number.NaN }), ConfigError],
+    ),
+    badRequest(
+      `/api/v1/${resource}/?offset=-1`,
+      "Invalid offset '-1' provided. Please provide a positive integer &gt;= 0.",
+      [(service) => service.fetchPage(resource, { offset: -1 }), ConfigError],
+    ),
+    badRequest(`/api/v1/${resource}/?id__gt=5`, expect.stringMatching(/\.$/), [
+      (service) => service.fetchPage(resource, { otherFilters: { id__gt: "5" } }),
+      HttpStatusError,
+    ]),
   ],
 });
 
@@ -174,13 +163,11 @@ const fileSearch: Endpoint = {
   call: (service, { word }) => service.searchFiles(word),
   gives: (body: { objects: unknown }) => body.objects,
   refuses: [
-    {
-      path: "/api/v1/file/search/?q=oak&page=0",
-      status: 400,
-      type: JSON_TYPE,
-      body: { error: "Invalid page '0' provided. Please provide a positive integer." },
-      client: [(service) => service.searchFiles("oak", { page: 0 }), ConfigError],
-    },
+    badRequest(
+      "/api/v1/file/search/?q=oak&page=0",
+      "Invalid page '0' provided. Please provide a positive integer.",
+      [(service) => service.searchFiles("oak", { page: 0 }), ConfigError],
+    ),
   ],
 };
 
@@ -203,16 +190,9 @@ const docSearch: Endpoint = {
   path: "/api/v2/docsearch/",
   ask: ({ docs, word }) => `/api/v2/docsearch/?project=${docs.project}&version=${docs.version}&q=${word}`,
   holds(body: { results: { hits: { hits: unknown[]; total: number } } }, { docs }) {
-    const hit = {
-      fields: {
-        link: expect.stringMatching(/^https?:\/\//),
-        path: [TEXT],
-        project: [docs.project],
-        title: [TEXT],
-        version: [docs.version],
-      },
-      highlight: { content: [expect.stringMatching(/<em>/)] },
-    };
+    const link = expect.stringMatching(/^https?:\/\//);
+    const fields = { link, path: [TEXT], title: [TEXT], project: [docs.project], version: [docs.version] };
+    const hit = { fields, highlight: { content: [expect.stringMatching(/<em>/)] } };
     const { hits } = body.results.hits;
     expect(hits.length).toBeGreaterThan(0);
     expect(body).toEqual({
@@ -222,16 +202,11 @@ const docSearch: Endpoint = {
   call: (service, { docs, word }) => service.searchDocs({ ...docs, q: word }),
   gives: (body: { results: { hits: unknown } }) => body.results.hits,
   refuses: [
-    { path: "/api/v2/docsearch/", status: 400, type: JSON_TYPE, body: { error: "Need project and q" } },
+    badRequest("/api/v2/docsearch/", "Need project and q"),
     {
-      path: "/api/v2/docsearch/?project=nosuchproject&version=latest&q=x",
+      ...badRequest("/api/v2/docsearch/?project=nosuchproject&version=latest&q=x", "Project not found"),
       status: 404,
-      type: JSON_TYPE,
-      body: { error: "Project not found" },
-      client: [
-        (service) => service.searchDocs({ project: "nosuchproject", version: "latest", q: "x" }),
-        NotFoundError,
-      ],
+      client: [(service) => service.searchDocs({ project: "nosuchproject", q: "x" }), NotFoundError],
     },
   ],
 };
@@ -241,11 +216,8 @@ const schema: Endpoint = {
   ask: () => "/api/v1/build/schema/",
   holds(body: { fields: Record<string, Json> }) {
     expect(body).toMatchObject({
-      allowed_detail_http_methods: ["get"],
-      allowed_list_http_methods: ["get"],
-      default_format: JSON_TYPE,
-      default_limit: 20,
-      filtering: expect.any(Object),
+      ...{ allowed_detail_http_methods: ["get"], allowed_list_http_methods: ["get"] },
+      ...{ default_format: JSON_TYPE, default_limit: 20, filtering: expect.any(Object) },
     });
     holdsKeys(body.fields, ["id", ...Object.keys(DECLARATIONS.build.fields)]);
     for (const field of Object.values(body.fields))
@@ -263,11 +235,6 @@ const schema: Endpoint = {
 
 /** One row for each endpoint (`docs/interface.md`, "Endpoints"). */
 export const ENDPOINTS: readonly Endpoint[] = [
-  root,
-  ...RESOURCES.map(list),
-  ...RESOURCES.map(detail),
-  fileSearch,
-  anchorSearch,
-  docSearch,
-  schema,
+  ...[root, ...RESOURCES.map(list), ...RESOURCES.map(detail)],
+  ...[fileSearch, anchorSearch, docSearch, schema],
 ];

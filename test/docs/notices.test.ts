@@ -1,14 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readFileSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
 import { collectNotices } from "../../src/notify/notify.ts";
 import { bodyOf, signedHeaders } from "../../src/notify/receiver.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "../support/database.ts";
+import { useFolder } from "../support/folder.ts";
 import { EACH_LIST } from "../support/mirror-rows.ts";
 import { addLateBuild, addLook, QUIET_NIGHT } from "../support/quiet-night.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
@@ -28,16 +26,13 @@ async function notesOf(
   night: (sql: Sql, look: (now: string) => Promise<unknown>) => Promise<void>,
 ): Promise<Record<string, unknown>> {
   await using database = await createTestDatabase();
-  return await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-    await night(sql, async (now) => {
-      await refreshReport(database.url, REPORT_SETTINGS);
-      await collectNotices(sql, { staleAfterMs, now });
-    });
-    const noted = await sql<
-      { type: string; data: unknown }[]
-    >`select type, data from sync.notices order by id`;
-    return Object.fromEntries(noted.map(({ type, data }) => [type, data]));
+  const { sql } = database;
+  await night(sql, async (now) => {
+    await refreshReport(database.url, REPORT_SETTINGS);
+    await collectNotices(sql, { staleAfterMs, now });
   });
+  const noted = await sql<{ type: string; data: unknown }[]>`select type, data from sync.notices order by id`;
+  return Object.fromEntries(noted.map(({ type, data }) => [type, data]));
 }
 
 const badNight = () =>
@@ -103,12 +98,7 @@ describe("docs/notices.md", () => {
   });
 
   describe("verifies in", () => {
-    let folder = "";
-    beforeAll(() => {
-      folder = mkdtempSync(join(tmpdir(), "docmirror-notices-"));
-    });
-    afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
+    const folder = useFolder("docmirror-notices-");
     const timestamp = "2026-03-11T02:20:00.000Z";
     const message = { id: "msg_1", type: "test", timestamp, data: { summary: "ünï ❤" } } as const;
     const body = bodyOf(message, "standard");
@@ -148,7 +138,7 @@ print(json.dumps([is_from_docmirror(headers, body.encode(), given["secret"]) for
 
     it.for(Object.entries(RECEIVERS))("%s", ([, { command, program }], context) => {
       if (spawnSync(command, ["--version"]).status !== 0) context.skip(`there is no ${command}`);
-      const path = join(folder, "receiver.mjs");
+      const path = folder.at("receiver.mjs");
       writeFileSync(path, program);
       const input = JSON.stringify({ secret: WEBHOOK_SECRET, cases: CASES });
       const { stdout, stderr } = spawnSync(command, [path], { input, encoding: "utf8" });

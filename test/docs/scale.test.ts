@@ -9,7 +9,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exportReport } from "../../src/report/export/export-report.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
+import { withTestSql } from "../support/database.ts";
 import { installPackages, whyNoJava } from "../support/python-packages.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { SHORT_LIVED_JAVA } from "../support/spark.ts";
@@ -23,10 +23,8 @@ const RUN_MS = 900_000;
 /** The section of a reader, and the code in it. */
 function sectionOf(title: string) {
   const text = page.split(/^### /m).find((part) => part.startsWith(`${title}\n`)) ?? "";
-  const code = [...text.matchAll(/```(?:sql|python)\n([\s\S]*?)```/g)]
-    .map(([, block = ""]) => block)
-    .join("");
-  return { text, code: code.replaceAll("/data/docmirror", folder) };
+  const blocks = [...text.matchAll(/```(?:sql|python)\n([\s\S]*?)```/g)].map(([, block = ""]) => block);
+  return { text, code: blocks.join("").replaceAll("/data/docmirror", folder) };
 }
 
 /** What schema `report` answers to the question of all sections. */
@@ -49,7 +47,7 @@ let names: Row[];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "docmirror-scale-"));
   await using mirror = await createReportedMirror();
-  await withSql(mirror.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  await withTestSql(mirror.url, async (sql) => {
     await sql`update mirror.projects set documentation_type = case id when '2' then 'mkdocs' when '3' then 'sphinx' end`;
     await refreshReport(mirror.url, REPORT_SETTINGS);
     byType = [...(await sql.unsafe<Row[]>(BY_TYPE))];
@@ -67,11 +65,9 @@ afterAll(async () => {
 /** Engines give rows in any order, and add in any order, which moves the last digit of a mean. */
 const comparable = (rows: readonly Row[]) =>
   rows
-    .map((row) => ({
-      ...row,
-      finished: Number(row.finished),
-      success_rate: Number(row.success_rate).toFixed(12),
-    }))
+    .map((row) => {
+      return { ...row, finished: Number(row.finished), success_rate: Number(row.success_rate).toFixed(12) };
+    })
     .toSorted((one, other) => JSON.stringify(one).localeCompare(JSON.stringify(other)));
 
 describe("docs/scale.md", () => {
