@@ -25,9 +25,25 @@ export function findLogCalls(): LogCall[] {
       return [...source.matchAll(CALL)].map((call) => {
         const place = `${path}:${source.slice(0, call.index).split("\n").length}`;
         const [first = "", second] = splitArguments(source, call.index + call[0].length);
-        return { place, facts: second === undefined ? null : first, message: second ?? first };
+        const message = withConstants(second ?? first, source.slice(0, call.index));
+        return { place, facts: second === undefined ? null : first, message };
       });
     });
+}
+
+/** A message in which the names of constants, which are texts in the source before it, are these texts. */
+function withConstants(message: string, before: string): string {
+  const constantOf = (name: string) => {
+    const after = before.split(`const ${name} =`).at(-1) ?? "";
+    return /^\s*("[^"]*"|`[^`]*`);/.exec(after)?.[1] ?? name;
+  };
+  const value = /^\w+$/.test(message) ? constantOf(message) : message;
+  if (!value.startsWith("`")) return value;
+  const filled = value.replace(/\$\{(\w+)\}/g, (hole, name: string) => {
+    const text = withConstants(name, before);
+    return text.startsWith('"') ? text.slice(1, -1) : hole;
+  });
+  return filled.includes("${") ? value : `"${filled.slice(1, -1)}"`;
 }
 
 /** The fixed sentences: what a line may have as `msg`. A message that is chosen from two is both of them. */
