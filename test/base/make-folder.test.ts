@@ -1,28 +1,22 @@
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { existsSync, statSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
 import { makeFolder } from "../../src/base/make-folder.ts";
+import { useFolder } from "../support/folder.ts";
 
-let folder: string;
-
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "docmirror-folder-"));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = useFolder();
 
 describe("makeFolder", () => {
   it("makes those above it too, and takes one that is there", () => {
-    const deep = join(folder, "a", "b", "c");
+    const deep = folder.at("a", "b", "c");
     makeFolder(deep, 0o700);
     makeFolder(deep, 0o700);
     expect(statSync(deep).mode & 0o777).toBe(0o700);
   });
 
   it("fails where a file is in the way", () => {
-    writeFileSync(join(folder, "file"), "");
-    expect(() => makeFolder(join(folder, "file"))).toThrow("EEXIST");
-    expect(() => makeFolder(join(folder, "file", "x"))).toThrow("ENOTDIR");
+    writeFileSync(folder.at("file"), "");
+    expect(() => makeFolder(folder.at("file"))).toThrow("EEXIST");
+    expect(() => makeFolder(folder.at("file", "x"))).toThrow("ENOTDIR");
   });
 
   it.skipIf(!existsSync("/proc/self"))(

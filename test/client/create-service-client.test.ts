@@ -2,14 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import {
-  ConfigError,
-  HttpStatusError,
-  type MirrorError,
-  UnexpectedShapeError,
-} from "../../src/base/errors.ts";
+import { defaultValues } from "../../src/base/config.ts";
+import { ConfigError, HttpStatusError, MirrorError, UnexpectedShapeError } from "../../src/base/errors.ts";
 import type { RetryNotice, ServiceClientOptions } from "../../src/client/client-options.ts";
 import { createServiceClient } from "../../src/client/create-service-client.ts";
+import { resolveOptions } from "../../src/client/resolve-options.ts";
 import type { Fetch } from "../../src/mirror/api/fetch.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { wireUser } from "../support/wire-records.ts";
@@ -17,13 +14,15 @@ import { wireUser } from "../support/wire-records.ts";
 const META = { limit: 3, offset: 9, next: null, previous: null, total_count: 9 };
 const emptyPage = { meta: META, objects: [] };
 const FAULT = { status: 500, headers: { "retry-after": "0" } };
+const USER = { body: wireUser("7") };
 const ELSEWHERE = { status: 302, headers: { location: "http://other.invalid/api/v1/" } };
 const FAST = { ratePerSecond: 0, retries: 0 };
 
 /** A service that answers as scripted, and a client of it without a pace and retries, unless told otherwise. */
-async function start(script: Script, options: Partial<ServiceClientOptions> = {}) {
+async function start(script: Script, options: Partial<ServiceClientOptions> = {}, username = "") {
   const server = await startScriptedServer(script);
-  const service = createServiceClient({ baseUrl: server.url, ...FAST, ...options });
+  const baseUrl = Object.assign(new URL(server.url), { username });
+  const service = createServiceClient({ baseUrl, ...FAST, ...options });
   return {
     ...{ server, service },
     async [Symbol.asyncDispose]() {
@@ -35,16 +34,15 @@ async function start(script: Script, options: Partial<ServiceClientOptions> = {}
 
 describe("createServiceClient", () => {
   it("tries a fault of the service again, after the wait that it asks for, and says so", async () => {
-    await using server = await startScriptedServer([FAULT, FAULT, { body: wireUser("7") }]);
     const notices: RetryNotice[] = [];
     const onRetry = (notice: RetryNotice) => void notices.push(notice);
-    await using service = createServiceClient({ baseUrl: server.url, ratePerSecond: 0, onRetry });
-    expect(await service.fetchRecord("user", "7")).toEqual({ ...wireUser("7"), extra: {} });
+    await using own = await start([FAULT, FAULT, USER], { retries: 5, onRetry });
+    expect(await own.service.fetchRecord("user", "7")).toEqual({ ...wireUser("7"), extra: {} });
     expect(notices).toMatchObject([
       { attempt: 1, waitMs: 0, error: expect.stringContaining("answered 500") },
       { attempt: 2, waitMs: 0 },
     ]);
-    expect(service.stats().requests).toBe(3);
+    expect(own.service.stats().requests).toBe(3);
   });
 
   it("gives up after its retries", async () => {
@@ -54,7 +52,7 @@ describe("createServiceClient", () => {
   });
 
   it("asks at an even pace", async () => {
-    await using own = await start([{ body: wireUser("7") }], { ratePerSecond: 20 });
+    await using own = await start([USER], { ratePerSecond: 20 });
     const startedAt = performance.now();
     await Promise.all([1, 2, 3].map(() => own.service.fetchRecord("user", "7")));
     // Two steps of 50 ms; a timer may fire a moment early.
@@ -66,11 +64,9 @@ describe("createServiceClient", () => {
     const note = (warning: Error) => void warnings.push(warning);
     process.on("warning", note);
     try {
-      await using server = await startScriptedServer([{ body: wireUser("7") }]);
       const [all, each] = [new AbortController(), new AbortController()];
-      const options = { baseUrl: server.url.href, ratePerSecond: 0, signal: all.signal };
-      await using service = createServiceClient(options);
-      const ask = () => service.fetchRecord("user", "7", { signal: each.signal });
+      await using own = await start([USER], { signal: all.signal });
+      const ask = () => own.service.fetchRecord("user", "7", { signal: each.signal });
       await Promise.all(Array.from({ length: 12 }, ask));
       expect(warnings).toEqual([]);
     } finally {
@@ -79,27 +75,24 @@ describe("createServiceClient", () => {
   });
 
   it("refuses a body that is longer than allowed", async () => {
-    await using server = await startScriptedServer([{ body: wireUser("7") }]);
-    const options = { baseUrl: server.url, ratePerSecond: 0, maxBodyBytes: 10 };
-    await using service = createServiceClient(options);
-    await expect(service.fetchRecord("user", "7")).rejects.toThrow(UnexpectedShapeError);
+    await using own = await start([USER], { maxBodyBytes: 10 });
+    await expect(own.service.fetchRecord("user", "7")).rejects.toThrow(UnexpectedShapeError);
   });
 
   it("rejects every call with the reason of its signal, and after it was closed", async () => {
-    await using server = await startScriptedServer([{ instead: "say nothing" }]);
     const stop = new AbortController();
-    const service = createServiceClient({ baseUrl: server.url, ratePerSecond: 0, signal: stop.signal });
-    const waiting = service.fetchRoot();
-    await server.arrived(1);
+    await using own = await start([{ instead: "say nothing" }], { signal: stop.signal });
+    const waiting = own.service.fetchRoot();
+    await own.server.arrived(1);
     stop.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
-    await expect(service.searchAnchors("x")).rejects.toThrow("enough");
-    await service.close();
-    await service.close();
+    await expect(own.service.searchAnchors("x")).rejects.toThrow("enough");
+    // A second time does no harm.
+    await own.service.close();
   });
 
   it("does not follow a redirect away from the service", async () => {
-    await using other = await startScriptedServer([{ body: wireUser("7") }]);
+    await using other = await startScriptedServer([USER]);
     const away = { status: 302, headers: { location: `${other.url.href}api/v1/user/7/` } };
     await using own = await start([away]);
     await expect(own.service.fetchRecord("user", "7")).rejects.toThrow(/has moved to/);
@@ -116,11 +109,9 @@ describe("a call", () => {
   });
 
   it("sends its headers and those of the client, of one name its own, and not to another call", async () => {
-    await using server = await startScriptedServer([{ body: wireUser("7") }]);
     const headers = { From: "us", "X-Team": "docs" };
-    const baseUrl = new URL(server.url);
-    baseUrl.username = "me";
-    await using service = createServiceClient({ baseUrl, ...FAST, userAgent: "ours/1.2", headers });
+    await using own = await start([USER], { userAgent: "ours/1.2", headers }, "me");
+    const { server, service } = own;
     await service.fetchRecord("user", "7", { headers: { from: "me", Authorization: "Token abcdef" } });
     await service.fetchRecord("user", "7");
     const both = { "user-agent": "ours/1.2", "x-team": "docs" };
@@ -140,11 +131,8 @@ describe("a call", () => {
   ])("with %j is not made", async (options, message) => {
     await using own = await start([]);
     const list = own.service.list("user", options);
-    for (const making of [
-      own.service.fetchRoot(options),
-      own.service.fetchPage("user", options),
-      list.next(),
-    ]) {
+    const page = own.service.fetchPage("user", options);
+    for (const making of [own.service.fetchRoot(options), page, list.next()]) {
       const error = await making.then(String, (reason: unknown) => reason);
       expect(error).toBeInstanceOf(ConfigError);
       expect(String(error)).toContain(message);
@@ -156,11 +144,10 @@ describe("a call", () => {
   it("gives status, headers and request id of its reply, as each page does", async () => {
     const headers = { "X-Request-Id": "r-1", "x-served-by": "a" };
     const meta = { limit: 20, offset: 0, next: null, previous: null, total_count: 1 };
-    await using own = await start((_, { pathname }) =>
-      pathname.endsWith("/user/7/")
-        ? { body: wireUser("7"), headers }
-        : { body: { meta, objects: [wireUser("7")] }, headers },
-    );
+    const page = { meta, objects: [wireUser("7")] };
+    await using own = await start((_, { pathname }) => {
+      return { body: pathname.endsWith("/user/7/") ? wireUser("7") : page, headers };
+    });
     const { value, reply } = await own.service.fetchRecord("user", "7").withReply();
     expect(value.id).toBe("7");
     const described = { status: 200, requestId: "r-1", headers: { "x-served-by": "a" } };
@@ -248,15 +235,14 @@ describe("filters", () => {
 describe("fetch", () => {
   it("carries the requests, packed or not, within the client's limits and redirects", async () => {
     const packed = { headers: { "content-encoding": "gzip" }, body: gzipSync(JSON.stringify(wireUser("7"))) };
-    await using server = await startScriptedServer((_, { pathname }) =>
-      pathname === "/api/v1/user/7/" ? { status: 302, headers: { location: "/api/v1/user/8/" } } : packed,
-    );
+    const moved = { status: 302, headers: { location: "/api/v1/user/8/" } };
     const asked: string[] = [];
     const fetch: Fetch = (url, init) => {
       asked.push(url);
       return globalThis.fetch(url, init);
     };
-    await using service = createServiceClient({ baseUrl: server.url, ...FAST, fetch, userAgent: "ours" });
+    await using own = await start([moved, packed], { fetch, userAgent: "ours" });
+    const { server, service } = own;
     const { value, reply } = await service.fetchRecord("user", "7").withReply();
     expect([value.id, reply.status]).toEqual(["7", 200]);
     expect(asked).toEqual([7, 8].map((id) => `${server.url.href}api/v1/user/${id}/?format=json`));
@@ -269,12 +255,10 @@ describe("fetch", () => {
     ["a long body", { body: "x".repeat(2000), chunked: true }, /longer than 1000 bytes/],
     ["a redirect elsewhere", ELSEWHERE, /has moved to/],
   ] as const)("that brings %s leads to the same error as without it", async (_, script, message) => {
-    await using server = await startScriptedServer([script]);
-    const limits = { ratePerSecond: 0, retries: 0, maxBodyBytes: 1000 };
     const call = "instead" in script && script.instead === "say nothing" ? { timeoutMs: 200 } : {};
-    for (const own of [{}, { fetch: globalThis.fetch }]) {
-      await using service = createServiceClient({ baseUrl: server.url, ...limits, ...own });
-      await expect(service.fetchRoot(call)).rejects.toThrow(message);
+    for (const carrier of [{}, { fetch: globalThis.fetch }]) {
+      await using own = await start([script], { maxBodyBytes: 1000, ...carrier });
+      await expect(own.service.fetchRoot(call)).rejects.toThrow(message);
     }
   });
 
@@ -297,25 +281,64 @@ describe("a message", () => {
     ["another place", ELSEWHERE, "", /set baseUrl/],
     ["a wrong scheme", { status: 400, body: "The plain HTTP request was sent to HTTPS port" }, "", /baseUrl/],
   ] as const)("about %s names options, and no setting of the command", async (_, script, username, named) => {
-    await using server = await startScriptedServer([script]);
-    const baseUrl = new URL(server.url);
-    baseUrl.username = username;
-    await using service = createServiceClient({ baseUrl, ratePerSecond: 0, retries: 0, maxBodyBytes: 1000 });
-    const error: MirrorError = await service.fetchRoot().then(
-      () => expect.fail("it answered"),
-      (reason) => reason,
-    );
+    await using own = await start([script], { maxBodyBytes: 1000 }, username);
+    const error = await own.service.fetchRoot().catch((reason: MirrorError) => reason);
+    if (!(error instanceof MirrorError)) return expect.fail("it answered");
     expect(`${error.message}\n${error.hint}`).toMatch(named);
     expect(inspect(error, { depth: 9 })).not.toMatch(/DOCMIRROR_/);
   });
 
   it("of the requests names no setting by itself", () => {
     const folder = new URL("../../src/mirror/api/", import.meta.url);
-    const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
-      /\.ts$/.test(name),
-    );
-    expect(names.length).toBeGreaterThan(10);
-    const textOf = (name: string) => readFileSync(new URL(name, folder), "utf8");
-    expect(names.filter((name) => textOf(name).includes("DOCMIRROR_"))).toEqual([]);
+    const all = readdirSync(folder, { recursive: true, encoding: "utf8" });
+    const files = all.filter((name) => name.endsWith(".ts"));
+    expect(files.length).toBeGreaterThan(10);
+    for (const name of files)
+      expect(readFileSync(new URL(name, folder), "utf8"), name).not.toContain("DOCMIRROR_");
+  });
+});
+
+describe("resolveOptions", () => {
+  const baseUrl = "https://docs.example.org/old/";
+
+  it("has the defaults of the settings", () => {
+    const bounds = { timeoutMs: 30_000, retries: 5, maxBodyBytes: 64 * 2 ** 20 };
+    const said = { ratePerSecond: 5, concurrency: 4, ...bounds };
+    expect(resolveOptions({ baseUrl })).toMatchObject(said);
+    expect(defaultValues()).toMatchObject(said);
+  });
+
+  it("takes the values that are given, and the base URL as text or URL", () => {
+    const given = { ratePerSecond: 0.5, concurrency: 1, timeoutMs: 100, retries: 0, maxBodyBytes: 1000 };
+    expect(resolveOptions({ baseUrl: new URL(baseUrl), ...given })).toMatchObject({
+      ...given,
+      baseUrl: new URL("https://docs.example.org/old"),
+    });
+  });
+
+  it("names every fault at once, and no password", () => {
+    const wrong = { ratePerSecond: -1, retries: Number.NaN, maxBodyBytes: 0 };
+    const make = () => resolveOptions({ baseUrl: "ftp://me:secret@x/", ...wrong });
+    expect(make).toThrow(ConfigError);
+    expect(make).toThrow(/baseUrl: "ftp:.*; ratePerSecond: -1 .*; retries: NaN .*; maxBodyBytes: 0 /);
+    expect(make).not.toThrow(/secret/);
+  });
+
+  it("refuses a base URL that ends in the API's own path", () => {
+    const make = () => resolveOptions({ baseUrl: "https://docs.example.org/api/v1/" });
+    expect(make).toThrow(/give the part before/);
+  });
+
+  it("takes the proxies of the environment, unless told not to", () => {
+    const before = process.env.http_proxy;
+    process.env.http_proxy = "http://proxy.invalid:3128";
+    try {
+      const proxies = { http: { value: new URL("http://proxy.invalid:3128") } };
+      expect(resolveOptions({ baseUrl })).toMatchObject({ proxies });
+      expect(resolveOptions({ baseUrl, useProxies: false }).proxies).toBeUndefined();
+    } finally {
+      if (before === undefined) delete process.env.http_proxy;
+      else process.env.http_proxy = before;
+    }
   });
 });

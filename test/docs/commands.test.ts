@@ -9,18 +9,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { RESOURCES } from "../../src/resources/resources.ts";
 import { type Simulation, startSimulation } from "../../src/simulate/service.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
-import { replaceDatabase, withSql } from "../../src/store/connection/connect.ts";
+import { replaceDatabase } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { findServerAccount } from "../../src/store/embedded/account.ts";
 import { type RunningCli, runCli, startCli } from "../support/cli.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { createTestDatabase, type TestDatabase, withTestSql } from "../support/database.ts";
 import { freePort } from "../support/free-port.ts";
 import { mirrorRows } from "../support/mirror-rows.ts";
 import { SMALL } from "../support/quick-world.ts";
 import * as system from "../support/system-postgres.ts";
 import { startWebhookReceiver, WEBHOOK_SECRET, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
-const SESSION = { applicationName: "docmirror test", max: 1 } as const;
 /** Roles belong to all databases of a server. */
 const ROLE = `reader_${process.pid}`;
 
@@ -109,31 +108,28 @@ describe("the commands for operators", { tags: ["long"], timeout: 120_000 }, () 
       DOCMIRROR_WEBHOOK_SECRET: WEBHOOK_SECRET,
     };
     expect(await shell("docmirror sync --full")).toMatchObject({ code: 0 });
-    build = await withSql(mirror.url, SESSION, async (sql) => {
-      await sql.unsafe(`create role ${ROLE}`);
-      const [newest] = await sql<{ id: string }[]>`select id from mirror.builds order by date desc limit 1`;
-      return newest?.id ?? "";
-    });
+    const { sql } = mirror;
+    await sql.unsafe(`create role ${ROLE}`);
+    const [newest] = await sql<{ id: string }[]>`select id from mirror.builds order by date desc limit 1`;
+    build = newest?.id ?? "";
   }, 120_000);
   afterAll(async () => {
     await service?.close();
     await receiver?.[Symbol.asyncDispose]();
-    await withSql(mirror.url, SESSION, (sql) => sql.unsafe(`drop owned by ${ROLE}; drop role ${ROLE}`));
+    await mirror.sql.unsafe(`drop owned by ${ROLE}; drop role ${ROLE}`);
     await mirror[Symbol.asyncDispose]();
     fs.rmSync(folder, { recursive: true, force: true });
   });
 
-  async function shell(
-    command: string,
-    { until, more = {}, input = "" }: { until?: RegExp; more?: Record<string, string>; input?: string } = {},
-  ): Promise<{ code: number | null; text: string }> {
+  type Shell = { until?: RegExp | undefined; more?: Record<string, string>; input?: string };
+  function shell(command: string, { until, more = {}, input = "" }: Shell = {}) {
     const script = command
       .replaceAll("/srv/docmirror", folder)
       .replaceAll("/var/log", folder)
       .replace(/build (?:ID|42)$/, `build ${build}`)
       .replace(/ ROLE$/, ` ${ROLE}`)
       .replaceAll("https://docs.example.org", service.url);
-    return await run(script, { cwd: folder, env: { ...env, ...more }, until, input });
+    return run(script, { cwd: folder, env: { ...env, ...more }, until, input });
   }
 
   it("are found in the pages", () => {
@@ -146,7 +142,7 @@ describe("the commands for operators", { tags: ["long"], timeout: 120_000 }, () 
     const more: Record<string, string> = command.startsWith("docmirror database")
       ? { DATABASE_URL: "", DOCMIRROR_DATA_DIR: join(folder, "data") }
       : {};
-    const { code, text } = await shell(command, { more, ...(until && { until }) });
+    const { code, text } = await shell(command, { more, until });
     expect(code, text).toBe(until ? 143 : 0);
     if (until) expect(text).toMatch(until);
   });
@@ -165,13 +161,10 @@ describe("the commands for operators", { tags: ["long"], timeout: 120_000 }, () 
       const script = create.replaceAll("docmirror", "mirror_owner").replace("host:5432", `127.0.0.1:${port}`);
       const input = "password\npassword\n";
       expect(await shell(`${script}docmirror sync`, { more, input })).toMatchObject({ code: 0 });
-      const rows = await withSql(
-        replaceDatabase(postgres.url(port), "mirror_owner"),
-        SESSION,
-        (sql) => sql`
-        select usesuper as superuser, (select count(*)::int > 0 from mirror.builds) as mirrored
-        from pg_user where usename = 'mirror_owner'`,
-      );
+      const owned = replaceDatabase(postgres.url(port), "mirror_owner");
+      const ask = `select usesuper as superuser, (select count(*)::int > 0 from mirror.builds) as mirrored
+        from pg_user where usename = 'mirror_owner'`;
+      const rows = await withTestSql(owned, (sql) => sql.unsafe(ask));
       expect([...rows]).toEqual([{ superuser: false, mirrored: true }]);
     } finally {
       await server.stop();
@@ -210,11 +203,8 @@ describe.skipIf(system.POSTGRES_BIN === null)(
       fs.mkdirSync(join(backups(), "wal"), { recursive: true });
       for (const path of [backups(), join(backups(), "wal")]) giveToServer(path);
       const settings = inBackups(keepChanges).matchAll(/^(\w+) = '?(.*?)'?$/gm);
-      server = await postgres.start(
-        "own",
-        port,
-        Object.fromEntries([...settings].map((found) => found.slice(1))),
-      );
+      const set = Object.fromEntries([...settings].map((found) => found.slice(1)));
+      server = await postgres.start("own", port, set);
       await admin((sql) => sql`create role backup login replication`);
       await admin((sql) => sql.unsafe(`alter role backup password '${PASSWORD.replaceAll("'", "''")}'`));
     });
@@ -242,14 +232,10 @@ describe.skipIf(system.POSTGRES_BIN === null)(
       if (spawnAs.uid !== undefined && spawnAs.gid !== undefined)
         fs.chownSync(path, spawnAs.uid, spawnAs.gid);
     }
-    const admin = <T>(fn: (sql: Sql) => Promise<T>) => withSql(postgres.url(port), SESSION, fn);
+    const admin = <T>(fn: (sql: Sql) => Promise<T>) => withTestSql(postgres.url(port), fn);
 
     /** Runs a block of the docs, and returns what it wrote. Throws where a command fails. */
-    async function shell(
-      block: string,
-      more: Record<string, string> = {},
-      asServer = false,
-    ): Promise<string> {
+    async function shell(block: string, more: Record<string, string> = {}, asServer = false) {
       const script = inBackups(block.replaceAll("@host:5432/", `@127.0.0.1:${port}/`));
       // All users of the machine can read it, and what the tools are called with.
       expect(script).not.toContain(PASSWORD);
@@ -338,9 +324,9 @@ describe.skipIf(system.POSTGRES_BIN === null)(
         expect(await mirrorRows(url)).not.toEqual(before);
         await admin(async (sql) => {
           const [last] = await sql<{ name: string }[]>`select pg_walfile_name(pg_switch_wal()) as name`;
-          const archived = () =>
-            sql`select from pg_stat_archiver where last_archived_wal >= ${last?.name ?? ""}`;
-          await expect.poll(async () => (await archived()).count).toBe(1);
+          const since = last?.name ?? "";
+          const archived = () => sql`select from pg_stat_archiver where last_archived_wal >= ${since}`;
+          await expect.poll(archived).toHaveLength(1);
         });
 
         const restoredPort = await freePort();
@@ -348,11 +334,8 @@ describe.skipIf(system.POSTGRES_BIN === null)(
         const place = join(backups(), "base", "postgresql.auto.conf");
         const text = `port = ${restoredPort}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n`;
         fs.writeFileSync(place, fs.readFileSync(place, "utf8") + text);
-        await shell(
-          blockOf("pg_ctl ").replace(/(?<=recovery_target_time = ')[^']*/, now?.text ?? ""),
-          {},
-          true,
-        );
+        const restore = blockOf("pg_ctl ").replace(/(?<=recovery_target_time = ')[^']*/, now?.text ?? "");
+        await shell(restore, {}, true);
         try {
           const restored = replaceDatabase(postgres.url(restoredPort), "docmirror");
           expect(await mirrorRows(restored)).toEqual(before);

@@ -7,7 +7,6 @@ import { createVerdicts } from "../../lab/judge/verdicts.ts";
 import type { Ids, OddWorld } from "../../lab/soak/odd-world.ts";
 import type { SyncResult } from "../../src/mirror/run/run.ts";
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
-import { withSql } from "../../src/store/connection/connect.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
 import { findLedgerFaults, noteWrites } from "../support/several-workers.ts";
@@ -26,8 +25,7 @@ afterAll(() => quick?.[Symbol.asyncDispose]());
 /** Calls `judge` with a copy of the mirror, in which the statement has changed something. */
 async function withFault<T>(statement: string, judge: (url: string) => Promise<T>): Promise<T> {
   await using database = await createTestDatabase({ copyOf: quick.databaseUrl });
-  const options = { applicationName: "docmirror test", max: 1 };
-  if (statement !== "") await withSql(database.url, options, (sql) => sql.unsafe(statement));
+  if (statement !== "") await database.sql.unsafe(statement);
   return await judge(database.url);
 }
 
@@ -175,11 +173,9 @@ describe("the ledger of several workers", () => {
     [`${LATE}, is_astray = true where run_id = 3`, []],
   ])("%s: %j", async (fault, faults) => {
     await using database = await createTestDatabase();
-    await withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
-      await noteWrites(sql);
-      await sql.unsafe(SIX + fault);
-      const due = { everyMs: 10_000, from, until: from + 60_000, withinMs: 15_000 };
-      expect(await findLedgerFaults(sql, due)).toEqual(faults);
-    });
+    await noteWrites(database.sql);
+    await database.sql.unsafe(SIX + fault);
+    const due = { everyMs: 10_000, from, until: from + 60_000, withinMs: 15_000 };
+    expect(await findLedgerFaults(database.sql, due)).toEqual(faults);
   });
 });

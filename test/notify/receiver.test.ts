@@ -22,11 +22,15 @@ const MESSAGE = {
 } as const;
 const never = new AbortController().signal;
 
-async function sendTo({ url }: Pick<WebhookReceiver, "url">, options: Partial<ReceiverOptions> = {}) {
+async function sendTo(
+  { url }: Pick<WebhookReceiver, "url">,
+  options: Partial<ReceiverOptions> = {},
+  signal = options.timeoutMs ? AbortSignal.timeout(30_000) : never,
+) {
   const usual = { url, key: WEBHOOK_KEY, format: "standard", clock: systemClock } as const;
   const receiver = createReceiver({ ...usual, ...options });
   try {
-    return await receiver.send(MESSAGE, options.timeoutMs ? AbortSignal.timeout(30_000) : never);
+    return await receiver.send(MESSAGE, signal);
   } finally {
     await receiver.close();
     await receiver.close();
@@ -47,13 +51,9 @@ describe("a try", () => {
     const delivered = { status: 204, error: null, isGone: false, retryAfterMs: undefined };
     expect(await sendTo(server)).toEqual(delivered);
     expect(server.forged).toEqual([]);
-    expect(server.notices).toMatchObject([
-      {
-        ...MESSAGE,
-        path: `${SECRET_PATH}?sig=${PLANTED_SECRET}`,
-        headers: { "content-type": "application/json", "webhook-id": "msg_1" },
-      },
-    ]);
+    const headers = { "content-type": "application/json", "webhook-id": "msg_1" };
+    const path = `${SECRET_PATH}?sig=${PLANTED_SECRET}`;
+    expect(server.notices).toMatchObject([{ ...MESSAGE, path, headers }]);
   });
 
   it("with another key is refused by the receiver", async () => {
@@ -64,10 +64,7 @@ describe("a try", () => {
 
   it("carries the login of the URL as a header", async () => {
     await using server = await startWebhookReceiver();
-    const url = new URL(server.url);
-    url.username = "ada";
-    url.password = "p%40ss";
-    await sendTo({ url });
+    await sendTo({ url: Object.assign(new URL(server.url), { username: "ada", password: "p%40ss" }) });
     expect(server.notices[0]?.headers.authorization).toBe(`Basic ${btoa("ada:p@ss")}`);
   });
 
@@ -97,10 +94,8 @@ describe("a try", () => {
   });
 
   it("ends in time when nothing is answered, or an answer never ends its head", async () => {
-    expect(await answerTo(() => {}, { timeoutMs: 200 })).toMatchObject({
-      status: null,
-      error: "no answer within 0.2 s",
-    });
+    const silent = await answerTo(() => {}, { timeoutMs: 200 });
+    expect(silent).toMatchObject({ status: null, error: "no answer within 0.2 s" });
     const dripping = await answerTo(
       (_notice, { socket }) => {
         const drip = setInterval(() => socket?.write("HTTP/1.1 103 Early Hints\r\nlink: a\r\n\r\n"), 20);
@@ -152,44 +147,29 @@ describe("a try", () => {
   it("throws the reason of a stop", async () => {
     const stop = new AbortController();
     await using server = await startWebhookReceiver(() => stop.abort(new Error("stopped")));
-    const receiver = createReceiver({
-      ...{ url: server.url, key: WEBHOOK_KEY, format: "standard", clock: systemClock },
-    });
-    await expect(receiver.send(MESSAGE, stop.signal)).rejects.toThrow("stopped");
-    await receiver.close();
+    await expect(sendTo(server, {}, stop.signal)).rejects.toThrow("stopped");
   });
 
   it("goes through the proxy of the environment, whose faults it names without its password", async () => {
     await using server = await startWebhookReceiver();
     await using proxy = await startProxy({ port: Number(server.url.port), login: `ada:${PLANTED_SECRET}` });
-    const way = new URL(proxy.url);
-    way.username = "ada";
-    way.password = PLANTED_SECRET;
-    const url = new URL("http://hooks.invalid/x");
-    expect(await sendTo({ url }, { proxies: readProxies([{ HTTP_PROXY: way.href }]) })).toMatchObject({
-      status: 204,
-    });
+    const sendBy = (HTTP_PROXY: string) =>
+      sendTo({ url: new URL("http://hooks.invalid/x") }, { proxies: readProxies([{ HTTP_PROXY }]) });
+    const login = { username: "ada", password: PLANTED_SECRET };
+    expect((await sendBy(Object.assign(new URL(proxy.url), login).href)).status).toBe(204);
     expect(proxy.requests).toEqual(["POST http://hooks.invalid/x"]);
-    const gone = new URL(`http://ada:${PLANTED_SECRET}@127.0.0.1:1`);
-    const answer = await sendTo({ url }, { proxies: readProxies([{ HTTP_PROXY: gone.href }]) });
-    expect(answer.error).toBe(
+    expect((await sendBy(`http://ada:${PLANTED_SECRET}@127.0.0.1:1`)).error).toBe(
       "connect ECONNREFUSED 127.0.0.1:1, through the proxy http://ada:***@127.0.0.1:1 (HTTP_PROXY)",
     );
   });
 });
 
 const BROKE: Message = {
-  id: "msg_1",
-  type: "project.broke",
-  timestamp: "2026-03-11T02:20:00.123Z",
+  ...{ id: "msg_1", type: "project.broke", timestamp: "2026-03-11T02:20:00.123Z" },
   data: {
     summary: "pip broke: html of latest failed: <!here> & *no* _such_ `branch` [x](http://x)",
-    project_slug: "pip",
-    version_slug: "latest",
-    type: "html",
-    build_id: "1210",
-    error_class: "vcs",
-    error_line: "long",
+    ...{ project_slug: "pip", version_slug: "latest", type: "html", build_id: "1210" },
+    ...{ error_class: "vcs", error_line: "long" },
   },
 };
 const BARE: Message = { ...BROKE, type: "test", data: {} };
@@ -250,9 +230,9 @@ describe("a notice", () => {
 
   it("says in slack what it is about, and no text of upstream calls anybody or is formatted", () => {
     const { text, blocks } = JSON.parse(bodyOf(BROKE, "slack"));
-    const summary =
+    const escaped =
       "pip broke: html of latest failed: &lt;!here&gt; &amp; *no* _such_ `branch` [x](http://x)";
-    expect(text.replaceAll("\u200b", "")).toBe(summary);
+    expect(text.replaceAll("\u200b", "")).toBe(escaped);
     expect(text).toContain("*\u200bno*\u200b");
     expect(blocks[1].elements[0].text).toBe(
       "*project* pip   *version* latest   *type* html   *build* 1210   *cause* vcs   *noted* 2026-03-11T02:20:00Z",

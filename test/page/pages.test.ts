@@ -42,10 +42,9 @@ describe("every page", () => {
     const again = await pages.get("/trends", { headers: { "if-none-match": etag } });
     // The minute may have ended between the two.
     if (again.headers.get("etag") === etag) expect([again.status, await again.text()]).toEqual([304, ""]);
-    await pages.asOwner(
-      (sql) => sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
-        values ('incremental', 'failed', now(), now(), now(), 1, 'test')`,
-    );
+    const failed = `insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+      values ('incremental', 'failed', now(), now(), now(), 1, 'test')`;
+    await pages.asOwner((sql) => sql.unsafe(failed));
     await refreshPages(pages.databaseUrl);
     const mirror = await pages.page("/mirror");
     const ends = rowsOf(mirror, "runs").map(([run, end = ""]) => [
@@ -71,15 +70,15 @@ describe("every page", () => {
 
 describe("the page of a project", () => {
   it("opens for every slug, however hostile, and says nothing that a browser would obey", async () => {
-    for (const [name, slug] of Object.entries(HOSTILE_SLUGS)) {
-      // The reports call a project by its id where its slug is empty.
-      if (name === "empty") continue;
+    // The reports call a project by its id where its slug is empty.
+    const slugs = Object.values(HOSTILE_SLUGS).filter((slug) => slug !== "");
+    for (const slug of slugs) {
       const page = await pages.page(projectHref(slug));
-      expect(blockOf(page, "failing").split('<span class="when">'), name).toHaveLength(2);
-      expectHarmless(page, name);
+      expect(blockOf(page, "failing").split('<span class="when">'), slug).toHaveLength(2);
+      expectHarmless(page, slug);
     }
     const projects = await pages.page("/projects");
-    for (const slug of Object.values(HOSTILE_SLUGS).filter((one) => one !== "")) {
+    for (const slug of slugs) {
       const href = projectHref(slug).replaceAll("&", "&amp;").replaceAll("'", "&#39;");
       expect(projects).toContain(`href="${href}"`);
     }

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { readPage } from "../../src/mirror/content/read-page.ts";
 import { RESOURCES } from "../../src/resources/resources.ts";
 import { type Simulation, type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
-import { QUIET } from "../../src/simulate/settings.ts";
+import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
 import { trueRecords } from "./walk-world.ts";
 
@@ -23,9 +24,7 @@ interface Page {
   objects: { id: string }[];
 }
 
-async function fetchPage(url: string): Promise<Page> {
-  return (await (await fetch(url)).json()) as Page;
-}
+const fetchPage = async (url: string) => (await (await fetch(url)).json()) as Page;
 
 describe("the simulated service", () => {
   test("a walk by meta.next meets every true record once and ends", async () => {
@@ -43,11 +42,8 @@ describe("the simulated service", () => {
         next = page.meta.next;
         if (next === null) expect(page.meta.total_count).toBe(ids.length);
       }
-      expect(ids.sort()).toEqual(
-        trueRecords(world, resource)
-          .map((record) => record.id)
-          .sort(),
-      );
+      const truth = trueRecords(world, resource).map((record) => record.id as string);
+      expect(ids.sort()).toEqual(truth.sort());
     }
   });
 
@@ -201,5 +197,72 @@ describe("the simulated service", () => {
     const { url } = await start();
     const port = Number(new URL(url).port);
     await expect(start({ port })).rejects.toMatchObject({ code: "EADDRINUSE" });
+  });
+});
+
+/** A small world on a port, and its files. */
+async function serve(options: WorldOptions = {}) {
+  const few = { users: 2, projects: 3, versions: 4, files: 40, builds: 2, rates: QUIET };
+  const world = createWorld({ ...few, ...options });
+  const { url } = await start({ world });
+  const { records: files } = await world.catalog().list("file", { filters: [], offset: 0, limit: 100 });
+  return { world, files, ask: (path: string, init?: RequestInit) => fetch(new URL(path, url), init) };
+}
+
+describe("the pages of a world", () => {
+  test("stand at the addresses of the files, and hold what the service's searches find", async () => {
+    const { world, files, ask } = await serve();
+    for (const file of files) {
+      const reply = await ask(file.absolute_url);
+      expect(reply.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      const { title, text, anchors } = readPage(await reply.text());
+      const heading = file.name.replace(".html", "");
+      expect({ title, anchors }).toEqual({ title: file.name, anchors: [{ id: heading, text: heading }] });
+      const hits = await world.catalog().searchFiles({ q: text, page: 1 });
+      expect(hits.map(({ id }) => id)).toContain(file.id);
+    }
+  });
+
+  test("answer 304 to the validators, no body to HEAD, and 404 elsewhere", async () => {
+    const { files, ask } = await serve();
+    const path = files[0]?.absolute_url ?? "";
+    const { headers } = await ask(path);
+    const etag = headers.get("etag") ?? "";
+    const since = headers.get("last-modified") ?? "";
+    const statusFor = async (sent: Record<string, string>) => (await ask(path, { headers: sent })).status;
+    expect(await statusFor({ "if-none-match": etag })).toBe(304);
+    expect(await statusFor({ "if-none-match": `"x", W/${etag}` })).toBe(304);
+    expect(await statusFor({ "if-none-match": '"x"', "if-modified-since": since })).toBe(200);
+    expect(await statusFor({ "if-modified-since": since })).toBe(304);
+    expect(await statusFor({ "if-modified-since": "Mon, 01 Jan 2001 00:00:00 GMT" })).toBe(200);
+    expect(await (await ask(path, { method: "HEAD" })).text()).toBe("");
+    expect((await ask("/docs/nosuch/en/latest/index.html")).status).toBe(404);
+  });
+
+  test("change with their validators", async () => {
+    const { world, files, ask } = await serve();
+    const [file] = files;
+    const path = file?.absolute_url ?? "";
+    const before = await ask(path);
+    world.advance(5000);
+    expect(world.editPage(file?.id ?? "")).toBe(true);
+    expect(world.editPage("nosuch")).toBe(false);
+    const after = await ask(path);
+    for (const name of ["etag", "last-modified"])
+      expect(after.headers.get(name)).not.toBe(before.headers.get(name));
+    expect(await after.text()).not.toBe(await before.text());
+  });
+
+  test("go with their file, stand below the base path too, and may be missing", async () => {
+    const { world, files, ask } = await serve({ basePath: "/mirror", missingPageShare: 0.5 });
+    const statuses = await Promise.all(
+      files.map(async ({ absolute_url }) => (await ask(`/mirror${absolute_url}`)).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([200, 404]));
+    const there = files[statuses.indexOf(200)];
+    for (const { id, absolute_url } of files) {
+      if (absolute_url === there?.absolute_url) world.deleteRecord("file", id);
+    }
+    expect((await ask(there?.absolute_url ?? "")).status).toBe(404);
   });
 });

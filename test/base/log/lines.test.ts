@@ -1,16 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import {
-  first,
-  holding,
-  type Intercept,
-  keepBack,
-  listOf,
-  type Play,
-  record,
-  type Stage,
-  status,
-  when,
-} from "../../mirror/run/fault-play.ts";
+import * as play from "../../mirror/run/fault-play.ts";
 import { type CliResult, runCli, startCli } from "../../support/cli.ts";
 import { findLogCalls, findSentences, sentencesOf } from "../../support/log-calls.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
@@ -18,9 +7,8 @@ import { startQuickWorld } from "../../support/quick-world.ts";
 type Line = Record<string, unknown> & { msg: string };
 
 /** Work of a run: each of its lines has the run. The lock is released when the run is over. */
-const OF_RUNS = sentencesIn(
-  /^mirror\/|^report\/refresh\/after-run|^cli\/output\/progress|^store\/connection\/patience/,
-).filter((sentence) => sentence !== "run lock released");
+const RUN = /^mirror\/|^report\/refresh\/after-run|^cli\/output\/progress|^store\/connection\/patience/;
+const OF_RUNS = sentencesIn(RUN).filter((sentence) => sentence !== "run lock released");
 /** Lines about one list: each has its name. */
 const OF_LISTS = [
   ...sentencesIn(/^mirror\/(?:builds|lists)\/|^mirror\/run\/upstream-schemas/),
@@ -35,23 +23,23 @@ function sentencesIn(places: RegExp): string[] {
     .flatMap(({ message }) => sentencesOf(message) ?? []);
 }
 
+const { first, holding, keepBack, listOf, record, status, when } = play;
+
+const isDetailOfBuild: Parameters<typeof first>[1] = ({ resource, id }) =>
+  resource === "build" && id !== undefined;
 /** Retries, drift, records that cannot be stored, a hole, a schema that is missing, details that fail. */
-const FAULTS: readonly Play[] = [
+const FAULTS: readonly play.Play[] = [
   () => when(first(2, listOf("user")), status(500)),
   record("project", 2, (project) => Object.assign(project, { surprise: [1] })),
   record("build", 5, (build) => Reflect.deleteProperty(build, "id")),
   () => when(holding("file", 3), status(500)),
   () => when(({ path }) => path === "/api/v1/version/schema/", status(500)),
   keepBack("version", 3, status(500)),
-  () =>
-    when(
-      first(3, ({ resource, id }) => resource === "build" && id !== undefined),
-      status(500),
-    ),
+  () => when(first(3, isDetailOfBuild), status(500)),
 ];
 
-function playAll(stage: Stage): Intercept {
-  return FAULTS.map((play) => play(stage)).reduce((outer, inner) => (request, next) => {
+function playAll(stage: play.Stage): play.Intercept {
+  return FAULTS.map((fault) => fault(stage)).reduce((outer, inner) => (request, next) => {
     const onward = async () => {
       const reply = await inner(request, next);
       if (reply === "hang up") throw new Error("no fault here hangs up");
@@ -65,7 +53,7 @@ const LOG = { DOCMIRROR_LOG_LEVEL: "debug", DOCMIRROR_LOG_FORMAT: "json" };
 let results: { sync: CliResult; watch: CliResult; worker: CliResult };
 
 beforeAll(async () => {
-  let intercept: Intercept | undefined;
+  let intercept: play.Intercept | undefined;
   await using quick = await startQuickWorld(
     { users: 30, projects: 20, versions: 60, files: 40, builds: 200, startAt: new Date(), clockSteps: false },
     (request, next) => (intercept ? intercept(request, next) : next()),
@@ -91,27 +79,21 @@ beforeAll(async () => {
   // The night that the worker has missed: it makes up for it at once.
   await using worker = startCli(["worker"], { env: { ...env, DOCMIRROR_SYNC_CRON: "* * * * *" } });
   await worker.waitFor("stderr", /"msg":"(?:sync succeeded|sync ended without success)"/);
-  const [, page = ""] = await worker.waitFor(
-    "stderr",
-    /"url":"([^"]+)","msg":"the report page and the API are up"/,
-  );
+  const up = /"url":"([^"]+)","msg":"the report page and the API are up"/;
+  const [, page = ""] = await worker.waitFor("stderr", up);
   await fetch(`${page}/api/v1/build/?limit=1`);
-  const rounds = /(?:"msg":"watch round ended[\s\S]*){2}/;
-  await worker.waitFor("stderr", rounds);
+  await worker.waitFor("stderr", /(?:"msg":"watch round ended[\s\S]*){2}/);
   worker.signal("SIGTERM");
   results = { sync, watch, worker: await worker.ended };
 }, 120_000);
 
 /** Without the last words of a command, which are for people. */
 function textsOf(name: keyof typeof results): string[] {
-  return results[name].stderr
-    .split("\n")
-    .filter((text) => text !== "" && text !== "docmirror: stopped by SIGTERM");
+  const texts = results[name].stderr.split("\n");
+  return texts.filter((text) => text !== "" && text !== "docmirror: stopped by SIGTERM");
 }
 
-function linesOf(name: keyof typeof results): Line[] {
-  return textsOf(name).map((text) => JSON.parse(text) as Line);
-}
+const linesOf = (name: keyof typeof results) => textsOf(name).map((text) => JSON.parse(text) as Line);
 
 it("looks for lines of runs and lists where these write them", () => {
   expect(OF_RUNS).toEqual(expect.arrayContaining(["run opened", "request failed, trying again"]));
@@ -140,18 +122,16 @@ describe.each(["sync", "watch", "worker"] as const)("the log of a %s", { tags: [
 
   it("names the run in each line of a run", () => {
     const lines = linesOf(name);
-    expect(lines.filter(({ msg, run_id }) => OF_RUNS.includes(msg) && typeof run_id !== "number")).toEqual(
-      [],
-    );
-    const opened = lines.filter(({ msg }) => msg === "run opened").map(({ run_id }) => run_id);
-    const closed = lines.filter(({ msg }) => msg === "run closed").map(({ run_id }) => run_id);
+    const ofRuns = lines.filter(({ msg }) => OF_RUNS.includes(msg));
+    expect(ofRuns.filter(({ run_id }) => typeof run_id !== "number")).toEqual([]);
+    const idsOf = (sentence: string) =>
+      lines.flatMap(({ msg, run_id }) => (msg === sentence ? [run_id] : []));
+    const [opened, closed] = [idsOf("run opened"), idsOf("run closed")];
     expect(opened.length).toBeGreaterThan(0);
     expect(opened.slice(0, closed.length)).toEqual(closed);
     if (name === "worker") return;
-    const [begin, end] = ["run opened", "run closed"].map((msg) =>
-      lines.findIndex((line) => line.msg === msg),
-    );
-    const inside = lines.slice(begin, (end ?? 0) + 1);
+    const placeOf = (sentence: string) => lines.findIndex(({ msg }) => msg === sentence);
+    const inside = lines.slice(placeOf("run opened"), placeOf("run closed") + 1);
     expect(inside.filter(({ run_id }) => run_id !== opened[0])).toEqual([]);
   });
 

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { runCli } from "../../support/cli.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { useFolder } from "../../support/folder.ts";
 import { findPlantedSecret, PLANTED_KEY, PLANTED_SECRET } from "../../support/planted-secret.ts";
+import { startScriptedServer } from "../../support/scripted-server.ts";
+import { useDatabase } from "../../support/use-database.ts";
 
 const LOGIN = `me:${PLANTED_SECRET}@`;
 /** Nobody listens there. */
@@ -24,17 +23,9 @@ const ALL = {
   HTTPS_PROXY: `http://${LOGIN}${NOBODY}`,
 };
 
-let database: TestDatabase;
-let folder: string;
-beforeAll(async () => {
-  database = await createTestDatabase();
-  folder = mkdtempSync(join(tmpdir(), "docmirror-planted-"));
-  writeFileSync(join(folder, "password"), PLANTED_SECRET);
-});
-afterAll(async () => {
-  await database?.dispose();
-  rmSync(folder, { recursive: true, force: true });
-});
+const database = useDatabase();
+const folder = useFolder("docmirror-planted-");
+beforeAll(() => writeFileSync(folder.at("password"), PLANTED_SECRET));
 
 describe("a planted secret", () => {
   it.each([
@@ -102,12 +93,9 @@ describe("no secret is printed", () => {
   it.each([
     ["a line of .env with a wrong name", `DOCMIRROR_WEBHOOK_SECRTE=${PLANTED_KEY}`],
     ["a line of .env that is none", `DATABASE_URL postgres://${LOGIN}db/x`],
-    [
-      "a line of .env that is repeated",
-      `DATABASE_URL=postgres://${LOGIN}db/x\nDATABASE_URL=mysql://${LOGIN}db/x`,
-    ],
+    ["one that is repeated", `DATABASE_URL=postgres://${LOGIN}db/x\nDATABASE_URL=mysql://${LOGIN}db/x`],
   ])("from %s", async (_which, text) => {
-    const cwd = mkdtempSync(join(folder, "env-"));
+    const cwd = mkdtempSync(folder.at("env-"));
     writeFileSync(join(cwd, ".env"), `${text}\n`);
     for (const args of [["config"], ["status", "--verbose"]])
       expect((await runCli(args, { cwd, env: { DATABASE_URL: ALL.DATABASE_URL } })).code).not.toBe(1);
@@ -124,7 +112,7 @@ describe("no secret is printed", () => {
     url.password = `${PLANTED_SECRET}-wrong`;
     const byUrl = await runCli(["status", "--verbose"], { env: { DATABASE_URL: url.href } });
     url.password = "";
-    const env = { DATABASE_URL: url.href, DOCMIRROR_DATABASE_PASSWORD_FILE: join(folder, "password") };
+    const env = { DATABASE_URL: url.href, DOCMIRROR_DATABASE_PASSWORD_FILE: folder.at("password") };
     const byFile = await runCli(["config", "--json"], { env });
     expect([byUrl.code, byFile.code]).toEqual([4, 0]);
   });
@@ -142,29 +130,17 @@ describe("no secret is printed", () => {
   });
 
   it("where the service or a proxy sends our own login back", async () => {
-    const server = createServer((request, reply) => {
-      const { headers } = request;
-      const status = Number(/\d+/.exec(request.url ?? "")?.[0] ?? 500);
-      reply.writeHead(request.url?.includes("/api/v1/") ? 500 : status, { "content-type": "text/plain" });
-      reply.end(
-        `not for ${headers.authorization ?? headers["proxy-authorization"]}, that is ${PLANTED_SECRET}`,
-      );
-    }).listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
-    const at = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    try {
-      const env = { ...ALL, DATABASE_URL: database.url, HTTP_PROXY: "", HTTPS_PROXY: "" };
-      for (const DOCMIRROR_BASE_URL of [`http://${LOGIN}${at}`, `http://${PLANTED_SECRET}@${at}`])
-        for (const args of [["get", "--verbose"], ["sync", "--verbose"], ["doctor"]])
-          expect((await runCli(args, { env: { ...env, DOCMIRROR_BASE_URL } })).code).not.toBe(1);
-      const proxied = {
-        ...env,
-        DOCMIRROR_BASE_URL: "http://docs.example.invalid",
-        HTTP_PROXY: `http://${LOGIN}${at}`,
-      };
-      expect((await runCli(["get", "--verbose"], { env: proxied })).code).toBe(5);
-    } finally {
-      server.close();
-    }
+    await using server = await startScriptedServer(({ path, headers }) => {
+      const body = `not for ${headers.authorization ?? headers["proxy-authorization"]}, that is ${PLANTED_SECRET}`;
+      const status = path.includes("/api/v1/") ? 500 : Number(/\d+/.exec(path)?.[0] ?? 500);
+      return { status, body, headers: { "content-type": "text/plain" } };
+    });
+    const at = server.url.host;
+    const env = { ...ALL, DATABASE_URL: database.url, HTTP_PROXY: "", HTTPS_PROXY: "" };
+    for (const DOCMIRROR_BASE_URL of [`http://${LOGIN}${at}`, `http://${PLANTED_SECRET}@${at}`])
+      for (const args of [["get", "--verbose"], ["sync", "--verbose"], ["doctor"]])
+        expect((await runCli(args, { env: { ...env, DOCMIRROR_BASE_URL } })).code).not.toBe(1);
+    const proxied = { DOCMIRROR_BASE_URL: "http://docs.example.invalid", HTTP_PROXY: `http://${LOGIN}${at}` };
+    expect((await runCli(["get", "--verbose"], { env: { ...env, ...proxied } })).code).toBe(5);
   });
 });

@@ -1,24 +1,25 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, expectTypeOf, it } from "vitest";
 import { readVersion } from "../../../src/base/config/program.ts";
-import { RUN_KINDS, RUN_STATUSES } from "../../../src/base/metrics/labels.ts";
+import * as labels from "../../../src/base/metrics/labels.ts";
 import { createMeters } from "../../../src/base/metrics/meters.ts";
+import { emptyCounts } from "../../../src/mirror/lists/summary.ts";
+import type { RunKind, RunStatus } from "../../../src/store/schema/runs.ts";
 import { seriesOf, sumOf } from "../../support/alert-firings.ts";
 
 describe("meters", () => {
   it("begin at 0 for every label that is known", async () => {
     const text = await createMeters().registry.metrics();
     const runs = seriesOf(text, "docmirror_runs_total");
-    expect(Object.keys(runs)).toHaveLength(RUN_KINDS.length * RUN_STATUSES.length);
+    expect(Object.keys(runs)).toHaveLength(labels.RUN_KINDS.length * labels.RUN_STATUSES.length);
     expect(new Set(Object.values(runs))).toEqual(new Set([0]));
-    expect(seriesOf(text, "docmirror_http_requests_total")).toMatchObject({
-      'resource="build",code="200"': 0,
-      'resource="content",code="timeout"': 0,
-    });
-    expect(seriesOf(text, "docmirror_http_retries_total")).toMatchObject({ 'reason="503"': 0 });
-    expect(seriesOf(text, "docmirror_records_total")).toMatchObject({
-      'resource="file",outcome="deleted"': 0,
-    });
-    expect(seriesOf(text, "docmirror_load_duration_seconds_count")).toMatchObject({ 'resource="user"': 0 });
+    for (const [metric, series] of [
+      ["docmirror_http_requests_total", 'resource="build",code="200"'],
+      ["docmirror_http_requests_total", 'resource="content",code="timeout"'],
+      ["docmirror_http_retries_total", 'reason="503"'],
+      ["docmirror_records_total", 'resource="file",outcome="deleted"'],
+      ["docmirror_load_duration_seconds_count", 'resource="user"'],
+    ] as const)
+      expect(seriesOf(text, metric)).toMatchObject({ [series]: 0 });
     expect(seriesOf(text, "docmirror_build_info")).toEqual({
       [`version="${readVersion()}",node="${process.version}"`]: 1,
     });
@@ -64,5 +65,38 @@ describe("meters", () => {
       'resource="build",outcome="unchanged"': 10,
       'resource="build",outcome="updated"': 1,
     });
+  });
+});
+
+describe("labels", () => {
+  const { answerLabel, OUTCOMES } = labels;
+
+  it("name the kinds, statuses and outcomes that the program has", () => {
+    expectTypeOf<labels.RunKindLabel>().toEqualTypeOf<RunKind>();
+    expectTypeOf<labels.RunStatusLabel>().toEqualTypeOf<Exclude<RunStatus, "running">>();
+    expect(Object.keys(emptyCounts())).toEqual(expect.arrayContaining([...OUTCOMES]));
+    expect(labels.COMMAND_LABELS).toEqual(["sync", "watch"]);
+  });
+
+  it.each([
+    [200, "200"],
+    [404, "404"],
+    [503, "503"],
+    [299, "2xx"],
+    [522, "5xx"],
+    [999, "9xx"],
+    ["timeout", "timeout"],
+  ] as const)("show the answer %s as %s", (answer, label) => {
+    expect(answerLabel(answer)).toBe(label);
+  });
+
+  it("are few, whatever status a server makes up", () => {
+    const all = Array.from({ length: 900 }, (_, index) => answerLabel(100 + index));
+    expect(new Set(all).size).toBeLessThan(80);
+  });
+
+  const FOREIGN = ['building"} 1\nevil 1', "BUILDING", "", null, "x".repeat(10_000)];
+  it.each(FOREIGN)("show the foreign state %j as other", (state) => {
+    expect(labels.knownOr(labels.OPEN_STATES, state)).toBe("other");
   });
 });

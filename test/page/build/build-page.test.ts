@@ -189,13 +189,11 @@ describe("the page of a build", () => {
       const page = await pages.page(`/build/${id}`);
       return [...page.matchAll(/<a href="([^"]*)" rel="noreferrer">/g)].map(([, href]) => href);
     };
-    expect(await links("3000")).toEqual([
-      "http://pip.docs.example.org/",
-      "https://docs.example.org/base/api/v1/build/3000/",
-    ]);
+    const [docs, upstream] = ["http://pip.docs.example.org/", "https://docs.example.org/base/api/v1/build"];
+    expect(await links("3000")).toEqual([docs, `${upstream}/3000/`]);
     // What the service no longer has is not linked; a script is no address.
-    expect(await links("3004")).toEqual(["http://pip.docs.example.org/"]);
-    expect(await links("h11")).toEqual(["https://docs.example.org/base/api/v1/build/h11/"]);
+    expect(await links("3004")).toEqual([docs]);
+    expect(await links("h11")).toEqual([`${upstream}/h11/`]);
     expect(await pages.page("/build/h11")).not.toMatch(/href="(?:javascript|data:text)/);
   });
 
@@ -275,9 +273,7 @@ describe("the page of a build", () => {
       await grantReader(owner, await planReaderGrant(owner, role, { withInterface: true }));
       await owner.unsafe(`alter role ${role} password '${password}'`);
     });
-    const url = new URL(pages.databaseUrl);
-    url.username = role;
-    url.password = password;
+    const url = Object.assign(new URL(pages.databaseUrl), { username: role, password });
     try {
       await using served = await servePages(url.href);
       expect(headingOf(await served.page("/build/3000"))).toContain("no module kiln");

@@ -42,13 +42,10 @@ async function asReader(fn: (served: ServedPages) => Promise<void>): Promise<voi
 describe("who maintains a project", () => {
   it("is in report_people.failing_projects, beside all that report.failing_projects says", async () => {
     const rows = await pages.asOwner(
-      (sql) => sql`select project_id, maintainers from report_people.failing_projects
+      (sql) => sql`select maintainers from report_people.failing_projects
         where project_id in ('700', '701') order by project_id`,
     );
-    expect(rows).toEqual([
-      { project_id: "700", maintainers: `${EVIL}, ada` },
-      { project_id: "701", maintainers: null },
-    ]);
+    expect(rows.map(({ maintainers }) => maintainers)).toEqual([`${EVIL}, ada`, null]);
     const [same] = await pages.asOwner(
       (sql) => sql`select count(*) = (select count(*) from report.failing_projects) as is_same,
         count(*) filter (where report.project_id is null) as others
