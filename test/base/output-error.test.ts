@@ -10,11 +10,8 @@ describe("withOutputErrors", () => {
     ["/", "it is a folder (EISDIR)"],
     [`/tmp/${"x".repeat(300)}`, "its name is too long (ENAMETOOLONG)"],
   ])("says of %s that %s, exit code 2", async (place, says) => {
-    await expect(withOutputErrors(place, () => open(place, "w"))).rejects.toMatchObject({
-      exitCode: 2,
-      message: `could not write to ${place}: ${says}`,
-      hint: expect.any(String),
-    });
+    const error = { exitCode: 2, message: `could not write to ${place}: ${says}`, hint: expect.any(String) };
+    await expect(withOutputErrors(place, () => open(place, "w"))).rejects.toMatchObject(error);
   });
 
   it("leaves all else as it is", () => {

@@ -16,12 +16,10 @@ const TYPES = here("../../node_modules/@types");
 const LOADED = ["p-queue", "undici"];
 
 /** A program's folder with the package in its node_modules, built as the package is. */
-const made = useFolder("docmirror-package-");
-let folder: string;
+const folder = useFolder("docmirror-package-");
 
 beforeAll(async () => {
-  folder = made.path;
-  const installed = join(folder, "node_modules", "docmirror");
+  const installed = folder.at("node_modules", "docmirror");
   mkdirSync(join(installed, "node_modules"), { recursive: true });
   cpSync(here("../../package.json"), join(installed, "package.json"));
   for (const name of LOADED)
@@ -30,23 +28,23 @@ beforeAll(async () => {
   const built = { rootDir: here("../../src"), outDir: join(installed, "dist"), typeRoots: [TYPES] };
   const project = { extends: here("../../src/client/tsconfig.json"), compilerOptions: built, include: [] };
   const files = [here("../../src/client/index.ts")];
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ ...project, files }));
-  await run(TSC, ["-p", folder]);
-  writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+  writeFileSync(folder.at("tsconfig.json"), JSON.stringify({ ...project, files }));
+  await run(TSC, ["-p", folder.path]);
+  writeFileSync(folder.at("package.json"), '{"type":"module"}');
 });
 
 /** Runs a program of that folder; gives what it printed. */
 async function runProgram(source: string, ...args: string[]): Promise<string> {
-  writeFileSync(join(folder, "program.mjs"), source);
-  const { stdout } = await run(process.execPath, ["program.mjs", ...args], { cwd: folder });
+  writeFileSync(folder.at("program.mjs"), source);
+  const { stdout } = await run(process.execPath, ["program.mjs", ...args], { cwd: folder.path });
   return stdout;
 }
 
 /** Type-checks a program of that folder; gives the complaints. */
 async function checkTypes(source: string, options: readonly string[], tsc = TSC): Promise<string> {
-  writeFileSync(join(folder, "typed.ts"), source);
+  writeFileSync(folder.at("typed.ts"), source);
   const strict = ["--noEmit", "--strict", "--module", "nodenext", "--moduleResolution", "nodenext"];
-  return run(tsc, [...strict, ...options, "typed.ts"], { cwd: folder }).then(
+  return run(tsc, [...strict, ...options, "typed.ts"], { cwd: folder.path }).then(
     ({ stdout }) => stdout,
     (error: { stdout: string }) => error.stdout,
   );
@@ -114,9 +112,9 @@ describe("docmirror/client", () => {
     timeout: 180_000,
   }, async ({ skip }) => {
     expect(readFileSync(here("../../docs/client.md"), "utf8")).toContain("TypeScript 5.2 or newer");
-    const oldest = join(folder, "oldest");
+    const oldest = folder.at("oldest");
     const install = ["install", "--prefix", oldest, "--no-save", "--fetch-retries=0", "typescript@5.2.2"];
-    const missing = await run("npm", install, { cwd: folder }).then(
+    const missing = await run("npm", install, { cwd: folder.path }).then(
       () => false,
       () => true,
     );

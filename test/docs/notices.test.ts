@@ -87,14 +87,11 @@ const quietNight = () =>
 describe("docs/notices.md", () => {
   it("has an example of each type, as it is sent", async () => {
     const noted = { ...(await badNight()), ...(await quietNight()) };
-    const examples = blocks("json").map(
-      (text) => JSON.parse(text) as { type: string; timestamp: string; data: unknown },
-    );
+    type Example = { type: string; timestamp: string; data: unknown };
+    const examples = blocks("json").map((text) => JSON.parse(text) as Example);
     for (const { timestamp } of examples) expect(timestamp).toMatch(/^2026-03-11T02:20:\d\d\.\d{3}Z$/);
-    expect(Object.fromEntries(examples.map(({ type, data }) => [type, data]))).toEqual({
-      ...noted,
-      test: { summary: "This is a test notice of docmirror." },
-    });
+    const test = { summary: "This is a test notice of docmirror." };
+    expect(Object.fromEntries(examples.map(({ type, data }) => [type, data]))).toEqual({ ...noted, test });
   });
 
   describe("verifies in", () => {

@@ -261,10 +261,8 @@ describe("upstream's interface", () => {
     const runId = await addRun({ status: "succeeded" });
     await addDrift(runId, 500, '❤"\\\u0002'.repeat(500));
     const [notice] = await look();
-    expect(notice?.data).toMatchObject({
-      summary: expect.stringContaining("Upstream's interface changed in 500 ways"),
-      more_changes: 480,
-    });
+    expect(notice?.data.summary).toContain("Upstream's interface changed in 500 ways");
+    expect(notice?.data.more_changes).toBe(480);
     expect(notice?.data.changes).toHaveLength(20);
     expect(Buffer.byteLength(JSON.stringify(notice?.data))).toBeLessThan(20_000);
   });

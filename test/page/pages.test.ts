@@ -3,6 +3,7 @@ import { buildHref, projectHref } from "../../src/page/parts/links.ts";
 import { openMirrorPages, usePages } from "../support/mirror-pages.ts";
 import { blockOf, expectHarmless, rowsOf, textOf } from "../support/page-text.ts";
 import { HOSTILE_SLUGS, refreshPages, seedPages, servePages } from "../support/served-pages.ts";
+import { later } from "../support/tally.ts";
 
 const pages = usePages(seedPages);
 /** The sessions of the pages. */
@@ -207,18 +208,15 @@ describe("without data or database", () => {
   });
 
   it("a database that is away gives 503, and the page comes back by itself", async () => {
-    let answer: (url: string) => void = () => {};
-    const there = new Promise<string>((resolve) => {
-      answer = resolve;
-    });
-    await using served = await servePages(pages.databaseUrl, () => there);
+    const there = later<string>();
+    await using served = await servePages(pages.databaseUrl, () => there.promise);
     const away = await served.get("/");
     expect([away.status, away.headers.get("retry-after")]).toEqual([503, "10"]);
     const awayPage = await away.text();
     expect(awayPage).toContain("The database does not answer, so nothing can be said about the builds now.");
     expect(awayPage).toContain("<title>! Database away · docmirror</title>");
     expect(textOf(awayPage)).toContain("docmirror doctor");
-    answer(pages.databaseUrl);
+    there.resolve(pages.databaseUrl);
     await expect.poll(async () => (await served.get("/")).status).toBe(200);
     await pages.asOwner((sql) =>
       sql.unsafe(`select pg_terminate_backend(pid) from pg_stat_activity where ${SERVED}`),

@@ -103,9 +103,8 @@ describe("readEnvelope", () => {
     ["a text", "<html>", "the reply", "object", "string"],
     ["infinity", Number.POSITIVE_INFINITY, "the reply", "object", "Infinity"],
   ])("refuses %s", (_, value, where, expected, received) => {
-    expect(readEnvelope(value)).toEqual({
-      fault: `${where}: Invalid input: expected ${expected}, received ${received}`,
-    });
+    const fault = `${where}: Invalid input: expected ${expected}, received ${received}`;
+    expect(readEnvelope(value)).toEqual({ fault });
   });
 
   it("hands on the records themselves", () => {

@@ -4,6 +4,7 @@ import { RESOURCES } from "../../src/resources/resources.ts";
 import { type Simulation, type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
+import { createTally } from "../support/tally.ts";
 import { trueRecords } from "./walk-world.ts";
 
 const size = { users: 30, projects: 20, versions: 60, files: 50, builds: 150, rates: QUIET };
@@ -124,15 +125,12 @@ describe("the simulated service", () => {
   });
 
   test("requests are counted by path and status, with their arrivals where asked for", async () => {
-    let letGo = (): void => {};
-    const allArrived = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
+    const arrivals = createTally(() => simulation.requests().total);
     const simulation: Simulation = await start({
       recordArrivals: true,
       async intercept(_request, next) {
-        if (simulation.requests().total === 3) letGo();
-        await allArrived;
+        arrivals.come();
+        await arrivals.reached(3);
         return next();
       },
     });
@@ -166,19 +164,9 @@ describe("the simulated service", () => {
   });
 
   test("closing twice does no harm and cuts a reply that is still waited for", async () => {
-    let markArrived = (): void => {};
-    const arrived = new Promise<void>((resolve) => {
-      markArrived = resolve;
-    });
-    const simulation = await start({
-      intercept: (_request, next) => {
-        markArrived();
-        return new Promise(() => next());
-      },
-    });
-    const reply = fetch(`${simulation.url}/api/v1/user/`);
-    const failed = expect(reply).rejects.toThrow();
-    await arrived;
+    const simulation = await start({ intercept: (_request, next) => new Promise(() => next()) });
+    const failed = expect(fetch(`${simulation.url}/api/v1/user/`)).rejects.toThrow();
+    while (simulation.requests().total === 0) await new Promise(setImmediate);
     await simulation.close();
     await simulation.close();
     await failed;

@@ -57,10 +57,7 @@ describe("findCronFaults", () => {
   });
 
   it("names every field at fault", () => {
-    expect(findCronFaults("61 24 * * 9")).toEqual([
-      "minute 61 is not within 0 to 59",
-      "hour 24 is not within 0 to 23",
-      "weekday 9 is not within 0 to 7",
-    ]);
+    const faults = ["minute 61 is not within 0 to 59", "hour 24 is not within 0 to 23"];
+    expect(findCronFaults("61 24 * * 9")).toEqual([...faults, "weekday 9 is not within 0 to 7"]);
   });
 });

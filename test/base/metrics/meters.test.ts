@@ -20,9 +20,8 @@ describe("meters", () => {
       ["docmirror_load_duration_seconds_count", 'resource="user"'],
     ] as const)
       expect(seriesOf(text, metric)).toMatchObject({ [series]: 0 });
-    expect(seriesOf(text, "docmirror_build_info")).toEqual({
-      [`version="${readVersion()}",node="${process.version}"`]: 1,
-    });
+    const program = `version="${readVersion()}",node="${process.version}"`;
+    expect(seriesOf(text, "docmirror_build_info")).toEqual({ [program]: 1 });
     expect(seriesOf(text, "docmirror_next_run_timestamp_seconds")).toEqual({});
   });
 
