@@ -228,11 +228,10 @@ function isShortEnough(hold: Hold): boolean {
   return hold.leftMs() <= MAX_RETRY_AFTER_MS;
 }
 
-function describeHold(hold: Hold): string {
-  const leftMs = hold.leftMs();
-  if (leftMs > YEAR_MS) return `for ${describeTime(leftMs)}`;
-  const over = new Date(Math.ceil(hold.untilMs / 1000) * 1000);
-  return `for ${describeTime(leftMs)}, until ${over.toISOString().replace(".000", "")}`;
+/** What the service asks for, and what it gets: a pace shortens long holds. */
+function describeHold({ refusal, untilMs }: Hold): string {
+  const over = new Date(Math.ceil(untilMs / 1000) * 1000).toISOString().replace(".000", "");
+  return `for ${describeTime(refusal.retryAfterMs ?? 0)}; no request is sent before ${over}`;
 }
 
 function describeTime(ms: number): string {

@@ -7,6 +7,8 @@ export type Hold = ReturnType<typeof createHold>;
 export type HostPace = ReturnType<typeof createHostPace>;
 
 const MAX_SLOWNESS = 16;
+/** One odd reply must not stop a worker until somebody sees it. Who really wants a longer pause says so again. */
+const MAX_HOLD_MS = 3_600_000;
 /** After about 70 answers, a pace that was halved is nearly back at the old one. */
 const EASE = 0.99;
 
@@ -32,9 +34,9 @@ export function createHostPace({ ratePerSecond, clock }: { ratePerSecond: number
     ease(): void {
       slowness = Math.max(1, slowness * EASE);
     },
-    /** If a hold is running, the one that ends last counts. */
+    /** For an hour at most. If a hold is running, the one that ends last counts. */
     hold(waitMs: number, refusal: HttpStatusError): void {
-      const hold = createHold(waitMs, refusal, nowMs);
+      const hold = createHold(Math.min(waitMs, MAX_HOLD_MS), refusal, nowMs);
       if (held === null || held.leftMs() <= hold.leftMs()) held = hold;
     },
     held(): Hold | null {
@@ -53,13 +55,13 @@ function createHold(waitMs: number, refusal: HttpStatusError, nowMs: () => numbe
   let untilMs = latestMs + waitMs;
   return {
     refusal,
-    /** When it ends, in milliseconds since 1970. It may be Infinity, because servers ask for any number. */
+    /** When it ends, in milliseconds since 1970. */
     get untilMs() {
       return untilMs;
     },
     leftMs(): number {
       const now = nowMs();
-      // Our clock was set back: the rest counts from the new time. Else a hold could last for years.
+      // Our clock was set back: the rest counts from the new time. Else it could last much longer.
       if (now < latestMs) untilMs = now + Math.min(waitMs, untilMs - latestMs);
       latestMs = now;
       return untilMs - now;

@@ -15,13 +15,28 @@ export function parseHttpDate(header: string | undefined): Date | null {
   return Number.isNaN(ms) ? null : new Date(ms);
 }
 
-/** In milliseconds: seconds, or an HTTP date (RFC 9110, 10.2.3); 0 for a past one. Undefined when it cannot be read. */
+const YEAR_MS = 365 * 86_400_000;
+/** Dates that no standard allows here, and that some services send. Only with a zone do they name a moment. */
+const ZONED_DATES = [
+  /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,9})? ?(Z|[+-]\d\d:?\d\d)$/,
+  /^([A-Z][a-z]{2}, )?\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d (UTC|[+-]\d{4})$/,
+];
+
+/**
+ * In milliseconds: seconds, or an HTTP date (RFC 9110, 10.2.3); 0 for a past one. Undefined when it cannot be read. A number
+ * that is a moment within a year, in seconds or milliseconds since 1970, is that moment: as a wait it would be decades.
+ */
 export function parseRetryAfter(header: string | undefined, now: Date): number | undefined {
   const text = header?.trim();
   if (!text) return undefined;
-  if (/^[+-]?\d+(\.\d+)?$/.test(text)) return Math.max(0, Number(text) * 1000);
-  const date = parseHttpDate(text);
-  return date ? Math.max(0, date.getTime() - now.getTime()) : undefined;
+  const until = (ms: number) => Math.max(0, ms - now.getTime());
+  if (/^[+-]?\d+(\.\d+)?$/.test(text)) {
+    const moment = [Number(text) * 1000, Number(text)].find((ms) => Math.abs(ms - now.getTime()) < YEAR_MS);
+    return moment === undefined ? Math.max(0, Number(text) * 1000) : until(moment);
+  }
+  const ms = ZONED_DATES.some((form) => form.test(text)) ? Date.parse(text) : Number.NaN;
+  const date = Number.isNaN(ms) ? parseHttpDate(text) : new Date(ms);
+  return date ? until(date.getTime()) : undefined;
 }
 
 /** How old a reply was on arrival, by its `Age` in seconds (RFC 9111): 0 without one, a year at most. */

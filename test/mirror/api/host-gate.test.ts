@@ -175,9 +175,9 @@ describe("429 and 503", () => {
   });
 
   it.each([
-    [MAX_RETRY_AFTER_MS + 1, "5 minutes, until 2024-05-15T12:05:01Z"],
-    [24 * HOUR_MS, "24 hours, until 2024-05-16T12:00:00Z"],
-    [Number.POSITIVE_INFINITY, "more than a year"],
+    [MAX_RETRY_AFTER_MS + 1, "5 minutes; no request is sent before 2024-05-15T12:05:01Z"],
+    [24 * HOUR_MS, "24 hours; no request is sent before 2024-05-15T13:00:00Z"],
+    [Number.POSITIVE_INFINITY, "more than a year; no request is sent before 2024-05-15T13:00:00Z"],
   ])("with Retry-After of %d ms end it for everyone", async (retryAfterMs, words) => {
     const { ask, sent } = setUp();
     const [underWay, asker] = [ask(), ask()];
@@ -228,25 +228,39 @@ describe("a gate that shares its pace with those of other runs", () => {
   });
 
   it("fails at once, saying until when, while a hold lasts that is too long to wait for", async () => {
-    const { clock, first, next } = await setUpTwo(status(429, 2 * HOUR_MS));
-    await clock.advance(HOUR_MS);
+    const { clock, first, next } = await setUpTwo(status(429, HOUR_MS));
+    await clock.advance(HOUR_MS / 2);
     const second = next();
     const asker = second.ask();
     await settle();
     expect(asker.is).toBeInstanceOf(HttpStatusError);
-    const message = "the service asks for a pause for 60 minutes, until 2024-05-15T14:00:00Z: answered 429";
+    const message =
+      "the service asks for a pause for 60 minutes; no request is sent before 2024-05-15T13:00:00Z: answered 429";
     expect(asker.is).toMatchObject({ status: 429, message });
     expect(second.gate.lost.reason).toBe(asker.is);
     expect(asker.is).not.toBe(first.gate.lost.reason);
     expect(second.sent).toEqual([]);
     // One that comes near its end waits.
-    await clock.advance(HOUR_MS - MAX_RETRY_AFTER_MS);
+    await clock.advance(HOUR_MS / 2 - MAX_RETRY_AFTER_MS);
     const third = next();
     third.ask();
     await clock.advance(MAX_RETRY_AFTER_MS - 1);
     expect(third.sent).toEqual([]);
     await clock.advance(1);
     expect(third.sent).toHaveLength(1);
+  });
+
+  it("asks again after an hour where a pause of a year was asked for, which may ask for the next hour", async () => {
+    const { clock, next } = await setUpTwo(status(429, 365 * 24 * HOUR_MS));
+    for (let hour = 0; hour < 3; hour++) {
+      await clock.advance(HOUR_MS - 1);
+      await next().pass();
+      const second = next();
+      second.ask();
+      await clock.advance(1);
+      expect(second.times()).toEqual([0.001]);
+      await second.sent[0]?.answer(status(503, Number.POSITIVE_INFINITY));
+    }
   });
 
   it("heeds what another one is told meanwhile", async () => {

@@ -40,6 +40,19 @@ describe("parseRetryAfter", () => {
     ["Wed, 15 May 2024 12:02:00 GMT", 120_000],
     ["Wed, 15 May 2024 11:59:59 GMT", 0],
     ["9".repeat(400), Number.POSITIVE_INFINITY],
+    ["86400", 86_400_000],
+    ["31536000", 31_536_000_000],
+    // Moments: NOON and two minutes, a minute ago, in ten months, and too far away to be meant.
+    ["1715774520", 120_000],
+    ["1715774520.5", 120_500],
+    ["1715774520000", 120_000],
+    ["1715774340", 0],
+    ["1742000000", 26_225_600_000],
+    ["1900000000", 1_900_000_000_000],
+    ["2024-05-15T12:02:00Z", 120_000],
+    ["2024-05-15 14:02:00.25 +0200", 120_250],
+    ["Wed, 15 May 2024 14:02:00 +0200", 120_000],
+    ["15 May 2024 12:02:00 UTC", 120_000],
   ])("reads %j as %d ms", (header, waitMs) => {
     expect(parseRetryAfter(header, new Date("2024-05-15T12:00:00Z"))).toBe(waitMs);
   });
@@ -56,6 +69,8 @@ describe("parseRetryAfter", () => {
     ["1,5"],
     ["5 minutes"],
     ["12:02:00"],
+    ["2024-05-15T12:02:00"],
+    ["2024-05-99T12:02:00Z"],
     ["Wed, 99 May 2024 12:02:00 GMT"],
     ["NaN"],
   ])("has nothing to read in %j", (header) => {
