@@ -31,9 +31,16 @@ class ProxyPool extends Pool {
   }
 }
 
+/**
+ * How long each address of a name has, when there are several: Node gives them 250 ms, and never comes to a service that takes
+ * 300 ms to connect when its other address is dead. Two must fit into the time-out.
+ */
+const ADDRESS_MS = 2000;
+
 export function createDispatcher({ proxy, connections, timeoutMs }: DispatcherOptions): Dispatcher {
   const limits = { connections, headersTimeout: 0, bodyTimeout: 0 };
-  const connect = { timeout: timeoutMs };
+  const autoSelectFamilyAttemptTimeout = Math.ceil(Math.min(ADDRESS_MS, timeoutMs / 2));
+  const connect = { timeout: timeoutMs, autoSelectFamilyAttemptTimeout };
   if (proxy === null) return new Agent({ ...limits, connect });
   const { protocol, host } = proxy;
   const token = loginOf(proxy);
