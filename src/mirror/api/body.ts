@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { promisify } from "node:util";
-import { brotliDecompress, gunzip, inflate } from "node:zlib";
+import { brotliDecompress, gunzip, inflate, inflateRaw } from "node:zlib";
 
-/** The encodings that requests ask for. No other one is decoded. */
-export const ACCEPT_ENCODING = "gzip, deflate, br";
+/** The codings that requests ask for. Deflate is read too, but servers do not agree about its form. */
+export const ACCEPT_ENCODING = "gzip, br";
 
 /** The body was longer than allowed, before or after decompression. */
 export class BodyTooLargeError extends Error {
@@ -27,20 +27,49 @@ export async function readBody(stream: AsyncIterable<Buffer>, maxBytes: number):
   return pieces;
 }
 
-const DECODERS = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
+type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+const [inflated, inflatedRaw] = [promisify(inflate), promisify(inflateRaw)];
+const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ["gzip", promisify(gunzip)],
+  ["br", promisify(brotliDecompress)],
+  // With the head of zlib, as the standard has it, or without, as some servers send it.
+  ["deflate", (body, options) => (hasZlibHead(body) ? inflated : inflatedRaw)(body, options)],
+]);
+const hasZlibHead = (body: Buffer) => (Number(body[0]) & 15) === 8 && body.readUInt16BE() % 31 === 0;
+/** More than any server has reason for. Each one may unpack to `maxBytes`. */
+const MOST_CODINGS = 4;
 
-/** Unpacks a body by its `Content-Encoding`, to at most `maxBytes`. Rejects with one of the two errors above. */
+/**
+ * Unpacks a body by its `Content-Encoding`, to at most `maxBytes`. Words that are no coding, such as `utf-8`, are left out
+ * when text remains. Rejects with one of the two errors above.
+ */
 export async function decodeBody(
   body: Buffer[],
   encoding: string | undefined,
   maxBytes: number,
 ): Promise<Buffer[]> {
-  const name = (encoding ?? "identity").trim().toLowerCase().replace(/^x-/, "");
-  if (name === "identity" || name === "") return body;
-  if (name !== "gzip" && name !== "deflate" && name !== "br")
-    throw new UndecodableBodyError(`its content encoding '${name.slice(0, 40)}' was not requested`);
+  if (encoding === undefined || body.every(({ length }) => length === 0)) return body;
+  const names = encoding.toLowerCase().split(",");
+  const codings = names.map((name) => name.trim().replace(/^x-/, "")).filter((name) => name !== "");
+  const known = codings.filter((name) => DECODERS.has(name));
+  if (known.length > MOST_CODINGS) throw new UndecodableBodyError(`it was packed ${known.length} times`);
+  let unpacked = body;
+  // The last one was applied last.
+  for (const name of known.toReversed()) unpacked = [await unpack(Buffer.concat(unpacked), name, maxBytes)];
+  const other = codings.find((name) => name !== "identity" && !known.includes(name));
+  if (other !== undefined && !isText(unpacked[0]))
+    throw new UndecodableBodyError(`its content encoding '${other.slice(0, 40)}' was not requested`);
+  return unpacked;
+}
+
+/** Whether a body begins without a control character. Packed bytes have one soon; text may have zeros, in UTF-16. */
+function isText(body: Buffer = Buffer.alloc(0)): boolean {
+  return body.subarray(0, 1000).every((byte) => byte >= 32 || byte === 0 || (byte >= 9 && byte <= 13));
+}
+
+async function unpack(body: Buffer, name: string, maxBytes: number): Promise<Buffer> {
   try {
-    return [await DECODERS[name](Buffer.concat(body), { maxOutputLength: maxBytes })];
+    return (await DECODERS.get(name)?.(body, { maxOutputLength: maxBytes })) ?? body;
   } catch (error) {
     const { code, message } = error as Error & { code?: string };
     if (code === "ERR_BUFFER_TOO_LARGE")

@@ -191,7 +191,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
       const target = isLink ? new URL(location, url) : null;
       return { kind: "redirect", status, target: place.follow({ from: url, status, location, target }) };
     }
-    const encoding = transport.unpacks ? undefined : header("content-encoding");
+    const encoding = transport.unpacks ? undefined : [raw.headers["content-encoding"] ?? []].flat().join(",");
     const decoded = decodeBody(packed, encoding, maxBodyBytes);
     if (status < 200 || status >= 300) {
       const text = Buffer.concat(await decoded.catch(() => []));

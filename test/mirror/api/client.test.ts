@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import {
   HttpStatusError,
@@ -35,7 +35,7 @@ async function fetchOnce(script: Script, options: Partial<ClientOptions> = {}, p
 describe("a request", () => {
   it("asks for JSON in header and query, and for packed bodies", async () => {
     const { requests } = await fetchOnce([{}], {}, "/api/v1/user/?limit=5");
-    const headers = { accept: "application/json", "accept-encoding": "gzip, deflate, br" };
+    const headers = { accept: "application/json", "accept-encoding": "gzip, br" };
     expect(requests).toMatchObject([{ method: "GET", path: "/api/v1/user/?limit=5&format=json", headers }]);
     expect(requests[0]?.headers).not.toHaveProperty("authorization");
   });
@@ -196,6 +196,9 @@ describe("Retry-After", () => {
   });
 });
 
+/** `{}` as zstd packs it. */
+const ZSTD = Buffer.from("28b52ffd20021100007b7d", "hex");
+
 describe("a body", () => {
   const text = JSON.stringify({ objects: ["x".repeat(1000)] });
   const packed = (encoding: string, body: Buffer) => ({ body, headers: { "content-encoding": encoding } });
@@ -205,8 +208,18 @@ describe("a body", () => {
     ["x-gzip", gzipSync(text)],
     ["GZIP", gzipSync(text)],
     ["deflate", deflateSync(text)],
+    ["deflate", deflateRawSync(text)],
     ["br", brotliCompressSync(text)],
     ["identity", Buffer.from(text)],
+    // Words that are no coding, alone and in lists.
+    ["utf-8", Buffer.from(text)],
+    ["none", Buffer.from(text)],
+    ["None, UTF-8", Buffer.from(text)],
+    ["utf-8, gzip", gzipSync(text)],
+    ["gzip, identity", gzipSync(text)],
+    ["br, gzip", gzipSync(brotliCompressSync(text))],
+    ["", Buffer.from(text)],
+    ["zstd", Buffer.from(text)],
   ])("in %s is unpacked; the bytes of the wire are counted", async (encoding, body) => {
     const { reply, stats } = await fetchOnce([packed(encoding, body)]);
     expect(reply).toMatchObject({ value: JSON.parse(text), bytes: Buffer.byteLength(text) });
@@ -214,7 +227,9 @@ describe("a body", () => {
   });
 
   it.each<[string, ScriptedReply, string]>([
-    ["an encoding that was not asked for", packed("zstd", Buffer.from(text)), "'zstd' was not requested"],
+    ["an encoding that was not asked for", packed("zstd", ZSTD), "'zstd' was not requested"],
+    ["more codings than anybody needs", packed("br,".repeat(5), Buffer.from("x")), "packed 5 times"],
+    ["broken deflate", packed("deflate", Buffer.from("xx")), "could not be unpacked from deflate"],
     ["broken gzip", packed("gzip", gzipSync(text).subarray(0, 20)), "could not be unpacked from gzip"],
     ["no gzip at all", packed("gzip", Buffer.from(text)), "could not be unpacked from gzip"],
     [
@@ -470,7 +485,7 @@ describe("a host that is lost", () => {
       status: 503,
       exitCode: 5,
       message: expect.stringMatching(
-        /^the service asks for a pause for 8760 hours, until 2025-05-15T12:00:00Z: GET /,
+        /^the service asks for a pause for 8760 hours; no request is sent before 2024-05-15T13:00:00Z: GET /,
       ),
       hint: expect.any(String),
     });
