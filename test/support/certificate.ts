@@ -6,7 +6,12 @@ import { join } from "node:path";
 export const HAS_OPENSSL = spawnSync("openssl", ["version"]).status === 0;
 
 /** A key, and a certificate for these names (`DNS:localhost`, `IP:127.0.0.1`) that nobody but itself signed. */
-export function makeCertificate(...names: string[]): { cert: Buffer; key: Buffer } {
+export const makeCertificate = (...names: string[]) => make(names, []);
+
+/** The same, but it was valid until yesterday. */
+export const makeExpiredCertificate = (...names: string[]) => make(names, ["-days", "-1"]);
+
+function make(names: readonly string[], signedAnew: readonly string[]): { cert: Buffer; key: Buffer } {
   const folder = mkdtempSync(join(tmpdir(), "docmirror-https-"));
   try {
     const [cert, key] = [join(folder, "server.crt"), join(folder, "server.key")];
@@ -15,6 +20,8 @@ export function makeCertificate(...names: string[]): { cert: Buffer; key: Buffer
       ...["-addext", `subjectAltName=${names.join(",")}`, "-out", cert, "-keyout", key],
     ]);
     if (made.status !== 0) throw new Error(made.stderr.toString());
+    if (signedAnew.length > 0)
+      spawnSync("openssl", ["x509", "-in", cert, "-signkey", key, "-out", cert, ...signedAnew]);
     return { cert: readFileSync(cert), key: readFileSync(key) };
   } finally {
     rmSync(folder, { recursive: true, force: true });

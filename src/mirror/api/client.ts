@@ -104,9 +104,12 @@ export function createClient(options: ClientOptions) {
             const body = readJson(Buffer.concat(pieces), charset.name, shown, hide, nameOf);
             return { ...facts, hash: parts ? wholeHash() : hash, value: parse(body, shown) };
           } catch (error) {
-            if (error instanceof UnexpectedShapeError)
-              attachReply(error, reply, shownBody(Buffer.concat(pieces), hide));
-            throw error;
+            if (!(error instanceof UnexpectedShapeError)) throw error;
+            const body = Buffer.concat(pieces);
+            const value = shownBody(body, hide);
+            if (mayTellError(value)) error.message += excerpt(body, hide);
+            if (reply.status !== 200) error.message += ` (status ${reply.status})`;
+            throw attachReply(error, reply, value);
           }
         },
       });
@@ -147,6 +150,10 @@ function readJson(body: Buffer, charset: string, url: string, hide: HostReply["h
     throw new UnexpectedShapeError(message, { url, cause, hint });
   }
 }
+
+/** Whether a value that was expected to be something else is an object, and no page: some services tell errors so, with 200. */
+const mayTellError = (value: unknown) =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !("objects" in value);
 
 /** @param asReply makes the reply of the value that the bytes are */
 function decodeJson(bytes: Buffer, charset: string, asReply: (value: unknown) => unknown): unknown {

@@ -1,4 +1,5 @@
-import { Agent, type Dispatcher, errors, Pool, ProxyAgent } from "undici";
+import { connect as connectPlain, type Socket } from "node:net";
+import { Agent, buildConnector, type Dispatcher, errors, Pool, ProxyAgent } from "undici";
 import { loginOf } from "./logins.ts";
 import { TunnelError } from "./upstream-errors.ts";
 
@@ -31,6 +32,44 @@ class ProxyPool extends Pool {
   }
 }
 
+/** A port that answers TLS with silence for so long is asked in plain HTTP, once a connection. */
+const SILENT_MS = 5000;
+
+/**
+ * Connects. Servers of plain HTTP that wait for the end of a line are silent to TLS, so a wrong scheme would be nothing but
+ * time-outs. It is told by the code that OpenSSL has for those who answer at once.
+ */
+function createConnector(
+  options: { timeout: number } & buildConnector.BuildOptions,
+): buildConnector.connector {
+  const connect = buildConnector(options);
+  return (place, callback) => {
+    if (place.protocol !== "https:") return connect(place, callback);
+    const askInPlain = async () => {
+      if (!(await speaksHttp(place))) return;
+      const code = "ERR_SSL_WRONG_VERSION_NUMBER";
+      socket.destroy(Object.assign(new Error("the port answers in plain HTTP"), { code }));
+    };
+    const timer = setTimeout(askInPlain, Math.min(SILENT_MS, options.timeout / 3));
+    // undici gives it back, which its types leave out.
+    const socket = connect(place, (...ended) => {
+      clearTimeout(timer);
+      callback(...ended);
+    }) as unknown as Socket;
+  };
+}
+
+/** Whether a port answers a request in plain HTTP. With 400, servers of TLS say that they want TLS. */
+function speaksHttp({ hostname, port }: buildConnector.Options): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connectPlain({ host: hostname, port: Number(port || 443), timeout: SILENT_MS });
+    socket.write(`GET / HTTP/1.1\r\nhost: ${hostname}\r\nconnection: close\r\n\r\n`);
+    socket.once("data", (bytes) => resolve(/^HTTP\/1\.\d (?!400)/.test(bytes.toString("latin1"))));
+    for (const event of ["data", "timeout", "error"]) socket.once(event, () => socket.destroy());
+    socket.once("close", () => resolve(false));
+  });
+}
+
 /**
  * How long each address of a name has, when there are several: Node gives them 250 ms, and never comes to a service that takes
  * 300 ms to connect when its other address is dead. Two must fit into the time-out.
@@ -41,7 +80,7 @@ export function createDispatcher({ proxy, connections, timeoutMs }: DispatcherOp
   const limits = { connections, headersTimeout: 0, bodyTimeout: 0 };
   const autoSelectFamilyAttemptTimeout = Math.ceil(Math.min(ADDRESS_MS, timeoutMs / 2));
   const connect = { timeout: timeoutMs, autoSelectFamilyAttemptTimeout };
-  if (proxy === null) return new Agent({ ...limits, connect });
+  if (proxy === null) return new Agent({ ...limits, connect: createConnector(connect) });
   const { protocol, host } = proxy;
   const token = loginOf(proxy);
   return new ProxyAgent({

@@ -106,7 +106,7 @@ export type Host = ReturnType<typeof createHost>;
 type Question<T> = Omit<HostRequest<T>, "read">;
 
 type Sent<T> =
-  | { kind: "redirect"; target: URL; status: number }
+  | { kind: "redirect"; target: URL; status: number; setsCookie: boolean }
   | { kind: "answer"; value: T; status: number; ageMs: number }
   | { kind: "reply"; reply: HostReply; status: number; ageMs: number };
 
@@ -189,7 +189,8 @@ export function createHost(settings: HostSettings, place: HostPlace) {
       // An empty one would be the same address again.
       const isLink = location !== "" && URL.canParse(location, url.href);
       const target = isLink ? new URL(location, url) : null;
-      return { kind: "redirect", status, target: place.follow({ from: url, status, location, target }) };
+      const followed = place.follow({ from: url, status, location, target });
+      return { kind: "redirect", status, target: followed, setsCookie: header("set-cookie") !== undefined };
     }
     const encoding = transport.unpacks ? undefined : [raw.headers["content-encoding"] ?? []].flat().join(",");
     const decoded = decodeBody(packed, encoding, maxBodyBytes);
@@ -242,7 +243,8 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     };
     let sent = await askOnce(url);
     for (let redirects = 1; sent.kind === "redirect"; redirects++) {
-      if (redirects > MAX_REDIRECTS) throw new RedirectsError(url, MAX_REDIRECTS, sent.status);
+      if (redirects > MAX_REDIRECTS)
+        throw new RedirectsError(url, MAX_REDIRECTS, sent.status, sent.setsCookie);
       sent = await askOnce(sent.target);
     }
     if (sent.kind === "answer") return sent.value;

@@ -8,13 +8,13 @@ import {
   WrongAddressError,
 } from "../../base/errors.ts";
 import { BodyTooLargeError } from "./body.ts";
-import { ProxyRefusedError } from "./upstream-errors.ts";
+import { isBrokenHead, LastingNetworkError } from "./upstream-errors.ts";
 
 const BASE_WAIT_MS = 500;
 const MAX_WAIT_MS = 60_000;
 /** A longer `Retry-After` is not waited for: the request fails, and the run ends with what it has. */
 export const MAX_RETRY_AFTER_MS = 5 * 60_000;
-/** A proxy's error page with status 200 may be gone soon. A server with another interface stays wrong. */
+/** A proxy's error page with status 200, or a broken head, may be gone soon. A server with another interface stays wrong. */
 const MAX_SHAPE_RETRIES = 2;
 
 interface RetryOptions {
@@ -33,8 +33,8 @@ export function isRetryable(error: unknown, attempt: number): error is UpstreamE
     if ((error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return false;
     return error.status >= 500 || error.status === 429 || error.status === 408 || error.status === 425;
   }
-  if (error instanceof WrongAddressError || error instanceof ProxyRefusedError) return false;
-  if (error instanceof UnexpectedShapeError)
+  if (error instanceof WrongAddressError || error instanceof LastingNetworkError) return false;
+  if (error instanceof UnexpectedShapeError || (error instanceof NetworkError && isBrokenHead(error.cause)))
     return attempt <= MAX_SHAPE_RETRIES && !(error.cause instanceof BodyTooLargeError);
   return error instanceof NetworkError || error instanceof TimeoutError;
 }

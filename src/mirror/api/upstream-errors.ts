@@ -2,6 +2,7 @@
  * The error that callers act on, for all that may go wrong with one request: what was asked, what came back, and what to do.
  * Errors of undici are known by their names, because undici is loaded with the first request alone (`transport.ts`).
  */
+import { maxHeaderSize } from "node:http";
 import { maskUrl } from "../../base/config/addresses.ts";
 import { type ProxyRoute, showProxy } from "../../base/config/proxies.ts";
 import { SERVICE_SETTINGS } from "../../base/config/service-settings.ts";
@@ -88,26 +89,83 @@ export function toUpstreamError(
   const reason: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const scheme = describeWrongScheme(reason, url);
   if (scheme !== null) return wrongScheme(scheme, facts, nameOf);
-  const text = reason instanceof Error ? reason.message : String(reason);
+  const text = error instanceof AggregateError ? error.errors.map(textOf).join("; ") : textOf(error);
   if (error instanceof Error && error.name === "ConnectTimeoutError")
     return new TimeoutError(`${asked} timed out: ${text}`, facts);
   const check = `check ${nameOf("baseUrl")} and that the service is up`;
-  const hint = isUntrusted(reason)
-    ? untrusted("service")
+  const lasting = lastingFault(reason, "service", nameOf("baseUrl"));
+  const message = `${asked} got no answer: ${text.slice(0, SHOWN_LENGTH)}`;
+  if (lasting !== null) return new LastingNetworkError(message, { ...facts, hint: lasting });
+  const hint = isBrokenHead(reason)
+    ? "the answer is no valid HTTP: perhaps another program listens at this port, or a proxy in front of the service spoils it"
     : isClosedWithoutAnswer(reason, url)
       ? `if the service speaks TLS at this port, use https://; otherwise ${check}`
       : check;
-  return new NetworkError(`${asked} got no answer: ${text}`, { ...facts, hint });
+  return new NetworkError(message, { ...facts, hint });
 }
 
-/** Whether a connection failed because its certificate is not trusted, by the codes of OpenSSL and Node. */
-function isUntrusted(reason: unknown): boolean {
-  const code = (reason as { code?: unknown } | null)?.code;
-  return typeof code === "string" && /CERT|VERIFY/.test(code);
+/** OpenSSL's own message begins with numbers of its build; `reason` is the words in it. */
+function textOf(error: unknown): string {
+  const { code, reason } = (error ?? {}) as { code?: unknown; reason?: unknown };
+  if (typeof reason === "string" && /^ERR_SSL_/.test(String(code))) return `TLS failed: ${reason}`;
+  return error instanceof Error ? error.message : String(error);
 }
 
-const untrusted = (whose: "service" | "proxy") =>
-  `the ${whose}'s certificate is not trusted; if your own certificate authority signed it, set its file in NODE_EXTRA_CA_CERTS`;
+/** No answer, for a reason that the next try would meet again: TLS, a head that is too long, or a proxy that refuses. */
+export class LastingNetworkError extends NetworkError {
+  override name = "LastingNetworkError";
+}
+
+/** Bytes that are no head of HTTP, by the error of undici. They may be the rest of an earlier reply, so a few tries help. */
+export const isBrokenHead = (reason: unknown) => reason instanceof Error && reason.name === "HTTPParserError";
+
+/** The codes of OpenSSL for a server that answers TLS in plain text. `dispatcher.ts` uses the first one too. */
+const NO_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
+
+/**
+ * The codes of Node, OpenSSL and undici for faults that last, and what to do. The first that matches counts. `whose` is
+ * "service" or "proxy", `setting` has its address.
+ */
+const LASTING: readonly [code: RegExp, hint: (whose: string, setting: string) => string][] = [
+  [NO_TLS, (whose, setting) => `the ${whose} speaks plain HTTP at this port: write http:// in ${setting}`],
+  [
+    /^CERT_HAS_EXPIRED$/,
+    (whose) =>
+      `the ${whose}'s certificate has expired, so its operator must renew it; or this machine's clock is wrong`,
+  ],
+  [
+    /^CERT_NOT_YET_VALID$/,
+    (whose) => `the ${whose}'s certificate begins later: set this machine's clock by NTP`,
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID$|UNRECOGNIZED_NAME$/,
+    (whose, setting) => `the ${whose}'s certificate is for another name: correct the host in ${setting}`,
+  ],
+  [
+    /^ERR_SSL_.*ALERT.*CERT/,
+    (whose) => `the ${whose} asks for a certificate of its clients, and docmirror has none to send`,
+  ],
+  [
+    /CERT|VERIFY/,
+    (whose) =>
+      `the ${whose}'s certificate is not trusted; if your own certificate authority signed it, set its file in NODE_EXTRA_CA_CERTS`,
+  ],
+  [
+    /^ERR_SSL_.*(PROTOCOL|VERSION|HANDSHAKE_FAILURE|LEGACY|CIPHER|TOO_SMALL|TOO_WEAK|SIGNATURE|INSUFFICIENT_SECURITY)/,
+    (whose) =>
+      `the ${whose} has no TLS that is new enough: ask its operator for TLS 1.2; until then set NODE_OPTIONS="--tls-min-v1.0 --tls-cipher-list=DEFAULT@SECLEVEL=0"`,
+  ],
+  [
+    /^UND_ERR_HEADERS_OVERFLOW$/,
+    (whose) =>
+      `the head of the ${whose}'s reply is longer than ${maxHeaderSize} bytes: set NODE_OPTIONS=--max-http-header-size=${4 * maxHeaderSize}`,
+  ],
+];
+
+function lastingFault(reason: unknown, whose: "service" | "proxy", setting: string): string | null {
+  const code = String((reason as { code?: unknown } | null)?.code);
+  return LASTING.find(([form]) => form.test(code))?.[1](whose, setting) ?? null;
+}
 
 /** Whether the server closed the connection without a byte. Many servers that expect TLS do so for plain HTTP. */
 function isClosedWithoutAnswer(reason: unknown, url: URL): boolean {
@@ -115,8 +173,6 @@ function isClosedWithoutAnswer(reason: unknown, url: URL): boolean {
   return url.protocol === "http:" && name === "SocketError" && socket?.bytesRead === 0;
 }
 
-/** The codes of OpenSSL for a server that answers TLS in plain text. */
-const NO_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 /** How nginx, Apache and Go answer plain HTTP at a port of TLS, with status 400. */
 const NO_PLAIN_HTTP =
   /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL|HTTP request to an HTTPS server/i;
@@ -150,11 +206,6 @@ export class TunnelError extends Error {
   }
 }
 
-/** The proxy refuses for good: the login is not valid, or the target is not allowed. */
-export class ProxyRefusedError extends NetworkError {
-  override name = "ProxyRefusedError";
-}
-
 /** Codes of a failed connection. We only connect to the proxy, so it was the one that failed. */
 const UNREACHABLE =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/;
@@ -181,23 +232,25 @@ function toProxyError(
   const isForwarded407 = error.name === "InvalidArgumentError" && error.message.includes("(407)");
   if (status === 407 || isForwarded407) {
     const hint = `set user and password in ${because}, as in http://user:password@host:port; write special characters in percent form (@ is %40)`;
-    return new ProxyRefusedError(`${way} requires a valid login (407)`, { ...facts, hint });
+    return new LastingNetworkError(`${way} requires a valid login (407)`, { ...facts, hint });
   }
   if (status !== null) {
     // Never an HttpStatusError: a proxy's 404 says nothing about a record.
     const isFinal = status < 500 && !PASSING.includes(status);
     const hint = `ask the operator of the proxy to allow ${url.host}, or name that host in NO_PROXY to connect without the proxy`;
     const message = `${way} did not connect to ${url.host}: it answered ${status}`;
-    return new (isFinal ? ProxyRefusedError : NetworkError)(message, { ...facts, hint });
+    return new (isFinal ? LastingNetworkError : NetworkError)(message, { ...facts, hint });
   }
   const reason = reasonOf(error);
   const code = String((reason as { code?: unknown }).code);
   if (!(error instanceof TunnelError || UNREACHABLE.test(code))) return null;
-  const hint = isUntrusted(reason)
-    ? untrusted("proxy")
-    : `check ${because} and that the proxy is up, or name the host in NO_PROXY to connect without the proxy`;
-  const message = `${way} cannot be reached: ${reason.message}`;
-  return new (/TIMEOUT/.test(code) ? TimeoutError : NetworkError)(message, { ...facts, hint });
+  const lasting = lastingFault(reason, "proxy", because);
+  const hint =
+    lasting ??
+    `check ${because} and that the proxy is up, or name the host in NO_PROXY to connect without the proxy`;
+  const message = `${way} cannot be reached: ${textOf(reason)}`;
+  const kind = /TIMEOUT/.test(code) ? TimeoutError : lasting === null ? NetworkError : LastingNetworkError;
+  return new kind(message, { ...facts, hint });
 }
 
 function reasonOf(error: Error): Error {
@@ -275,10 +328,13 @@ export class RedirectsError extends WrongAddressError {
   override name = "RedirectsError";
   readonly status: number;
 
-  constructor(url: URL, most: number, status: number) {
+  constructor(url: URL, most: number, status: number, setsCookie: boolean) {
+    const hint = setsCookie
+      ? "the service sets a cookie and redirects until it comes back: ask its operator to answer docmirror, which sends none, without it"
+      : "the service redirects in a circle: report it to the operator of the service";
     super(`GET ${showUrl(url)} answered with more than ${most} redirects, which is not followed`, {
       url: showUrl(url),
-      hint: "the service redirects in a circle: report it to the operator of the service",
+      hint,
     });
     this.status = status;
   }

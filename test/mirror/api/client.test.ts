@@ -239,7 +239,7 @@ describe("a body", () => {
     ],
     ["truncated JSON", { body: '{"objects": [' }, 'no JSON: {"objects": ['],
     ["nothing", { body: "" }, "no JSON with an empty body"],
-    ["204 without one", { status: 204, body: "" }, "no JSON with an empty body"],
+    ["204 without one", { status: 204, body: "" }, "no JSON with an empty body (status 204)"],
   ])("with %s is tried three times, then no such interface", async (_, reply, words) => {
     const { error, count } = await fetchOnce([reply], { retries: 9 });
     expect(error).toBeInstanceOf(UnexpectedShapeError);

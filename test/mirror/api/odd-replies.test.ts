@@ -14,7 +14,10 @@ const OK = "HTTP/1.1 200 OK\r\n";
 const JSON_BODY = 'content-type: application/json\r\ncontent-length: 7\r\n\r\n{"a":1}';
 
 /** What one fetch comes to when the server's side of the connection is played by hand, and how many asked. */
-async function fetchFrom(play: (socket: Socket) => void, { timeoutMs = 60_000, greets = false } = {}) {
+async function fetchFrom(
+  play: (socket: Socket) => void,
+  { timeoutMs = 60_000, greets = false, retries = 0 } = {},
+) {
   let asked = 0;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -27,7 +30,7 @@ async function fetchFrom(play: (socket: Socket) => void, { timeoutMs = 60_000, g
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  await using client = createTestClient(`http://127.0.0.1:${port}`, { retries: 0, timeoutMs });
+  await using client = createTestClient(`http://127.0.0.1:${port}`, { retries, timeoutMs });
   const [settled] = await Promise.allSettled([client.fetchJson("/api/v1/", { parse: (value) => value })]);
   for (const socket of sockets) socket.destroy();
   server.close();
@@ -56,7 +59,7 @@ describe("a reply", () => {
   });
 
   it.each<[string, (socket: Socket) => void, (new (...args: never[]) => Error)?, string?]>([
-    ["204", says("HTTP/1.1 204 No Content\r\n\r\n"), NO_JSON, "no JSON with an empty body"],
+    ["204", says("HTTP/1.1 204 No Content\r\n\r\n"), NO_JSON, "no JSON with an empty body (status 204)"],
     ["206 with a part alone", says(`HTTP/1.1 206 Partial Content\r\n${CUT}`), NO_JSON, "no JSON"],
     ["100 Continue, which nobody waits for", says(`HTTP/1.1 100 Continue\r\n\r\n${OK}${JSON_BODY}`)],
     ["304 that nobody asked for", says("HTTP/1.1 304 Not Modified\r\n\r\n"), HttpStatusError, "answered 304"],
@@ -75,6 +78,20 @@ describe("a reply", () => {
     const { error } = await fetchFrom(play);
     expect(error).toBeInstanceOf(kind);
     expect(error?.message).toContain(words);
+  });
+
+  it.each([
+    ["no HTTP at all", "SSH-2.0-OpenSSH\r\n", 3, /another program listens at this port/],
+    [
+      "headers of 20 kB",
+      `${OK}x: ${"y".repeat(20_000)}\r\n\r\n`,
+      1,
+      /NODE_OPTIONS=--max-http-header-size=65536/,
+    ],
+  ])("with %s is not asked for six times, and its hint leads to the cause", async (_, text, tries, hint) => {
+    const { error, asked } = await fetchFrom(saysAndCloses(text), { retries: 5 });
+    expect(error).toBeInstanceOf(NetworkError);
+    expect([asked, error?.hint]).toEqual([tries, expect.stringMatching(hint)]);
   });
 
   it("that comes before the request was read is no reply to it", async () => {

@@ -1,6 +1,11 @@
 import { createServer, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { HttpStatusError, type UpstreamError, WrongAddressError } from "../../../src/base/errors.ts";
+import {
+  HttpStatusError,
+  UnexpectedShapeError,
+  type UpstreamError,
+  WrongAddressError,
+} from "../../../src/base/errors.ts";
 import { createTestClient } from "../../support/client.ts";
 import { type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
 
@@ -72,6 +77,43 @@ describe("a redirect to another place", () => {
     expect(error).toBeInstanceOf(WrongAddressError);
     expect(error.message).toMatch(/^GET .* answered 302 to '.*', which is not followed$/);
     expect(count).toBe(1);
+  });
+});
+
+describe("a redirect in a circle", () => {
+  it.each([
+    [
+      "that sets a cookie each time says that it waits for it",
+      { "set-cookie": "seen=1; Path=/" },
+      /sets a cookie/,
+    ],
+    ["without one is told to the operator", {}, /in a circle/],
+  ])("%s, after four requests", async (_, headers, hint) => {
+    const back = { location: "/api/v1/user/", ...headers } as Record<string, string>;
+    const { error, count } = await refusalOf({ status: 302, headers: back, body: "" });
+    expect(error).toBeInstanceOf(WrongAddressError);
+    expect([error.hint, count]).toEqual([expect.stringMatching(hint), 4]);
+  });
+});
+
+describe("an error that is told in JSON with a status of success", () => {
+  const asList = {
+    parse(): never {
+      throw new UnexpectedShapeError("no list", { url: "" });
+    },
+  };
+  const messageOf = async (reply: ScriptedReply) => {
+    await using server = await startScriptedServer([reply]);
+    await using client = createTestClient(server.url, { retries: 0 });
+    return String(await client.fetchJson("/api/v1/user/", asList).catch((error: Error) => error.message));
+  };
+
+  it.each<[string, ScriptedReply, string]>([
+    ["quoted", { body: { error: "rate limit exceeded" } }, 'no list: {"error":"rate limit exceeded"}'],
+    ["told with its status", { status: 202, body: { wait: true } }, 'no list: {"wait":true} (status 202)'],
+    ["not what a page is", { body: { objects: [], error: "x" } }, "no list"],
+  ])("is %s", async (_, reply, message) => {
+    expect(await messageOf(reply)).toBe(message);
   });
 });
 
