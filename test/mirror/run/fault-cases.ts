@@ -654,10 +654,9 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
       "the network of the leader of three workers falls silent → goes on; another worker leads, and resumes; the silent one writes nothing more and stands by",
   },
   "test/mirror/api/tls.test.ts": {
-    "whose certificate nobody vouches for is refused before anything is sent, with a hint":
+    "whose certificate %s is refused after one try, with the cause as its hint":
       "an untrusted certificate → 5; refused before anything is sent",
-    "a service that says nothing of TLS runs into the time-out":
-      "a service that accepts and says nothing → 5; the time-out",
+    "%s runs into the time-out": "a service that accepts and says nothing → 5; the time-out",
   },
   "test/mirror/api/host-gate.test.ts": {
     "hold all requests back: %i with Retry-After as long as it says":
