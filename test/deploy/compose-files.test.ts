@@ -6,20 +6,19 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { SETTING_KEYS, SETTINGS } from "../../src/base/config/settings.ts";
+import { HAS_OPENSSL } from "../support/certificate.ts";
 import { useFolder } from "../support/folder.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const hasShellcheck = spawnSync("shellcheck", ["--version"]).status === 0;
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
 
 const folder = useFolder("docmirror-scripts-");
 
-const run = (script: string, args: readonly string[] = [], env: Record<string, string> = {}) =>
-  spawnSync(join(ROOT, "deploy/compose", script), args, {
-    encoding: "utf8",
-    env: { ...process.env, ...env },
-  });
+const run = (script: string, args: readonly string[] = [], more: Record<string, string> = {}) => {
+  const env = { ...process.env, ...more };
+  return spawnSync(join(ROOT, "deploy/compose", script), args, { encoding: "utf8", env });
+};
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
 
 describe("docker-compose.yml", () => {
@@ -143,7 +142,7 @@ describe.skipIf(!existsSync("/proc/self/task"))("check-worker.mjs", () => {
   });
 });
 
-describe.skipIf(!hasOpenssl)("make-secrets.sh", () => {
+describe.skipIf(!HAS_OPENSSL)("make-secrets.sh", () => {
   it("makes each file that docker-compose.yml reads, in a folder that keeps others out", () => {
     const secrets = folder.at("the secrets");
     expect(run("make-secrets.sh", [secrets]).status).toBe(0);

@@ -119,13 +119,9 @@ describe("the package of dbt", { tags: ["long"], timeout: RUN_MS }, () => {
     await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: 7_200_000 });
   }
 
+  const { signal } = new AbortController();
   const exportNight = (name: string) =>
-    exportReport({
-      sql,
-      folder: join(folder, name),
-      format: "parquet",
-      signal: new AbortController().signal,
-    });
+    exportReport({ sql, folder: join(folder, name), format: "parquet", signal });
 
   async function readRevisions(): Promise<Map<string, string>> {
     const rows = await sql<{ month: string; revision: string }[]>`

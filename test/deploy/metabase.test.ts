@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { listenOnLoopback } from "../support/free-port.ts";
 import { useReportReader } from "../support/report-reader.ts";
 
 const FOLDER = new URL("../../deploy/metabase/", import.meta.url);
@@ -119,9 +118,7 @@ describe("import.mjs", () => {
       response.writeHead(isKnown ? (refused ?? (reply === undefined ? 404 : 200)) : 401);
       response.end(refused === null ? JSON.stringify(reply ?? "Not found.") : "You don't have permissions.");
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/bi`;
+    const url = new URL("/bi", await listenOnLoopback(server)).href;
     const close = async () => void (await new Promise((done) => server.close(done)));
     return { url, cards, asked, [Symbol.asyncDispose]: close };
   }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { findLeader, type Leader } from "../../src/store/ledger/leader.ts";
-import { type RunningCli, startCli } from "./cli.ts";
+import { pageOf, type RunningCli, startCli } from "./cli.ts";
 
 /** A worker process with its page. */
 export interface WorkerProcess extends AsyncDisposable {
@@ -16,8 +16,7 @@ export async function startWorker(databaseUrl: string, args: readonly string[]):
   const cli = startCli(["worker", "--http-port", "0", ...args], { env: { DATABASE_URL: databaseUrl } });
   let page = "";
   try {
-    const up = /"url":"([^"]+)","msg":"the report page and the API are up"/;
-    page = (await cli.waitFor("stderr", up))[1] ?? "";
+    page = await pageOf(cli);
     await cli.waitFor("stderr", /the worker is up/);
   } catch (error) {
     await cli[Symbol.asyncDispose]();

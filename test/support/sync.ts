@@ -2,6 +2,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { defaultValues } from "../../src/base/config.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { SyncSettings } from "../../src/mirror/lists/plan.ts";
+import type { RunSummary } from "../../src/mirror/lists/summary.ts";
 import type { RunResult } from "../../src/mirror/run/close-run.ts";
 import { runSync, type SyncOptions, type SyncResult } from "../../src/mirror/run/run.ts";
 import { runWatchRound } from "../../src/mirror/run/watch-round.ts";
@@ -18,6 +19,15 @@ export function syncOnce(
 ): Promise<SyncResult> {
   return runSync(withDefaults(databaseUrl, baseUrl, options));
 }
+
+/** What a run tells that had nothing to do, but for this. */
+export const summaryOf = (over: Partial<RunSummary>): RunSummary => ({
+  ...{ run_id: 1, kind: "full", status: "succeeded", duration_ms: 100, requests: 1, bytes: 1, resources: {} },
+  ...{ started_at: "2026-03-10T02:17:00.000Z", finished_at: "2026-03-10T02:17:00.100Z", transitions: 0 },
+  references: { resolved: 0, unresolved: 0 },
+  unfinished: { deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
+  ...over,
+});
 
 /** Runs one round of the watch likewise. */
 export function watchOnce(

@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import { createLogUpdate } from "log-update";
 import { pino } from "pino";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { wrapLog } from "../../../src/cli/context/run-command.ts";
 import { createProgress, progressLine } from "../../../src/cli/output/progress.ts";
@@ -63,9 +63,9 @@ function setup(options: { isTty: boolean; columns?: number }) {
     clock: { now: () => new Date(nowMs), sleep: () => Promise.reject(new Error("nobody sleeps here")) },
     log,
   });
-  function pass(ms: number): void {
+  const pass = (ms: number) => {
     nowMs += ms;
-  }
+  };
   return { progress, lines, text: () => written.join(""), pass, stream };
 }
 
@@ -92,10 +92,8 @@ describe("progress on a terminal", () => {
 
   it("log lines stand above the bars and are not torn", () => {
     const { progress, text, pass, stream } = setup({ isTty: true });
-    const log = wrapLog(
-      pino({ base: null }, { write: (line: string) => void stream.write(line) }),
-      progress.withoutBars,
-    );
+    const bare = pino({ base: null }, { write: (line: string) => void stream.write(line) });
+    const log = wrapLog(bare, progress.withoutBars);
     for (let page = 1; page <= 3; page++) {
       progress.update("user", { pages: page, records: page * 100, totalCount: 400 });
       log.child({ resource: "user" }).info({ page }, "a line");
@@ -185,26 +183,16 @@ describe("progressLine", () => {
   });
 
   it("tells an empty resource without dividing by nothing", () => {
-    const empty = {
-      pages: 1,
-      records: 0,
-      totalCount: 0,
-      recordsPerSecond: 0,
-      secondsLeft: null,
-      done: "whole",
-    };
+    const none = { pages: 1, records: 0, totalCount: 0, recordsPerSecond: 0 };
+    const empty = { ...none, secondsLeft: null, done: "whole" };
     expect(progressLine("file", empty, { width: 80, colour: false })).toContain("0 of 0 rows  1 page  whole");
   });
 });
 
 describe("wrapLog", () => {
   it("does not clear the bars for lines below the log's level", () => {
-    let cleared = 0;
-    const log = wrapLog(silentLog, (write) => {
-      cleared += 1;
-      write();
-    });
-    log.info("x");
-    expect(cleared).toBe(0);
+    const clear = vi.fn((write: () => void) => write());
+    wrapLog(silentLog, clear).info("x");
+    expect(clear).not.toHaveBeenCalled();
   });
 });

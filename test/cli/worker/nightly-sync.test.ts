@@ -8,8 +8,8 @@ import { createHostPace } from "../../../src/mirror/api/host-pace.ts";
 import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
 import type { SyncOptions, SyncResult } from "../../../src/mirror/run/run.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
-import { createTestDatabase, withTestSql } from "../../support/database.ts";
-import { syncOnce } from "../../support/sync.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { summaryOf, syncOnce } from "../../support/sync.ts";
 
 const signal = new AbortController().signal;
 const lost = new NetworkError("gone", { url: "http://127.0.0.1:1/" });
@@ -29,14 +29,7 @@ function createNight(runSync: (options: SyncOptions) => Promise<SyncResult>, url
 }
 
 function ending(status: RunSummary["status"], error: unknown = null): () => Promise<SyncResult> {
-  const summary: RunSummary = {
-    ...{ run_id: 1, kind: "full", status, duration_ms: 60_000, requests: 1, bytes: 1, resources: {} },
-    ...{ started_at: "2026-03-10T02:17:00.000Z", finished_at: "2026-03-10T02:18:00.000Z" },
-    references: { resolved: 0, unresolved: 0 },
-    unfinished: { deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
-    transitions: 0,
-  };
-  return async () => ({ summary, error });
+  return async () => ({ summary: summaryOf({ status }), error });
 }
 
 describe("a night", () => {
@@ -78,25 +71,24 @@ describe("a night", () => {
 });
 
 describe("the mirror is good up to", () => {
-  const insertWalks = (url: string, starts: Record<string, string>, walk = "whole") =>
-    withTestSql(url, async (sql) => {
-      const [run] = await sql<{ id: number }[]>`
-        insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
-        values ('full', 'succeeded', now(), now(), 1, 'here') returning id`;
-      for (const [resource, at] of Object.entries(starts))
-        await sql`
-          insert into sync.walks (run_id, resource, started_at, finished_at, walk)
-          values (${run?.id ?? 0}, ${resource}, ${at}::timestamptz, ${at}::timestamptz, ${walk})`;
-    });
+  async function insertWalks({ sql }: TestDatabase, starts: Record<string, string>, walk = "whole") {
+    const [run] = await sql<{ id: number }[]>`
+      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
+      values ('full', 'succeeded', now(), now(), 1, 'here') returning id`;
+    for (const [resource, at] of Object.entries(starts))
+      await sql`
+        insert into sync.walks (run_id, resource, started_at, finished_at, walk)
+        values (${run?.id ?? 0}, ${resource}, ${at}::timestamptz, ${at}::timestamptz, ${walk})`;
+  }
   const allAt = (at: string) => Object.fromEntries(RESOURCES.map((resource) => [resource, at]));
 
   it("the start of the walk of the list that was read longest ago", async () => {
     await using database = await createTestDatabase();
     const night = createNight(ending("succeeded"), database.url);
-    await insertWalks(database.url, allAt("2026-03-09T02:17:00Z"));
-    await insertWalks(database.url, { build: "2026-03-10T02:17:00Z" }, "head");
+    await insertWalks(database, allAt("2026-03-09T02:17:00Z"));
+    await insertWalks(database, { build: "2026-03-10T02:17:00Z" }, "head");
     expect(await night.lastGoodAt?.(signal)).toEqual(new Date("2026-03-09T02:17:00Z"));
-    await insertWalks(database.url, allAt("2026-03-11T02:17:00Z"), "not_whole");
+    await insertWalks(database, allAt("2026-03-11T02:17:00Z"), "not_whole");
     expect(await night.lastGoodAt?.(signal)).toEqual(new Date("2026-03-09T02:17:00Z"));
   });
 
@@ -106,7 +98,7 @@ describe("the mirror is good up to", () => {
     const failed = await syncOnce(database.url, new URL("http://127.0.0.1:1/"), { settings: { retries: 0 } });
     expect(failed.summary.status).toBe("failed");
     expect(await night.lastGoodAt?.(signal)).toBeNull();
-    await insertWalks(database.url, { user: "2026-03-09T02:17:00Z" });
+    await insertWalks(database, { user: "2026-03-09T02:17:00Z" });
     expect(await night.lastGoodAt?.(signal)).toBeNull();
   });
 
@@ -114,7 +106,7 @@ describe("the mirror is good up to", () => {
     await using database = await createTestDatabase();
     const night = createNight(ending("succeeded"), database.url);
     const ahead = new Date(Date.now() + 3650 * 86_400_000).toISOString();
-    await insertWalks(database.url, { ...allAt("2026-03-09T02:17:00Z"), user: ahead });
+    await insertWalks(database, { ...allAt("2026-03-09T02:17:00Z"), user: ahead });
     expect(await night.lastGoodAt?.(signal)).toBeNull();
   });
 });

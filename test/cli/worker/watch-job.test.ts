@@ -14,18 +14,16 @@ import { runWatchRound } from "../../../src/mirror/run/watch-round.ts";
 import type { RunOptions } from "../../../src/mirror/run/with-run.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { type ArrangedBuilds, arrangeBuilds } from "../../support/arranged-builds.ts";
-import { withTestSql } from "../../support/database.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
 import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { summaryOf } from "../../support/sync.ts";
+import { later } from "../../support/tally.ts";
 
 const { signal } = new AbortController();
 const TINY = { users: 2, projects: 2, versions: 2, files: 2, builds: 40, rates: QUIET, clockSteps: false };
 
 const settings = (baseUrl: URL): WatchJobDeps["settings"] => ({
-  ...defaultValues(),
-  baseUrl,
-  ratePerSecond: 0,
-  retries: 0,
+  ...{ ...defaultValues(), baseUrl, ratePerSecond: 0, retries: 0 },
 });
 
 function createRound(over: Partial<WatchJobDeps> = {}) {
@@ -41,14 +39,7 @@ function createRound(over: Partial<WatchJobDeps> = {}) {
 }
 
 function ending(status: RunSummary["status"], over: Partial<RunSummary> = {}): () => Promise<RunResult> {
-  const summary: RunSummary = {
-    ...{ run_id: 1, kind: "watch", status, duration_ms: 100, requests: 1, bytes: 1, resources: {} },
-    ...{ started_at: "2026-03-10T02:17:00.000Z", finished_at: "2026-03-10T02:17:00.100Z" },
-    references: { resolved: 0, unresolved: 0 },
-    unfinished: { deletions: 0, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
-    ...{ transitions: 0, ...over },
-  };
-  return async () => ({ summary, error: null });
+  return async () => ({ summary: summaryOf({ kind: "watch", status, ...over }), error: null });
 }
 
 describe("a round as a job", () => {
@@ -193,11 +184,9 @@ async function startBeside() {
     tick: (job: "sync" | "watch") => ticks.get(job)?.(),
     /** Keeps all requests waiting; what it gives lets them go. */
     hold() {
-      let letGo = () => {};
-      arranged.held = new Promise((resolve) => {
-        letGo = resolve;
-      });
-      return () => letGo();
+      const held = later();
+      arranged.held = held.promise;
+      return held.resolve;
     },
     asked: () => expect.poll(() => arranged.asked.length, { interval: 10 }).toBeGreaterThan(0),
     async [Symbol.asyncDispose]() {
@@ -207,12 +196,8 @@ async function startBeside() {
   };
 }
 
-const runsOf = ({ quick }: Beside) =>
-  withTestSql(
-    quick.databaseUrl,
-    (sql) =>
-      sql<{ kind: string; status: string }[]>`select kind, status from sync.runs where id > 2 order by id`,
-  );
+const runsOf = ({ quick: { sql } }: Beside) =>
+  sql`select kind, status from sync.runs where id > 2 order by id`;
 
 describe("beside the nightly sync", () => {
   it("a round that is due while a sync runs is left out", async () => {
