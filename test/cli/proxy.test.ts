@@ -96,9 +96,8 @@ describe("a sync through a proxy", { tags: ["long"] }, () => {
     const args = ["sync", "--base-url", `http://${HOST}`, "--retries", "0"];
     const { code, stdout, stderr } = await run(args, env);
     expect(code).toBe(5);
-    expect(stderr).toMatch(
-      /the proxy http:\/\/me:\*\*\*@127\.0\.0\.1:1 \(HTTP_PROXY\) cannot be reached: connect ECONNREFUSED/,
-    );
+    const proxy = "the proxy http://me:***@127.0.0.1:1 (HTTP_PROXY)";
+    expect(stderr).toContain(`${proxy} cannot be reached: connect ECONNREFUSED`);
     expect(stdout + stderr).not.toContain(SECRET);
   });
 });

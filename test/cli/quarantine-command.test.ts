@@ -75,9 +75,7 @@ describe("quarantine", () => {
     await loading.sql`alter table mirror.builds drop constraint no_shoes`;
     const first = await quarantine(loading.url, "--retry");
     expect(first.code).toBe(3);
-    expect(first.stdout).toMatch(
-      /^1 record stored, 0 superseded .*, 1 still refused\n.*why\n1 hole in lists:/,
-    );
+    expect(first.stdout).toMatch(/^1 record stored, 0 superseded .*, 1 still refused\n.*\n1 hole in lists:/);
     expect(await loading.sql`select id from mirror.builds`).toEqual([{ id: "1\u001b[2J" }]);
     await loading.sql`delete from sync.quarantine where resource <> 'build'`;
     await loading.load("user", [wireUser("1")]);

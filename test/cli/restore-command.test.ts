@@ -137,9 +137,7 @@ UPDATE "mirror"."projects" SET "loud_name" = upper("name");`,
     const later = folder.at("later.backup");
     expect(await runCli(["backup", later], { env, script: next.script })).toMatchObject({ code: 0 });
     await using other = await emptyDatabase();
-    const stderr = expect.stringContaining(
-      "docmirror 9.0.0 made it, whose schema this program does not know",
-    );
+    const stderr = expect.stringContaining("docmirror 9.0.0 made it, whose schema this program does not");
     expect(await restore(other.url, later)).toMatchObject({ code: 7, stderr });
   });
 });

@@ -31,6 +31,8 @@ type Variable = {
   valueFrom?: { configMapKeyRef: { name: string; key: string } };
 };
 
+type Rule = { action: string; onExitCodes: { values: number[] } };
+
 /** The environment of a container. */
 function environmentOf({ env }: { env: Variable[] }): Record<string, string> {
   const own = env.map(({ name, value, valueFrom }) => {
@@ -49,12 +51,13 @@ describe.each(pods)("the pods of %s", (_name, { spec, metadata }) => {
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, runAsUser: 10001, seccompProfile: { type: "RuntimeDefault" } },
     });
+    const fence = {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    };
     for (const container of containers) {
-      expect(container.securityContext).toEqual({
-        allowPrivilegeEscalation: false,
-        readOnlyRootFilesystem: true,
-        capabilities: { drop: ["ALL"] },
-      });
+      expect(container.securityContext).toEqual(fence);
       expect(container.resources.limits).toEqual({ cpu: "1", memory: "512Mi" });
     }
   });
@@ -116,10 +119,8 @@ describe.each(cronJobs)("the job of $name", ({ job }) => {
 
   it("is not tried again where a person is needed, and does not fail while another run is active", () => {
     const { rules } = job.jobTemplate.spec.podFailurePolicy;
-    const codes = (action: string) =>
-      rules
-        .filter((rule: { action: string }) => rule.action === action)
-        .flatMap((rule: { onExitCodes: { values: number[] } }) => rule.onExitCodes.values);
+    const codes = (wanted: string) =>
+      rules.flatMap(({ action, onExitCodes }: Rule) => (action === wanted ? onExitCodes.values : []));
     expect(codes("FailJob")).toEqual(expect.arrayContaining([EXIT.bug, EXIT.usage, EXIT.schemaVersion]));
     const isSync = job.jobTemplate.spec.template.spec.containers[0].args[0] === "sync";
     expect(codes("Ignore")).toEqual(isSync ? [EXIT.locked] : []);

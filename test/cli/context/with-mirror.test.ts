@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { describeDatabase } from "../../../src/store/connection/connect.ts";
 import { type CommandLine, runCli } from "../../support/cli.ts";
-import { createTestDatabase, withTestSql } from "../../support/database.ts";
+import { createTestDatabase } from "../../support/database.ts";
 import { useFolder } from "../../support/folder.ts";
 import { startService } from "../../support/service.ts";
 
@@ -36,9 +36,7 @@ describe("where no mirror is", () => {
   ])("%s %s %s makes nothing and exits 7", async (...args) => {
     const { code, stdout, stderr } = await run(args);
     expect({ code, stdout }).toEqual({ code: 7, stdout: "" });
-    expect(stderr).toMatch(
-      /^docmirror: There is no mirror in \.\/\.docmirror yet; `docmirror sync` makes one\n {2}\S.*\n$/,
-    );
+    expect(stderr).toMatch(/^docmirror: There is no mirror in \.\/\.docmirror yet; `.*\n {2}\S.*\n$/);
   });
 
   it("a folder elsewhere is named as it is", async () => {
@@ -63,13 +61,10 @@ describe("a database without our schema", () => {
     await using database = await createTestDatabase({ migrated: false });
     const { code, stderr } = await run(args, { DATABASE_URL: database.url });
     expect(code).toBe(7);
-    expect(stderr).toContain(
-      `docmirror: There is no mirror in ${`the database ${describeDatabase(database.url)}`} yet; \`docmirror sync\` makes one\n`,
-    );
-    const schemas = await withTestSql(database.url, (sql) => {
-      return sql`select nspname from pg_namespace where nspname in ('mirror', 'sync', 'report', 'drizzle')`;
-    });
-    expect(schemas).toEqual([]);
+    const place = `the database ${describeDatabase(database.url)}`;
+    expect(stderr).toContain(`There is no mirror in ${place} yet; \`docmirror sync\` makes one\n`);
+    const schemas = ["mirror", "sync", "report", "drizzle"];
+    expect(await database.sql`select from pg_namespace where nspname = any (${schemas})`).toEqual([]);
   });
 });
 
@@ -87,9 +82,7 @@ describe("a mirror with an older schema", () => {
     const before = await ask(defined);
     const { code, stderr } = await run(args, { DATABASE_URL: database.url });
     expect(code).toBe(7);
-    expect(stderr).toMatch(
-      /its schema is older than this program, it lacks the new definition of report\.freshness\n {2}run `docmirror migrate`/,
-    );
+    expect(stderr).toMatch(/older than this program, .* report\.freshness\n {2}run `docmirror migrate`/);
     expect(await ask(defined)).toEqual(before);
   });
 });

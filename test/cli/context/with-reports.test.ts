@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hasTerminals, linesOf, runCli } from "../../support/cli.ts";
-import { createTestDatabase, withTestSql } from "../../support/database.ts";
+import { createTestDatabase } from "../../support/database.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 import { createReportedMirror } from "../../support/reported-mirror.ts";
 
@@ -16,10 +16,8 @@ const read = async (args: string[], env: Record<string, string>) => {
 describe("DOCMIRROR_READ_URL", () => {
   it("is read alone: the database of the syncs need not answer", async () => {
     await using mirror = await createReportedMirror();
-    const { code, stdout, stderr } = await read(["report", "freshness", "--json"], {
-      DOCMIRROR_READ_URL: mirror.url,
-      DATABASE_URL: NOBODY,
-    });
+    const env = { DOCMIRROR_READ_URL: mirror.url, DATABASE_URL: NOBODY };
+    const { code, stdout, stderr } = await read(["report", "freshness", "--json"], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(JSON.parse(stdout).rows[0]).toMatchObject({ resource: "build", replica_lag_s: null });
   });
@@ -39,18 +37,13 @@ describe("DOCMIRROR_READ_URL", () => {
     const { code, stderr } = await read(["report", "runs"], { DOCMIRROR_READ_URL: mirror.url });
     expect(code).toBe(0);
     expect(stderr).toContain("a replica cannot be written to");
-    const state = await withTestSql(mirror.url, (sql) => {
-      return sql`select from rollup.state`;
-    });
-    expect(state).toHaveLength(0);
+    expect(await mirror.sql`select from rollup.state`).toHaveLength(0);
   });
 
   it("leaves old answers with a warning when the primary does not answer", { tags: ["long"] }, async () => {
     await using mirror = await createReportedMirror({ refreshed: false });
-    const { code, stderr } = await read(["report", "runs"], {
-      DOCMIRROR_READ_URL: mirror.url,
-      DATABASE_URL: NOBODY,
-    });
+    const env = { DOCMIRROR_READ_URL: mirror.url, DATABASE_URL: NOBODY };
+    const { code, stderr } = await read(["report", "runs"], env);
     expect(code).toBe(0);
     expect(stderr).toContain("the primary did not refresh them");
   });

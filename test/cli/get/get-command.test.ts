@@ -28,9 +28,8 @@ describe("get", () => {
     const script: Script = (_, { pathname }) => (pathname === "/api/v1/" ? { body: ROOT } : { status });
     const { code, stdout, stderr, paths } = await get(script, "project", key, ...flags);
     expect({ code, stdout }).toEqual({ code: 12, stdout: "" });
-    expect(stderr).toBe(
-      `docmirror: The service has no project ${key}\n  \`docmirror get project\` lists what it has\n`,
-    );
+    const hint = "`docmirror get project` lists what it has";
+    expect(stderr).toBe(`docmirror: The service has no project ${key}\n  ${hint}\n`);
     expect(paths).toEqual([`/api/v1/project/${key}`, "/api/v1/"]);
   });
 
@@ -58,7 +57,7 @@ describe("get", () => {
     "",
     ".",
     "..",
-  ])("refuses '%s' as a record, which would lead to a list or to the root", async (key) => {
+  ])("refuses '%s' as a record, which would lead to a list or the root", async (key) => {
     const { code, stdout, stderr, paths } = await get([{ body: page({}) }], "project", key);
     expect({ code, stdout, paths }).toEqual({ code: 2, stdout: "", paths: [] });
     expect(stderr).toContain(`'${key}' can be neither the id nor the slug of a project`);

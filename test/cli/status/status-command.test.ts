@@ -3,7 +3,7 @@ import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { runCli } from "../../support/cli.ts";
-import { createTestDatabase, withTestSql } from "../../support/database.ts";
+import { createTestDatabase } from "../../support/database.ts";
 import { seedLeader } from "../../support/health-mirror.ts";
 import { startService, TINY } from "../../support/service.ts";
 import { syncOnce } from "../../support/sync.ts";
@@ -59,7 +59,7 @@ describe("status", () => {
     const args = ["--sync-cron", "17 2 1 1 *", "--watch-cron", "0 0 29 2 1#1", "--timezone", "Europe/Berlin"];
     const { stdout: none } = await status(database.url, ...args);
     expect(none).toContain("no worker leads, so no run is scheduled\n");
-    await withTestSql(database.url, seedLeader);
+    await seedLeader(database.sql);
     const { code, stdout } = await status(database.url, ...args);
     expect(code).toBe(0);
     expect(stdout).toContain("process 4711 on host-a leads since 2026-11-03 12:00:00Z, term 3\n");
@@ -76,11 +76,9 @@ describe("status", () => {
     const stale = await status(database.url, "--max-age", "30h", "--json");
     expect(stale.code).toBe(11);
     expect(JSON.parse(stale.stdout)).toMatchObject({ stale: true, oldest_list: { resource: "user" } });
-    expect(JSON.parse(stale.stderr)).toMatchObject({
-      resource: "user",
-      reason: expect.stringMatching(/^the user list was last read to its end at \d/),
-      msg: "the mirror is too old",
-    });
+    const reason = expect.stringMatching(/^the user list was last read to its end at \d/);
+    const told = { resource: "user", reason, msg: "the mirror is too old" };
+    expect(JSON.parse(stale.stderr)).toMatchObject(told);
     expect((await status(database.url)).code).toBe(0);
     const bare = await status(database.url, "--max-age", "--json");
     expect(bare.code).toBe(11);
@@ -98,9 +96,8 @@ describe("status", () => {
     const { database } = await syncedDatabase();
     await using _ = database;
     for (const table of ["runs", "walks"])
-      await database.sql.unsafe(
-        `update sync.${table} set started_at = started_at + interval '10 years', finished_at = finished_at + interval '10 years'`,
-      );
+      await database.sql.unsafe(`update sync.${table} set started_at = started_at + interval '10 years',
+        finished_at = finished_at + interval '10 years'`);
     const { code, stdout, stderr } = await status(database.url, "--max-age", "1h");
     expect(code).toBe(11);
     expect(stderr).toMatch(/list was last read at 203\d-.*, which is in the future: a clock is or was wrong/);

@@ -6,9 +6,8 @@ import { findWatchdog, isPasswordCopied } from "../../../src/base/config/environ
 import { pageOf, startCli } from "../../support/cli.ts";
 import { createFolder } from "../../support/folder.ts";
 
-const hasPrograms = ["systemd-notify", "python3"].every(
-  (name) => spawnSync(name, ["--version"]).status === 0,
-);
+const isHere = (name: string) => spawnSync(name, ["--version"]).status === 0;
+const hasPrograms = ["systemd-notify", "python3"].every(isHere);
 
 /** Node has no unix datagrams. */
 const RECEIVER = `

@@ -34,11 +34,8 @@ describe("parseDatabaseUrl", () => {
     ["postgres://%2Fvar%2Frun/m", "/var/run 5432"],
     ["postgres://[::1]:5433/m", "::1 5433"],
   ])("%s names its hosts", (url, hosts) => {
-    expect(
-      parseDatabaseUrl(url)
-        .hosts.map(({ host, port }) => `${host} ${port}`)
-        .join(", "),
-    ).toBe(hosts);
+    const named = parseDatabaseUrl(url).hosts.map(({ host, port }) => `${host} ${port}`);
+    expect(named.join(", ")).toBe(hosts);
   });
 
   test("user and password are read in percent form", () => {
@@ -47,10 +44,8 @@ describe("parseDatabaseUrl", () => {
   });
 
   test("settings of the session are kept, those of libpq alone are not sent on", () => {
-    const { session } = parseDatabaseUrl(
-      "postgres://h/m?statement_timeout=5s&channel_binding=require&sslmode=require",
-    );
-    expect(session).toEqual({ statement_timeout: "5s" });
+    const query = "statement_timeout=5s&channel_binding=require&sslmode=require";
+    expect(parseDatabaseUrl(`postgres://h/m?${query}`).session).toEqual({ statement_timeout: "5s" });
   });
 
   test.each([

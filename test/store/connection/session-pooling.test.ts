@@ -150,9 +150,7 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in transaction mode", () =
     const { code, stdout, stderr } = await run(...command.split(" "), ...withService);
     expect({ code, stderr }).toMatchObject({ code: 4 });
     expect(stdout + stderr).toMatch(REASON);
-    expect(stdout + stderr).toMatch(
-      /session pooling \(PgBouncer: pool_mode=session\) or a direct connection/,
-    );
+    expect(stdout + stderr).toMatch(/session pooling \(PgBouncer: pool_mode=session\) or a direct/);
     expect(await traces(pooler, database)).toEqual(before);
     expect(await ask(database, "select from sync.runs")).toEqual([]);
   });
@@ -200,7 +198,7 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in statement mode", () => 
     const { code, stdout, stderr } = await run(...command.split(" "), ...service);
     expect({ code, stderr }).toMatchObject({ code: 4 });
     expect(stdout + stderr).toMatch(
-      /a pooler in statement mode allows no transactions|transaction blocks not allowed in statement pooling mode/,
+      /statement mode allows no transactions|not allowed in statement pooling mode/,
     );
     expect(await ask(database, "select from sync.runs")).toEqual([]);
   });

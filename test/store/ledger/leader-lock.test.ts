@@ -79,8 +79,7 @@ describe("the lead", () => {
     await other.lead();
     await expect.poll(() => term.keep(one.url).catch(() => null)).toBe(false);
     expect(await term.keep(one.url)).toBe(false);
-    const opening = withTransaction(sql, (tx) => term.assertLeads(tx));
-    await expect(opening).rejects.toBeInstanceOf(LockedError);
+    await expect(withTransaction(sql, term.assertLeads)).rejects.toBeInstanceOf(LockedError);
   });
 
   test("is not known while Postgres does not answer", async () => {

@@ -97,9 +97,9 @@ describe("a run", () => {
     const dead = await startRun(sql, "full", at(2));
     const next = await startRun(sql, "incremental", at(3));
     expect(next.interrupted).toEqual([dead.runId]);
-    expect(
-      await sql`select status, finished_at = heartbeat_at as at_heartbeat, error from sync.runs order by id`,
-    ).toMatchObject([
+    const runs = await sql`
+      select status, finished_at = heartbeat_at as at_heartbeat, error from sync.runs order by id`;
+    expect(runs).toMatchObject([
       { status: "failed", error: null },
       { status: "interrupted", at_heartbeat: true, error: "the process ended without closing its run" },
       { status: "running" },
@@ -164,9 +164,9 @@ describe("a walk", () => {
     await finishWalk(sql, runId, "user", { ...end, walk: "whole" });
     await finishWalk(sql, runId, "build", { ...end, walk: "not_whole", reason: "lost", checkpoint });
     expect((await findResumableWalks(sql, at(0), at(9))).map(({ resource }) => resource)).toEqual(["build"]);
-    expect(
-      await sql`select walk, reason, total_count, pages, records from sync.walks order by resource`,
-    ).toEqual([
+    const walks =
+      await sql`select walk, reason, total_count, pages, records from sync.walks order by resource`;
+    expect(walks).toEqual([
       { walk: "not_whole", reason: "lost", total_count: 60, pages: 3, records: 60 },
       { walk: "whole", reason: null, total_count: 60, pages: 3, records: 60 },
     ]);

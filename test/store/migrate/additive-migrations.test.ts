@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { readMigrations } from "../../../src/store/migrate/migration-ledger.ts";
 import { findUnbearable } from "../../support/additive.ts";
@@ -11,6 +12,12 @@ describe("each migration", () => {
     const additive = readMigrations().filter((migration) => migration.additive);
     expect(additive.flatMap(({ statements }) => findUnbearable(statements))).toEqual([]);
   });
+});
+
+test("the newest migration alone has a snapshot of the schema: the generator compares with no other", () => {
+  const newest = readMigrations().at(-1)?.tag.split("_")[0];
+  const names = readdirSync(new URL("../../../migrations/meta/", import.meta.url));
+  expect(names.filter((name) => name.endsWith("_snapshot.json"))).toEqual([`${newest}_snapshot.json`]);
 });
 
 describe("an older program", () => {

@@ -243,9 +243,8 @@ describe("pendingSql", () => {
 
 test("a database that is not UTF-8 is refused", async () => {
   const name = `docmirror_test_ascii_${process.pid}`;
-  await sql.unsafe(
-    `create database ${name} template template0 encoding 'SQL_ASCII' locale_provider libc lc_collate 'C' lc_ctype 'C'`,
-  );
+  const encoding = "encoding 'SQL_ASCII' locale_provider libc lc_collate 'C' lc_ctype 'C'";
+  await sql.unsafe(`create database ${name} template template0 ${encoding}`);
   const refused = withTestSql(replaceDatabase(database.url, name), assertServerUsable);
   await expect(refused).rejects.toMatchObject({ exitCode: 4, message: expect.stringMatching(/SQL_ASCII/) });
   await sql.unsafe(`drop database ${name}`);
