@@ -117,6 +117,7 @@ describe("sync", () => {
     const withHook = { ...env, ...webhookEnv(receiver) };
     expect((await runCli(args, { env: withHook })).code).toBe(0);
     expect(receiver.notices).toEqual([]);
+    await service.close();
     const failed = await runCli(args, { env: withHook });
     expect(failed.code).toBe(5);
     expect(receiver.notices).toMatchObject([{ type: "run.ended", data: { run_id: 2, status: "failed" } }]);

@@ -64,7 +64,7 @@ describe("a database without our schema", () => {
     const place = `the database ${describeDatabase(database.url)}`;
     expect(stderr).toContain(`There is no mirror in ${place} yet; \`docmirror sync\` makes one\n`);
     const schemas = ["mirror", "sync", "report", "drizzle"];
-    expect(await database.sql`select from pg_namespace where nspname = any (${schemas})`).toEqual([]);
+    expect(await database.sql`select from pg_namespace where nspname = any (${schemas}::text[])`).toEqual([]);
   });
 });
 
