@@ -17,8 +17,12 @@ import {
   showUrl,
 } from "./upstream-errors.ts";
 
+const UTC = "Etc/UTC";
+
 export interface ClientOptions extends HostSettings {
   baseUrl: URL;
+  /** The zone of the service's dates. @default Etc/UTC */
+  sourceTimezone?: string;
 }
 
 export interface FetchOptions<T>
@@ -35,7 +39,7 @@ export interface FetchOptions<T>
 export interface JsonReply<T> extends Pick<HostReply, "sentAt" | "receivedAt" | "serverDate" | "reply"> {
   url: string;
   value: T;
-  /** SHA-256, hex, of the kind and of the body; where bodies are recalled, of the `objects` that `splitReply` splits off. */
+  /** SHA-256, hex, of the kind, the zone of dates and the body; where bodies are recalled, of the `objects` that `splitReply` splits off. */
   hash: string;
   bytes: number;
 }
@@ -44,7 +48,8 @@ export type Client = ReturnType<typeof createClient>;
 
 /** Sends requests to the service at a steady pace, with retries. One request in, one parsed reply out. */
 export function createClient(options: ClientOptions) {
-  const { baseUrl } = options;
+  const { baseUrl, sourceTimezone = UTC } = options;
+  const inZone = sourceTimezone === UTC ? "" : ` ${sourceTimezone}`;
   const { nameOf } = options.wording ?? COMMAND_WORDING;
   const parseTurn = createTurnstile();
   const warned = new Set<string>();
@@ -67,7 +72,7 @@ export function createClient(options: ClientOptions) {
 
   return {
     ...host,
-    baseUrl,
+    ...{ baseUrl, sourceTimezone },
     /**
      * Fetches JSON from a path of the API. Throws `HttpStatusError`, `NetworkError`, `TimeoutError` or
      * `UnexpectedShapeError` after all retries, and the signal's reason when aborted. Once the host is lost
@@ -92,8 +97,8 @@ export function createClient(options: ClientOptions) {
           const bytes = byteLengthOf(pieces);
           const facts = { url: shown, bytes, reply, sentAt, receivedAt, serverDate };
           const parts = recall && charset.name === "utf-8" ? splitReply(pieces) : null;
-          const wholeHash = () => hashOf(pieces, charset.name);
-          const hash = parts ? hashOf(parts.objects, "objects") : wholeHash();
+          const wholeHash = () => hashOf(pieces, charset.name + inZone);
+          const hash = parts ? hashOf(parts.objects, `objects${inZone}`) : wholeHash();
           try {
             const known = await recall?.(hash);
             if (known)
@@ -126,7 +131,7 @@ function createTurnstile(): () => Promise<void> {
   };
 }
 
-/** The kind is hashed too, because equal bytes in another charset, or of a part, mean something else. */
+/** The kind is hashed too, because equal bytes in another charset or zone, or of a part, mean something else. */
 function hashOf(pieces: readonly Buffer[], kind: string): string {
   const hash = createHash("sha256").update(`${kind}:`);
   for (const piece of pieces) hash.update(piece);

@@ -115,7 +115,7 @@ async function sweep(run: RunParts, pageSize: number, state: string, open: numbe
     signal.throwIfAborted();
     const request = requestText({ path: "/api/v1/build/", limit: pageSize, offset, others });
     const reply = await client.fetchJson<ParsedPage>(request, {
-      parse: (value, url) => parseListPage(value, "build", url, client.baseUrl),
+      parse: (value, url) => parseListPage(value, "build", url, client),
     });
     const records = reply.value.records;
     if (records.some((record) => (record as { state?: unknown } | null)?.state !== state)) {

@@ -72,10 +72,10 @@ function readEndpoints(value: unknown): { list_endpoint: string; schema?: string
 /** Asks for the first build. `id` is null when there is none, or when it is `rejected`. Throws `UpstreamError`. */
 export async function probeBuilds(client: Client, listPath: string) {
   const reply = await client.fetchJson<ParsedPage>(requestText(firstRequest(listPath, 1)), {
-    parse: (value, url) => parseListPage(value, "build", url, client.baseUrl),
+    parse: (value, url) => parseListPage(value, "build", url, client),
   });
   const records = reply.value.records.slice(0, 1);
-  const page = normalizePage("build", records, client.baseUrl);
+  const page = normalizePage("build", records, client);
   return {
     totalCount: reply.value.meta.totalCount,
     id: page.records[0]?.id ?? null,

@@ -94,7 +94,7 @@ export function createLoader(options: LoaderOptions) {
     );
 
   const normalize = (resource: Resource, records: readonly unknown[]) =>
-    normalizePage(resource, records, options.baseUrl, sightings.isCurrent);
+    normalizePage(resource, records, options, sightings.isCurrent);
 
   return {
     /** For a page that has arrived, before its turn to load. */

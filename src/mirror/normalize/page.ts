@@ -1,6 +1,7 @@
 import { foreignNumberIn, isDamaged } from "../../resources/parse-json.ts";
 import { otherResource, recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
+import type { Source } from "../walk/read-date.ts";
 import { type NormalizeContext, type NormalizedRecord, normalizeRecord } from "./record.ts";
 import { hashRecord } from "./record-hash.ts";
 import { PLANS } from "./record-plan.ts";
@@ -21,10 +22,10 @@ export interface RejectedRecord {
 export function normalizePage(
   resource: Resource,
   records: readonly unknown[],
-  baseUrl: URL,
+  { baseUrl, sourceTimezone }: Source,
   isAlreadyLoaded?: IsAlreadyLoaded,
 ) {
-  const context: NormalizeContext = { baseUrl, replacements: { nul: 0 } };
+  const context: NormalizeContext = { baseUrl, sourceTimezone, replacements: { nul: 0 } };
   const projects = createEmbeddedProjects(context, isAlreadyLoaded);
   const read: NormalizedRecord[] = [];
   const rejected: RejectedRecord[] = [];
@@ -81,7 +82,7 @@ function createEmbeddedProjects(context: NormalizeContext, isAlreadyLoaded?: IsA
       const record = value as Record<string, unknown>;
       const known = copies.get(id) ?? [];
       if (known.some((copy) => isSameRecord(copy.record, record))) return id;
-      const hash = hashRecord(record, PLANS.project, null);
+      const hash = hashRecord(record, PLANS.project, null, context.sourceTimezone);
       if (known.some((copy) => copy.hash === hash)) return id;
       copies.set(id, [...known, { record, hash }]);
       const normalize = () => normalizeRecord("project", id, record, context, { hash });

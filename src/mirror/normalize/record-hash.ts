@@ -1,19 +1,21 @@
 import { hash } from "node:crypto";
+import { namesZone } from "../walk/read-date.ts";
 import { assertDepth } from "./clean-text.ts";
 import type { RecordPlan } from "./record-plan.ts";
 
 /**
  * The first 16 bytes of SHA-256, in hex, over the parsed fields of a record and how it becomes a row (`readingOf`): the
  * order of its keys and of a list of references does not count, everything else does. An embedded record counts by its
- * id. Each value is encoded with its kind and its length, so that two different records never have the same encoding.
- * Throws a RangeError for a record that is nested too deep to be stored (`MAX_DEPTH`).
+ * id, a date with a zone by that of the service too. Each value is encoded with its kind and its length, so that two
+ * different records never have the same encoding. Throws a RangeError for a record that is nested too deep to be stored (`MAX_DEPTH`).
  */
 export function hashRecord(
   record: Record<string, unknown>,
-  plan: Pick<RecordPlan, "reading" | "hashed" | "isDocumented" | "list" | "embedded">,
+  plan: Pick<RecordPlan, "reading" | "hashed" | "isDocumented" | "list" | "embedded" | "dates">,
   embeddedId: string | null,
+  sourceTimezone: string,
 ): string {
-  const { reading, hashed, isDocumented, list, embedded } = plan;
+  const { reading, hashed, isDocumented, list, embedded, dates } = plan;
   let text = `v${reading};`;
   let known = 0;
   for (const key of hashed) {
@@ -29,6 +31,7 @@ export function hashRecord(
   if (keys.length > known)
     for (const key of keys.filter((name) => !isDocumented.has(name)).sort())
       text += `k${key.length}:${key}${encode(record[key])}`;
+  if (dates.some((key) => namesZone(record[key]))) text += `z${sourceTimezone}`;
   return hash("sha256", text, "hex").slice(0, 32);
 }
 

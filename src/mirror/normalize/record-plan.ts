@@ -42,6 +42,7 @@ function planOf(resource: Resource) {
     /** The keys of a whole record in the order of its hash. */
     hashed,
     isDocumented: new Set(hashed) as ReadonlySet<string>,
+    dates: fields.filter(({ kind }) => kind === "datetime").map(({ name }) => name),
     /** The field with a list of references: a set, that services send in any order. */
     list: fields.find(({ kind }) => kind === "uris")?.name,
     /** The field with a whole project. */

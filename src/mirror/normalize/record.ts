@@ -1,7 +1,7 @@
-import { parseLocalTime } from "../../resources/local-time.ts";
 import { otherResource, ownFront, parseResourceUri, type Reference } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Extra } from "../../store/schema/columns.ts";
+import { readDate, type Source } from "../walk/read-date.ts";
 import { cleanJson, cleanText, type Replacements } from "./clean-text.ts";
 import { hashRecord } from "./record-hash.ts";
 import { PLANS, type PlannedField } from "./record-plan.ts";
@@ -27,7 +27,7 @@ export interface NormalizedRecord {
 }
 
 /** The same for all records of a page. */
-export type NormalizeContext = { baseUrl: URL; replacements: Replacements };
+export type NormalizeContext = Source & { replacements: Replacements };
 
 /**
  * Sorts the fields of one record into columns, references and `extra`, as its declaration says. Nothing is lost but U+0000
@@ -82,7 +82,7 @@ export function normalizeRecord(
     } else if (typeof value !== "string") {
       keep(name, value);
     } else if (kind === "datetime") {
-      const time = parseLocalTime(value);
+      const time = readDate(value, context);
       columns[column] = time ? time.text : null;
       if (time?.text !== value) keep(name, value);
     } else {
@@ -109,7 +109,7 @@ export function normalizeRecord(
   }
   return {
     id,
-    hash: hash ?? hashRecord(record, plan, projectId),
+    hash: hash ?? hashRecord(record, plan, projectId, context.sourceTimezone),
     columns,
     extra: extraOf(values, missing),
     references,

@@ -112,7 +112,7 @@ async function countWalk(
       const { walk: verdict, reason, totalCount } = step.value;
       return { walk: verdict, ...(reason && { reason }), ...counts, total_count: totalCount };
     }
-    const page = normalizePage(plan.resource, step.value.records ?? [], settings.baseUrl);
+    const page = normalizePage(plan.resource, step.value.records ?? [], settings);
     // Pages overlap, and a dry run stores nothing, so records are counted once by their ids.
     const records = page.records.filter(({ id }) => counted.add(id));
     const compared = sql

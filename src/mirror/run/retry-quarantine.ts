@@ -93,7 +93,7 @@ async function retryRecord(sql: Sql, row: QuarantinedRecord, facts: RetryFacts):
   const sent = readPayload(row.payload);
   if (sent === CUT)
     return refuse(sql, row, "its payload was too long and was cut, so it cannot be loaded again");
-  const page = normalizePage(row.resource, [sent], facts.settings.baseUrl);
+  const page = normalizePage(row.resource, [sent], facts.settings);
   const [record] = page.records;
   if (!record) return refuse(sql, row, page.rejected[0]?.reason ?? "the record cannot be read");
   if (row.recordId === null && CLEANED_ID.test(record.id))

@@ -99,7 +99,7 @@ export function createPageSource(options: PageSourceOptions) {
     retries?: number,
   ): Promise<FetchedPage> {
     const reply = await client.fetchJson<FoundPage>(request, {
-      parse: (value, url) => parseListPage(value, resource, url, client.baseUrl),
+      parse: (value, url) => parseListPage(value, resource, url, client),
       ...(recall && { recall: (hash) => recallPage(hash, recall) }),
       priority,
       ...(retries !== undefined && { retries }),

@@ -1,9 +1,10 @@
 import { UnexpectedShapeError } from "../../base/errors.ts";
 import { jsonText } from "../../base/text.ts";
-import { parseLocalTime } from "../../resources/local-time.ts";
+import { type LocalTime, parseLocalTime } from "../../resources/local-time.ts";
 import { type Envelope, readEnvelope } from "../../resources/page-request.ts";
 import { otherResource, recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
+import { readDate, type Source } from "./read-date.ts";
 
 /** The envelope of a page; null for what is no number of records. And what its records say about their order. */
 export interface ParsedMeta {
@@ -63,11 +64,12 @@ export interface RememberedPage extends Pick<FetchedPage, "request" | "bodyHash"
 export type ParsedPage = Pick<FetchedPage, "meta" | "ids"> & { records: unknown[] };
 
 /** Reads a reply as a page of a list. Throws `UnexpectedShapeError` when it has no `meta` or no `objects`. */
-export function parseListPage(value: unknown, resource: Resource, url: string, baseUrl: URL): ParsedPage {
+export function parseListPage(value: unknown, resource: Resource, url: string, source: Source): ParsedPage {
   const { meta, objects } = parseEnvelope(value, resource, url);
+  if (resource === "build") markZonedDates(objects, source);
   return {
     meta: { ...readMeta(meta), count: objects.length, ...readOrder(resource, objects) },
-    ids: objects.map((record) => placeId(record, resource, baseUrl)).filter((id) => id !== null),
+    ids: objects.map((record) => placeId(record, resource, source.baseUrl)).filter((id) => id !== null),
     records: objects,
   };
 }
@@ -112,9 +114,20 @@ function count(value: unknown): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-function dateOf(record: unknown) {
-  const value = (record as { date?: unknown } | null)?.date;
-  return typeof value === "string" ? parseLocalTime(value) : null;
+const LOCAL_DATE = Symbol("a date that is not written as local time, as readDate reads it");
+
+/** Done where the zone is known. The mark is none of the record's own keys, so that nobody stores or prints it. */
+function markZonedDates(records: readonly unknown[], source: Source): void {
+  for (const record of records) {
+    const date = (record as { date?: unknown } | null)?.date;
+    if (typeof date !== "string" || parseLocalTime(date)) continue;
+    Object.defineProperty(record, LOCAL_DATE, { value: readDate(date, source) });
+  }
+}
+
+function dateOf(record: unknown): LocalTime | null {
+  const { date, [LOCAL_DATE]: local } = (record ?? {}) as { date?: unknown; [LOCAL_DATE]?: LocalTime | null };
+  return local === undefined && typeof date === "string" ? parseLocalTime(date) : (local ?? null);
 }
 
 /**

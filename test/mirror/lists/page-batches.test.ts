@@ -94,7 +94,10 @@ function page(seq: number, second: number, states: Record<string, string>) {
     holes: [],
     isAnchored: true,
     following: null,
-    normalized: normalizePage("build", records, new URL("http://service.invalid")),
+    normalized: normalizePage("build", records, {
+      baseUrl: new URL("http://service.invalid"),
+      sourceTimezone: "Etc/UTC",
+    }),
   };
 }
 const at = (second: number) => new Date(Date.UTC(2024, 4, 15, 12, 0, second));

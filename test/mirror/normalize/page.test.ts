@@ -9,7 +9,7 @@ import { canonicalJson } from "../../support/canonical-json.ts";
 import { recordedExchanges } from "../../support/recorded-exchanges.ts";
 import { hostileRecord } from "../../support/wire-records.ts";
 
-const BASE = new URL("http://docs.example.org");
+const BASE = { baseUrl: new URL("http://docs.example.org"), sourceTimezone: "Etc/UTC" };
 
 /** There and back again: a record as one page, its rows, and what they give back. */
 function thereAndBack(resource: Resource, sent: unknown): unknown {

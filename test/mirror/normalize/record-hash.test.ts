@@ -30,8 +30,9 @@ const planOf = (hashed: readonly string[], embedded?: string) => ({
   isDocumented: new Set(hashed),
   list: undefined,
   embedded,
+  dates: [],
 });
-const hash = (record: Record<string, unknown>) => hashRecord(record, planOf(KNOWN), null);
+const hash = (record: Record<string, unknown>) => hashRecord(record, planOf(KNOWN), null, "Etc/UTC");
 
 /** Few and near values, so that two of them often look alike once they stand in a row. */
 const near: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
@@ -112,15 +113,17 @@ describe("hashRecord", () => {
 
   it("sees of an embedded project its id alone", () => {
     const withProject = (project: unknown, id: string | null) =>
-      hashRecord({ project }, planOf(["project"], "project"), id);
+      hashRecord({ project }, planOf(["project"], "project"), id, "Etc/UTC");
     expect(withProject({ id: "4", name: "a" }, "4")).toBe(withProject({ id: "4", name: "b" }, "4"));
     expect(withProject({ id: "4" }, "4")).not.toBe(withProject({ id: "5" }, "5"));
     expect(withProject({ id: "4" }, "4")).not.toBe(withProject("p1:4", null));
-    expect(withProject({ id: "4" }, "4")).not.toBe(hashRecord({}, planOf(["project"], "project"), null));
+    expect(withProject({ id: "4" }, "4")).not.toBe(
+      hashRecord({}, planOf(["project"], "project"), null, "Etc/UTC"),
+    );
   });
 });
 
-const BASE = new URL("https://docs.example.org");
+const BASE = { baseUrl: new URL("https://docs.example.org"), sourceTimezone: "Etc/UTC" };
 const USERS = ["/api/v1/user/9/", "/api/v1/user/10/"];
 
 const PATH = "/api/v1/project/4/";
@@ -218,6 +221,8 @@ describe("how records become rows", () => {
 
   it("is a part of the hash of a record", () => {
     const other = { ...PLANS.user, reading: before };
-    expect(hashRecord(wireUser("1"), other, null)).not.toBe(hashRecord(wireUser("1"), PLANS.user, null));
+    expect(hashRecord(wireUser("1"), other, null, "Etc/UTC")).not.toBe(
+      hashRecord(wireUser("1"), PLANS.user, null, "Etc/UTC"),
+    );
   });
 });

@@ -6,7 +6,7 @@ import { firstRequest, type NextLink } from "../../../src/resources/page-request
 import { RESOURCES } from "../../../src/resources/resources.ts";
 
 const META = { limit: 20, next: null, offset: 0, previous: null, total_count: 2 };
-const BASE = new URL("http://h/");
+const BASE = { baseUrl: new URL("http://h/"), sourceTimezone: "Etc/UTC" };
 const parse = (value: unknown) => parseListPage(value, "user", "http://h/api/v1/user/", BASE);
 
 describe("parsePage", () => {

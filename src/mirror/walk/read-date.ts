@@ -1,0 +1,85 @@
+import { createZoneOffset } from "../../base/clock.ts";
+import { type LocalTime, parseLocalTime } from "../../resources/local-time.ts";
+
+/** The service as its replies are read: where it is, and the zone of its dates that name none. */
+export interface Source {
+  baseUrl: URL;
+  sourceTimezone: string;
+}
+
+const MAX_LENGTH = 80;
+const ZONE = "(z|gmt|utc?|[ecmp][sd]t|[+-]\\d\\d(?::?\\d\\d)?)?(?: *\\([a-z ]*\\))?";
+const ISO = new RegExp(
+  `^(\\d{4}-\\d\\d-\\d\\d)[t ](\\d\\d:\\d\\d:\\d\\d)(?:[.,](\\d{1,30}))? *${ZONE}$`,
+  "i",
+);
+/** As RFC 2822 has it. */
+const MAIL = new RegExp(
+  `^(?:[a-z]{3}, *)?(\\d{1,2}) ([a-z]{3}) (\\d{4}) (\\d\\d:\\d\\d)(:\\d\\d)? *${ZONE}$`,
+  "i",
+);
+const MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec";
+/** The names of American zones in RFC 2822, in hours behind UTC without summer time. */
+const HOURS_BEHIND: Readonly<Record<string, number>> = { e: 5, c: 6, m: 7, p: 8 };
+
+const MINUTE_MICROS = 60_000_000n;
+const MICROS = 1_000_000n;
+
+/**
+ * Reads a date of the service as local time of its zone. A date may name its own zone, by an offset or by `Z`, and come with
+ * any number of decimals (cut to six) or in the form of RFC 2822. Null for anything else.
+ */
+export function readDate(
+  value: string,
+  { sourceTimezone }: Pick<Source, "sourceTimezone">,
+): LocalTime | null {
+  const known = parseLocalTime(value);
+  if (known || value.length > MAX_LENGTH) return known;
+  const [text, zone] = spellOut(value.trim());
+  const time = parseLocalTime(text);
+  if (!time || zone === undefined) return time;
+  const moment = time.microseconds - BigInt(minutesAhead(zone.toLowerCase())) * MINUTE_MICROS;
+  const ahead = offsetOf(sourceTimezone)(new Date(Number(moment / 1000n)));
+  return toLocalTime(moment + BigInt(ahead) * MINUTE_MICROS);
+}
+
+/** Whether a date names its zone. Then its local time follows from that of the service, which may be set anew. */
+export function namesZone(value: unknown): boolean {
+  if (typeof value !== "string" || value.length > MAX_LENGTH || parseLocalTime(value)) return false;
+  return spellOut(value.trim())[1] !== undefined;
+}
+
+/** A date as `parseLocalTime` reads it, and the zone that it names. */
+function spellOut(value: string): [text: string, zone: string | undefined] {
+  const iso = ISO.exec(value);
+  if (iso) return [`${iso[1]}T${iso[2]}${iso[3] ? `.${iso[3].slice(0, 6)}` : ""}`, iso[4]];
+  const [, day = "", month = "", year, minutes, seconds = ":00", zone] = MAIL.exec(value) ?? [];
+  const at = MONTHS.indexOf(month.toLowerCase());
+  if (year === undefined || at % 3 !== 0) return ["", undefined];
+  const number = String(at / 3 + 1).padStart(2, "0");
+  return [`${year}-${number}-${day.padStart(2, "0")}T${minutes}${seconds}`, zone];
+}
+
+function minutesAhead(zone: string): number {
+  const [, sign, hours, minutes = 0] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
+  if (sign) return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+  const behind = HOURS_BEHIND[zone[0] ?? ""] ?? 0;
+  return behind === 0 ? 0 : 60 * ((zone[1] === "d" ? 1 : 0) - behind);
+}
+
+let latest: { zone: string; offset: (moment: Date) => number } | undefined;
+
+/** A page has a thousand dates, and a process one zone. */
+function offsetOf(zone: string): (moment: Date) => number {
+  if (latest?.zone !== zone) latest = { zone, offset: createZoneOffset(zone) };
+  return latest.offset;
+}
+
+function toLocalTime(microseconds: bigint): LocalTime | null {
+  const micros = ((microseconds % MICROS) + MICROS) % MICROS;
+  const text = new Date(Number((microseconds - micros) / 1000n)).toISOString();
+  // Beyond the years that a date can have, it is longer.
+  if (text.length !== 24 || text.startsWith("0000")) return null;
+  const fraction = micros === 0n ? "" : `.${String(micros).padStart(6, "0")}`;
+  return { text: text.slice(0, 19) + fraction, microseconds };
+}
