@@ -9,105 +9,95 @@ import { findErrorLine, findErrorPlace, maskPlaces } from "./model/error-line.ts
 type Texts = Partial<Record<"output" | "error" | "setup" | "setup_error", string>>;
 
 const MARKED = { error: "error: 1", setup_error: "error: 2", output: "error: 3", setup: "error: 4" };
-const LINES: readonly { title: string; texts: Texts; line: string | null }[] = [
-  { title: "`error` is read first", texts: MARKED, line: "error: 1" },
-  { title: "then `setup_error`", texts: { ...MARKED, error: "" }, line: "error: 2" },
-  { title: "then `output`", texts: { output: "error: 3", setup: "error: 4" }, line: "error: 3" },
-  { title: "then `setup`", texts: { error: "no marker", setup: "error: 4" }, line: "error: 4" },
-  { title: "the last marked line counts", texts: { output: "error: 1\nerror: 2\nmore" }, line: "error: 2" },
-  {
-    title: "without a marker the last line of the first text that is not blank",
-    texts: { error: " \n\t\n", setup_error: "one\ntwo\n\n  \n", output: "three" },
-    line: "two",
-  },
+const LINES: readonly (readonly [title: string, texts: Texts, line: string | null])[] = [
+  ["`error` is read first", MARKED, "error: 1"],
+  ["then `setup_error`", { ...MARKED, error: "" }, "error: 2"],
+  ["then `output`", { output: "error: 3", setup: "error: 4" }, "error: 3"],
+  ["then `setup`", { error: "no marker", setup: "error: 4" }, "error: 4"],
+  ["the last marked line counts", { output: "error: 1\nerror: 2\nmore" }, "error: 2"],
+  [
+    "without a marker the last line of the first text that is not blank",
+    { error: " \n\t\n", setup_error: "one\ntwo\n\n  \n", output: "three" },
+    "two",
+  ],
   ...[
     ...["ValueError: no", "FATAL: no", "an exception occurred", "Killed", "Traceback of all"],
     ...["Out of memory", "No space left on device"],
-  ].map((line) => ({ title: `"${line}" is marked`, texts: { output: `${line}\nand on it went` }, line })),
-  { title: "errors alone are no marker", texts: { output: "2 errors\nmake stopped" }, line: "make stopped" },
-  {
-    title: "colours, controls and ends go",
-    texts: { output: "\t\u001b[1;31mfatal: \u001b[0mno\u0007\u0008 \r\nlast\n" },
-    line: "fatal: no",
-  },
-  {
-    title: "400 characters at most, whatever they are",
-    texts: { error: `error: ${"🙂".repeat(400)}` },
-    line: `error: ${"🙂".repeat(393)}`,
-  },
-  {
-    title: "4,000 characters from the end are read",
-    texts: { output: `Killed\n${"x".repeat(3993)}` },
-    line: "Killed",
-  },
-  {
-    title: "no more than these",
-    texts: { output: `Killed\n${"x".repeat(3994)}` },
-    line: "x".repeat(400),
-  },
-  {
-    title: "a line that ends in a colon announces the next one",
-    texts: { error: "Warning, treated as error:\n\n \u001b[0m\n  docs/x.rst:62: WARNING: no toctree\nend\n" },
-    line: "Warning, treated as error: docs/x.rst:62: WARNING: no toctree",
-  },
-  {
-    title: "whatever its colour, and whatever its marker",
-    texts: { output: "\u001b[31mException occurred:\u001b[0m \r\n\twhile reading\r\n" },
-    line: "Exception occurred: while reading",
-  },
-  {
-    title: "a traceback announces what follows its frames",
-    texts: { error: 'Traceback (most recent call last):\n  File "x.py"\n\n    a()\nThemeNotFound no\n' },
-    line: "Traceback (most recent call last): ThemeNotFound no",
-  },
-  {
-    title: "both lines have 400 characters at most",
-    texts: { error: `error:\n${"x".repeat(400)}` },
-    line: `error: ${"x".repeat(393)}`,
-  },
-  {
-    title: "what announces nothing gives way to another marked line",
-    texts: { error: "one\nWarning, treated as error:\n \n", setup: "Killed\n" },
-    line: "Killed",
-  },
-  {
-    title: "of the same text too",
-    texts: { error: "fatal: one\nTraceback (most recent call last):\n  File" },
-    line: "fatal: one",
-  },
-  {
-    title: "but not to a line without a marker",
-    texts: { error: "Warning, treated as error:\n", output: "done" },
-    line: "Warning, treated as error:",
-  },
-  { title: "no text, no line", texts: {}, line: null },
+  ].map((line) => [`"${line}" is marked`, { output: `${line}\nand on it went` }, line] as const),
+  ["errors alone are no marker", { output: "2 errors\nmake stopped" }, "make stopped"],
+  [
+    "colours, controls and ends go",
+    { output: "\t\u001b[1;31mfatal: \u001b[0mno\u0007\u0008 \r\nlast\n" },
+    "fatal: no",
+  ],
+  [
+    "400 characters at most, whatever they are",
+    { error: `error: ${"🙂".repeat(400)}` },
+    `error: ${"🙂".repeat(393)}`,
+  ],
+  ["4,000 characters from the end are read", { output: `Killed\n${"x".repeat(3993)}` }, "Killed"],
+  ["no more than these", { output: `Killed\n${"x".repeat(3994)}` }, "x".repeat(400)],
+  [
+    "a line that ends in a colon announces the next one",
+    { error: "Warning, treated as error:\n\n \u001b[0m\n  docs/x.rst:62: WARNING: no toctree\nend\n" },
+    "Warning, treated as error: docs/x.rst:62: WARNING: no toctree",
+  ],
+  [
+    "whatever its colour, and whatever its marker",
+    { output: "\u001b[31mException occurred:\u001b[0m \r\n\twhile reading\r\n" },
+    "Exception occurred: while reading",
+  ],
+  [
+    "a traceback announces what follows its frames",
+    { error: 'Traceback (most recent call last):\n  File "x.py"\n\n    a()\nThemeNotFound no\n' },
+    "Traceback (most recent call last): ThemeNotFound no",
+  ],
+  [
+    "both lines have 400 characters at most",
+    { error: `error:\n${"x".repeat(400)}` },
+    `error: ${"x".repeat(393)}`,
+  ],
+  [
+    "what announces nothing gives way to another marked line",
+    { error: "one\nWarning, treated as error:\n \n", setup: "Killed\n" },
+    "Killed",
+  ],
+  ["of the same text too", { error: "fatal: one\nTraceback (most recent call last):\n  File" }, "fatal: one"],
+  [
+    "but not to a line without a marker",
+    { error: "Warning, treated as error:\n", output: "done" },
+    "Warning, treated as error:",
+  ],
+  ["no text, no line", {}, null],
 ];
 
 /** Where the lines above are, and others at which counting may go wrong. */
-const PLACES: readonly { title: string; texts: Texts; place: readonly [string, number, number | null] }[] = [
-  { title: "in the first text", texts: MARKED, place: ["error", 1, null] },
-  { title: "in the last text", texts: { setup: "a\n\nerror: b\n" }, place: ["setup", 3, null] },
-  { title: "with its message", texts: { output: "a\nerror:\n\n\nb\nc" }, place: ["output", 2, 5] },
-  {
-    title: "after all kinds of ends",
-    texts: { error: "a\r\nb\rc\n\rKilled\r\n" },
-    place: ["error", 5, null],
-  },
-  {
-    title: "at the end of a long text",
-    texts: { output: `${"reading sources\r\n".repeat(100_000)}Killed\r\n\r\n` },
-    place: ["output", 100_001, null],
-  },
-  {
-    title: "where the part that is read begins between the two characters of an end",
-    texts: { output: `a\r\n${"x".repeat(3990)}\nKilled\n\n` },
-    place: ["output", 3, null],
-  },
-  {
-    title: "without a marker",
-    texts: { error: "\n", setup_error: "one\ntwo\n\n" },
-    place: ["setup_error", 2, null],
-  },
+const PLACES: readonly (readonly [
+  title: string,
+  texts: Texts,
+  body: string,
+  line: number,
+  message: number | null,
+])[] = [
+  ["in the first text", MARKED, "error", 1, null],
+  ["in the last text", { setup: "a\n\nerror: b\n" }, "setup", 3, null],
+  ["with its message", { output: "a\nerror:\n\n\nb\nc" }, "output", 2, 5],
+  ["after all kinds of ends", { error: "a\r\nb\rc\n\rKilled\r\n" }, "error", 5, null],
+  [
+    "at the end of a long text",
+    { output: `${"reading sources\r\n".repeat(100_000)}Killed\r\n\r\n` },
+    "output",
+    100_001,
+    null,
+  ],
+  [
+    "where the part that is read begins between the two characters of an end",
+    { output: `a\r\n${"x".repeat(3990)}\nKilled\n\n` },
+    "output",
+    3,
+    null,
+  ],
+  ["without a marker", { error: "\n", setup_error: "one\ntwo\n\n" }, "setup_error", 2, null],
 ];
 
 /** Lines of one row differ only in what a fingerprint leaves out; lines of two rows differ in more. */
@@ -241,10 +231,10 @@ const HOSTILE = [
   ),
 ];
 const CLASSES = [
-  { line: "error: the second rule", class: "first" },
-  { line: "error: SECOND alone", class: "second" },
-  { line: "error: of another kind", class: "unclassified" },
-];
+  ["error: the second rule", "first"],
+  ["error: SECOND alone", "second"],
+  ["error: of another kind", "unclassified"],
+] as const;
 const RULES = [
   { position: 20, pattern: "second", class: "second", note: "" },
   { position: 10, pattern: "^error: the .* rule$", class: "first", note: "" },
@@ -257,10 +247,10 @@ const facts = new Map<string, Facts>();
 
 beforeAll(async () => {
   const logs: InsertedRow[] = [
-    ...LINES.map(({ title, texts }) => logRow(title, texts)),
+    ...LINES.map(([title, texts]) => logRow(title, texts)),
     ...ALIKE.flatMap(([, ...lines]) => lines.map((output, at) => logRow(`${at} ${output}`, { output }))),
     ...DIFFERENT.map((output) => logRow(`different ${output}`, { output })),
-    ...CLASSES.map(({ line }) => logRow(line, { error: line })),
+    ...CLASSES.map(([line]) => logRow(line, { error: line })),
   ];
   const moments = { first_seen_at: "2025-01-01Z", changed_at: "2025-01-01Z" };
   const build = { state: "finished", success: false, ...moments, record_hash: "" };
@@ -281,7 +271,7 @@ const logOf = (texts: Texts) => ({ id: "", ...NO_TEXTS, ...texts });
 const logRow = (build_id: string, texts: Texts): InsertedRow => ({ build_id, ...NO_TEXTS, ...texts });
 
 describe("the error line", () => {
-  test.each(LINES)("$title", ({ title, texts, line }) => {
+  test.each(LINES)("%s", (title, texts, line) => {
     expect(facts.get(title)?.error_line).toBe(line);
     expect(findErrorLine(logOf(texts))).toBe(line);
   });
@@ -295,13 +285,13 @@ describe("the place of the error line", () => {
     return place;
   };
 
-  test.each(PLACES)("$title", async ({ texts, place: [body, line, message] }) => {
+  test.each(PLACES)("%s", async (_, texts, body, line, message) => {
     expect(await placeOf(texts)).toMatchObject({ body, line_number: line, message_line_number: message });
     expect(findErrorPlace(logOf(texts))).toMatchObject({ body, line, message });
   });
 
   test("has the error line, and what the model says, for each log", async () => {
-    for (const { texts, line } of LINES) {
+    for (const [, texts, line] of LINES) {
       const place = findErrorPlace(logOf(texts));
       const { body = null, line: line_number = null, message: message_line_number = null } = place ?? {};
       expect(await placeOf(texts)).toEqual({ body, line_number, message_line_number, excerpt: line });
@@ -310,7 +300,7 @@ describe("the place of the error line", () => {
 });
 
 describe("the class", () => {
-  test.each(CLASSES)("of '$line' is $class", ({ line, class: expected }) => {
+  test.each(CLASSES)("of '%s' is %s", (line, expected) => {
     expect(facts.get(line)?.error_class).toBe(expected);
   });
 });

@@ -172,7 +172,7 @@ test("the database answers as the model does, at first and after each change, an
 test("failures that differ only in paths, hashes, numbers, dates and URLs have one fingerprint, others have others", async () => {
   await refreshReport(database.url, { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS });
   const facts = await readRelation(sql, "fact_builds");
-  const found = FAILURES.map(({ mark }) => {
+  const found = FAILURES.map(([mark]) => {
     const alike = facts.filter(({ error_line: line }) => typeof line === "string" && line.includes(mark));
     expect(alike.length).toBeGreaterThan(10);
     return [...new Set(alike.map(({ error_fingerprint }) => error_fingerprint))];

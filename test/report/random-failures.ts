@@ -4,32 +4,24 @@ import type { InsertedRow } from "./insert-rows.ts";
 import type { ErrorRule } from "./model/facts.ts";
 
 /** Each is one kind of failure: whatever the numbers, paths and hashes in its line, the fingerprint is one. */
-export const FAILURES: readonly { mark: string; say: (random: Random) => string }[] = [
-  {
-    mark: "sphinx==",
-    say: (random) => `ERROR: No matching distribution found for sphinx==${random.int(9)}.${random.int(20)}.0`,
-  },
-  {
-    mark: "not a git",
-    say: (random) =>
-      `/srv/checkouts/${hex(random, 6)}x/conf.py:${random.int(500)}: fatal: not a git repository`,
-  },
-  {
-    mark: "Traceback",
-    say: (random) => `Traceback ${random.int(90)} of https://pypi.example/simple/${hex(random, 9)}`,
-  },
-  { mark: "Killed", say: () => "Killed" },
-  {
-    mark: "Errno",
-    say: (random) => `OSError: [Errno 28] No space left on device: '/tmp/${hex(random, 12)}'`,
-  },
-  { mark: "not a tree", say: (random) => `fatal: reference is not a tree: ${hex(random, 40)}` },
-  {
-    mark: "stood still",
-    say: (random) =>
-      `2024-1${random.int(3)}-0${1 + random.int(9)} 1${random.int(10)}:00:00 the build stood still`,
-  },
-  { mark: "Ünïcode", say: () => "Ünïcode ends this 🙂 build" },
+export const FAILURES: readonly (readonly [mark: string, say: (random: Random) => string])[] = [
+  [
+    "sphinx==",
+    (random) => `ERROR: No matching distribution found for sphinx==${random.int(9)}.${random.int(20)}.0`,
+  ],
+  [
+    "not a git",
+    (random) => `/srv/checkouts/${hex(random, 6)}x/conf.py:${random.int(500)}: fatal: not a git repository`,
+  ],
+  ["Traceback", (random) => `Traceback ${random.int(90)} of https://pypi.example/simple/${hex(random, 9)}`],
+  ["Killed", () => "Killed"],
+  ["Errno", (random) => `OSError: [Errno 28] No space left on device: '/tmp/${hex(random, 12)}'`],
+  ["not a tree", (random) => `fatal: reference is not a tree: ${hex(random, 40)}`],
+  [
+    "stood still",
+    (random) => `2024-1${random.int(3)}-0${1 + random.int(9)} 1${random.int(10)}:00:00 the build stood still`,
+  ],
+  ["Ünïcode", () => "Ünïcode ends this 🙂 build"],
 ];
 
 export const RULES: readonly ErrorRule[] = [
@@ -43,8 +35,8 @@ const BODIES = ["output", "error", "setup", "setup_error"] as const;
 
 /** The texts of a build's log: one of them may say why it failed, another one something else, and the rest is null. */
 export function randomTexts(random: Random, failed: boolean): InsertedRow {
-  const failure = FAILURES[random.int(FAILURES.length)];
-  const said = (failed ? failure?.say(random) : null) ?? "ERROR: of no account";
+  const [, say] = FAILURES[random.int(FAILURES.length)] ?? [];
+  const said = (failed ? say?.(random) : null) ?? "ERROR: of no account";
   const long = random.chance(0.02) ? "x".repeat(random.int(8000)) : "";
   const line = random.chance(0.2) ? `\u001b[1;31m${said}\u001b[0m` : said;
   const texts = new Map<number, string>([

@@ -228,10 +228,10 @@ describe("the comparison of all facts", () => {
     await addBuild(sql, "4");
     expect(await refresh()).toMatchObject({ changed: 4, repaired: 3 });
     expect(await found()).toEqual({ repaired: 3, checked: true });
-    const [series] = await sql`select builds, succeeded, failed from report.success_rate_by_project`;
-    expect(series).toEqual({ builds: 4, succeeded: 4, failed: 0 });
-    const [project] = await sql`select project_name from report.dim_projects where project_id = '1'`;
-    expect(project).toEqual({ project_name: "Pip" });
+    const series = sql`select builds, succeeded, failed from report.success_rate_by_project`;
+    expect(await series).toEqual([{ builds: 4, succeeded: 4, failed: 0 }]);
+    const projects = sql`select project_name from report.dim_projects where project_id = '1'`;
+    expect(await projects).toEqual([{ project_name: "Pip" }]);
     expect(await refresh({ check: true })).toMatchObject({ changed: 0, repaired: 0 });
     expect(await found()).toEqual({ repaired: 0, checked: true });
   });

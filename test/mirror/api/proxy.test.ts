@@ -102,8 +102,7 @@ describe.each(["http", "https"])("a proxy before a service of %s", (scheme) => {
 
   it("that hangs up is asked as often as there are tries, and no more", async () => {
     await using proxy = await startProxy({ port: 1, instead: "hang up" });
-    const error = await failureOf(proxiesOf(proxy.url), base, { retries: 2 });
-    expect(error).toBeInstanceOf(NetworkError);
+    expect(await failureOf(proxiesOf(proxy.url), base, { retries: 2 })).toBeInstanceOf(NetworkError);
     expect(proxy.requests).toHaveLength(3);
   });
 
@@ -161,8 +160,7 @@ describe.skipIf(!HAS_OPENSSL)("a service over TLS behind a proxy", () => {
   it("is not spoken to where the proxy itself is not trusted", async () => {
     await using proxy = await startProxy({ port: 1, certificate: makeCertificate("DNS:localhost") });
     proxy.url.hostname = "localhost";
-    const error = await failureOf(proxiesOf(proxy.url), `https://${HOST}`, { retries: 0 });
-    expect(error.message).toMatch(
+    expect((await failureOf(proxiesOf(proxy.url), `https://${HOST}`, { retries: 0 })).message).toMatch(
       /the proxy https:\/\/localhost:\d+ \(HTTPS_PROXY\) cannot be reached: .*certificate/,
     );
     expect(proxy.requests).toEqual([]);

@@ -45,11 +45,10 @@ describe("withRetries", () => {
   it("throws the last error itself and tells of every wait before it", async () => {
     const { thrown, told } = await failing(lost, 2, 1);
     expect(thrown).toBe(lost);
-    const expected = [
+    expect(told).toEqual([
       [1, 500],
       [2, 1000],
-    ];
-    expect(told).toEqual(expected);
+    ]);
   });
 
   it("never repeats what no repetition mends", async () => {

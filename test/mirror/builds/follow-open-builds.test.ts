@@ -57,8 +57,7 @@ describe("open builds", () => {
     const expected = { polled: { asked: 3, gone: 0, waiting: 0, unsettled: 0 }, requested: ["1", "2", "4"] };
     expect(await follow(loading, script)).toMatchObject(expected);
     expect(await states(loading)).toEqual([...Array(4).fill("finished"), null]);
-    const later = await loading.sql`select build_id from mirror.build_transitions where seq = 2`;
-    expect(later).toHaveLength(3);
+    expect(await loading.sql`select build_id from mirror.build_transitions where seq = 2`).toHaveLength(3);
     expect(await follow(loading, script)).toMatchObject({ polled: { asked: 0 }, requested: [] });
   });
 

@@ -144,8 +144,7 @@ describe("a whole walk's missing records", () => {
     const noting = note(loading, [], { allowMassDelete: true });
     await expect(noting).rejects.toThrow("a walk of users that saw nothing");
     expect(await noted(loading)).toEqual([]);
-    const files = await note(loading, [], { resource: "file" });
-    expect(files).toMatchObject({ known: 0, missing: 0, held: null });
+    expect(await note(loading, [], { resource: "file" })).toMatchObject({ known: 0, missing: 0, held: null });
   });
 });
 

@@ -91,8 +91,7 @@ describe("a changed record", () => {
     const at = "2024-05-16T02:00:00.000Z";
     const counts = await loading.load(resource, [record, ...others], { at });
     expect(counts).toMatchObject({ inserted: 0, updated: 1, unchanged: others.length });
-    const stored = await restoreStored(loading.sql, resource);
-    expect(stored.get(String(record.id))).toEqual(record);
+    expect((await restoreStored(loading.sql, resource)).get(String(record.id))).toEqual(record);
     const changes = await loading.sql`
       select resource, record_id, run_id, observed_at, kind, before, after from mirror.changes`;
     const changed_at = "2024-05-16 02:00:00+00";
@@ -191,8 +190,7 @@ describe("a deleted row", () => {
     expect(await loading.sql`select state, deleted_at from mirror.builds where id = '31'`).toEqual([
       { state: "finished", deleted_at: null },
     ]);
-    const kinds = await loading.sql`select kind, after from mirror.changes order by kind`;
-    expect(kinds).toEqual([
+    expect(await loading.sql`select kind, after from mirror.changes order by kind`).toEqual([
       { kind: "restored", after: null },
       { kind: "updated", after: { state: "finished" } },
     ]);

@@ -6,6 +6,8 @@ import { wireFile, wireProject, wireVersion } from "../../support/wire-records.t
 
 const [OLD, MIDDLE, NEW] = ["2024-05-01T10:00:00", "2024-05-01T10:00:00.000001", "2024-05-02T00:00:00"];
 const copy = (modified_date: string | null, name: string) => wireProject("1", { modified_date, name });
+/** The list shows a field that embedded copies lack. */
+const longer = (date: string, name: string) => ({ ...copy(date, name), sponsor: null });
 
 async function stored({ sql }: Loading) {
   const [row] = await sql`select name, source, listed from mirror.projects where id = '1'`;
@@ -28,24 +30,18 @@ describe("of two copies of a project", () => {
     first,
     second,
   }) => {
-    for (const dates of [
-      [OLD, NEW],
-      [NEW, OLD],
-      [MIDDLE, OLD],
-      [OLD, null],
-    ] as const) {
+    for (const [date, then = null] of [[OLD, NEW], [NEW, OLD], [MIDDLE, OLD], [OLD]] as const) {
       await using loading = await setUpLoading();
-      await bring(loading, first, copy(dates[0], "first"));
-      if (dates[0] === MIDDLE) loading.nextRun();
-      await bring(loading, second, copy(dates[1], "second"));
+      await bring(loading, first, copy(date, "first"));
+      if (date === MIDDLE) loading.nextRun();
+      await bring(loading, second, copy(then, "second"));
       const listed = first === "list" || second === "list";
       expect(await stored(loading)).toEqual({ name: "second", source: second, listed });
     }
   });
 
   test("an embedded one of the same date is another form, and replaces nothing", async ({ loading }) => {
-    const { sponsor: _, ...embedded } = { ...copy(NEW, "short"), sponsor: null };
-    const listed = { ...copy(NEW, "whole"), sponsor: null };
+    const [embedded, listed] = [copy(NEW, "short"), longer(NEW, "whole")];
     for (const night of [1, 2]) {
       await bring(loading, "list", listed);
       await bring(loading, "embedded", embedded);
@@ -64,26 +60,24 @@ describe("of two copies of a project", () => {
 
   test("a listed one is loaded though a later embedded one of its date came first", async ({ loading }) => {
     const at = (minute: number) => ({ at: `2024-05-15T12:0${minute}:00Z` });
-    const { sponsor: _, ...embedded } = { ...copy(NEW, "short"), sponsor: null };
-    await loading.load("project", [{ ...copy(NEW, "before"), sponsor: null }], at(0));
+    const embedded = copy(NEW, "short");
+    await loading.load("project", [longer(NEW, "before")], at(0));
     loading.nextRun({ startedAt: new Date("2024-05-15T12:01:00Z") });
     await loading.load("file", [wireFile("1", embedded)], at(4));
-    await loading.load("project", [{ ...copy(NEW, "after"), sponsor: null }], at(3));
+    await loading.load("project", [longer(NEW, "after")], at(3));
     expect(await stored(loading)).toMatchObject({ name: "after", source: "list" });
     await loading.load("file", [wireFile("2", embedded)], at(6));
-    await loading.load("project", [{ ...copy(NEW, "older"), sponsor: null }], at(2));
+    await loading.load("project", [longer(NEW, "older")], at(2));
     expect(await stored(loading)).toMatchObject({ name: "after" });
-    await loading.load("project", [{ ...copy(NEW, "newer"), sponsor: null }], at(5));
+    await loading.load("project", [longer(NEW, "newer")], at(5));
     expect(await stored(loading)).toMatchObject({ name: "newer" });
     // Another date is another project: the embedded copy showed that this one is past.
-    await loading.load("project", [{ ...copy(OLD, "of old"), sponsor: null }], at(5));
+    await loading.load("project", [longer(OLD, "of old")], at(5));
     expect(await stored(loading)).toMatchObject({ name: "newer" });
   });
 
   test("the one that came first stays when it was asked for later", async ({ loading }) => {
-    const [nine, ten, eleven, noon] = [9, 10, 11, 12].map((hour) =>
-      `2024-05-15T${hour}:00:00Z`.replace("T9", "T09"),
-    );
+    const [nine, ten, eleven, noon] = ["09", "10", "11", "12"].map((hour) => `2024-05-15T${hour}:00:00Z`);
     await loading.load("project", [copy(OLD, "old")], { at: "2024-05-14T10:00:00Z" });
     loading.nextRun();
     await loading.load("project", [copy(OLD, "old")], { askedAt: `${ten}`, at: `${eleven}` });
@@ -112,10 +106,8 @@ describe("of two copies of a project", () => {
 
   test("on one page the newest stays, of equal age the later one", async ({ loading }) => {
     const copies = [copy(NEW, "new"), copy(NEW, "new too"), copy(OLD, "old")];
-    await loading.load(
-      "version",
-      copies.map((project, index) => wireVersion(String(index), project)),
-    );
+    const versions = copies.map((project, index) => wireVersion(String(index), project));
+    await loading.load("version", versions);
     expect(await stored(loading)).toMatchObject({ name: "new too" });
     expect(await loading.sql`select distinct project_id from mirror.versions`).toEqual([{ project_id: "1" }]);
   });
@@ -170,24 +162,17 @@ describe("of two copies of a project", () => {
             else batches.push([one]);
           }
           for (const batch of batches) {
-            const source = batch[0]?.source ?? "list";
+            const of = batch[0]?.source ?? "list";
+            const [resource, source] =
+              of === "embedded" ? (["file", "list"] as const) : (["project", of] as const);
             const pages = batch.map(({ date, askedAt, observedAt }) => {
               files += 1;
               const project = copy(date, `of ${date}`);
-              const records = source === "embedded" ? [wireFile(String(files), project)] : [project];
-              return {
-                records,
-                request: "",
-                askedAt,
-                observedAt,
-                normalized: loading.loader.normalize(source === "embedded" ? "file" : "project", records),
-              };
+              const records = resource === "file" ? [wireFile(String(files), project)] : [project];
+              const normalized = loading.loader.normalize(resource, records);
+              return { records, request: "", askedAt, observedAt, normalized };
             });
-            const kind =
-              source === "embedded"
-                ? { resource: "file" as const, source: "list" as const }
-                : { resource: "project" as const, source };
-            await loading.loader.load({ ...kind, pages });
+            await loading.loader.load({ resource, source, pages });
           }
         }
         expect(await stored(loading)).toMatchObject({ name: last });

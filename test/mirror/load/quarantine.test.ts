@@ -9,8 +9,7 @@ describe("quarantine", () => {
     const nameless = { username: "nobody", first_name: "No", last_name: "Body" };
     const deep = JSON.parse(`{"deep": ${"[".repeat(20_000)}${"]".repeat(20_000)}}`);
     for (let night = 1; night <= 3; night++) {
-      const page = [nameless, null, deep, nameless];
-      expect(await loading.load("user", page)).toMatchObject({ quarantined: 4 });
+      expect(await loading.load("user", [nameless, null, deep, nameless])).toMatchObject({ quarantined: 4 });
       loading.nextRun();
     }
     const aside = await loading.sql`

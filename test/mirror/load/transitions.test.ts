@@ -51,12 +51,11 @@ describe("a build's states", () => {
     const pages = states.map((state) => [wireBuild("1", { date: DATE, state })]);
     const counts = await loading.loadPages("build", pages);
     expect(counts).toMatchObject({ inserted: 1, updated: 0, transitions: 3 });
-    const expected = [
+    expect((await stored(loading)).map(({ from, to }) => [from, to])).toEqual([
       [null, "triggered"],
       ["triggered", "building"],
       ["building", "finished"],
-    ];
-    expect((await stored(loading)).map(({ from, to }) => [from, to])).toEqual(expected);
+    ]);
     expect(await loading.sql`select 1 from mirror.changes`).toHaveLength(2);
   });
 
@@ -69,31 +68,33 @@ describe("a build's states", () => {
     expect((await stored(loading)).map(({ to }) => to)).toEqual(states);
   });
 
-  test("may be skipped", async ({ loading }) => {
-    await see(loading, "2024-05-15T12:00:00.000Z", { state: "triggered" });
-    await see(loading, "2024-05-15T12:01:00.000Z", { state: "finished" });
-    const expected = [
-      ["triggered", null],
-      ["finished", null],
-    ];
-    expect((await stored(loading)).map(({ to, anomaly }) => [to, anomaly])).toEqual(expected);
+  test.for([
+    ["may be skipped", ["triggered", "finished"], [null, null]],
+    [
+      "may move backwards",
+      ["finished", "triggered", "building", "triggered"],
+      [null, "backward", null, "backward"],
+    ],
+    [
+      "may be unknown, or none",
+      ["triggered", "cloning", null, "building", 7],
+      [null, null, null, null, null],
+    ],
+  ] as const)("%s, and are kept as they are, with the anomaly", async ([, states, anomalies], {
+    loading,
+  }) => {
+    for (const [minute, state] of states.entries())
+      await see(loading, `2024-05-15T12:0${minute}:00.000Z`, { state });
+    const known = states.map((state) => (state === 7 ? null : state));
+    expect((await stored(loading)).map(({ seq, from, to, anomaly }) => [seq, from, to, anomaly])).toEqual(
+      known.map((state, at) => [at + 1, known[at - 1] ?? null, state, anomalies[at]]),
+    );
   });
 
   test("add nothing when the state is the same though the build changed", async ({ loading }) => {
     await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
     expect(await see(loading, "2024-05-15T12:01:00.000Z", { state: "building", output: "more" })).toBe(0);
     expect(await stored(loading)).toHaveLength(1);
-  });
-
-  test("are kept when they move backwards, and the anomaly says so", async ({ loading }) => {
-    for (const [minute, state] of ["finished", "triggered", "building", "triggered"].entries())
-      await see(loading, `2024-05-15T12:0${minute}:00.000Z`, { state });
-    expect((await stored(loading)).map(({ seq, to, anomaly }) => [seq, to, anomaly])).toEqual([
-      [1, "finished", null],
-      [2, "triggered", "backward"],
-      [3, "building", null],
-      [4, "triggered", "backward"],
-    ]);
   });
 
   test.each([
@@ -110,18 +111,6 @@ describe("a build's states", () => {
       expect(counts).toMatchObject({ transitions: 0, unchanged: 1, stale: 1 });
     }
     expect(await loading.sql`select state from mirror.builds`).toEqual([{ state: "finished" }]);
-  });
-
-  test("that are unknown, or none, are kept as they are", async ({ loading }) => {
-    for (const [minute, state] of ["triggered", "cloning", null, "building", 7].entries())
-      await see(loading, `2024-05-15T12:0${minute}:00.000Z`, { state });
-    expect((await stored(loading)).map(({ from, to, anomaly }) => [from, to, anomaly])).toEqual([
-      [null, "triggered", null],
-      ["triggered", "cloning", null],
-      ["cloning", null, null],
-      [null, "building", null],
-      ["building", null, null],
-    ]);
   });
 
   test("of a build without a date begin at any time before", async ({ loading }) => {

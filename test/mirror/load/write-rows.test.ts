@@ -56,8 +56,7 @@ describe("a binary COPY", () => {
     for (const [place, [type, value, read = value]] of given.entries()) {
       const filled = Object.entries(stored[place] ?? {}).filter(([, cell]) => cell !== null);
       const bytes = method === "insert" && { a_bytea: Buffer.from([0]) };
-      const expected = { place, ...bytes, [`a_${type}`]: read };
-      expect(Object.fromEntries(filled)).toEqual(expected);
+      expect(Object.fromEntries(filled)).toEqual({ place, ...bytes, [`a_${type}`]: read });
     }
   });
 

@@ -13,24 +13,29 @@ const WORLD = { users: 10, projects: 10, versions: 20, files: 10, builds: 300 };
 async function countBuilds({ sql }: QuickWorld) {
   const [row] = await sql`
     select pages, (checkpoint ->> 'seq')::int as checkpoint, case pages when 0 then 0 else 20 + (pages - 1) * 18 end as counted,
-      (select count(*)::int from mirror.builds) as stored
+      (select count(*)::int from mirror.builds) as stored, (select count(*)::int from mirror.build_transitions) as transitions,
+      (select count(*)::int from mirror.build_logs) as logs
     from sync.walks where resource = 'build'`;
   if (row === undefined) throw new Error("no walk of builds began");
   return row;
 }
 
-test("a batch that Postgres refuses to commit leaves no checkpoint behind it", async () => {
+test.each([
+  ["store", "trigger", ""],
+  ["commit", "constraint trigger", "deferrable initially deferred for each row"],
+])("a batch that a full disk refuses to %s ends the run with exit code 4 at once, and nothing of it is left", async (_, trigger, when) => {
   await using quick = await startQuickWorld(WORLD);
   await quick.sql.unsafe(`
      create function mirror.full_disk() returns trigger language plpgsql as $$ begin
        if (select count(*) from mirror.builds) > 100 then raise exception 'no space left on device' using errcode = '53100'; end if;
        return null;
      end $$;
-     create constraint trigger full_disk after insert on mirror.build_transitions deferrable initially deferred
-       for each row execute function mirror.full_disk()`);
-  expect(exitCodeOfRun(await quick.sync())).toBe(4);
-  const { pages, checkpoint, counted, stored } = await countBuilds(quick);
-  expect([checkpoint ?? 0, counted]).toEqual([pages, stored]);
+     create ${trigger} full_disk after insert on mirror.build_transitions ${when} execute function mirror.full_disk()`);
+  const result = await quick.sync();
+  expect(result.error).toMatchObject({ sqlstate: "53100", hint: expect.stringContaining("free space") });
+  expect(exitCodeOfRun(result)).toBe(4);
+  const { pages, checkpoint, counted, stored, transitions, logs } = await countBuilds(quick);
+  expect([checkpoint ?? 0, counted, counted, counted]).toEqual([pages, stored, transitions, logs]);
   await quick.sql.unsafe(
     "drop trigger full_disk on mirror.build_transitions; drop function mirror.full_disk",
   );

@@ -102,8 +102,7 @@ describe("a missing record", () => {
     ["404 out of a cache, from before the run", { status: 404, body: "", headers: { age: "3600" } }],
   ])("whose detail answers with %s lives, and waits for the next run", async (_, reply) => {
     await using loading = await setUpMissing(1);
-    const result = await confirm(loading, [reply]);
-    expect(result).toMatchObject({ left: 1, deleted: {} });
+    expect(await confirm(loading, [reply])).toMatchObject({ left: 1, deleted: {} });
     expect(await stateOf(loading)).toEqual({ deleted: false, changes: 0, missing: 1, asked: 1, found: 0 });
     expect(await loading.sql`select id from mirror.users`).toHaveLength(1);
   });

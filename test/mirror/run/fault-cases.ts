@@ -628,8 +628,6 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
       "Postgres: refuses connections for a while → 0; waited out",
     "and stays away ends the run with exit code 4 and nothing half-written; the next one goes on":
       "Postgres stays away → 4; the next run resumes",
-    "and whose disk is full ends the run with exit code 4 at once and nothing half-written":
-      "Postgres' disk is full → 4; at once; the next run resumes",
   },
   "test/mirror/run/killed-server.test.ts": {
     "of ten syncs started at once one runs, and nine exit 10 and say who runs":
@@ -640,6 +638,8 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
     "a server out of connections in mid-run is waited for": "Postgres: out of connections → 0; waited out",
   },
   "test/mirror/run/all-or-nothing.test.ts": {
+    "a batch that a full disk refuses to %s ends the run with exit code 4 at once, and nothing of it is left":
+      "Postgres' disk is full → 4; at once; the next run resumes",
     "a run whose lock went to another run writes nothing more and ends with exit code 10":
       "the run's lock goes to another run → 10; nothing more is written",
   },

@@ -386,25 +386,4 @@ describe("Postgres that goes away in mid-run", () => {
     expect(messages()).toContain("walk resumes at its checkpoint");
     expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
   });
-
-  test("and whose disk is full ends the run with exit code 4 at once and nothing half-written", async () => {
-    await using quick = await startQuickWorld();
-    await quick.sql.unsafe(
-      `create function mirror.full_disk() returns trigger language plpgsql as $$
-       begin
-         if (select count(*) from mirror.builds) > 100 then raise exception 'no space left on device' using errcode = '53100'; end if;
-         return null;
-       end $$;
-       create trigger full_disk after insert on mirror.build_transitions execute function mirror.full_disk()`,
-    );
-    const result = await quick.sync();
-    expect(result.error).toMatchObject({ sqlstate: "53100", hint: expect.stringContaining("free space") });
-    expect(exitCodeOfRun(result)).toBe(4);
-    await expectNothingHalfWritten(quick);
-    await quick.sql.unsafe(
-      "drop trigger full_disk on mirror.build_transitions; drop function mirror.full_disk",
-    );
-    expect((await quick.sync()).summary.status).toBe("succeeded");
-    expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
-  });
 });

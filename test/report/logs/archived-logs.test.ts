@@ -215,8 +215,7 @@ describe("logs that an export holds", () => {
     expect(await loading.load("build", edited)).toMatchObject({ updated: 2, unchanged: 1 });
     expect(await made.here()).toBe("1 2 4 6 7");
     const sha256 = expect.stringMatching(/^[0-9a-f]{64}$/);
-    const changes = await sql`select record_id, before, after from mirror.changes order by record_id`;
-    expect(changes).toEqual([
+    expect(await sql`select record_id, before, after from mirror.changes order by record_id`).toEqual([
       { record_id: "1", before: { type: "html" }, after: { type: "pdf" } },
       { record_id: "2", before: { log: { sha256 } }, after: { log: { sha256 } } },
     ]);

@@ -64,8 +64,7 @@ describe("refreshReport", () => {
     tags: ["long"],
   }, async () => {
     expect(await isReportBehind(sql)).toBe(true);
-    const first = { runId: 1, changed: 2, isFull: true, repaired: null, isLeft: false };
-    expect(await refresh()).toEqual(first);
+    expect(await refresh()).toEqual({ runId: 1, changed: 2, isFull: true, repaired: null, isLeft: false });
     expect(await series()).toEqual([{ builds: 2, succeeded: 1, failed: 1 }]);
     expect(await isReportBehind(sql)).toBe(false);
 

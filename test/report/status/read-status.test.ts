@@ -58,8 +58,7 @@ describe("the status document", () => {
     await muteProject(sql, "pip", HOUR_MS);
     const status = await readDocument(sql);
     expect(Object.keys(status)).toEqual(Object.keys(STATUS));
-    const known = { ...STATUS, clock_faults: [] };
-    expect(fieldsOf({ ...status, clock_faults: [] })).toEqual(fieldsOf(known));
+    expect(fieldsOf({ ...status, clock_faults: [] })).toEqual(fieldsOf({ ...STATUS, clock_faults: [] }));
   });
 
   it("calls each list stale by its own age, one that was never read too, and the mirror when any is", async ({
