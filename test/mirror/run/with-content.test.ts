@@ -113,8 +113,12 @@ describe("a sync with content", () => {
     expect(await sql`select from mirror.file_contents`).toHaveLength(0);
   });
 
-  it("asks again by the validators, which costs no body and no write of the index", async () => {
-    const { night, sql, world } = await start();
+  it("asks again by one validator, which costs no body and no write of the index", async () => {
+    const { night, sql, world } = await start(async (_request, next) => {
+      const reply = await next();
+      reply.headers.delete("last-modified");
+      return reply;
+    });
     await night();
     const rows = () => sql`
       select file_id, title, text, anchors, fetched_at, content_hash, changed_run_id, search from mirror.file_contents order by file_id`;
@@ -238,6 +242,7 @@ describe("a sync with content", () => {
       "redirects to http://127.0.0.2:1/, which is not followed",
     ],
     ["a redirect to nowhere", () => new Response("", { status: 301 }), "which is not followed"],
+    ["304 that nobody asked for", () => new Response(null, { status: 304 }), "answered 304"],
     ["a redirect in a circle", (path) => redirect(`${path}?login`), "redirects too often in a row"],
   ])("records the reason of %s, costs no success and is not asked for again each night", async (_, reply, reason) => {
     const { night, sql, world } = await start(pages(reply));
