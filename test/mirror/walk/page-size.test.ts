@@ -156,7 +156,7 @@ describe("a last page whose own count says that more follows", () => {
 
   it("is read on 100 records at a time, and the size stays small where more follows", () => {
     const size = inTheMiddle();
-    size.learn(...replyTo(size, cut), false);
+    learn(size, cut);
     expect(size.size).toBe(100);
     learn(size, { offset: 2294 });
     learn(size, { offset: 4950, count: 50, hasNext: false, totalCount: 5000 });
@@ -164,24 +164,18 @@ describe("a last page whose own count says that more follows", () => {
     expect(size.shrunkAt).toEqual(new Date(NOW + 10));
   });
 
-  it("leaves the size as it was where nothing follows", () => {
+  it.each<[where: string, first: Reply, second: Reply]>([
+    ["nothing follows", cut, { ...cut, offset: 2294, count: 6 }],
+    [
+      "the same record is the last one, at another place because others are hidden",
+      { ...cut, lastId: "1" },
+      { ...cut, offset: 2294, count: 20, lastId: "1" },
+    ],
+    ["it only repeats the end", { offset: 1320, lastId: "1" }, { ...cut, count: 20, lastId: "1" }],
+  ])("leaves the size as it was where %s", (_, first, second) => {
     const size = inTheMiddle();
-    size.learn(...replyTo(size, cut), false);
-    learn(size, { ...cut, offset: 2294, count: 6 });
-    expect(size).toMatchObject({ size: 1000, shrunkAt: null });
-  });
-
-  it("leaves the size as it was where the same record is the last one, at another place because others are hidden", () => {
-    const size = inTheMiddle();
-    learn(size, { ...cut, lastId: "1" });
-    learn(size, { ...cut, offset: 2294, count: 20, lastId: "1" });
-    expect(size).toMatchObject({ size: 1000, shrunkAt: null });
-  });
-
-  it("leaves the size as it was where it only repeats the end of the page before", () => {
-    const size = inTheMiddle();
-    learn(size, { offset: 1320, lastId: "1" });
-    learn(size, { ...cut, count: 20, lastId: "1" });
+    learn(size, first);
+    learn(size, second);
     expect(size).toMatchObject({ size: 1000, shrunkAt: null });
   });
 });
