@@ -10,6 +10,7 @@ import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
 import { describeOldest, findListFreshness, mirrorAgeMs } from "../../store/ledger/list-freshness.ts";
 import { assertService, findService, readDemoMark } from "../../store/ledger/mirrored-service.ts";
+import { describeCountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
 import {
   assertServerUsable,
   assertUsable,
@@ -197,6 +198,13 @@ async function checkFreshness(sql: Sql, now: Date): Promise<Result> {
   const lists = await findListFreshness(sql);
   if (lists.every(({ finishedAt }) => finishedAt === null)) {
     return unknown("nothing was mirrored yet", "`docmirror sync`");
+  }
+  const gaps = await findCountGaps(sql);
+  if (gaps.length > 0) {
+    return warning(
+      gaps.map(describeCountGap).join("; "),
+      "what a list does not show cannot be mirrored: ask the service's owner whether it is cut, or its count is wrong",
+    );
   }
   const { resource, why } = describeOldest(lists, now);
   const ageMs = mirrorAgeMs(lists, now);

@@ -19,7 +19,7 @@ const WINDOW = 5000;
 /** A record is kept, and costs no verdict any more, after so many runs whose answers decided nothing. */
 const RUNS_TO_DECIDE = 3;
 /** This many may always go missing, because 5 % of a list of 40 would be only 2. */
-const ALWAYS_ALLOWED = 20;
+export const ALWAYS_ALLOWED = 20;
 
 export interface MissingFacts {
   resource: Resource;

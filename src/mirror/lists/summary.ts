@@ -7,6 +7,8 @@ export interface WalkSummary extends WalkCounts {
   walk: WalkVerdict;
   /** Why the walk is not whole, or why its deletions are held back; absent when both are fine. */
   reason?: string;
+  /** How many records a reading from end to end showed, where that is not `total_count`. Else absent. */
+  shown?: number;
   /** The head came from a replica that is behind; `reason` says so. Its count was not compared. Else absent. */
   lagging?: true;
   total_count: number | null;

@@ -1,7 +1,7 @@
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
-import { finishWalk, type ResumableWalk } from "../../store/ledger/run-ledger.ts";
+import { describeCountGap, finishWalk, type ResumableWalk } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
 import { countRows, countShown, setLive } from "../load/live-count.ts";
@@ -10,12 +10,15 @@ import { createPageMemory } from "../load/page-memory.ts";
 import { countUnstored, resolveHoles } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/page-source.ts";
-import { forgetSeen, recordMissing } from "./missing-records.ts";
+import { ALWAYS_ALLOWED, forgetSeen, recordMissing } from "./missing-records.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 import { readHead } from "./read-head.ts";
 import { readList } from "./read-list.ts";
 import type { Reading, WalkOptions } from "./settle-pages.ts";
 import { emptyCounts, type RunSummary, type WalkSummary } from "./summary.ts";
+
+/** What a list may count and not show, as a part of its count. */
+const MOST_UNSHOWN = 0.05;
 
 /** `abort` is aborted with the first failure, so that no walk continues in vain. */
 type WalkingParts = RunParts & Pick<WalkOptions, "meters"> & { abort: AbortController };
@@ -96,6 +99,15 @@ async function closeWalk(
     const reason = `${resource} list: it should hold the ${known} records that are known, but came empty; nothing is deleted`;
     outcome = { ...outcome, walk: "not_whole", reason };
   }
+  // The earlier part of a resumed walk did not say how the count moved.
+  const counted = start.beganRunId === runId ? outcome.totalCount : null;
+  const isRead = outcome.walk === "whole" && counted !== null;
+  const unshown = isRead ? beyondMoves(counted - seen.size, reading.moved) : 0;
+  const gap = unshown === 0 || counted === null ? null : { resource, counted, shown: seen.size };
+  if (gap && unshown > Math.max(ALWAYS_ALLOWED, gap.counted * MOST_UNSHOWN)) {
+    const reason = `${resource} list: ${describeCountGap(gap)}: ask its owner why`;
+    outcome = { ...outcome, walk: "not_whole", reason };
+  }
   const held = await patience("close a walk", () =>
     withTransaction(sql, async (tx) => {
       let whyHeld: string | null = null;
@@ -110,11 +122,10 @@ async function closeWalk(
         whyHeld = missing.held;
         unstored = seen.size - missing.met;
       } else await forgetSeen(tx, resource, seen);
-      // The earlier part of a resumed walk did not say how the count moved.
-      if (isFull && start.beganRunId === runId && outcome.totalCount !== null) {
-        deficit = beyondMoves(outcome.totalCount - (await countShown(tx, resource)), reading.moved);
+      if ((isFull || isRead) && counted !== null) {
+        deficit = beyondMoves(counted - (await countShown(tx, resource)), reading.moved);
         unstored ??= await countUnstored(tx, resource);
-      }
+      } else if (deficit !== null) deficit -= reading.explained - (unstored ?? 0);
       if (isFull && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
       await reading.keepSize?.(tx);
       await finishWalk(tx, runId, resource, {
@@ -131,7 +142,13 @@ async function closeWalk(
   const reason = outcome.reason ?? held;
   const about = { ...(reason && { reason }), ...(isLagging && { lagging: true as const }) };
   return {
-    summary: { walk: outcome.walk, ...about, ...counts, total_count: outcome.totalCount },
+    summary: {
+      walk: outcome.walk,
+      ...about,
+      ...(gap && { shown: gap.shown }),
+      ...counts,
+      total_count: outcome.totalCount,
+    },
     deficit: outcome.walk === "head" ? Math.max(0, reading.explained - (reading.deficit ?? 0)) : 0,
     brokenBy,
   };

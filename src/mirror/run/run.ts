@@ -6,7 +6,12 @@ import type { Sql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { findReadSince } from "../../store/ledger/list-freshness.ts";
 import { noteService } from "../../store/ledger/mirrored-service.ts";
-import { findResumableWalks, hasUnsettledDeficit, type WalkCounts } from "../../store/ledger/run-ledger.ts";
+import {
+  describeCountGap,
+  findResumableWalks,
+  hasUnsettledDeficit,
+  type WalkCounts,
+} from "../../store/ledger/run-ledger.ts";
 import type { SyncKind } from "../../store/schema/runs.ts";
 import { countDueBuilds } from "../builds/find-due-builds.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
@@ -84,6 +89,12 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   for (const settled of [walked, asked])
     if (settled.status === "rejected") throw abort.signal.reason ?? settled.reason;
   ending.brokenBy = walked.status === "fulfilled" ? walked.value : null;
+  for (const { resource } of plan.walks) {
+    const { walk, shown, total_count } = resources[resource] ?? {};
+    // Of a list that is not whole it is the reason.
+    if (walk === "whole" && shown !== undefined && total_count)
+      run.warn(describeCountGap({ resource, counted: total_count, shown }));
+  }
 
   // The next phases run even if a list could not be read. Once the host is lost, each phase sends nothing and
   // counts what is left. Deletions come first, because a gone build need not be polled.

@@ -49,6 +49,7 @@ function listState(
   if (last_good_at === null) return ["idle", "never read"];
   if (overdue.includes(String(resource))) return ["warn", "not current"];
   if (Number(deficit ?? 0) > 0) return ["warn", is_whole === true ? "count too high" : "records missing"];
+  if (Number(deficit ?? 0) < 0 && is_whole === true) return ["warn", "count too low"];
   return is_whole === true ? ["good", "current"] : ["warn", "last reading not whole"];
 }
 

@@ -178,9 +178,10 @@ function cautionsOf({ lists, runs }: Answers, { trouble }: Freshness, now: Date)
   const watch = runs.find(({ kind }) => kind === "watch");
   const watched = momentMs(watch?.ended_at);
   const silentMs = now.getTime() - watched;
-  const missed = lists
-    .filter(({ deficit }) => Number(deficit ?? 0) > 0)
-    .map(({ resource, deficit }) => counted(Number(deficit), String(resource)));
+  // A head that counts fewer has a deletion that a search will find.
+  const gaps = lists.filter(
+    ({ deficit, is_whole }) => Number(deficit ?? 0) > (is_whole ? -Infinity : 0) && Number(deficit),
+  );
   const repaired = Number(lists[0]?.facts_repaired ?? 0);
   const ahead = sumIn(lists, "builds_dated_ahead");
   const cautions = [
@@ -188,7 +189,10 @@ function cautionsOf({ lists, runs }: Answers, { trouble }: Freshness, now: Date)
     watch === undefined && `Nothing watches the builds: ${UNWATCHED}`,
     silentMs > WATCH_LATE_MS &&
       `Nothing has watched the builds since ${clockOrDay(watched, now)}, ${span(silentMs)} ago: ${UNWATCHED}`,
-    missed.length > 0 && `The service counted more than the mirror has: ${missed.join(", ")}.`,
+    ...gaps.map(({ resource, records, deficit }) => {
+      const all = counted(Number(records ?? 0) + Number(deficit), String(resource));
+      return `The service counts ${all}, and ${grouped(Number(records ?? 0))} are here.`;
+    }),
     repaired > 0 &&
       `That comparison found ${counted(repaired, "wrong figure")}, and computed them again: a fault of docmirror, or of who wrote to its tables.`,
     ahead > 0 &&

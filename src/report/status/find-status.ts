@@ -19,6 +19,7 @@ import {
   mirrorAgeMs,
 } from "../../store/ledger/list-freshness.ts";
 import { listMutedProjects, type MutedProject } from "../../store/ledger/muted-projects.ts";
+import { type CountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
 import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
 import { asIso, withSnapshot } from "../read-answer.ts";
@@ -88,6 +89,8 @@ export interface MirrorStatus {
   /** The number of unresolved records in quarantine. */
   quarantined: number;
   unresolved_references: number;
+  /** The lists that showed another number of records, read from end to end, than the service counts. */
+  count_gaps: CountGap[];
   /** Projects of which no notice is noted, and until when. */
   muted_projects: MutedProject[];
   /** Records that lists no longer show, and whose details decided nothing in three runs. `first` has at most 20. */
@@ -120,6 +123,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       open_builds: await findOpenBuilds(tx, settings),
       quarantined: left?.quarantined ?? 0,
       unresolved_references: left?.unresolved ?? 0,
+      count_gaps: await findCountGaps(tx),
       muted_projects: (await listMutedProjects(tx)).map((one) => ({ ...one, until: asIso(one.until) })),
       undecided_records: {
         ...undecided,

@@ -2,6 +2,7 @@
 import { hostname } from "node:os";
 import { LockedError } from "../../base/errors.ts";
 import { OUTCOMES } from "../../base/metrics/labels.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { AnySql, Sql, TransactionSql } from "../connection/sql.ts";
 import { withTransaction } from "../connection/transaction.ts";
@@ -222,14 +223,39 @@ export async function findResumableWalks(sql: Sql, since: string, until: string)
 
 /**
  * The newest whole walk of a list, by its run, or null. `unstored` are records that it saw and that could not be
- * stored, `unshown` those that upstream counted and that the whole list did not show: the count is too high.
+ * stored, `unshown` those that upstream counted and that the whole list did not show: the count is too high, or too low
+ * where they are negative.
  */
-export async function findLastWholeWalk(sql: Sql, resource: Resource) {
+export async function findLastWholeWalk(sql: AnySql, resource: Resource) {
   const [row] = await sql<{ startedAt: string; unstored: number; unshown: number }[]>`
     select started_at as "startedAt", coalesce(unstored, 0) as unstored,
-      greatest(0, coalesce(deficit - coalesce(unstored, 0), 0)) as unshown from sync.walks
+      coalesce(deficit - coalesce(unstored, 0), 0) as unshown from sync.walks
     where resource = ${resource} and walk = 'whole' order by run_id desc limit 1`;
   return row ?? null;
+}
+
+/** The lists whose newest reading from end to end showed another number of records than the service counts. */
+export interface CountGap {
+  resource: Resource;
+  counted: number;
+  shown: number;
+}
+
+export async function findCountGaps(sql: AnySql): Promise<CountGap[]> {
+  return sql<CountGap[]>`
+    select of.resource, counted, shown
+    from unnest(${[...RESOURCES]}::text[]) with ordinality as of (resource, place)
+    cross join lateral (
+      select total_count as counted, records as shown, deficit - coalesce(unstored, 0) as gap from sync.walks
+      where walks.resource = of.resource and (walk = 'whole' or walk = 'not_whole' and deficit is not null)
+      order by run_id desc limit 1
+    ) as reading
+    where gap <> 0 order by place`;
+}
+
+/** For people, such as "the service counts 3,000 builds and shows 1,000". */
+export function describeCountGap({ resource, counted: many, shown }: CountGap): string {
+  return `the service counts ${counted(many, resource)} and shows ${grouped(shown)}`;
 }
 
 /**
@@ -255,10 +281,11 @@ export async function findLastEndedWalk(sql: Sql, resource: Resource) {
  * compared. A walk that broke off has compared nothing, so the result before it still holds.
  */
 export async function findDeficit(sql: AnySql, resource: Resource): Promise<number> {
-  const [row] = await sql<{ deficit: number }[]>`
-    select coalesce(deficit - coalesce(unstored, 0), 0) as deficit from sync.walks
+  const [row] = await sql<{ walk: WalkVerdict; deficit: number }[]>`
+    select walk, coalesce(deficit - coalesce(unstored, 0), 0) as deficit from sync.walks
     where resource = ${resource} and (walk = 'whole' or deficit is not null) order by run_id desc limit 1`;
-  return row?.deficit ?? 0;
+  const explained = row?.walk === "head" ? ((await findLastWholeWalk(sql, resource))?.unshown ?? 0) : 0;
+  return (row?.deficit ?? 0) + explained;
 }
 
 /**
@@ -275,8 +302,7 @@ export async function findUnexplainedDeficit(
     where resource = ${resource} and (walk = 'whole' or walk = 'head' and deficit is not null)
       and (not ${bySyncs} or run_id in (select id from sync.runs where kind <> 'watch'))
     order by run_id desc limit 1`;
-  if (row?.walk !== "head") return 0;
-  return row.deficit - ((await findLastWholeWalk(sql, resource))?.unshown ?? 0);
+  return row?.walk === "head" ? row.deficit : 0;
 }
 
 /** Whether a sync has found a difference that its search did not settle, and that is still there. */

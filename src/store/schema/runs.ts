@@ -89,7 +89,10 @@ export const walks = sync.table(
     total_count: bigint({ mode: "number" }),
     began_run_id: bigint({ mode: "number" }),
     unstored: bigint({ mode: "number" }),
-    /** More than `unstored`: the mirror misses records, or after a whole walk the count is wrong. Less: it has some too many. */
+    /**
+     * More than `unstored`: the mirror misses records, or after a whole walk the count is wrong. Less: it has some too many. Of
+     * a head: beyond the difference that the newest whole walk left.
+     */
     deficit: bigint({ mode: "number" }),
     is_good: boolean().generatedAlwaysAs(
       sql`walk = 'whole' or walk = 'head' and coalesce(deficit, 0) = coalesce(unstored, 0)`,

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { runCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { seedLeader } from "../../support/health-mirror.ts";
+import { servePages } from "../../support/served-pages.ts";
 import { startService, TINY } from "../../support/service.ts";
 import { syncOnce } from "../../support/sync.ts";
 
@@ -65,6 +67,28 @@ describe("status", () => {
     expect(stdout).toContain("process 4711 on host-a leads since 2026-11-03 12:00:00Z, term 3\n");
     expect(stdout).toMatch(/^next sync: \d{4}-01-01 01:17:00Z \(17 2 1 1 \*, Europe\/Berlin\)$/m);
     expect(stdout).toContain("next watch: never (0 0 29 2 1#1, Europe/Berlin)\n");
+  });
+
+  it("names a list that shows another number than the service counts, as doctor and the page of the mirror do", async () => {
+    await using database = await createTestDatabase();
+    await database.sql`
+      insert into sync.runs (id, kind, status, started_at, finished_at, heartbeat_at, pid, host) overriding system value
+      values (1, 'full', 'partial', now(), now(), now(), 1, 'host')`;
+    await database.sql`
+      insert into sync.walks (run_id, resource, walk, started_at, finished_at, total_count, records, deficit, unstored)
+      select 1, resource, 'whole', now(), now(), 3000, 3000 - gap, gap, 0
+      from unnest(array['user', 'project', 'version', 'file', 'build'], array[0, 0, 0, 0, 15]) as of (resource, gap)`;
+    const sentence = "the service counts 3,000 builds and shows 2,985";
+    const [plain, json] = await Promise.all([status(database.url), status(database.url, "--json")]);
+    expect(plain.stdout).toContain(`${sentence}\n`);
+    expect(JSON.parse(json.stdout).count_gaps).toEqual([{ resource: "build", counted: 3000, shown: 2985 }]);
+    const doctor = await runCli(["doctor"], { env: { DATABASE_URL: database.url } });
+    expect(doctor.stdout).toContain(sentence);
+    await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+    await using pages = await servePages(database.url);
+    const page = await pages.page("/mirror");
+    expect(page).toContain("The service counts 15 builds, and 0 are here.");
+    expect(page).toContain("count too high");
   });
 
   it("--max-age exits 11 when one of the lists is older, or was never read", { tags: ["long"] }, async () => {

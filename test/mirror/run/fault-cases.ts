@@ -216,8 +216,14 @@ export const FAULTS: readonly FaultSection[] = [
         succeeds,
         { list: "version" },
       ),
-      on("`total_count` is: too large", always(meta("total_count", 125)), succeeds),
-      on("`total_count` is: huge", always(meta("total_count", 9e15)), succeeds),
+      on("`total_count` is: too large", always(meta("total_count", 125)), {
+        ...succeeds,
+        warns: /^the service counts 125 builds and shows \d+$/,
+      }),
+      on("`total_count` is: huge", always(meta("total_count", 9e15)), {
+        ...notWhole,
+        says: /^build list: the service counts 9,000,000,000,000,000 builds and shows \d+:/,
+      }),
       on(
         "`total_count` is: counted long ago, and `next` is computed from it",
         always(

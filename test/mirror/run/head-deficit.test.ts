@@ -4,6 +4,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
 import { findListFreshness } from "../../../src/store/ledger/list-freshness.ts";
+import { findCountGaps, findDeficit } from "../../../src/store/ledger/run-ledger.ts";
 import { type ArrangedWorld, startArranged } from "../../support/arranged-builds.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { wireBuild } from "../../support/wire-records.ts";
@@ -157,6 +158,74 @@ describe("a count that is five too high", () => {
     const { summary } = await quick.sync({ settings: SETTINGS });
     const resources = { build: { walk: "whole" } };
     expect(summary).toMatchObject({ kind: "incremental", status: "succeeded", resources });
+  });
+});
+
+describe("a count that is wrong for good", () => {
+  const startSmall = () => startArranged({ users: 2, projects: 4, versions: 4, files: 2, builds: 300 });
+  const told = ({ summary }: { summary: { warnings?: string[] } }) => summary.warnings ?? [];
+
+  test.for([
+    15, -15,
+  ])("by %i is told and explained by one whole walk, and the list stays read well", async (counted) => {
+    await using quick = await startSmall();
+    quick.arranged.counted = counted;
+    const whole = await quick.sync({ kind: "full", settings: SETTINGS });
+    expect(whole.summary).toMatchObject({
+      status: "succeeded",
+      resources: { build: { walk: "whole", shown: 300 } },
+    });
+    expect(told(whole)).toEqual([`the service counts ${300 + counted} builds and shows 300`]);
+    for (const night of [1, 2, 3]) {
+      const before = await lastGoodAt(quick);
+      quick.world.advance(DAY_MS / 2);
+      const round = await quick.watch({ settings: SETTINGS });
+      expect(round.summary).toMatchObject({ status: "succeeded", requests: 1, unfinished: { deficit: 0 } });
+      quick.world.advance(DAY_MS / 2);
+      const { summary } = await quick.sync({ settings: { ...SETTINGS, fullEveryDays: 30 } });
+      expect({ night, ...summary }).toMatchObject({
+        kind: "incremental",
+        status: "succeeded",
+        resources: { build: { walk: "head" } },
+      });
+      expect(await lastGoodAt(quick)).not.toBe(before);
+      expect(await findDeficit(quick.sql, "build"), "as a metric").toBe(counted);
+    }
+    const [report] = await quick.sql`select deficit, is_whole from report.freshness where resource = 'build'`;
+    expect(report).toEqual({ deficit: counted, is_whole: true });
+    // Beside it a real difference is found as ever.
+    const gone = quick.arranged.arrange;
+    quick.arranged.arrange = (builds) => gone(builds).toSpliced(150, 1);
+    const [missing] = (await quick.world.catalog().list("build", { filters: [], offset: 150, limit: 1 }))
+      .records;
+    quick.arranged.details.set(missing?.id ?? "", new Response("", { status: 404 }));
+    quick.world.advance(DAY_MS / 2);
+    const found = await quick.watch({ settings: SETTINGS });
+    expect(found.summary).toMatchObject({ status: "succeeded", resources: { build: { deleted: 1 } } });
+  });
+
+  test("is no list read well where it shows far less, as one that is cut", async () => {
+    await using quick = await startSmall();
+    quick.arranged.arrange = (builds) => builds.slice(0, 200);
+    quick.arranged.counted = 100;
+    const reason = "build list: the service counts 300 builds and shows 200: ask its owner why";
+    const build = { walk: "not_whole", reason, shown: 200, records: 200, deleted: 0 };
+    const first = await quick.sync({ settings: SETTINGS });
+    expect(first.summary).toMatchObject({ status: "partial", resources: { build } });
+    expect(told(first)).toEqual([]);
+    expect(await lastGoodAt(quick)).toBeNull();
+    expect((await quick.watch({ settings: SETTINGS })).summary.status).toBe("partial");
+    expect(await lastGoodAt(quick)).toBeNull();
+    expect(await findCountGaps(quick.sql)).toEqual([{ resource: "build", counted: 300, shown: 200 }]);
+    quick.arranged.arrange = (builds) => builds;
+    quick.arranged.counted = 0;
+    const healed = await quick.sync({ settings: SETTINGS });
+    expect(healed.summary).toMatchObject({
+      status: "succeeded",
+      resources: { build: { walk: "whole", inserted: 100 } },
+    });
+    expect(healed.summary.resources.build).not.toHaveProperty("shown");
+    expect(await findCountGaps(quick.sql)).toEqual([]);
   });
 });
 
