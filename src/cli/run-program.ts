@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { readVersion, spellProgram } from "../base/config/program.ts";
+import { spellProgram } from "../base/config/program.ts";
+import { readVersion } from "../base/version.ts";
 import { COMMANDS } from "./commands.ts";
 import { listenForTheUnexpected, printError } from "./output/print-error.ts";
 import {

@@ -15,7 +15,7 @@ export interface ServiceClientOptions {
    * Basic, for a proxy in front of the service.
    */
   baseUrl: string | URL;
-  /** Requests a second, evenly spaced, for all calls of this client; 0 means no limit. @default 5 */
+  /** Requests a second, evenly spaced, for all calls of this client; 0 means no limit. @default 3 */
   ratePerSecond?: number | undefined;
   /** The most requests in flight at once, 1 to 64. @default 4 */
   concurrency?: number | undefined;

@@ -10,7 +10,10 @@ import type { CallOptions, ServiceClientOptions } from "./client-options.ts";
 
 const LIMITS = ["ratePerSecond", "concurrency", "timeoutMs", "retries"] as const;
 
-const WORDING: Wording = { nameOf: (key) => key, whenLost: "try again later, with a new client" };
+const WORDING: Wording = {
+  nameOf: (key) => (key === "contact" ? "userAgent" : key),
+  whenLost: "try again later, with a new client",
+};
 
 /** Checks the options and adds the defaults. Throws one ConfigError that names every fault. */
 export function resolveOptions(options: ServiceClientOptions): ClientOptions {

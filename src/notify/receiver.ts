@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { findProxyRoute, type Proxies, type ProxyRoute, showProxy } from "../base/config/proxies.ts";
 import type { NoticeType } from "../base/config/setting.ts";
+import { userAgentOf } from "../base/version.ts";
 import { loginOf } from "../mirror/api/logins.ts";
 import { parseRetryAfter } from "../mirror/api/reply-times.ts";
 import { createConnections } from "../mirror/api/transport.ts";
@@ -56,7 +57,7 @@ export function createReceiver(options: ReceiverOptions) {
           signal: AbortSignal.any([signal, late]),
           headers: {
             "content-type": "application/json",
-            "user-agent": "docmirror",
+            "user-agent": userAgentOf(null),
             ...(login !== null && { authorization: login }),
             ...(key && signedHeaders(message.id, body, key, clock.now())),
           },

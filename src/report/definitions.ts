@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { readVersion } from "../base/config/program.ts";
+import { readVersion } from "../base/version.ts";
 import { RESOURCES } from "../resources/resources.ts";
 import type { Definition, Definitions } from "../store/migrate/definitions.ts";
 import { DICTIONARY } from "./dictionary.ts";

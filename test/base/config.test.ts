@@ -36,7 +36,7 @@ function faultsOf(input: ConfigInput): string {
 describe("defaults", () => {
   it("are those that the product promises", () => {
     expect(load().config).toMatchObject({
-      ...{ timeoutMs: 30_000, retries: 5, ratePerSecond: 5, maxBodyBytes: 64 * 1024 * 1024 },
+      ...{ timeoutMs: 30_000, retries: 5, ratePerSecond: 3, maxBodyBytes: 64 * 1024 * 1024 },
       ...{ stuckAfterMs: 7_200_000, replicaLagMs: 600_000, staleAfterMs: 108_000_000, maxDeleteRatio: 0.05 },
       ...{ content: false, contentBudgetMs: 1_800_000, httpPort: 8321 },
     });
@@ -143,7 +143,7 @@ describe("precedence", () => {
   it("a flag beats the environment, which beats .env, which beats the default", () => {
     const name = "DOCMIRROR_RATE";
     const env = { [name]: "2" };
-    expect([load().config.ratePerSecond, sourceOf({}, name)]).toEqual([5, "default"]);
+    expect([load().config.ratePerSecond, sourceOf({}, name)]).toEqual([3, "default"]);
     writeFileSync(join(cwd, ".env"), `${name}=1\nOTHER_PROGRAM=x\n`);
     expect([load().config.ratePerSecond, sourceOf({}, name)]).toEqual([1, ".env"]);
     expect([load({ env }).config.ratePerSecond, sourceOf({ env }, name)]).toEqual([2, "environment"]);
@@ -240,6 +240,10 @@ describe("faults", () => {
     ["DOCMIRROR_BASE_URL", ["http://x/?a=1", "http://x/#", "http://x/api/v1/"]],
     ["DOCMIRROR_PAGE_SIZE", ["0", "1001", "ten", "1e2", "10.5", "-1", "0x10"]],
     ["DOCMIRROR_RATE", ["-1", "Infinity", "NaN", "5/s", "1e9", "."]],
+    [
+      "DOCMIRROR_CONTACT",
+      ["me", "a b@c.d", "me@x.org (us)", "https://", "ftp://x", "me@x\u00e9.org", `a@${"b".repeat(200)}`],
+    ],
     ["DOCMIRROR_CONCURRENCY", ["0", "65"]],
     ["DOCMIRROR_TIMEOUT_MS", ["0", "30s", "2147483648"]],
     ["DOCMIRROR_RETRIES", ["-1", "101"]],
@@ -286,6 +290,8 @@ describe("values", () => {
     ["stuck-after", "1.5d", { stuckAfterMs: 129_600_000 }],
     ["rate", "0", { ratePerSecond: 0 }],
     ["rate", "0.25", { ratePerSecond: 0.25 }],
+    ["contact", "docs+mirror@example.org", { contact: "docs+mirror@example.org" }],
+    ["contact", "https://example.org/~bot?x=1#us", { contact: "https://example.org/~bot?x=1#us" }],
     ["http-host", "[::1]", { httpHost: "::1" }],
     ["http-port", "0", { httpPort: 0 }],
     ["log-level", "DEBUG", { logLevel: "debug" }],

@@ -303,7 +303,7 @@ describe("resolveOptions", () => {
 
   it("has the defaults of the settings", () => {
     const bounds = { timeoutMs: 30_000, retries: 5, maxBodyBytes: 64 * 2 ** 20 };
-    const said = { ratePerSecond: 5, concurrency: 4, ...bounds };
+    const said = { ratePerSecond: 3, concurrency: 4, ...bounds };
     expect(resolveOptions({ baseUrl })).toMatchObject(said);
     expect(defaultValues()).toMatchObject(said);
   });

@@ -96,11 +96,6 @@ export function shellWord(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** This program's version, from the package's own manifest, wherever this file was bundled to. */
-export function readVersion(): string {
-  return String(require("docmirror/package.json").version);
-}
-
 /** Where the program is built, each file has its map beside it. In `src` there is none. */
 const HERE = new URL(".", import.meta.url).href;
 

@@ -17,6 +17,17 @@ export const SERVICE_SETTINGS = {
     isHidden: (text) => text.includes("@"),
     meaning: "the service to mirror: the URL before /api/v1/, with its path prefix if it has one",
   },
+  /** Without brackets and blanks, so it fits into the comment of `User-Agent`. */
+  contact: {
+    name: "DOCMIRROR_CONTACT",
+    uses: ["requests"],
+    value: "address",
+    default: null,
+    without: "none",
+    parse: values.contact,
+    meaning:
+      "where the service's owner can reach you, an e-mail address or a URL; sent in the User-Agent of each request",
+  },
   /** `auto` begins at 100 and finds the size of each list (`src/mirror/walk/page-size.ts`). */
   pageSize: {
     name: "DOCMIRROR_PAGE_SIZE",
@@ -31,7 +42,8 @@ export const SERVICE_SETTINGS = {
     name: "DOCMIRROR_RATE",
     uses: ["requests"],
     value: "number",
-    default: "5",
+    // Hosting services ask crawlers to stay below four.
+    default: "3",
     parse: values.decimal(0, 100_000),
     meaning: "requests a second, all resources together, evenly spaced; 0.5 is one every 2 s, 0 is no limit",
   },

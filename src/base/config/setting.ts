@@ -241,6 +241,12 @@ const anyWebUrl: Parse<URL> = (text) =>
     ? { value: new URL(text) }
     : { fault: "is not a URL that begins with http:// or https://" };
 
+/** How somebody is reached, as crawlers tell it in their `User-Agent`. */
+export const contact: Parse<string> = (text) =>
+  /^(?=.{1,200}$)(?:https?:\/\/|[\w.+-]+@)[\w.~:/?#@!$&'*+,;=%-]+$/.test(text)
+    ? { value: text }
+    : { fault: "is neither an e-mail address nor a URL" };
+
 /** Taken as it is, with a query if it has one: receivers give such URLs out whole. */
 export const webhookUrl: Parse<URL> = (text) => {
   const parsed = anyWebUrl(text);

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { readVersion } from "../config/program.ts";
+import { readVersion } from "../version.ts";
 import {
   type Answer,
   answerLabel,

@@ -1,6 +1,7 @@
 import { isLoopback, maskUrl } from "../../base/config/addresses.ts";
 import { spellProgram } from "../../base/config/program.ts";
 import { findProxyRoute, type ProxyRoute, showProxy } from "../../base/config/proxies.ts";
+import { SETTINGS } from "../../base/config/settings.ts";
 import { requireBaseUrl } from "../../base/config.ts";
 import type { ConfigError } from "../../base/errors.ts";
 import { counted } from "../../base/text.ts";
@@ -64,13 +65,19 @@ async function show(
 }
 
 /** Whether there is a service to ask, and how it is reached. The settings themselves were parsed before. */
-export function checkSettings({ config, settings }: CommandContext): Result {
+export function checkSettings({ config, settings }: Pick<CommandContext, "config" | "settings">): Result {
   const baseUrl = requireBaseUrl(config);
   const way = wayOf(findProxyRoute(baseUrl, config.proxies));
   if (config.ratePerSecond === 0 && !isLoopback(baseUrl.hostname)) {
     return warning(
       `DOCMIRROR_RATE is 0: requests are sent as fast as the service answers, ${way}`,
-      "set it to what the service allows; the default is 5 requests a second",
+      `set it to what the service allows; the default is ${SETTINGS.ratePerSecond.default} requests a second`,
+    );
+  }
+  if (config.contact === null && !isLoopback(baseUrl.hostname)) {
+    return warning(
+      `DOCMIRROR_CONTACT is not set, so nobody at the service can ask you to change something; it is asked ${way}`,
+      "set it to an e-mail address or a URL: it is sent with each request, and some services refuse who gives none",
     );
   }
   const given = settings.filter(({ source }) => source !== "default").length;

@@ -5,6 +5,7 @@ import type { Config } from "../../base/config.ts";
 import { attachReply, NetworkError, type Reply, UnexpectedShapeError } from "../../base/errors.ts";
 import type { RequestLabel } from "../../base/metrics/labels.ts";
 import type { RequestMeter } from "../../base/metrics/meters.ts";
+import { userAgentOf } from "../../base/version.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
 import type { Fetch } from "./fetch.ts";
 import { createHostGate } from "./host-gate.ts";
@@ -39,6 +40,7 @@ export interface HostSettings
     Config,
     "ratePerSecond" | "concurrency" | "timeoutMs" | "retries" | "maxBodyBytes" | "proxies"
   > {
+  contact?: string | null;
   mostRetries?: number;
   /** Sent with every request, by names in lower case. They replace those that the client sends itself. @default none */
   headers?: Readonly<Record<string, string>>;
@@ -117,6 +119,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   const { baseUrl, rootUrl, labelOf } = place;
   const maxBodyBytes = Math.min(settings.maxBodyBytes, place.maxBodyBytes ?? settings.maxBodyBytes);
   const login = loginOf(baseUrl);
+  const userAgent = settings.headers?.["user-agent"] ?? userAgentOf(settings.contact);
   const route = findProxyRoute(baseUrl, settings.proxies);
   const transport = settings.fetch
     ? transportOf(settings.fetch)
@@ -157,7 +160,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
       signal,
       headers: {
         accept: place.accept,
-        "user-agent": "docmirror",
+        "user-agent": userAgent,
         ...(!transport.unpacks && { "accept-encoding": ACCEPT_ENCODING }),
         ...(login !== null && { authorization: login }),
         ...given,

@@ -122,6 +122,8 @@ export const isBrokenHead = (reason: unknown) => reason instanceof Error && reas
 /** The codes of OpenSSL for a server that answers TLS in plain text. `dispatcher.ts` uses the first one too. */
 const NO_TLS = /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/;
 
+const OLD_TLS = 'NODE_OPTIONS="--tls-min-v1.0 --tls-cipher-list=DEFAULT@SECLEVEL=0"';
+
 /**
  * The codes of Node, OpenSSL and undici for faults that last, and what to do. The first that matches counts. `whose` is
  * "service" or "proxy", `setting` has its address.
@@ -153,7 +155,7 @@ const LASTING: readonly [code: RegExp, hint: (whose: string, setting: string) =>
   [
     /^ERR_SSL_.*(PROTOCOL|VERSION|HANDSHAKE_FAILURE|LEGACY|CIPHER|TOO_SMALL|TOO_WEAK|SIGNATURE|INSUFFICIENT_SECURITY)/,
     (whose) =>
-      `the ${whose} has no TLS that is new enough: ask its operator for TLS 1.2; until then set NODE_OPTIONS="--tls-min-v1.0 --tls-cipher-list=DEFAULT@SECLEVEL=0"`,
+      `the ${whose} has no TLS that is new enough: ask its operator for TLS 1.2; until then set ${OLD_TLS}`,
   ],
   [
     /^UND_ERR_HEADERS_OVERFLOW$/,
@@ -302,9 +304,12 @@ function explainRefusal({ status, login, nameOf }: StatusFacts): [sentence: stri
       `The user or the password in ${nameOf("baseUrl")} is refused (401)`,
       "correct them; @ is written %40, : is %3A, / is %2F",
     ];
+  const forLogin = `if a proxy in front of the service asks for the login, set user and password in ${nameOf("baseUrl")}`;
+  const manners = `set ${nameOf("contact")} and lower ${nameOf("ratePerSecond")}`;
+  const forManners = `many services refuse who gives no contact, or asks four times a second or more: ${manners}`;
   return [
     `The service ${status === 401 ? "requires a login" : "refuses to answer"} (${status}); docmirror reads public interfaces only`,
-    `if a proxy in front of the service asks for the login, set user and password in ${nameOf("baseUrl")}`,
+    status === 401 ? forLogin : `${forManners}; ${forLogin}`,
   ];
 }
 

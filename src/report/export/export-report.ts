@@ -1,6 +1,6 @@
-import { readVersion } from "../../base/config/program.ts";
 import { MirrorError } from "../../base/errors.ts";
 import { withOutputErrors } from "../../base/system-errors.ts";
+import { readVersion } from "../../base/version.ts";
 import { abortable } from "../../store/connection/abortable.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { askFor } from "../ask.ts";

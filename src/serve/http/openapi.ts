@@ -1,4 +1,4 @@
-import { readVersion } from "../../base/config/program.ts";
+import { readVersion } from "../../base/version.ts";
 import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../protocol/paging.ts";
 import {

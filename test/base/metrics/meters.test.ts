@@ -1,7 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { readVersion } from "../../../src/base/config/program.ts";
 import * as labels from "../../../src/base/metrics/labels.ts";
 import { createMeters } from "../../../src/base/metrics/meters.ts";
+import { readVersion } from "../../../src/base/version.ts";
 import { emptyCounts } from "../../../src/mirror/lists/summary.ts";
 import type { RunKind, RunStatus } from "../../../src/store/schema/runs.ts";
 import { seriesOf, sumOf } from "../../support/alert-firings.ts";

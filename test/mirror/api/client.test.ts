@@ -8,6 +8,7 @@ import {
   UnexpectedShapeError,
   type UpstreamError,
 } from "../../../src/base/errors.ts";
+import { readVersion } from "../../../src/base/version.ts";
 import type { ClientOptions } from "../../../src/mirror/api/client.ts";
 import { createTestClient } from "../../support/client.ts";
 import { createFakeClock, createHandClock } from "../../support/fake-clock.ts";
@@ -39,6 +40,15 @@ describe("a request", () => {
     const headers = { ...accepts, connection: "keep-alive" };
     expect(requests).toMatchObject([{ method: "GET", path: "/api/v1/user/?limit=5&format=json", headers }]);
     expect(requests[0]?.headers).not.toHaveProperty("authorization");
+  });
+
+  it.each([
+    [{}, `docmirror/${readVersion()}`],
+    [{ contact: "ops@example.org" }, `docmirror/${readVersion()} (+ops@example.org)`],
+    [{ contact: "ops@example.org", headers: { "user-agent": "ours/1" } }, "ours/1"],
+  ])("says who asks: with %j", async (options, agent) => {
+    const { requests } = await fetchOnce([{}], options);
+    expect(requests[0]?.headers["user-agent"]).toBe(agent);
   });
 
   it("gives the parsed value with its hash, its size and both clocks", async () => {

@@ -46,6 +46,8 @@ describe("a refusal", () => {
     expect(error).toBeInstanceOf(HttpStatusError);
     expect(error.message).toBe(`${sentence} (GET ${error.url} answered ${status}: no)`);
     expect(`${error.message} ${error.hint}`).not.toMatch(/me:secret|token@|before \/api/);
+    const asksForManners = /DOCMIRROR_CONTACT and lower DOCMIRROR_RATE/.test(error.hint ?? "");
+    expect(asksForManners).toBe(status === 403 && base === "http://%");
     expect(count).toBe(1);
   });
 });
