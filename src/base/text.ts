@@ -1,3 +1,5 @@
+import { ExactNumber } from "../resources/parse-json.ts";
+
 // C0 and C1 controls, marks that change the direction of text, line separators, characters without width.
 const UNPRINTABLE = /[\p{Cc}\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
@@ -54,7 +56,8 @@ export function jsonText(value: unknown, maxLength: number): string {
     length += piece.length;
   };
   const begin = (one: unknown) => {
-    if (Array.isArray(one)) {
+    if (one instanceof ExactNumber) write(one.text);
+    else if (Array.isArray(one)) {
       write("[");
       open.push({ members: one.entries(), end: "]", isFirst: true });
     } else if (typeof one === "object" && one !== null) {

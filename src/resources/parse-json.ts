@@ -1,7 +1,8 @@
 /**
  * JSON, and the three numbers that Python writes although JSON does not have them: `NaN`, `Infinity` and
  * `-Infinity`. A record with one of them must not cost its page. So such a text is read as Python reads it, and
- * every list and object that holds one is marked, at any depth.
+ * every list and object that holds one is marked, at any depth. Where it is asked for, a number that JavaScript would
+ * change, as one beyond 2^53, is kept as it was sent.
  */
 import { randomUUID } from "node:crypto";
 
@@ -17,17 +18,76 @@ const VALUES: Readonly<Record<string, number>> = {
   M: Number.NEGATIVE_INFINITY,
 };
 
-/** Parses JSON and these three numbers. Throws a SyntaxError for anything else. Takes linear time. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    // Nobody can put it into a body on purpose.
-    const mark = randomUUID().slice(-12);
-    const replaced = replaceForeignNumbers(text, mark);
-    if (replaced === null) throw error;
-    return restoreForeignNumbers(JSON.parse(replaced), mark);
+/** A number that JavaScript would change. Only `toJson` and `jsonText` write it. */
+export class ExactNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
   }
+
+  toJSON(): string {
+    return MARK + this.text;
+  }
+}
+
+/** Nobody can put it into a body on purpose. */
+const MARK = randomUUID().slice(-12);
+const MARKED = new RegExp(`"${MARK}([-+.\\deE]+)"`, "g");
+
+/** Writes JSON, and each exact number as it was sent. */
+export function toJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  return json?.includes(MARK) ? json.replace(MARKED, "$1") : json;
+}
+
+/** Finds a page that may hold a number that JavaScript would change: one with 16 digits, or a large exponent. */
+const MAY_CHANGE = /(?:^|[:,[\s])-?\d(?:[\d.]{15}|[\d.]*[eE][-+]?\d{3})/;
+/** Postgres writes all places of a number. One with more of them is read as JavaScript reads it. */
+const MAX_PLACES = 1000;
+
+/**
+ * Parses JSON and these three numbers. Throws a SyntaxError for anything else. Takes linear time. `isExact`: numbers that
+ * JavaScript would change become `ExactNumber`. It takes longer for a text that may hold one, and no longer for others.
+ */
+export function parseJson(text: string, { isExact = false } = {}): unknown {
+  const mayChange = isExact && MAY_CHANGE.test(text);
+  try {
+    if (!mayChange) return JSON.parse(text);
+  } catch (error) {
+    return parseMarked(text, false) ?? fail(error);
+  }
+  return parseMarked(text, true) ?? JSON.parse(text);
+}
+
+function parseMarked(text: string, isExact: boolean): unknown {
+  const replaced = replaceNumbers(text, isExact);
+  return replaced === null ? undefined : restoreNumbers(JSON.parse(replaced));
+}
+
+function fail(error: unknown): never {
+  throw error;
+}
+
+/** Whether JavaScript would change the number that a text spells. */
+function isChanged(text: string): boolean {
+  const [sent, read] = [digitsOf(text), digitsOf(String(Number(text)))];
+  return (
+    sent !== null &&
+    Math.abs(sent.exponent) + sent.digits.length <= MAX_PLACES &&
+    (sent.digits !== read?.digits || sent.exponent !== read.exponent)
+  );
+}
+
+/** The digits of a number without zeros at both ends, and the power of ten for the last one. Null for no number. */
+function digitsOf(text: string): { digits: string; exponent: number } | null {
+  const [, whole, fraction = "", power = 0] =
+    /^-?(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? [];
+  if (whole === undefined) return null;
+  const all = (whole + fraction).replace(/^0+/, "");
+  const digits = all.replace(/0+$/, "");
+  const exponent = Number(power) - fraction.length + all.length - digits.length;
+  return { digits, exponent: digits === "" ? 0 : exponent };
 }
 
 /**
@@ -40,9 +100,9 @@ export function foreignNumberIn(value: unknown): string | null {
 }
 
 /** The text with a string in the place of each such number. Null when it has none outside its strings. */
-function replaceForeignNumbers(text: string, mark: string): string | null {
+function replaceNumbers(text: string, isExact: boolean): string | null {
   const pieces: string[] = [];
-  const start = /["NI]/g;
+  const start = isExact ? /["NI]|-?\d[-+.\deE]*/g : /["NI]/g;
   let done = 0;
   for (let found = start.exec(text); found; found = start.exec(text)) {
     const at = found.index;
@@ -50,11 +110,18 @@ function replaceForeignNumbers(text: string, mark: string): string | null {
       start.lastIndex = endOfString(text, at);
       continue;
     }
+    if (!/[NI]/.test(found[0])) {
+      if (!isChanged(found[0])) continue;
+      pieces.push(text.slice(done, at), `"${MARK}${found[0]}"`);
+      done = start.lastIndex;
+      if (pieces.length > 2 * MAX_FOREIGN_NUMBERS) return null;
+      continue;
+    }
     const token = found[0] === "N" ? "NaN" : "Infinity";
     if (!text.startsWith(token, at) || pieces.length >= 2 * MAX_FOREIGN_NUMBERS) return null;
     const isNegative = token === "Infinity" && at > done && text[at - 1] === "-";
     const key = isNegative ? "M" : token[0];
-    pieces.push(text.slice(done, isNegative ? at - 1 : at), `"${mark}${key}"`);
+    pieces.push(text.slice(done, isNegative ? at - 1 : at), `"${MARK}${key}"`);
     done = at + token.length;
     start.lastIndex = done;
   }
@@ -72,7 +139,7 @@ function endOfString(text: string, from: number): number {
 }
 
 /** Puts the numbers back. It does not recurse, so deep nesting is safe. */
-function restoreForeignNumbers(root: unknown, mark: string): unknown {
+function restoreNumbers(root: unknown): unknown {
   const top = [root];
   const open: { holder: unknown[] | Record<string, unknown>; members: Iterator<string | number> }[] = [];
   const enter = (holder: object) => {
@@ -90,12 +157,13 @@ function restoreForeignNumbers(root: unknown, mark: string): unknown {
       if (token !== null && outer) markHolder(outer.holder, token);
       continue;
     }
-    if (typeof key === "string" && key.startsWith(mark)) throw new SyntaxError("a number is no key");
+    if (typeof key === "string" && key.startsWith(MARK)) throw new SyntaxError("a number is no key");
     const value = holder[key];
-    if (typeof value === "string" && value.startsWith(mark)) {
-      const number = VALUES[value.slice(mark.length)];
-      holder[key] = number;
-      markHolder(holder, String(number));
+    if (typeof value === "string" && value.startsWith(MARK)) {
+      const token = value.slice(MARK.length);
+      const number = VALUES[token];
+      holder[key] = number ?? new ExactNumber(token);
+      if (number !== undefined) markHolder(holder, String(number));
     } else if (typeof value === "object" && value !== null) enter(value);
   }
   return top[0];

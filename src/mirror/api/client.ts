@@ -23,6 +23,8 @@ export interface ClientOptions extends HostSettings {
   baseUrl: URL;
   /** The zone of the service's dates. @default Etc/UTC */
   sourceTimezone?: string;
+  /** Whether large numbers become `ExactNumber`. @default false */
+  isExact?: boolean;
 }
 
 export interface FetchOptions<T>
@@ -48,7 +50,7 @@ export type Client = ReturnType<typeof createClient>;
 
 /** Sends requests to the service at a steady pace, with retries. One request in, one parsed reply out. */
 export function createClient(options: ClientOptions) {
-  const { baseUrl, sourceTimezone = UTC } = options;
+  const { baseUrl, sourceTimezone = UTC, isExact = false } = options;
   const inZone = sourceTimezone === UTC ? "" : ` ${sourceTimezone}`;
   const { nameOf } = options.wording ?? COMMAND_WORDING;
   const parseTurn = createTurnstile();
@@ -104,9 +106,9 @@ export function createClient(options: ClientOptions) {
             if (known)
               return { ...facts, hash, value: known(parts && { meta: parts.meta, objects: [] }, shown) };
             await parseTurn();
-            const page = parts && readParts(parts);
+            const page = parts && readParts(parts, isExact);
             if (page) return { ...facts, hash, value: parse(page, shown) };
-            const body = readJson(Buffer.concat(pieces), charset.name, shown, hide, nameOf);
+            const body = readJson(Buffer.concat(pieces), charset.name, shown, hide, nameOf, isExact);
             return { ...facts, hash: parts ? wholeHash() : hash, value: parse(body, shown) };
           } catch (error) {
             if (!(error instanceof UnexpectedShapeError)) throw error;
@@ -138,17 +140,24 @@ function hashOf(pieces: readonly Buffer[], kind: string): string {
   return hash.digest("hex");
 }
 
-function readParts({ meta, objects }: SplitReply): unknown {
+function readParts({ meta, objects }: SplitReply, isExact: boolean): unknown {
   try {
-    return decodeJson(Buffer.concat(objects), "utf-8", (records) => ({ meta, objects: records }));
+    return decodeJson(Buffer.concat(objects), "utf-8", isExact, (records) => ({ meta, objects: records }));
   } catch {
     return null;
   }
 }
 
-function readJson(body: Buffer, charset: string, url: string, hide: HostReply["hide"], nameOf: NameOf) {
+function readJson(
+  body: Buffer,
+  charset: string,
+  url: string,
+  hide: HostReply["hide"],
+  nameOf: NameOf,
+  isExact: boolean,
+) {
   try {
-    return decodeJson(body, charset, (value) => value);
+    return decodeJson(body, charset, isExact, (value) => value);
   } catch (cause) {
     const hint = `check ${nameOf("baseUrl")}: it is the part before /api/v1/`;
     const message = `GET ${url} answered with no JSON${excerpt(body, hide)}`;
@@ -161,9 +170,14 @@ const mayTellError = (value: unknown) =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !("objects" in value);
 
 /** @param asReply makes the reply of the value that the bytes are */
-function decodeJson(bytes: Buffer, charset: string, asReply: (value: unknown) => unknown): unknown {
+function decodeJson(
+  bytes: Buffer,
+  charset: string,
+  isExact: boolean,
+  asReply: (value: unknown) => unknown,
+): unknown {
   const { text, damaged } = decodeReply(bytes, charset);
-  const reply = asReply(parseJson(text));
+  const reply = asReply(parseJson(text, { isExact }));
   if (damaged !== null) markDamaged(reply, asReply(parseJson(damaged)));
   return reply;
 }

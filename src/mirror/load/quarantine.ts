@@ -1,7 +1,7 @@
 import type { SQL } from "drizzle-orm";
 import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import { jsonText } from "../../base/text.ts";
-import { foreignNumberIn } from "../../resources/parse-json.ts";
+import { foreignNumberIn, toJson } from "../../resources/parse-json.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import { compose, composed, nameOf } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
@@ -40,7 +40,7 @@ export async function quarantineRecords(
         ${refused.map(({ resource }) => resource)}::text[],
         ${refused.map(({ recordId }) => recordId)}::text[],
         ${refused.map(({ reason }) => cleanText(reason, { nul: 0 }))}::text[],
-        ${refused.map(({ payload }) => toJson(payload))}::text[],
+        ${refused.map(({ payload }) => payloadText(payload))}::text[],
         ${refused.map(({ request }) => request)}::text[],
         ${refused.map(({ observedAt }) => observedAt)}::text[]
       ) with ordinality as refused (resource, record_id, reason, json, request, at, place)
@@ -53,11 +53,11 @@ export async function quarantineRecords(
     order by min(place)`;
 }
 
-function toJson(payload: unknown): string {
+function payloadText(payload: unknown): string {
   // As one text, which a retry reads like the reply, so that the number is not taken for a text.
   if (foreignNumberIn(payload) !== null) return toText(payload, MAX_JSON_LENGTH);
   try {
-    const json = JSON.stringify(cleanJson(payload, { nul: 0 }) ?? null);
+    const json = toJson(cleanJson(payload, { nul: 0 }) ?? null);
     return json.length > MAX_JSON_LENGTH ? toText(payload, MAX_TEXT_LENGTH) : json;
   } catch {
     return toText(payload, MAX_TEXT_LENGTH);

@@ -1,5 +1,6 @@
 import type { SQL } from "drizzle-orm";
 import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
+import { parseJson, toJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { compose, composed } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
@@ -36,9 +37,9 @@ export async function findChanges(
   const incoming = recordsAs(resource, "incoming");
   // An embedded project has no URI, so its key is the field. The key for a URI changes with it, and is stored
   // with it: a query about the past needs the record that the old URI named.
-  type Fields = Record<string, unknown> | null;
+  type Fields = string | null;
   const compared = await composed(tx)<{ id: string; before: Fields; after: Fields }>`
-    select ${incoming.id}, before, after
+    select ${incoming.id}, before::text, after::text
     from jsonb_populate_recordset(null::${spec.table}, ${jsonRows(spec, rows)}::text::jsonb) as ${incoming}
     join ${spec.table} as ${stored} on ${stored.id} = ${incoming.id}
     cross join lateral (
@@ -52,13 +53,17 @@ export async function findChanges(
   const observedAt = new Map(observed.map((one) => [one.record.id, one.observedAt]));
   const changes = new Map<string, Change>();
   for (const { id, before, after } of compared) {
-    const fields = { before: before ?? {}, after: after ?? {} };
+    const fields = { before: readFields(before), after: readFields(after) };
     changes.set(id, { recordId: id, kind: "updated", observedAt: observedAt.get(id) ?? "", ...fields });
   }
   if (resource === "build") await addLogChanges(tx, observed, changes);
   if (resource === "project") await addUserChanges(tx, observed, changes);
   return [...changes.values()];
 }
+
+/** As text, because the driver would change large numbers. */
+const readFields = (json: string | null) =>
+  parseJson(json ?? "{}", { isExact: true }) as Record<string, unknown>;
 
 /** Texts are stored as hashes, so that `changes` stays small. A log that was removed has one hash, and changes as a whole. */
 async function addLogChanges(
@@ -148,6 +153,6 @@ export async function recordChanges(
   await tx`
     insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
     select ${facts.resource}, "recordId", ${facts.runId}, "observedAt", kind, before, after
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+    from jsonb_to_recordset(${toJson(rows)}::text::jsonb)
       as change ("recordId" text, "observedAt" timestamptz, kind text, before jsonb, after jsonb)`;
 }

@@ -1,4 +1,5 @@
 import { parseLocalTime } from "../../resources/local-time.ts";
+import { toJson } from "../../resources/parse-json.ts";
 import { copyIn } from "../../store/connection/copy.ts";
 import { compose, composed, nameOf } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
@@ -88,7 +89,7 @@ export async function replaceRows(
 
 /** Rows for `jsonb_populate_recordset`, with the columns of the table alone. A bytea is written as `\\x…`. */
 export function jsonRows(table: TableSpec, rows: readonly TableRow[]): string {
-  return JSON.stringify(
+  return toJson(
     rows.map((row) =>
       Object.fromEntries(
         table.columns.map(({ name, type }) => [name, type === "bytea" ? `\\x${row[name]}` : row[name]]),
@@ -170,7 +171,7 @@ export function* encodeCopy(columns: readonly ColumnSpec[], rows: readonly Table
         length = buffer.writeInt32BE(bytes, length);
         length += buffer.write(value as string, length, "hex");
       } else {
-        const json = JSON.stringify(value);
+        const json = toJson(value);
         reserve(5 + json.length * 3);
         const bytes = buffer.write(json, length + 5, "utf8");
         buffer.writeInt32BE(bytes + 1, length);

@@ -1,3 +1,5 @@
+import { ExactNumber } from "../../resources/parse-json.ts";
+
 /** Deeper values could exhaust the stack of JSON.stringify or Postgres. Real records have five levels at most. */
 const MAX_DEPTH = 500;
 
@@ -25,6 +27,7 @@ export function cleanJson(value: unknown, replacements: Replacements, depth = 0)
   assertDepth(depth);
   if (typeof value === "string") return cleanText(value, replacements);
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+  if (value instanceof ExactNumber) return value;
   if (Array.isArray(value)) return value.map((element) => cleanJson(element, replacements, depth + 1));
   if (typeof value !== "object" || value === null) return value;
   const cleaned: Record<string, unknown> = Object.create(null);

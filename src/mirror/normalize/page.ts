@@ -1,4 +1,4 @@
-import { foreignNumberIn, isDamaged } from "../../resources/parse-json.ts";
+import { ExactNumber, foreignNumberIn, isDamaged } from "../../resources/parse-json.ts";
 import { otherResource, recordId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Source } from "../walk/read-date.ts";
@@ -139,6 +139,7 @@ export function findDrift(resource: Resource, records: readonly NormalizedRecord
 
 function nameOf(value: unknown): string {
   if (typeof value === "string") return "an unreadable text";
+  if (value instanceof ExactNumber) return "a number";
   if (Array.isArray(value)) return "a list";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { ExactNumber } from "../../resources/parse-json.ts";
 import { namesZone } from "../walk/read-date.ts";
 import { assertDepth } from "./clean-text.ts";
 import type { RecordPlan } from "./record-plan.ts";
@@ -44,6 +45,7 @@ function encode(value: unknown, depth = 1): string {
   assertDepth(depth);
   if (typeof value === "string") return `s${value.length}:${value}`;
   if (typeof value === "number") return `n${value};`;
+  if (value instanceof ExactNumber) return `n${value.text};`;
   if (value === null || typeof value !== "object") return String(value);
   if (Array.isArray(value)) return `[${value.map((element) => encode(element, depth + 1)).join()}]`;
   const object = value as Record<string, unknown>;

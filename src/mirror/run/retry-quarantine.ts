@@ -27,7 +27,7 @@ interface QuarantinedRecord {
   runId: number;
   resource: Resource;
   recordId: string | null;
-  payload: unknown;
+  payload: string | null;
   request: string | null;
   createdAt: string;
   /** A moment not after the request was sent; null when its run was pruned since. */
@@ -75,7 +75,7 @@ export async function retryQuarantine(
 
 async function findNext(sql: Sql, resource: Resource | null, after: number) {
   const [row] = await sql<QuarantinedRecord[]>`
-    select quarantine.id, run_id as "runId", resource, record_id as "recordId", payload, request, created_at as "createdAt",
+    select quarantine.id, run_id as "runId", resource, record_id as "recordId", payload::text, request, created_at as "createdAt",
       least(run.started_at, created_at) as "askedAt",
       case when clock_ahead_min_ms is not null then
         jsonb_build_object('minMs', clock_ahead_min_ms, 'maxMs', clock_ahead_max_ms)
@@ -159,10 +159,11 @@ const CLEANED_ID = /\uFFFD|^-?Infinity$/;
 const CUT = Symbol("cut");
 
 /** The record as sent. One that Postgres could not hold as JSON is stored as text, cut when too long. */
-function readPayload(payload: unknown): unknown {
+function readPayload(json: string | null): unknown {
+  const payload = parseJson(json ?? "null", { isExact: true });
   if (typeof payload !== "string" || !payload.startsWith("{")) return payload;
   try {
-    return parseJson(payload);
+    return parseJson(payload, { isExact: true });
   } catch {
     return CUT;
   }

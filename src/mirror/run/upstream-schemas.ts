@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { UpstreamError } from "../../base/errors.ts";
+import { toJson } from "../../resources/parse-json.ts";
 import { fieldsOf, type Resource, type RootEndpoints } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
@@ -45,7 +46,7 @@ async function storeSchema(
   facts: { runId: number; observedAt: string },
 ): Promise<void> {
   const fields = readFields(body);
-  const bodyHash = hash("sha256", JSON.stringify([...fields].sort()), "hex");
+  const bodyHash = hash("sha256", toJson([...fields].sort()), "hex");
   await withTransaction(sql, async (tx) => {
     const [previous] = await tx<{ body: unknown; same: boolean }[]>`
       select body, body_hash = decode(${bodyHash}, 'hex') as same from sync.upstream_schemas
@@ -53,7 +54,7 @@ async function storeSchema(
     if (previous?.same) return;
     await tx`
       insert into sync.upstream_schemas (resource, body_hash, body, first_seen_at, run_id)
-      values (${resource}, decode(${bodyHash}, 'hex'), ${JSON.stringify(body)}::text::jsonb, ${facts.observedAt}, ${facts.runId})
+      values (${resource}, decode(${bodyHash}, 'hex'), ${toJson(body)}::text::jsonb, ${facts.observedAt}, ${facts.runId})
       on conflict (resource, body_hash) do update set first_seen_at = excluded.first_seen_at, run_id = excluded.run_id`;
     if (!previous) return;
     for (const drift of compareFields(readFields(previous.body), fields)) {

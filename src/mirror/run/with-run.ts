@@ -180,7 +180,14 @@ export function createRunClient(
   { settings, pace, clock, meters }: Pick<RunOptions, "settings" | "pace" | "clock" | "meters">,
   own: Required<Pick<ClientOptions, "log" | "signal" | "onWarning">>,
 ): Client {
-  return createClient({ ...settings, ...(pace && { pace }), clock, meter: meters?.requests, ...own });
+  return createClient({
+    ...settings,
+    isExact: true,
+    ...(pace && { pace }),
+    clock,
+    meter: meters?.requests,
+    ...own,
+  });
 }
 
 /** `details`: the records outside the walks that went to quarantine. */

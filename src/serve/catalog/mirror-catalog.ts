@@ -5,6 +5,7 @@ import { columnOf, RECORD_TABLES, type RecordTable, recordsAs } from "../../mirr
 import { type RestorableRecord, restoreRecord } from "../../mirror/normalize/record.ts";
 import { PLANS } from "../../mirror/normalize/record-plan.ts";
 import { parseLocalTime } from "../../resources/local-time.ts";
+import { parseJson } from "../../resources/parse-json.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import {
   type FileHitRecord,
@@ -192,7 +193,8 @@ function rowsOf(
   const { long } = PLANS[resource];
   const texts = long.map((field) => compose`, ${columnOf(logs, field)}`);
   return compose`
-    select ${r}.*${compose.join(texts)}
+    select ${r}.*${compose.join(texts)},
+      case when ${r.extra}::text ~ '[0-9.]{16}' then ${r.extra}::text end as exact_extra
     from ${RECORD_TABLES[resource].table} as ${r}
     ${long.length > 0 ? compose`left join ${buildLogs} as ${logs} on ${logs.build_id} = ${r.id}` : undefined}
     where ${r.id} = any (${compose.param(ids)}::text[]) and ${condition?.(r) ?? compose`true`}`;
@@ -231,5 +233,8 @@ function toStored(resource: Resource, row: Row): RestorableRecord {
     // Postgres prints a blank and drops the last zeros of the fraction.
     if (typeof date === "string") row[name] = parseLocalTime(date)?.text ?? date;
   }
-  return { id: row.id, extra: row.extra, columns: row };
+  // The driver would change large numbers.
+  const { exact_extra: exact } = row;
+  const extra = typeof exact === "string" ? (parseJson(exact, { isExact: true }) as Extra) : row.extra;
+  return { id: row.id, extra, columns: row };
 }

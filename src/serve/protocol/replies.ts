@@ -1,5 +1,6 @@
 import { mapInTurns } from "../../base/map-in-turns.ts";
 import type { Field, FieldKind } from "../../resources/declare.ts";
+import { toJson } from "../../resources/parse-json.ts";
 import { type FoundDocs, fieldsOf, type Resource, targetOf } from "../../resources/resources.ts";
 import { filteringOf } from "./filters.ts";
 import { DEFAULT_LIMIT } from "./paging.ts";
@@ -19,7 +20,7 @@ export async function renderPage(meta: object, objects: readonly unknown[], asci
 }
 
 function renderText(value: unknown, ascii: boolean): string {
-  const text = JSON.stringify(sortKeys(value));
+  const text = toJson(sortKeys(value));
   return ascii ? escapeNonAscii(text) : text;
 }
 
