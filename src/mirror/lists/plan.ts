@@ -26,7 +26,7 @@ export interface PlanInput {
   resources: readonly Resource[] | null;
   root: ServiceRoot;
   fullEveryDays: SyncSettings["fullEveryDays"];
-  /** Since when every build was read at least once, whole or in shares; null when that never was. */
+  /** Since when every build was read at least once, by a whole walk or a round; null when that never was. */
   buildsReadSince: string | null;
   /** Whether the last sync found a difference to upstream's count of builds that its search did not settle, and it is still there. */
   hasUnsettledDeficit: boolean;
@@ -43,8 +43,8 @@ export interface WalkPlan {
   /** Whether a head that joined with an unexplained deficit is followed by a full walk in the same run. */
   mayWalkInFull: boolean;
   search: SearchPlan;
-  /** The nights in which all of the list is read again, a share in each. Null: no share is read. */
-  shareDays: number | null;
+  /** The nights of a round, in which all of the list is read again. Null: no part of one is read. */
+  roundDays: number | null;
 }
 
 /** `isRepeated`: it searches for a difference that an earlier search has not settled. */
@@ -54,8 +54,8 @@ const ANY_SEARCH: SearchPlan = { most: Number.POSITIVE_INFINITY, isRepeated: tru
 
 /**
  * Decides what a run walks. An incremental run reads only the head of the builds, and all other lists in full.
- * Without a requested kind it also reads a share of the builds again, and is full where the days of a round are one,
- * where shares do not bring all builds within twice the days, or where a difference to upstream's count was not
+ * Without a requested kind it also reads a part of the builds again, and is full where the days of a round are one,
+ * where rounds do not bring all builds within twice the days, or where a difference to upstream's count was not
  * settled. `absent`: requested, but not in the root listing.
  */
 export function planRun(input: PlanInput): { kind: SyncKind; walks: WalkPlan[]; absent: Resource[] } {
@@ -69,9 +69,9 @@ export function planRun(input: PlanInput): { kind: SyncKind; walks: WalkPlan[]; 
     const isHead = kind === "incremental" && resource === "build";
     const isNightly = isHead && input.kind === null;
     const mayWalkInFull = isNightly && fullWalkSeconds.build <= FULL_WALK_SECONDS;
-    const shareDays = isNightly && days > 1 ? days : null;
+    const roundDays = isNightly && days > 1 ? days : null;
     return [
-      { resource, listPath, kind: isHead ? "head" : "full", mayWalkInFull, search: ANY_SEARCH, shareDays },
+      { resource, listPath, kind: isHead ? "head" : "full", mayWalkInFull, search: ANY_SEARCH, roundDays },
     ];
   });
   return { kind, walks, absent: wanted.filter((resource) => root.resources[resource] === undefined) };

@@ -20,10 +20,18 @@ import { createIdSet, type IdSet } from "../walk/id-set.ts";
 import type { Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
-import { findDifferences, readShare, toDatedPage } from "./dated-pages.ts";
+import { findDifferences, toDatedPage } from "./dated-pages.ts";
 import { collectUnshown, mostMissing } from "./missing-records.ts";
 import { findPageSize, firstPageSize } from "./page-sizes.ts";
-import { type Reading, readPages, settlePages, type WalkOptions } from "./settle-pages.ts";
+import { readRound } from "./read-round.ts";
+import {
+  type Reading,
+  type RoundNight,
+  readPages,
+  type SearchEnd,
+  settlePages,
+  type WalkOptions,
+} from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
 
 /** The readings of the head: a difference is looked for and compared again, because the list changes meanwhile. */
@@ -37,12 +45,12 @@ const LEAST_SEARCHED = 4;
 /**
  * Reads the head of a list until it joins what was read before, and compares upstream's count with the live records
  * here. Where they differ, what came or went further down is searched for (`dated-pages.ts`), and the head is read
- * again. A difference that stays is the `deficit` of the walk. A nightly sync then reads its share of the list again.
+ * again. A difference that stays is the `deficit` of the walk. A nightly sync then reads its part of the round.
  */
 export async function readHead(run: RunParts, options: WalkOptions): Promise<Reading> {
   const { sql, clock, runId, patience } = run;
   const { room, meters, onProgress, lookAhead } = options;
-  const { resource, listPath, search, shareDays } = options.plan;
+  const { resource, listPath, search, roundDays } = options.plan;
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
   await patience("open a walk", () => startWalk(sql, runId, resource, start, emptyCounts(), null));
   const earlier = await patience("find the last count", () => findEarlier(sql, resource));
@@ -55,7 +63,9 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
 
   let counts = emptyCounts();
   let budget = search.most;
-  let isShareDue = shareDays !== null;
+  let night = null as RoundNight | null;
+  let searched = null as SearchEnd | null;
+  let isRoundDue = roundDays !== null;
   for (let readings = 1; ; readings++) {
     const unshown = explained - unstored;
     const head = await readOnce(run, options, { counts, seen, unshown, joinedRunId });
@@ -82,6 +92,7 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
       await missing.note({ newerThan: top.newest, olderThan: null }, head.ids);
       const found = await findDifferences(run, { ...below, top, budget });
       counts = found.counts;
+      searched = { requests: (searched?.requests ?? 0) + found.requests, isDone: found.isDone };
       budget = found.isDone ? budget - found.requests : 0;
       // Without a request all that was compared is of one reply.
       if (found.requests > 0) continue;
@@ -90,20 +101,28 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
     const isBelieved = deficit === explained || deficit === known || readings === MAX_READINGS;
     if (outcome.walk === "head" && !isBelieved) continue;
     const isSound = outcome.walk === "head" && newer === null && missing.held === null;
-    if (isShareDue && shareDays !== null && top && isSound) {
-      isShareDue = false;
+    if (isRoundDue && roundDays !== null && head.counted !== null && isSound) {
+      isRoundDue = false;
       // A number that changes with the records that the list should show.
-      const shown = () => `${counts.inserted} ${counts.restored} ${missing.noted}`;
+      const shown = () => `${counts.inserted} ${counts.restored}`;
       const before = shown();
-      counts = await readShare(run, { ...below, counts, top, days: shareDays });
-      if (shown() !== before) {
+      const part = await readRound(run, options, {
+        days: roundDays,
+        counted: head.counted,
+        limit,
+        counts,
+        seen,
+      });
+      ({ night, counts } = part);
+      if (part.missing > 0 || shown() !== before) {
         readings = 0;
         continue;
       }
     }
     const facts = { start, counts, memorized: 0, checkpoint: null, deficit, unstored, explained };
-    const reading = { ...head, ...facts, seen };
-    return { ...reading, ...judge(reading, newer, resource, missing.held) };
+    const beneath = { isAllRead: false, ...(night && { night }), ...(searched && { search: searched }) };
+    const reading = { ...head, ...facts, ...beneath, seen };
+    return { ...reading, ...judge(reading, newer, resource, missing.held ?? night?.reason ?? null) };
   }
 }
 

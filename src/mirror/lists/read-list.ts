@@ -1,8 +1,10 @@
 import type { Resource } from "../../resources/resources.ts";
 import { composed } from "../../store/connection/run-statement.ts";
-import type { Sql } from "../../store/connection/sql.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { forgetRounds, type NightMark, type Round, saveRound } from "../../store/ledger/rounds.ts";
 import {
   type ResumableWalk,
+  saveProgress,
   startWalk,
   type WalkCounts,
   type WalkStart,
@@ -12,18 +14,45 @@ import type { RunParts } from "../load/loader.ts";
 import { createEarlierPages, createPageMemory, type PageMemory } from "../load/page-memory.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
 import { type Course, createCourse } from "../walk/course.ts";
+import type { IdSet } from "../walk/id-set.ts";
 import { createPageSource } from "../walk/page-source.ts";
+import type { VerdictName } from "../walk/verdicts.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findSizing, firstPageSize, keepPageSize } from "./page-sizes.ts";
-import { type Reading, readPages, settlePages, type WalkOptions } from "./settle-pages.ts";
+import { type Progress, type Reading, readPages, settlePages, type WalkOptions } from "./settle-pages.ts";
+
+/** A night of a round: the part of a list that is read before the walk rests. */
+export interface NightPart {
+  /** Null begins a round. */
+  round: Round | null;
+  /** Where its next page is by now, compared with where it rested. */
+  shift: number;
+  /** The records of the part. */
+  most: number;
+  /** About how many pages these are. */
+  pages: number;
+  /** The distinct ids that the run has seen. */
+  seen: IdSet;
+}
+
+/** The records of its first page by which a night is known. Some may be deleted. */
+const MARKS = 20;
+/** Pages of the walk before that may lie beyond the part of a night, where these were smaller. */
+const SPARE_PAGES = 256;
 
 /**
- * Reads every page of a list, from its start or from the checkpoint of an interrupted run. A page that equals one of
- * the last full walk is neither parsed nor loaded. `counts` are those of this run's earlier reading of the list.
+ * Reads every page of a list, from its start or from the checkpoint of an interrupted run; with a `night`, the next part
+ * of a round. A page that equals one of the last full walk is neither parsed nor loaded. `counts` are those of this run's
+ * earlier reading of the list.
  */
-export async function readList(run: RunParts, options: WalkOptions, counts: WalkCounts): Promise<Reading> {
+export async function readList(
+  run: RunParts,
+  options: WalkOptions,
+  counts: WalkCounts,
+  night: NightPart | null = null,
+): Promise<Reading & { read: number; passes: number; nights: readonly NightMark[] }> {
   const { sql, client, clock, log, runId, patience, signal } = run;
-  const { resume, lookAhead, room, meters, onProgress } = options;
+  const { lookAhead, room, meters, onProgress } = options;
   const { resource, listPath } = options.plan;
   const memory = createPageMemory(sql, resource);
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
@@ -31,21 +60,28 @@ export async function readList(run: RunParts, options: WalkOptions, counts: Walk
   const pageSize = firstPageSize(options.pageSize);
   const begin = () => createCourse({ resource, listPath, pageSize, isListPath });
 
-  const resumed = resume && (await resumeWalk(resume, begin, memory, run));
+  const rested = night ? night.round : options.resume;
+  const resumed = rested && (await resumeWalk(rested, begin, memory, run));
   // The interrupted walk may have had another setting.
   if (resumed && !size && resumed.limit > pageSize) resumed.resize(pageSize);
-  const from = resumed ? resume : null;
+  const from = resumed ? rested : null;
   const course = resumed ?? begin();
   const seq = from?.checkpoint.seq ?? 0;
   const start: WalkStart = from ?? { startedAt: clock.now().toISOString(), beganRunId: runId };
   const before = { ...counts };
-  if (from) for (const name of Object.keys(counts) as (keyof WalkCounts)[]) before[name] = from[name];
+  const resume = night || !from ? null : options.resume;
+  if (resume) for (const name of Object.keys(counts) as (keyof WalkCounts)[]) before[name] = resume[name];
+  // The pages that the night may meet.
+  const until = night ? seq + 4 * night.pages + SPARE_PAGES : undefined;
   // The first pages are requested during this. No page is compared with a remembered one before it is done.
-  const forgotten = patience("forget stale pages", () => memory.forgetStale(seq));
+  const forgotten = patience("forget stale pages", () => memory.forgetStale(seq, until));
   forgotten.catch(() => {});
-  await patience("open a walk", () => startWalk(sql, runId, resource, start, before, from));
+  if (!night) {
+    await patience("forget rounds", () => forgetRounds(sql, resource));
+    await patience("open a walk", () => startWalk(sql, runId, resource, start, before, resume));
+  }
 
-  const earlier = createEarlierPages(sql, resource, seq);
+  const earlier = createEarlierPages(sql, resource, seq, until);
   const recall = async (bodyHash: string) => {
     await forgotten;
     return patience("recall a page", () => earlier.recall(bodyHash));
@@ -53,21 +89,48 @@ export async function readList(run: RunParts, options: WalkOptions, counts: Walk
   const source = createPageSource({ client, resource, lookAhead, room, signal, recall });
   const walk = createWalk({
     ...{ resource, course, source, size, seq, signal, earlier: earlier.sections },
+    ...(night && { most: night.most, shift: resumed ? night.shift : 0 }),
     findHighestId: () =>
       patience("find the highest id", () => findHighestId(sql, resource, start.beganRunId)),
   });
+  const beganAt = clock.now().toISOString();
+  const soFar = () => {
+    const tonight = { startedAt: beganAt, ids: walk.first.slice(0, MARKS) };
+    const nights = [...((from && night?.round?.nights) || []), tonight];
+    return { ...start, records: course.seen.size, nights };
+  };
+  const saveNight = async (tx: Sql | TransactionSql, { counts, checkpoint, at, totalCount }: Progress) => {
+    await saveProgress(tx, runId, resource, counts, null, at, totalCount);
+    if (checkpoint && totalCount !== null)
+      await saveRound(tx, resource, { ...soFar(), checkpoint, totalCount });
+  };
   const keepSize = keepPageSize(resource, size);
   const settled = settlePages(run, {
-    ...{ resource, room, meters, onProgress, counts: before, seen: course.seen, memory, keepSize },
+    ...{ resource, room, meters, onProgress, counts: before, memory, keepSize },
+    seen: night?.seen ?? course.seen,
+    ...(night && { save: saveNight }),
   });
   const read = await readPages(walk, settled, log);
-  const checkpoint = read.brokenBy ? (settled.checkpoint ?? from?.checkpoint ?? null) : null;
+  const { counts: after, checkpoint: at } = settled;
+  const { walk: ended, totalCount } = read.outcome;
+  // The last pages may have been skipped, with nothing to commit.
+  if (night && ended === "head" && at && totalCount !== null)
+    await patience("save the round", () =>
+      saveRound(sql, resource, { ...soFar(), checkpoint: at, totalCount }),
+    );
+  const checkpoint = read.brokenBy || night ? (at ?? from?.checkpoint ?? null) : null;
   return {
-    ...{ ...read, start, seen: course.seen, counts: settled.counts, keepSize, checkpoint },
-    memorized: seq + settled.counts.pages - before.pages,
+    ...{ ...read, start, seen: course.seen, counts: after, keepSize, checkpoint },
+    ...{ memorized: seq + after.pages - before.pages, read: walk.read },
+    ...{ passes: course.passes, nights: soFar().nights },
+    isAllRead: read.outcome.walk === "whole" || isReadButForNameless(course.verdict),
     ...{ deficit: null, unstored: null, explained: 0 },
   };
 }
+
+/** Whether a walk has read all but records of which nothing but their place is known. */
+const isReadButForNameless = (verdict: VerdictName | null) =>
+  verdict === "holes" || verdict === "records without an id";
 
 async function findHighestId(sql: Sql, resource: Resource, runId: number): Promise<number | null> {
   const { table } = RECORD_TABLES[resource];
@@ -79,7 +142,7 @@ async function findHighestId(sql: Sql, resource: Resource, runId: number): Promi
 
 /** Restores the course of an interrupted walk from the remembered pages. Null when they do not fit. */
 async function resumeWalk(
-  { checkpoint, runId }: ResumableWalk,
+  { checkpoint, beganRunId }: Pick<ResumableWalk, "checkpoint" | "beganRunId">,
   createCourse: () => Course,
   memory: PageMemory,
   { patience, log }: RunParts,
@@ -91,7 +154,7 @@ async function resumeWalk(
       if (!course.replay(page)) break;
       pages += 1;
     }
-    const facts = { request: checkpoint.request, from_run_id: runId, pages };
+    const facts = { request: checkpoint.request, began_run_id: beganRunId, pages };
     if (pages < checkpoint.seq || !course.resumeAt(checkpoint.request)) {
       log.warn(facts, "the checkpoint does not fit the pages before it; the walk starts again");
       return null;

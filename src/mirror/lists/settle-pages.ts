@@ -5,7 +5,7 @@ import { UpstreamError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import {
   type Checkpoint,
@@ -31,18 +31,28 @@ const MAX_BATCH_PAGES = 16;
 /** The time between checkpoints while all pages are skipped unparsed, and nothing else is committed. */
 const IDLE_CHECKPOINT_MS = 2000;
 
+/** How far a walk has come. `checkpoint` is null where it can resume nowhere. */
+export interface Progress {
+  counts: WalkCounts;
+  checkpoint: Checkpoint | null;
+  at: string;
+  totalCount: number | null;
+}
+
 export interface SettlePagesOptions {
   resource: Resource;
   /** The pages take room in it until they are stored. */
   room: LookAheadRoom;
   /** The counts of the walk so far. They are replaced as batches are committed. */
   counts: WalkCounts;
-  /** The distinct ids that the walk saw. Those of the pages are added where nothing else adds them. */
+  /** The distinct ids that the walk saw. Those of the pages are added. */
   seen: IdSet;
   /** Remembers pages for the next walk, and stores checkpoints. Null for a walk that is never resumed. */
   memory: PageMemory | null;
   /** Stores the page size for the next walk. */
   keepSize?(tx: TransactionSql): Promise<void>;
+  /** Stores how far the walk has come, with the pages of a batch. @default as the checkpoint of the walk */
+  save?(tx: Sql | TransactionSql, progress: Progress): Promise<void>;
   /** Called after each batch. In a walk without a memory, before the next page is taken. */
   onSettled?(last: Page): Promise<void>;
   onProgress(counts: WalkCounts, totalCount: number | null): void;
@@ -54,6 +64,10 @@ type SettledPages = ReturnType<typeof settlePages>;
 export function settlePages(run: RunParts, options: SettlePagesOptions) {
   const { sql, client, loader, clock, log, patience, runId } = run;
   const { resource, memory, seen } = options;
+  const save =
+    options.save ??
+    ((tx: Sql | TransactionSql, { counts, checkpoint, at, totalCount }: Progress) =>
+      saveProgress(tx, runId, resource, counts, checkpoint, at, totalCount));
   const inOrder = createPageOrder();
   let counts = options.counts;
   const countRecords = options.meters?.runs.followWalk(resource, counts);
@@ -106,7 +120,7 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
             storeHoles(tx, pages),
             memory?.store(tx, [...memorized, ...moved]),
             options.keepSize?.(tx),
-            saveProgress(tx, runId, resource, settled, behind, at, last.meta.totalCount),
+            save(tx, { counts: settled, checkpoint: behind, at, totalCount: last.meta.totalCount }),
           ]);
         });
         savedAt = clock.now().getTime();
@@ -124,10 +138,8 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
     await options.onSettled?.(last);
     if (isIdle && clock.now().getTime() - savedAt > IDLE_CHECKPOINT_MS) {
       savedAt = clock.now().getTime();
-      const idle = counts;
-      await patience("move a checkpoint", () =>
-        saveProgress(sql, runId, resource, idle, behind, at, last.meta.totalCount),
-      );
+      const idle = { counts, checkpoint: behind, at, totalCount: last.meta.totalCount };
+      await patience("move a checkpoint", () => save(sql, idle));
     }
   }
 
@@ -154,8 +166,7 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
     /** Takes the next page of the walk. Throws the error of an earlier batch. */
     async add(page: Page): Promise<void> {
       options.room.hold(page.bytes);
-      // The course of a whole walk has done it.
-      if (memory === null) for (const id of page.ids) seen.add(id);
+      for (const id of page.ids) seen.add(id);
       // The page was just parsed. What waits for a socket, such as loading, goes between the two.
       if (page.records) await nextTurn();
       const normalized = page.records && loader.normalize(resource, page.records);
@@ -210,6 +221,22 @@ export interface WalkOptions extends Pick<SyncSettings, "pageSize" | "maxDeleteR
   onProgress(counts: WalkCounts, totalCount: number | null): void;
 }
 
+/** How a night of a round ended. */
+export interface RoundNight {
+  /** The records that it read again. */
+  records: number;
+  /** Why it read nothing, broke off, or ended the round unproven. Else null. */
+  reason: string | null;
+  /** When the round began that it ended with every record read; null where it goes on, or was not so. */
+  readSince: string | null;
+}
+
+/** How a search for differences ended: its requests, and whether it settled them. */
+export interface SearchEnd {
+  requests: number;
+  isDone: boolean;
+}
+
 /** The result of reading a list, before its walk is closed. */
 export interface Reading {
   start: WalkStart;
@@ -225,6 +252,11 @@ export interface Reading {
   /** See `sync.walks`. */
   deficit: number | null;
   unstored: number | null;
+  /** Whether each record of the list was read that the service can render and name. */
+  isAllRead: boolean;
+  /** The night of a round that was read below a head. */
+  night?: RoundNight;
+  search?: SearchEnd;
   /** The part of a head's `deficit` that the newest whole walk explains. 0 where the whole list was read. */
   explained: number;
   /** The reason of the outcome is that a replica which is behind has answered. @default false */

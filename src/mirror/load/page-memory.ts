@@ -12,6 +12,8 @@ import { RECORD_TABLES, recordsAs } from "./tables.ts";
 
 /** The number of pages read with one query, and held before and behind the newest one that came again. */
 const WINDOW = 32;
+/** The largest number of a page that its column holds. */
+const LAST = 2 ** 31 - 1;
 
 export type PageMemory = ReturnType<typeof createPageMemory>;
 
@@ -32,7 +34,7 @@ async function readRemembered(sql: Sql, resource: Resource, from: number, count:
 export function createPageMemory(sql: Sql, resource: Resource) {
   return {
     /** Drops pages with a record that was written, deleted or vanished since: they must be read. Call it before `recall`. */
-    async forgetStale(from: number): Promise<void> {
+    async forgetStale(from: number, until = LAST): Promise<void> {
       const page = alias(pagesTable, "page");
       const record = recordsAs(resource, "record");
       await withTransaction(sql, async (tx) => {
@@ -40,11 +42,11 @@ export function createPageMemory(sql: Sql, resource: Resource) {
         await tx`set local enable_nestloop = off`;
         await composed(tx)`
           delete from ${pagesTable} as ${page}
-          where ${page.resource} = ${resource} and ${page.seq} >= ${from} and ${page.seq} in (
+          where ${page.resource} = ${resource} and ${page.seq} >= ${from} and ${page.seq} < ${until} and ${page.seq} in (
             select listed.seq
             from (
               select seq, run_id, loaded_at, unnest(ids) as id from ${pagesTable}
-              where resource = ${resource} and seq >= ${from}
+              where resource = ${resource} and seq >= ${from} and seq < ${until}
             ) as listed
             join ${RECORD_TABLES[resource].table} as ${record} on ${record.id} = listed.id
             where (${record.changed_run_id}, ${record.changed_at}) > (listed.run_id, listed.loaded_at)
@@ -84,8 +86,8 @@ export function createPageMemory(sql: Sql, resource: Resource) {
 /** A walk that went on further than this without one of them goes on without what it left behind. */
 const MOST_HELD = 4 * WINDOW;
 
-/** The pages of the walk before, around the place of this one, each read before this walk stores its own there. */
-export function createEarlierPages(sql: Sql, resource: Resource, from: number) {
+/** The pages of the walk before, around the place of this one, from one place to another, each read before this walk stores its own there. */
+export function createEarlierPages(sql: Sql, resource: Resource, from: number, until = LAST) {
   let held: Section[] = [];
   let next: number | null = from;
   /** The place of the newest page that was asked for, and of the furthest one that came again. */
@@ -96,8 +98,9 @@ export function createEarlierPages(sql: Sql, resource: Resource, from: number) {
   async function readOn(): Promise<void> {
     while (next !== null && next <= Math.max(asked, met) + WINDOW) {
       const pages = await readRemembered(sql, resource, next, WINDOW);
-      held.push(...pages);
-      next = pages.length < WINDOW ? null : (pages.at(-1)?.seq ?? 0) + 1;
+      held.push(...pages.filter(({ seq }) => seq < until));
+      const last = pages.at(-1)?.seq ?? until;
+      next = pages.length < WINDOW || last + 1 >= until ? null : last + 1;
     }
     held = held.filter(({ seq }) => seq >= met - WINDOW).slice(-MOST_HELD);
   }

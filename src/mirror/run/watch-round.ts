@@ -54,7 +54,7 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     walks: [
       {
         ...{ resource: "build", listPath: "/api/v1/build/", kind: "head" },
-        ...{ mayWalkInFull: false, search, shareDays: null },
+        ...{ mayWalkInFull: false, search, roundDays: null },
       },
     ],
     ...{ settings: reading, allowMassDelete: false, resumable: [], onProgress: undefined },

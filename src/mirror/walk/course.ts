@@ -233,6 +233,21 @@ export function createCourse(options: CourseOptions) {
     if (offset < request.offset) request = { ...request, offset };
   }
 
+  /**
+   * The list has so many records more in front than when `request` was made, as the counts say: a walk that has rested
+   * goes on where its records are by now. That is a guess; only an anchor proves the place, else the course steps back.
+   */
+  function shift(by: number): void {
+    if (!request || request.offset === 0) return;
+    const moved = (offset: number) => Math.max(0, offset + by);
+    pass.last = { ...pass.last, offset: moved(pass.last.offset) };
+    pass.waiting = [];
+    pass.barrier = 0;
+    stepBack = 0;
+    isAnchored = true;
+    request = { ...request, offset: moved(request.offset) };
+  }
+
   function beginNextPass(): void {
     beginPass(Math.max(pass.limit, Math.min(LARGEST_SIZE, pass.limit * LIMIT_GROWTH)));
   }
@@ -299,10 +314,12 @@ export function createCourse(options: CourseOptions) {
     knowHighestId: highest.know,
     resize,
     beginEarlier,
+    shift,
     read,
     narrow,
     /** Takes a remembered page, with any `limit`. False when it does not fit here; then do not use this course any more. */
     replay(page: PageFacts & { request: string }): boolean {
+      if (page.meta.shift !== undefined) shift(page.meta.shift);
       if (!resumeAt(page.request)) return false;
       read(page);
       return true;

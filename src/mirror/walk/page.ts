@@ -19,6 +19,8 @@ export interface ParsedMeta {
   showsOrder: boolean;
   /** The places of records that share the sort key of the record before. Absent when there are none. */
   ties?: readonly number[];
+  /** Of a remembered page: the walk rested in front of it, and went on so many places further (`Course.shift`). */
+  shift?: number;
 }
 
 /** A record that the service cannot render. Only its place in the list is known. */

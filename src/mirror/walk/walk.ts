@@ -6,6 +6,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { BodyTooLargeError } from "../api/body.ts";
 import { isRefusal } from "../api/retry.ts";
 import type { Course, WalkOutcome } from "./course.ts";
+import { createIdSet } from "./id-set.ts";
 import type { FetchedPage, Hole, Page } from "./page.ts";
 import type { PageSize } from "./page-size.ts";
 import type { PageSource } from "./page-source.ts";
@@ -25,13 +26,22 @@ interface WalkOptions {
   /** Finds the highest number that was an id before the walk began. Called when a second pass begins. */
   findHighestId?(): Promise<number | null>;
   seq?: number;
+  /** The walk has rested, and its next page is so many places further by now (`Course.shift`). @default 0 */
+  shift?: number;
+  /** It rests with the outcome `head` when it has read so many records, behind a page that counts. @default to the end */
+  most?: number;
   signal?: AbortSignal;
 }
 
 export type Walk = ReturnType<typeof createWalk>;
 
 export function createWalk(options: WalkOptions) {
-  const { resource, course, source, signal } = options;
+  const { resource, course, source, signal, shift = 0, most = Number.POSITIVE_INFINITY } = options;
+  /** What it has read since it rested: in a first pass records that are new to it. */
+  const covered = course.seen.size;
+  const readAgain = createIdSet();
+  let first: readonly string[] = [];
+  const readSize = () => (course.passes === 1 ? course.seen.size - covered : readAgain.size);
   // A later pass reads at other places and has a size of its own, for the sake of the proof.
   const sections = createSections(() => (course.passes === 1 ? (options.earlier?.() ?? []) : []));
   const sizing = () => (course.passes === 1 ? options.size : null);
@@ -50,6 +60,8 @@ export function createWalk(options: WalkOptions) {
     try {
       const size = sizing();
       if (size && course.isAtStart) course.resize(size.size);
+      if (shift !== 0) course.shift(shift);
+      let moved = shift === 0 ? {} : { shift };
       for (let seq = options.seq ?? 0; course.request !== null; seq++) {
         signal?.throwIfAborted();
         await knowHighestId();
@@ -61,8 +73,13 @@ export function createWalk(options: WalkOptions) {
         if (isEven) goOnFrom(at, page);
         const { request, isAnchored } = course;
         const following = request && requestText(request);
-        yield { ...page, seq, resource, holes, isAnchored, following };
-        if (isStopped && isAnchored && request) {
+        if (course.passes > 1 && Number.isFinite(most)) for (const id of page.ids) readAgain.add(id);
+        yield { ...page, meta: { ...page.meta, ...moved }, seq, resource, holes, isAnchored, following };
+        moved = {};
+        if (first.length === 0 && isAnchored) first = page.ids;
+        // Behind a hole a page would need no anchor.
+        const mayRest = isAnchored && holes.length === 0 && page.meta.totalCount !== null;
+        if (request && ((isStopped && isAnchored) || (readSize() >= most && mayRest))) {
           const { totalCount } = page.meta;
           return { walk: "head", reason: null, totalCount, records: course.seen.size };
         }
@@ -83,7 +100,7 @@ export function createWalk(options: WalkOptions) {
     const offsets = sections.behind(page, way);
     course.beginEarlier(offsets[0] ?? request.offset);
     const end = sizing()?.regionEnd(request.offset) ?? Number.POSITIVE_INFINITY;
-    const last = Math.min(end, page.meta.totalCount ?? 0);
+    const last = Math.min(end, page.meta.totalCount ?? 0, request.offset + most - readSize());
     const likely = offsets.filter((offset) => offset < last);
     source.askAhead(likely, request, page.bytes, retriesFor(course));
   }
@@ -156,6 +173,13 @@ export function createWalk(options: WalkOptions) {
       isStopped = true;
     },
     seen: course.seen,
+    get read() {
+      return readSize();
+    },
+    /** The ids of the first page that counted. */
+    get first() {
+      return first;
+    },
   };
 }
 

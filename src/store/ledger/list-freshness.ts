@@ -1,6 +1,6 @@
 import { ageMs, isAhead } from "../../base/clock.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { AnySql, Sql } from "../connection/sql.ts";
+import type { AnySql } from "../connection/sql.ts";
 import type { WalkVerdict } from "../schema/runs.ts";
 
 /** How fresh one list is: its newest walk that was whole, or that joined at the head with matching counts. */
@@ -48,51 +48,6 @@ export function describeOldest(lists: readonly ListFreshness[], now: Date) {
     ? `was last read at ${toSecond(startedAt)}, which is in the future: a clock is or was wrong`
     : `was last read to its end at ${toSecond(finishedAt)}`;
   return { resource, why };
-}
-
-/** As `datesOf` writes dates (`src/mirror/walk/page.ts`). */
-const DATE = 'YYYY-MM-DD"T"HH24:MI:SS.US';
-
-/** A share in which the builds are read again (`src/mirror/lists/read-share.ts`), as `sync.walks` has it. */
-interface Share {
-  /** Every build with a date between the two was read; null: without an end on that side. */
-  from: string | null;
-  to: string | null;
-  /** The run in which the round began that the share belongs to. */
-  roundRunId: number;
-}
-
-/** The newest share, and when its round began. Null when there was none since the newest whole walk. */
-export async function findLastShare(sql: Sql): Promise<(Share & { roundStartedAt: string }) | null> {
-  const [row] = await sql<(Share & { roundStartedAt: string })[]>`
-    select to_char(nullif(share.read_from, 'infinity'), ${DATE}) as "from", to_char(nullif(share.read_to, '-infinity'), ${DATE}) as "to",
-      began.run_id as "roundRunId", began.started_at as "roundStartedAt"
-    from sync.walks as share
-    cross join lateral (
-      select run_id, started_at from sync.walks
-      where resource = 'build' and read_from = 'infinity' and run_id <= share.run_id order by run_id desc limit 1
-    ) as began
-    where share.resource = 'build' and share.read_to is not null
-      and share.run_id > coalesce((select max(run_id) from sync.walks where resource = 'build' and walk = 'whole'), 0)
-    order by share.run_id desc limit 1`;
-  return row ?? null;
-}
-
-/**
- * Notes how far a share has come, and since when every build was read: where this round has not come to yet, by the walk
- * before it that read the next date. Safe to repeat.
- */
-export async function saveShare(sql: Sql, runId: number, { from, to, roundRunId }: Share): Promise<void> {
-  await sql`
-    update sync.walks set read_from = ${from ?? "infinity"}::timestamp, read_to = ${to ?? "-infinity"}::timestamp,
-      read_since = (
-        select least(started_at, finished_at) from sync.walks as earlier
-        where resource = 'build' and case
-          when ${to}::timestamp is null then run_id = ${roundRunId}
-          else run_id < ${roundRunId} and (walk = 'whole' or ${to}::timestamp <= read_from and ${to}::timestamp > read_to)
-        end
-        order by run_id desc limit 1)
-    where run_id = ${runId} and resource = 'build'`;
 }
 
 /** Since when every record of a list was read at least once. Null when that never was. */

@@ -188,6 +188,10 @@ interface WalkEnd {
   checkpoint: Checkpoint | null;
   unstored: number | null;
   deficit: number | null;
+  /** @default null, as for the next two */
+  readSince?: string | null;
+  night?: { records: number; reason: string | null } | undefined;
+  search?: { requests: number; isDone: boolean } | undefined;
 }
 
 /** Closes a walk. Throws `LockedError` when another run has closed this one. Safe to repeat. */
@@ -195,7 +199,10 @@ export async function finishWalk(tx: TransactionSql | Sql, runId: number, resour
   await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt, end.totalCount);
   await tx`
     update sync.walks set walk = ${end.walk}, reason = ${end.reason},
-      unstored = ${end.unstored}, deficit = ${end.deficit}, finished_at = ${end.finishedAt}
+      unstored = ${end.unstored}, deficit = ${end.deficit}, finished_at = ${end.finishedAt},
+      read_since = case when ${end.readSince ?? null}::timestamptz is not null then least(${end.readSince ?? null}::timestamptz, ${end.finishedAt}::timestamptz) end, round_records = ${end.night?.records ?? null},
+      round_reason = ${end.night?.reason ?? null}, search_requests = ${end.search?.requests ?? null},
+      search_is_done = ${end.search?.isDone ?? null}
     where run_id = ${runId} and resource = ${resource}`;
 }
 

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
 import type { RunKindLabel, RunStatusLabel } from "../../base/metrics/labels.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { bytea, idText, localTimestamp, moment } from "./columns.ts";
+import { bytea, idText, moment } from "./columns.ts";
 import { sync } from "./schemas.ts";
 
 /** How much of the lists a sync reads. */
@@ -97,8 +97,10 @@ export const walks = sync.table(
     is_good: boolean().generatedAlwaysAs(
       sql`walk = 'whole' or walk = 'head' and coalesce(deficit, 0) = coalesce(unstored, 0)`,
     ),
-    read_from: localTimestamp(),
-    read_to: localTimestamp(),
+    round_records: bigint({ mode: "number" }),
+    round_reason: text(),
+    search_requests: integer(),
+    search_is_done: boolean(),
     read_since: moment(),
     checkpoint: jsonb(),
     checkpoint_at: moment(),
@@ -107,10 +109,22 @@ export const walks = sync.table(
     primaryKey({ columns: [table.run_id, table.resource] }),
     index("walks_resource").on(table.resource, table.run_id),
     index("walks_whole_run").on(table.resource, table.run_id).where(sql`walk = 'whole'`),
-    index("walks_shares").on(table.run_id).where(sql`read_to is not null`),
+    index("walks_read").on(table.resource, table.run_id).where(sql`read_since is not null`),
     index("walks_good").on(table.resource, table.run_id).where(sql`is_good`),
   ],
 );
+
+/** The walks that rest each night. All but `earlier` is null while none is under way. */
+export const rounds = sync.table("rounds", {
+  resource: text().$type<Resource>().primaryKey(),
+  began_run_id: bigint({ mode: "number" }),
+  started_at: moment(),
+  records: bigint({ mode: "number" }),
+  checkpoint: jsonb(),
+  total_count: bigint({ mode: "number" }),
+  nights: jsonb(),
+  earlier: jsonb().notNull().default([]),
+});
 
 /** A page with an equal body need not be parsed again. A resumed walk reads from `ids` which records it has already seen. */
 export const pages = sync.table(

@@ -84,8 +84,8 @@ test.each<[string, Partial<PlanInput>, number | null]>([
   ["no sync that the user asked for alone", { kind: "incremental" }, null],
 ])("a share of the builds is read in %s", (_case, over, days) => {
   const { walks } = planRun({ ...input, ...over });
-  const shared = walks.filter(({ shareDays }) => shareDays !== null);
-  expect(shared.map(({ resource, shareDays }) => [resource, shareDays])).toEqual(
+  const shared = walks.filter(({ roundDays }) => roundDays !== null);
+  expect(shared.map(({ resource, roundDays }) => [resource, roundDays])).toEqual(
     days === null ? [] : [["build", days]],
   );
 });

@@ -1,4 +1,4 @@
-/** A round of nights in which every build is read again, a share in each. */
+/** A round of nights in which every build is read again, a part in each. */
 import { describe, expect, test } from "vitest";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
 import { findReadSince } from "../../../src/store/ledger/list-freshness.ts";
@@ -29,14 +29,18 @@ async function night(quick: ArrangedWorld) {
 
 const readSince = async ({ sql }: ArrangedWorld) => Date.parse((await findReadSince(sql, "build")) ?? "");
 
-describe("builds that are read again in shares", () => {
+/** In days. */
+const ageOf = (quick: Mirrored, moment: number) => (quick.world.now().getTime() - moment) / DAY_MS;
+
+describe("builds that are read again in rounds", () => {
   test("are all read within the days of a round, by even nights", { tags: ["long"] }, async () => {
     await using quick = await startMirrored();
     const began = quick.world.now().getTime();
     const lists: number[] = [];
     for (let at = 0; at < 2 * DAYS; at++) lists.push((await night(quick)).lists);
-    // 1,000 builds are 56 pages that overlap by two, and a share has a fifth of them. The head takes one more.
-    expect([...new Set(lists)]).toEqual([12]);
+    // 1,000 builds are 56 pages that overlap by two, and a part has a fifth of them. The head takes one more.
+    expect(Math.max(...lists)).toBeLessThanOrEqual(13);
+    expect(lists.reduce((sum, pages) => sum + pages, 0)).toBeLessThanOrEqual(2 * (56 + 1 + DAYS));
     expect(await readSince(quick)).toBe(began + (DAYS + 1) * DAY_MS);
   });
 
@@ -81,18 +85,12 @@ describe("builds that are read again in shares", () => {
     expect(await readSince(quick)).toBe(quick.world.now().getTime() - (DAYS - 1) * DAY_MS);
   });
 
-  test("are read in full again when shares bring nothing", { tags: ["long"] }, async () => {
+  test("come round where the list shows no order", { tags: ["long"] }, async () => {
     await using quick = await startMirrored();
-    // The pages below the head show no order any more.
     quick.arranged.arrange = (builds) =>
       builds.map((build, at) => (at === 60 ? { ...build, date: "" } : build));
-    const kinds: string[] = [];
-    for (let at = 0; at < 2 * DAYS; at++) {
-      quick.world.advance(DAY_MS);
-      kinds.push((await quick.sync({ settings })).summary.kind);
-    }
-    expect(kinds.slice(0, -1)).toEqual(kinds.slice(0, -1).map(() => "incremental"));
-    expect(kinds.at(-1)).toBe("full");
+    for (let at = 0; at <= 2 * DAYS; at++) await night(quick);
+    expect(ageOf(quick, await readSince(quick))).toBeLessThanOrEqual(2 * DAYS);
   });
 
   test("are not read where the sync is asked for its head, and by no round of the watch", async () => {

@@ -1,0 +1,119 @@
+/**
+ * A round: one walk of the whole list of builds that rests each night behind its part, and goes on the next night behind
+ * the records that it has covered. So what the head and the counts cannot show is met within the days of a round. The
+ * proof is that of any walk (`course.ts`): it does not ask that a walk be quick.
+ */
+import { ageMs } from "../../base/clock.ts";
+import { withTransaction } from "../../store/connection/transaction.ts";
+import { endRound, findRound, type NightMark, type Round } from "../../store/ledger/rounds.ts";
+import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
+import { setLive } from "../load/live-count.ts";
+import type { RunParts } from "../load/loader.ts";
+import { resolveHoles } from "../load/quarantine.ts";
+import type { IdSet } from "../walk/id-set.ts";
+import { recordMissing } from "./missing-records.ts";
+import { readList } from "./read-list.ts";
+import type { RoundNight, WalkOptions } from "./settle-pages.ts";
+
+const DAY_MS = 86_400_000;
+/** Nights begin a little earlier or later. */
+const STEPS_A_DAY = 4;
+/** After nights that were lost, a night has so many parts at most. */
+const MOST_PARTS = 2;
+
+/** What the head of tonight says, and what the run has counted and seen so far. */
+interface Tonight {
+  /** The nights of a round. */
+  days: number;
+  counted: number;
+  /** The size of pages that is likely, in records. */
+  limit: number;
+  counts: WalkCounts;
+  seen: IdSet;
+}
+
+/** Reads the next part of the round of the builds, and closes the round where it comes to its end. */
+export async function readRound(
+  run: RunParts,
+  options: WalkOptions,
+  tonight: Tonight,
+): Promise<{ night: RoundNight | null; counts: WalkCounts; missing: number }> {
+  const { sql, patience, log, clock } = run;
+  const { days, counted } = tonight;
+  let { round, earlier } = await patience("find the round", () => findRound(sql, "build"));
+  // It is begun anew, so that a list which never comes to its end is read from its start again.
+  const isTooLong = round !== null && ageMs(round.startedAt, clock.now()) > 2 * days * DAY_MS;
+  if (isTooLong) round = null;
+  const most = partOf(round, { days, counted, now: clock.now() });
+  const nothing = { night: null, counts: tonight.counts, missing: 0 };
+  if (most === 0) return nothing;
+  const reading = await readList(run, options, tonight.counts, {
+    ...{ round, most, seen: tonight.seen },
+    pages: Math.ceil(most / tonight.limit),
+    shift: round ? counted - round.totalCount : 0,
+  });
+  const { outcome, read: records, start, counts, isAllRead } = reading;
+  const isOver = outcome.walk !== "head" && reading.brokenBy === null;
+  const { held, missing } = isOver
+    ? await closeRound(run, options, reading, earlier)
+    : { held: null, missing: 0 };
+  const why =
+    outcome.reason ??
+    held ??
+    (records === 0 ? "build list: the round read nothing" : null) ??
+    (isTooLong ? `build list: the round did not come to its end within ${2 * days} days` : null);
+  const readSince = isOver ? (isAllRead ? start.startedAt : null) : sinceOf(earlier, reading);
+  log.info(
+    { records, round_began_run_id: start.beganRunId, is_over: isOver, reason: why },
+    "read a part of the builds again",
+  );
+  return { night: { records, reason: why, readSince }, counts, missing };
+}
+
+/** The records of tonight's part: as many as bring the round to where it should be by now, and 0 where it is there. */
+function partOf(round: Round | null, facts: { days: number; counted: number; now: Date }): number {
+  const { days, counted, now } = facts;
+  const part = Math.max(1, Math.ceil(counted / days));
+  if (!round) return part;
+  const night = Math.round((ageMs(round.startedAt, now) / DAY_MS) * STEPS_A_DAY) / STEPS_A_DAY + 1;
+  // The last night goes on to the end, wherever that is by now.
+  const left = night >= days ? Number.POSITIVE_INFINITY : Math.ceil((night / days) * counted) - round.records;
+  return Math.max(0, Math.min(MOST_PARTS * part, left));
+}
+
+/**
+ * Since when every record was read: what this round has not come to lies behind some record of an earlier night, so that
+ * night or a later one of the round before has read it. Null where nothing is known.
+ */
+function sinceOf(earlier: readonly NightMark[], { seen, passes }: RoundReading): string | null {
+  const [first] = earlier;
+  const isMet = ({ ids }: NightMark) => ids.some((id) => seen.has(id));
+  const met = passes === 1 ? earlier.findLast(isMet) : undefined;
+  return met?.startedAt ?? first?.startedAt ?? null;
+}
+
+type RoundReading = Awaited<ReturnType<typeof readList>>;
+
+/** Notes what a whole round did not show, as after any whole walk. */
+async function closeRound(
+  { sql, clock, patience, runId }: RunParts,
+  { maxDeleteRatio, allowMassDelete }: WalkOptions,
+  { outcome, start, seen, isAllRead, nights, passes }: RoundReading,
+  earlier: readonly NightMark[],
+): Promise<{ held: string | null; missing: number }> {
+  const resource = "build" as const;
+  return patience("close a round", () =>
+    withTransaction(sql, async (tx) => {
+      // A second pass reads in other places than the nights of the first one say.
+      const read = passes === 1 ? nights : [{ startedAt: start.startedAt, ids: [] }];
+      await endRound(tx, resource, isAllRead ? read : earlier);
+      if (outcome.walk !== "whole") return { held: null, missing: 0 };
+      const noticedAt = clock.now().toISOString();
+      await resolveHoles(tx, resource, noticedAt);
+      const facts = { resource, runId, beganRunId: start.beganRunId, noticedAt, seen };
+      const { live, held, missing } = await recordMissing(tx, { ...facts, maxDeleteRatio, allowMassDelete });
+      await setLive(tx, resource, live);
+      return { held, missing };
+    }),
+  );
+}
