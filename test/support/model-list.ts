@@ -68,6 +68,10 @@ export interface ModelList extends PageSource {
   stable(): string[];
   /** The offsets of what cannot be rendered, as the list is now. */
   holes(): number[];
+  /** Lets so many events happen, as between two nights. */
+  pass(events: number): void;
+  /** What the server counts now. */
+  count(): number;
   /** Requests that were answered, also those that nobody took. */
   readonly served: number;
 }
@@ -237,6 +241,10 @@ export function createModelList(options: ModelOptions): ModelList {
     close: () => ahead.clear(),
     stable: () =>
       [...original].filter((one) => one.isRenderable && !one.isHidden).map(({ id }) => String(id)),
+    pass(events) {
+      for (let left = events; left > 0; left--) happen();
+    },
+    count: counted,
     holes: () => records.flatMap(({ isRenderable }, at) => (isRenderable ? [] : [at])),
     get served() {
       return served;
