@@ -161,6 +161,8 @@ ${summaryExample()}
 - \`shown\` of a walk is how many records a reading from end to end showed, where that is not \`total_count\`, else absent. Above 20 records and
   5 % that are not shown the list is cut, and \`not_whole\`.
 - \`lagging\` of a walk is true where its head came from a replica that is behind, else absent. Its \`reason\` then makes no run partial.
+- \`round\` of a walk is the part of a [round](internals/reliability.md#rounds) that was read again below the head: its \`records\`, and the \`reason\` why
+  it read nothing or broke off, which makes the run partial. \`search\` is a search for what came or went there: its \`requests\`, and whether it \`settled\` the difference.
 - \`content\` ([content.md](content.md)) is there with \`DOCMIRROR_CONTENT\`: \`fetched\`, \`unchanged\`, \`failed\`, \`left_out\` (by \`robots.txt\`) and \`left\` pages, \`ended\` (\`done\`, \`budget\`, \`lost\`,
   \`stopped\`, \`busy\` or \`failed\`), \`requests\`, \`bytes\` and \`duration_ms\`. It has no part in \`status\`.
 - \`reason\` of a walk, \`error\` and \`warnings\` are there when there is something to say. So is \`damaged\`: the records with bytes that
@@ -182,7 +184,7 @@ ${statusExample()}
   \`age_ms\` are those of the oldest list, \`oldest_list\`. They are null while a list was never read well; \`age_ms\` also where a clock
   was wrong, and \`clock_faults\` then says so.
 - \`resources\`: the lists. \`walk\` is \`whole\` or \`head\`. \`rows\` are not deleted. \`read_since\`: since
-  when every record was read at least once, whole or in shares of some nights; null where that never was.
+  when every record was read at least once, by a whole walk or in rounds of some nights; null where that never was.
 - \`runs\`: the newest 20 that are no round of the watch. \`kind\` and \`status\` are those of [the run summary](#the-run-summary), or \`status\` is \`running\`.
 - \`last_watch_round\`: null when there was none.
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.

@@ -12,6 +12,10 @@ export interface WalkSummary extends WalkCounts {
   /** The head came from a replica that is behind; `reason` says so. Its count was not compared. Else absent. */
   lagging?: true;
   total_count: number | null;
+  /** The part of a round that was read again below the head; absent without one. `reason`: why it read nothing, or broke off. */
+  round?: { records: number; reason?: string };
+  /** The search for what came or went below the head, and whether it settled the difference; absent without one. */
+  search?: { requests: number; settled: boolean };
 }
 
 /** The pages of the files, which a sync fetches after its lists when `DOCMIRROR_CONTENT` is on. */

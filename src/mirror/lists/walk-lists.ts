@@ -143,6 +143,11 @@ async function closeWalk(
   if (held) log.warn({ reason: held }, "deletions are held back");
   const reason = outcome.reason ?? held;
   const about = { ...(reason && { reason }), ...(isLagging && { lagging: true as const }) };
+  const { night, search } = reading;
+  const beneath = {
+    ...(night && { round: { records: night.records, ...(night.reason && { reason: night.reason }) } }),
+    ...(search && { search: { requests: search.requests, settled: search.isDone } }),
+  };
   return {
     summary: {
       walk: outcome.walk,
@@ -150,6 +155,7 @@ async function closeWalk(
       ...(gap && { shown: gap.shown }),
       ...counts,
       total_count: outcome.totalCount,
+      ...beneath,
     },
     deficit: outcome.walk === "head" ? Math.max(0, reading.explained - (reading.deficit ?? 0)) : 0,
     brokenBy,

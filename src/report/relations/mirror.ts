@@ -56,7 +56,7 @@ export const MIRROR = {
       refreshed_run_id:
         "The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended.",
       read_since:
-        "Since when every record of the list was read at least once: whole, or the builds in shares over some nights. Null where that never was.",
+        "Since when every record of the list was read at least once: by a whole walk, or the builds in rounds of some nights. Null where that never was.",
     },
     key: ["resource"],
     order: ["resource"],
@@ -109,6 +109,11 @@ export const MIRROR = {
         "How many more records the service counted than the mirror has, of a head beyond what the newest whole walk left; null where that was not compared.",
       unstored: "Records of the list that have no row, because they could not be stored.",
       is_good: "True where the list is as fresh as this walk.",
+      round_records: "Records that were read again below the head, as a night of a round; null without one.",
+      round_reason:
+        "Why that night read nothing, broke off, or ended its round unproven; null where it did none of these.",
+      search_requests: "Requests of a search for what came or went below the head; null without one.",
+      search_is_done: "Whether it settled the difference; null without a search.",
     },
     key: ["run_id", "resource"],
     time: { column: "started_at", span: "moment" },

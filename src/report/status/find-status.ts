@@ -38,7 +38,7 @@ export interface ResourceFreshness {
   /** Whether the age is more than `stale_after_ms`, or not known. */
   stale: boolean;
   walk: WalkVerdict | null;
-  /** Since when every record was read at least once, whole or in shares. Null where that never was. */
+  /** Since when every record was read at least once, by a whole walk or in rounds. Null where that never was. */
   read_since: string | null;
   /** The number of rows that are not deleted. */
   rows: number;

@@ -709,9 +709,9 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
     "loses nothing in rounds and syncs; what is gone is marked later":
       "some replies, or all, come from a replica that is eight minutes behind → 0; nothing wrongly deleted; what is gone is marked after the lag",
   },
-  "test/mirror/run/shares.test.ts": {
+  "test/mirror/run/rounds.test.ts": {
     "show an edit, and a deletion that a build with an old date hides":
-      "builds appear where as many others go → 0; the share of the builds that is read there finds both",
+      "builds appear where as many others go → 0; the round finds both",
   },
   "test/mirror/run/unfinished-phases.test.ts": {
     "makes the run partial, with how many references nobody asked for, and the next run asks":
