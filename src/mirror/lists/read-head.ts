@@ -20,8 +20,9 @@ import { createIdSet, type IdSet } from "../walk/id-set.ts";
 import type { Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
-import { findDifferences, toDatedPage } from "./dated-pages.ts";
+import { findDifferences, LEAST_SEARCHED, toDatedPage } from "./dated-pages.ts";
 import { collectUnshown, mostMissing } from "./missing-records.ts";
+import { describeMove, findMovedDates, type MovedDates } from "./moved-dates.ts";
 import { findPageSize, firstPageSize } from "./page-sizes.ts";
 import { readRound } from "./read-round.ts";
 import {
@@ -39,8 +40,6 @@ const MAX_READINGS = 3;
 /** A search may take one in this many of the requests of a full walk, and `LEAST_BUDGET` always. */
 const SEARCH_SHARE = 4;
 const LEAST_BUDGET = 30;
-/** A smaller page may show nothing between its first and its last date. */
-const LEAST_SEARCHED = 4;
 
 /**
  * Reads the head of a list until it joins what was read before, and compares upstream's count with the live records
@@ -49,7 +48,7 @@ const LEAST_SEARCHED = 4;
  */
 export async function readHead(run: RunParts, options: WalkOptions): Promise<Reading> {
   const { sql, clock, runId, patience } = run;
-  const { room, meters, onProgress, lookAhead } = options;
+  const { room, meters, onProgress } = options;
   const { resource, listPath, search, roundDays } = options.plan;
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
   await patience("open a walk", () => startWalk(sql, runId, resource, start, emptyCounts(), null));
@@ -69,8 +68,17 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
   for (let readings = 1; ; readings++) {
     const unshown = explained - unstored;
     const head = await readOnce(run, options, { counts, seen, unshown, joinedRunId });
-    const { outcome, top, newer } = head;
+    const { outcome, top, newer, movedDates } = head;
     counts = head.counts;
+    if (movedDates) {
+      const facts = { start, counts, memorized: 0, checkpoint: null, deficit: null, unstored, explained };
+      const what =
+        movedDates.byMs === null
+          ? "most of its builds have another date than before"
+          : describeMove(movedDates.byMs);
+      const reason = `${resource} list: ${what}; the next sync reads it in full`;
+      return { ...head, ...facts, seen, isAllRead: false, movedDates, outcome: { ...outcome, reason } };
+    }
     const compare = async (): Promise<number | null> => {
       if (outcome.walk !== "head") return null;
       // A count that is behind says nothing new.
@@ -80,7 +88,7 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
     };
     let deficit = await compare();
     const below = {
-      ...{ room, meters, onProgress, lookAhead, counts, seen, missing, unshown },
+      ...{ room, meters, onProgress, counts, seen, missing, unshown },
       first: firstRequest(listPath, limit),
     };
 
@@ -135,6 +143,8 @@ interface Head extends Pick<Reading, "outcome" | "brokenBy" | "moved"> {
   top: Border | null;
   /** A build that was seen before and is newer than the head, which then comes from a replica that is behind. */
   newer: string | null;
+  /** Most builds of its first page have another date than is stored, so it was not read. */
+  movedDates: MovedDates | undefined;
 }
 
 /** `unshown`: the records that the service counts and never shows. */
@@ -188,9 +198,14 @@ async function readOnce(
       add: (id) => facts.seen.add(id) && own.add(id),
     },
   });
-  const read = await readPages(walk, settled, log);
+  let movedDates: MovedDates | undefined;
+  const read = await readPages(walk, settled, log, async (page) => {
+    const moved = page.seq > 0 ? null : await patience("compare dates", () => findMovedDates(sql, page));
+    if (moved?.isMoved) movedDates = moved;
+    return !movedDates;
+  });
   const top = last ? lastBorder(last) : null;
-  return { ...read, counts: settled.counts, counted: counted ?? null, ids, top, newer };
+  return { ...read, counts: settled.counts, counted: counted ?? null, ids, top, newer, movedDates };
 }
 
 /**

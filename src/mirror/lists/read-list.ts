@@ -18,6 +18,7 @@ import type { IdSet } from "../walk/id-set.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import type { VerdictName } from "../walk/verdicts.ts";
 import { createWalk } from "../walk/walk.ts";
+import { describeMove, findMovedDates } from "./moved-dates.ts";
 import { findSizing, firstPageSize, keepPageSize } from "./page-sizes.ts";
 import { type Progress, type Reading, readPages, settlePages, type WalkOptions } from "./settle-pages.ts";
 
@@ -110,7 +111,12 @@ export async function readList(
     seen: night?.seen ?? course.seen,
     ...(night && { save: saveNight }),
   });
-  const read = await readPages(walk, settled, log);
+  const read = await readPages(walk, settled, log, async (page) => {
+    const isJudged = resource === "build" && page.seq === 0 && !night;
+    const moved = isJudged ? await patience("compare dates", () => findMovedDates(sql, page)) : null;
+    if (moved && moved.byMs !== null) options.warn(`build list: ${describeMove(moved.byMs)}`);
+    return true;
+  });
   const { counts: after, checkpoint: at } = settled;
   const { walk: ended, totalCount } = read.outcome;
   // The last pages may have been skipped, with nothing to commit.

@@ -23,6 +23,7 @@ import type { IdSet } from "../walk/id-set.ts";
 import type { Page, RememberedPage } from "../walk/page.ts";
 import type { LookAheadRoom } from "../walk/page-source.ts";
 import type { Walk } from "../walk/walk.ts";
+import type { MovedDates } from "./moved-dates.ts";
 import { createBatches, createPageOrder, type OrderedPage } from "./page-batches.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 
@@ -218,6 +219,8 @@ export interface WalkOptions extends Pick<SyncSettings, "pageSize" | "maxDeleteR
   resume: ResumableWalk | null;
   allowMassDelete: boolean;
   meters: Meters | undefined;
+  /** Tells the user, in the summary of the run. */
+  warn(message: string): void;
   onProgress(counts: WalkCounts, totalCount: number | null): void;
 }
 
@@ -257,6 +260,8 @@ export interface Reading {
   /** The night of a round that was read below a head. */
   night?: RoundNight;
   search?: SearchEnd;
+  /** Of a head: most of its builds have another date than is stored. Nothing was stored or judged. */
+  movedDates?: MovedDates | undefined;
   /** The part of a head's `deficit` that the newest whole walk explains. 0 where the whole list was read. */
   explained: number;
   /** The reason of the outcome is that a replica which is behind has answered. @default false */
@@ -266,7 +271,13 @@ export interface Reading {
 }
 
 /** Stores all pages of a walk. A failure of upstream ends it as `not_whole`; any other is thrown. Then nothing more is written. */
-export async function readPages(walk: Walk, settled: SettledPages, log: Logger) {
+export async function readPages(
+  walk: Walk,
+  settled: SettledPages,
+  log: Logger,
+  /** Looks at a page before it is stored. False ends the walk without it. */
+  accept: (page: Page) => Promise<boolean> = async () => true,
+) {
   const pages = walk.pages();
   const moved = { up: 0, down: 0 };
   let counted: number | null = null;
@@ -283,6 +294,12 @@ export async function readPages(walk: Walk, settled: SettledPages, log: Logger) 
         moved.down += Math.max(0, counted - totalCount);
       }
       counted = totalCount ?? counted;
+      if (!(await accept(step.value))) {
+        const outcome = { walk: "not_whole", reason: null, totalCount, records: walk.seen.size } as const;
+        await pages.return(outcome);
+        await settled.end();
+        return { outcome, brokenBy: null, moved };
+      }
       await settled.add(step.value);
     }
   } catch (error) {

@@ -21,7 +21,7 @@ import { emptyCounts, type RunSummary, type WalkSummary } from "./summary.ts";
 const MOST_UNSHOWN = 0.05;
 
 /** `abort` is aborted with the first failure, so that no walk continues in vain. */
-type WalkingParts = RunParts & Pick<WalkOptions, "meters"> & { abort: AbortController };
+type WalkingParts = RunParts & Pick<WalkOptions, "meters" | "warn"> & { abort: AbortController };
 
 interface WalkListsOptions extends Pick<WalkOptions, "allowMassDelete"> {
   walks: readonly WalkPlan[];
@@ -41,7 +41,7 @@ export async function walkLists(run: WalkingParts, options: WalkListsOptions): P
     try {
       const { summary, deficit, brokenBy } = await walkResource(aboutList(run, resource), {
         ...{ ...settings, lookAhead: lookAheadOf(settings.concurrency) },
-        ...{ plan, room, allowMassDelete, meters: run.meters },
+        ...{ plan, room, allowMassDelete, meters: run.meters, warn: run.warn },
         resume: resumable.find((walk) => walk.resource === resource) ?? null,
         onProgress(counts, totalCount) {
           const reason = `${resource} list: the walk was not finished`;
@@ -70,7 +70,12 @@ async function walkResource(run: RunParts, options: WalkOptions): ReturnType<typ
   const { plan } = options;
   if (plan.kind === "full") return closeWalk(run, options, await readList(run, options, emptyCounts()), true);
   const head = await readHead(run, options);
-  const { outcome, deficit, explained } = head;
+  const { outcome, deficit, explained, movedDates } = head;
+  const isNightly = plan.mayWalkInFull || plan.roundDays !== null;
+  if (movedDates && isNightly) {
+    run.log.info("the builds have other dates than before; reading the list in full");
+    return closeWalk(run, options, await readList(run, options, head.counts), true);
+  }
   if (outcome.walk !== "head" || deficit === explained || !plan.mayWalkInFull)
     return closeWalk(run, options, head, false);
   run.log.info({ deficit, explained }, "the count of the head does not agree; reading the list in full");

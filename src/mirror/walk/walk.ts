@@ -187,7 +187,7 @@ export function createWalk(options: WalkOptions) {
 const retriesFor = ({ isEnlarged }: Course) => (isEnlarged ? NARROWED_RETRIES : undefined);
 
 /** Whether a page failed because of its records, so that a smaller page may succeed. */
-function cannotBeRendered(error: UpstreamError): boolean {
+export function cannotBeRendered(error: UpstreamError): boolean {
   if (error instanceof HttpStatusError) return error.status === 400 || error.status === 500;
   return error instanceof UnexpectedShapeError && error.cause instanceof BodyTooLargeError;
 }

@@ -29,6 +29,11 @@ async function night(quick: ArrangedWorld) {
 
 const readSince = async ({ sql }: ArrangedWorld) => Date.parse((await findReadSince(sql, "build")) ?? "");
 
+const later = (date: string | null, ms: number) =>
+  date === null
+    ? ""
+    : new Date(Date.parse(`${date.slice(0, 19)}Z`) + ms).toISOString().slice(0, 19) + date.slice(19);
+
 /** In days. */
 const ageOf = (quick: Mirrored, moment: number) => (quick.world.now().getTime() - moment) / DAY_MS;
 
@@ -91,6 +96,30 @@ describe("builds that are read again in rounds", () => {
       builds.map((build, at) => (at === 60 ? { ...build, date: "" } : build));
     for (let at = 0; at <= 2 * DAYS; at++) await night(quick);
     expect(ageOf(quick, await readSince(quick))).toBeLessThanOrEqual(2 * DAYS);
+  });
+
+  test("are all read at once where the service changes its time zone, which the run says", async () => {
+    await using quick = await startMirrored();
+    await night(quick);
+    let gone = "";
+    quick.arranged.arrange = (builds) => {
+      gone ||= builds[500]?.id ?? "";
+      quick.arranged.details.set(gone, new Response("", { status: 404 }));
+      return builds
+        .filter(({ id }) => id !== gone)
+        .map((build) => ({ ...build, date: later(build.date, 5 * 3_600_000) }));
+    };
+    const round = await quick.watch({ settings });
+    expect(round.summary.resources.build).toMatchObject({ walk: "not_whole", updated: 0 });
+    quick.world.advance(DAY_MS);
+    const { summary } = await quick.sync({ settings });
+    expect(summary).toMatchObject({
+      status: "succeeded",
+      warnings: [expect.stringContaining("moved by 5h")],
+    });
+    expect(summary.resources.build).toMatchObject({ walk: "whole", deleted: 1, updated: 999 });
+    quick.world.advance(DAY_MS);
+    expect((await quick.sync({ settings })).summary).toMatchObject({ status: "succeeded" });
   });
 
   test("are not read where the sync is asked for its head, and by no round of the watch", async () => {

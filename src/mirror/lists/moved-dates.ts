@@ -1,0 +1,36 @@
+import type { Sql } from "../../store/connection/sql.ts";
+import { formatSpan } from "../builds/format-span.ts";
+import { datesOf, type FetchedPage } from "../walk/page.ts";
+
+/** Fewer may have been corrected one by one. */
+const LEAST_MOVED = 10;
+
+/** How the dates that a page shows differ from those that are stored for the same builds. */
+export interface MovedDates {
+  /** Whether most of the known builds have another date here. */
+  isMoved: boolean;
+  /** By how many milliseconds nearly all of them moved, where it is one amount: the service has changed its zone. Else null. */
+  byMs: number | null;
+}
+
+/** Compares the dates of a page with the stored ones. Call it before the page is stored. */
+export async function findMovedDates(sql: Sql, { ids, records }: FetchedPage): Promise<MovedDates> {
+  const dates = records && datesOf(records);
+  if (!dates || dates.length !== ids.length) return { isMoved: false, byMs: null };
+  const [row] = await sql<{ known: number; moved: number; alike: number; by: number | null }[]>`
+    with build as (
+      select extract(epoch from shown.date - builds.date)::float8 * 1000 as by
+      from unnest(${ids}::text[], ${dates}::text[]::timestamp[]) as shown (id, date)
+      join mirror.builds on builds.id = shown.id and builds.date is not null and deleted_at is null
+    ), usual as (select mode() within group (order by by) filter (where by <> 0) as by from build)
+    select count(*) as known, count(*) filter (where build.by <> 0) as moved,
+      count(*) filter (where build.by = usual.by) as alike, max(usual.by) as by
+    from build cross join usual`;
+  if (!row || row.moved * 2 <= row.known) return { isMoved: false, byMs: null };
+  const isOne = row.alike >= LEAST_MOVED && row.alike >= 0.9 * row.moved;
+  return { isMoved: true, byMs: isOne ? row.by : null };
+}
+
+export const describeMove = (byMs: number) =>
+  `the dates of its builds moved by ${formatSpan(Math.abs(byMs))} ${byMs > 0 ? "forward" : "back"}: the service has changed its time ` +
+  "zone; set DOCMIRROR_SOURCE_TIMEZONE (`docmirror doctor` names the zones that fit)";
