@@ -35,7 +35,7 @@ const later = (date: string | null, ms: number) =>
     : new Date(Date.parse(`${date.slice(0, 19)}Z`) + ms).toISOString().slice(0, 19) + date.slice(19);
 
 /** In days. */
-const ageOf = (quick: Mirrored, moment: number) => (quick.world.now().getTime() - moment) / DAY_MS;
+const ageOf = (quick: ArrangedWorld, moment: number) => (quick.world.now().getTime() - moment) / DAY_MS;
 
 describe("builds that are read again in rounds", () => {
   test("are all read within the days of a round, by even nights", { tags: ["long"] }, async () => {
