@@ -1,5 +1,4 @@
 import type { Sql } from "../../store/connection/sql.ts";
-import { formatSpan } from "../builds/format-span.ts";
 import { datesOf, type FetchedPage } from "../walk/page.ts";
 
 /** Fewer may have been corrected one by one. */
@@ -32,5 +31,5 @@ export async function findMovedDates(sql: Sql, { ids, records }: FetchedPage): P
 }
 
 export const describeMove = (byMs: number) =>
-  `the dates of its builds moved by ${formatSpan(Math.abs(byMs))} ${byMs > 0 ? "forward" : "back"}: the service has changed its time ` +
+  `the dates of its builds moved by ${Math.abs(byMs) / 3_600_000} h ${byMs > 0 ? "forward" : "back"}: the service has changed its time ` +
   "zone; set DOCMIRROR_SOURCE_TIMEZONE (`docmirror doctor` names the zones that fit)";

@@ -197,11 +197,12 @@ interface WalkEnd {
 /** Closes a walk. Throws `LockedError` when another run has closed this one. Safe to repeat. */
 export async function finishWalk(tx: TransactionSql | Sql, runId: number, resource: Resource, end: WalkEnd) {
   await saveProgress(tx, runId, resource, end.counts, end.checkpoint, end.finishedAt, end.totalCount);
+  const since = end.readSince ?? null;
   await tx`
     update sync.walks set walk = ${end.walk}, reason = ${end.reason},
       unstored = ${end.unstored}, deficit = ${end.deficit}, finished_at = ${end.finishedAt},
-      read_since = case when ${end.readSince ?? null}::timestamptz is not null then least(${end.readSince ?? null}::timestamptz, ${end.finishedAt}::timestamptz) end, round_records = ${end.night?.records ?? null},
-      round_reason = ${end.night?.reason ?? null}, search_requests = ${end.search?.requests ?? null},
+      read_since = case when ${since !== null} then least(${since}::timestamptz, ${end.finishedAt}::timestamptz) end,
+      round_records = ${end.night?.records ?? null}, round_reason = ${end.night?.reason ?? null}, search_requests = ${end.search?.requests ?? null},
       search_is_done = ${end.search?.isDone ?? null}
     where run_id = ${runId} and resource = ${resource}`;
 }

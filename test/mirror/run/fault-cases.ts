@@ -688,7 +688,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
       "any record, at random → stored when it has an id, else in `sync.quarantine`",
   },
   "test/cli/quarantine-command.test.ts": {
-    "--retry stores what can be stored by now, tells the rest and exits 3; 0 when nothing stays":
+    "--retry stores what it can and exits 3, or 0 when nothing stays":
       "the quarantine is tried again → 0, 3; stored where that is possible now",
   },
   "test/mirror/walk/schedules.test.ts": {

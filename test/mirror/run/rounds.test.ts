@@ -115,7 +115,7 @@ describe("builds that are read again in rounds", () => {
     const { summary } = await quick.sync({ settings });
     expect(summary).toMatchObject({
       status: "succeeded",
-      warnings: [expect.stringContaining("moved by 5h")],
+      warnings: [expect.stringContaining("moved by 5 h")],
     });
     expect(summary.resources.build).toMatchObject({ walk: "whole", deleted: 1, updated: 999 });
     quick.world.advance(DAY_MS);
