@@ -133,11 +133,13 @@ async function closeWalk(
       } else if (deficit !== null) deficit -= reading.explained - (unstored ?? 0);
       if (isFull && resource === "build") await recordSeen(tx, seen, { ...start, runId, request: listPath });
       await reading.keepSize?.(tx);
-      const { night, search, isAllRead } = reading;
+      const { night, search } = reading;
+      // A whole walk that is not accepted has not read the list.
+      const isAllRead = reading.isAllRead && outcome === reading.outcome;
       await finishWalk(tx, runId, resource, {
         ...{ ...outcome, reason: outcome.reason ?? whyHeld },
         ...{ counts, checkpoint: reading.checkpoint, finishedAt, unstored, deficit, night, search },
-        readSince: isAllRead && known === 0 ? start.startedAt : (night?.readSince ?? null),
+        readSince: isAllRead ? start.startedAt : (night?.readSince ?? null),
       });
       return whyHeld;
     }),
