@@ -99,7 +99,7 @@ export function toUpstreamError(
   const hint = isBrokenHead(reason)
     ? "the answer is no valid HTTP: perhaps another program listens at this port, or a proxy in front of the service spoils it"
     : isClosedWithoutAnswer(reason, url)
-      ? `if the service speaks TLS at this port, use https://; otherwise ${check}`
+      ? `if the service speaks ${url.protocol === "http:" ? "TLS at this port, use https" : "plain HTTP at this port, use http"}://; otherwise ${check}`
       : check;
   return new NetworkError(message, { ...facts, hint });
 }
@@ -169,10 +169,11 @@ function lastingFault(reason: unknown, whose: "service" | "proxy", setting: stri
   return LASTING.find(([form]) => form.test(code))?.[1](whose, setting) ?? null;
 }
 
-/** Whether the server closed the connection without a byte. Many servers that expect TLS do so for plain HTTP. */
+/** Whether the server closed the connection without a byte. Many servers do so for the scheme that they do not expect. */
 function isClosedWithoutAnswer(reason: unknown, url: URL): boolean {
-  const { name, socket } = (reason ?? {}) as { name?: unknown; socket?: { bytesRead?: number } };
-  return url.protocol === "http:" && name === "SocketError" && socket?.bytesRead === 0;
+  const { name, socket, message } = (reason ?? {}) as Error & { socket?: { bytesRead?: number } };
+  if (url.protocol === "https:") return /before secure TLS connection/.test(message);
+  return name === "SocketError" && socket?.bytesRead === 0;
 }
 
 /** How nginx, Apache and Go answer plain HTTP at a port of TLS, with status 400. */

@@ -104,6 +104,14 @@ describe("a port that is silent to TLS", () => {
     expect(String(error)).toContain("The service speaks plain HTTP at this port; use http://");
   });
 
+  it("and closes says what that may mean", async () => {
+    const error = await failureAt((socket) => socket.end(), 60_000);
+    expect(error).toBeInstanceOf(NetworkError);
+    expect(error).toMatchObject({
+      hint: expect.stringMatching(/plain HTTP at this port, use http:\/\/; otherwise/),
+    });
+  });
+
   it.each([
     ["and to plain HTTP too", () => {}],
     ["and refuses plain HTTP as servers of TLS do", answerHttp("400 Bad Request")],
