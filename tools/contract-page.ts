@@ -77,6 +77,7 @@ export const STATUS: StatusDocument = {
   quarantined: 0,
   unresolved_references: 0,
   count_gaps: [],
+  dropped_lists: [],
   muted_projects: [{ project_slug: "pip", until: "…Z" }],
   undecided_records: {
     count: 1,
@@ -158,6 +159,7 @@ ${summaryExample()}
 - \`records\` counts distinct ids. \`unfinished\` counts work that is left for the next run. Two of its numbers make
   no run partial: \`waiting\`, records that are gone but were seen within \`DOCMIRROR_REPLICA_LAG\`, and \`deficit\`, records that the service no longer
   counts and that a search did not find. Their list does not count as read well meanwhile.
+- \`dropped\` of a walk is true where the service has no such list for over a week, or a setting leaves it out. Its \`reason\` makes no run partial.
 - \`shown\` of a walk is how many records a reading from end to end showed, where that is not \`total_count\`, else absent. Above 20 records and
   5 % that are not shown the list is cut, and \`not_whole\`.
 - \`lagging\` of a walk is true where its head came from a replica that is behind, else absent. Its \`reason\` then makes no run partial.
@@ -190,6 +192,7 @@ ${statusExample()}
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.
 - \`open_builds\`: builds that have not finished, by state. \`oldest\` is a date of the service, in its own zone.
 - \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.
+- \`dropped_lists\`: lists that the root listing lacks (\`why\` is \`absent\`, after a week \`dropped\`), or that \`DOCMIRROR_LEAVE_OUT\` names (\`left out\`).
 - \`count_gaps\`: lists that showed another number of records (\`shown\`), when they were read from end to end, than the service counts (\`counted\`).
 - \`muted_projects\`: projects of which no notice is noted (\`docmirror notify --mute\`), and until when.
 - \`undecided_records\`: records that their lists no longer show and whose details decided nothing in three runs. They are kept and still asked for.

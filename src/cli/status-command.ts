@@ -4,6 +4,7 @@ import { formatSpan } from "../mirror/builds/format-span.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import type { RunRow } from "../report/status/find-status.ts";
 import { createReadStatus, type StatusDocument } from "../report/status/read-status.ts";
+import { describeDropped } from "../store/ledger/dropped-lists.ts";
 import { describeCountGap } from "../store/ledger/run-ledger.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { breakLines, type Output } from "./output/output.ts";
@@ -91,6 +92,7 @@ function renderStatus(status: StatusDocument, out: Output): string {
     paragraphs(describeSchedule(status)),
     status.open_builds.length > 0 ? openBuilds : "no open builds\n",
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
+    ...status.dropped_lists.map((one) => paragraphs([describeDropped(one)])),
     ...status.count_gaps.map((gap) => paragraphs([describeCountGap(gap)])),
     ...status.muted_projects.map(
       ({ project_slug, until }) => `no notices of ${project_slug} until ${toSecond(until)}\n`,

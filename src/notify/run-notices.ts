@@ -123,9 +123,9 @@ export const schemaChanges: NoticeSource = {
       cross join lateral (
         select count(*)::int as differences, min(${one.observed_at}) as observed_at,
           (array_agg(
-            format('the field %s of %s %s', ${cut(one.field, 60)}, ${cut(one.resource, 60)},
-              case ${one.kind} when 'appeared' then 'appeared' when 'vanished' then 'vanished'
-                else 'changed its type' end)
+            case ${one.field}
+              when '' then format('the resource %s %s: %s', ${cut(one.resource, 60)}, verb, ${cut(one.detail, 60)})
+              else format('the field %s of %s %s', ${cut(one.field, 60)}, ${cut(one.resource, 60)}, verb) end
             order by ${one.id}
           ))[1] as first,
           jsonb_agg(
@@ -134,7 +134,10 @@ export const schemaChanges: NoticeSource = {
             order by ${one.id}
           ) filter (where place <= ${MOST_LISTED}) as listed
         from (
-          select *, row_number() over (order by ${drift.id}) as place from ${drift} where ${drift.run_id} = ${run.id}
+          select *, row_number() over (order by ${drift.id}) as place,
+            case ${drift.kind} when 'appeared' then 'appeared' when 'vanished' then 'vanished'
+              else 'changed its type' end as verb
+          from ${drift} where ${drift.run_id} = ${run.id}
         ) as ${one}
       ) as drift
       where ${isUnseenRun(position)} and drift.differences > 0

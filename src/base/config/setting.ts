@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { isResource, RESOURCES, type Resource } from "../../resources/resources.ts";
 import { readHostName } from "./addresses.ts";
 
 /**
@@ -226,6 +227,13 @@ export const noticeTypes: Parse<readonly NoticeType[]> = (text) => {
   if (types.length === names.length) return { value: types };
   const wrong = names.find((name) => !NOTICE_TYPES.some((type) => type === name)) ?? "";
   return { fault: `has ${JSON.stringify(wrong)}, which is none of ${NOTICE_TYPES.join(", ")}` };
+};
+
+export const resources: Parse<readonly Resource[]> = (text) => {
+  const names = text.split(",").map((name) => name.trim());
+  const wrong = names.find((name) => !isResource(name));
+  if (wrong === undefined) return { value: names.filter(isResource) };
+  return { fault: `has ${JSON.stringify(wrong)}, which is none of ${RESOURCES.join(", ")}` };
 };
 
 /** Slugs, with `*` for any letters. */

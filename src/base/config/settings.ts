@@ -130,6 +130,16 @@ export const SETTINGS = {
       "how far a replica of the service may be behind; nothing is marked deleted within this time of " +
       "its last sighting; units ms s m h d w, at most 1w, 0s is none",
   },
+  leaveOut: {
+    name: "DOCMIRROR_LEAVE_OUT",
+    uses: ["sync"],
+    value: "resources",
+    default: null,
+    without: "none",
+    parse: values.resources,
+    meaning:
+      "resources that a sync leaves out, such as build,file; their rows are kept. One that the root listing lacked for a week is left out by itself",
+  },
   content: {
     name: "DOCMIRROR_CONTENT",
     uses: ["sync"],

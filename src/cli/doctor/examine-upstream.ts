@@ -45,7 +45,7 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
         await findingOf("builds", signal, () => checkBuildList(client, root)),
         await findingOf("build schema", signal, () => checkBuildSchema(client, root)),
       ];
-      return checkService(root);
+      return checkService(root, config.leaveOut ?? []);
     });
     const clocks = await findingOf("service clock", signal, () => {
       const ahead = client.clockAhead();
@@ -60,13 +60,13 @@ export async function examineUpstream(context: CommandContext): Promise<Finding[
 }
 
 /** Whether the root listing has all resources. */
-function checkService(root: RootEndpoints): Result {
-  const absent = RESOURCES.filter((resource) => root[resource] === undefined);
-  if (absent.length === 0) return ok(`the root listing has ${RESOURCES.join(", ")}`);
-  const rest = RESOURCES.filter((resource) => !absent.includes(resource));
+function checkService(root: RootEndpoints, leftOut: readonly string[]): Result {
+  const absent = RESOURCES.filter((resource) => root[resource] === undefined && !leftOut.includes(resource));
+  const wanted = RESOURCES.filter((resource) => !leftOut.includes(resource));
+  if (absent.length === 0) return ok(`the root listing has ${wanted.join(", ")}`);
   return fault(
-    `the root listing has no ${absent.join(", no ")}, so each sync is partial`,
-    `ask the service's operator; leave out what is gone for good: \`docmirror sync --resource ${rest.join(",")}\``,
+    `the root listing has no ${absent.join(", no ")}, so each sync of a week is partial`,
+    `ask the service's operator; leave out what is gone for good: DOCMIRROR_LEAVE_OUT=${absent.join(",")}`,
     EXIT.interfaceChanged,
   );
 }

@@ -7,6 +7,8 @@ export interface WalkSummary extends WalkCounts {
   walk: WalkVerdict;
   /** Why the walk is not whole, or why its deletions are held back; absent when both are fine. */
   reason?: string;
+  /** The service dropped the list, or a setting leaves it out: its rows are kept, and `reason` makes no run partial. Else absent. */
+  dropped?: true;
   /** How many records a reading from end to end showed, where that is not `total_count`. Else absent. */
   shown?: number;
   /** The head came from a replica that is behind; `reason` says so. Its count was not compared. Else absent. */
@@ -89,7 +91,7 @@ export function isPartial({ resources, unfinished }: Pick<RunSummary, "resources
   const { deletions, references, open_builds } = unfinished;
   if (deletions + references + open_builds > 0) return true;
   return Object.values(resources).some(
-    ({ walk, reason, lagging, quarantined }) =>
-      walk === "not_whole" || (reason !== undefined && !lagging) || quarantined > 0,
+    ({ walk, reason, lagging, dropped, quarantined }) =>
+      walk === "not_whole" || (reason !== undefined && !lagging && !dropped) || quarantined > 0,
   );
 }

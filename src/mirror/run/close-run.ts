@@ -103,7 +103,7 @@ async function storeEnd(
 function isNothingSeen({ ending, totals, warnings }: ClosingRun): boolean {
   const { changed, transitions, resolved, unresolved, replacedNul } = totals;
   return (
-    ending.resources.build?.walk === "head" &&
+    (ending.resources.build?.walk === "head" || ending.resources.build?.dropped === true) &&
     warnings.length === 0 &&
     changed + transitions + resolved + unresolved + replacedNul === 0
   );

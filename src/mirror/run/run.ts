@@ -15,6 +15,7 @@ import {
 import type { SyncKind } from "../../store/schema/runs.ts";
 import { countDueBuilds } from "../builds/find-due-builds.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
+import { noteDropped } from "../lists/note-dropped.ts";
 import { findPageSize } from "../lists/page-sizes.ts";
 import { estimateFullWalks, planRun, type SyncSettings } from "../lists/plan.ts";
 import { fetchRootListing, type ServiceRoot } from "../lists/root-listing.ts";
@@ -58,14 +59,22 @@ async function sync(options: SyncOptions, run: OpenRun): Promise<void> {
   const found = await patience("find the starting point", () => findStartingPoint(sql, settings, startedAt));
   const root = await fetchRootListing(run.client);
   await storeRoot(run, root);
+  // Who names a list wants it.
+  const leftOut = (!options.resources && settings.leaveOut) || [];
   const plan = planRun({
     ...{ ...found, root, fullEveryDays: settings.fullEveryDays, now: startedAt },
-    ...{ kind: options.kind ?? null, resources: options.resources ?? null },
+    ...{
+      kind: options.kind ?? null,
+      resources: options.resources ?? RESOURCES.filter((one) => !leftOut.includes(one)),
+    },
   });
   ending.kind = plan.kind;
   const storeKind = () => sql`update sync.runs set kind = ${plan.kind} where id = ${runId}`;
   await patience("store the kind of the run", storeKind);
+  const planned = plan.walks.map(({ resource }) => resource);
+  Object.assign(resources, await noteDropped(run, { absent: plan.absent, leftOut, walked: planned }));
   for (const resource of plan.absent) {
+    if (resources[resource]) continue;
     log.error({ resource }, "skipped a resource that is not in the root listing");
     const message = `the root listing has no ${resource}`;
     resources[resource] = skippedWalk(message);

@@ -3,6 +3,7 @@
  * that are due. It stores what it sees at once, so that each round knows what the last one saw.
  */
 import { ageMs } from "../../base/clock.ts";
+import { describeDropped, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findLastEndedWalk, findLastJoinedRun } from "../../store/ledger/run-ledger.ts";
 import { followOpenBuilds } from "../builds/follow-open-builds.ts";
 import { findPageSize } from "../lists/page-sizes.ts";
@@ -31,10 +32,16 @@ export function runWatchRound(options: RunOptions): Promise<RunResult> {
 
 async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
   const { ending, sql, patience, startedAt, totals } = run;
-  const { joined, ended } = await patience("find the last walk", async () => ({
+  const { joined, ended, dropped } = await patience("find the last walk", async () => ({
     joined: await findLastJoinedRun(sql, "build"),
     ended: await findLastEndedWalk(sql, "build"),
+    dropped: await findDropped(sql),
   }));
+  const gone = dropped.find(({ resource, why }) => resource === "build" && why !== "absent");
+  if (gone) {
+    ending.resources.build = { ...skippedWalk(describeDropped(gone)), dropped: true };
+    return;
+  }
   if (joined === null) {
     const reason = "no builds are mirrored yet: the watch starts after a sync has read them";
     ending.resources.build = skippedWalk(reason);

@@ -113,7 +113,8 @@ export const drift = block({
       note: "What came is kept beside the known fields.",
       empty: ["none", "None.", "Records have the fields that the service documents."],
       what: ({ resource, field, kind }) =>
-        html`<code>${foreign(String(field), 60)}</code> of ${foreign(`${String(resource)}s`, 40)} ${wordsOf(CHANGES, kind)}`,
+        html`${field === "" ? "The list" : html`<code>${foreign(String(field), 60)}</code>`} of
+        ${foreign(`${String(resource)}s`, 40)} ${wordsOf(CHANGES, kind)}`,
       when: "observed_at",
       why: ({ detail }) => (detail === null ? "" : foreign(String(detail), 120)),
     }),

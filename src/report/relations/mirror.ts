@@ -97,7 +97,9 @@ export const MIRROR = {
     columns: {
       run_id: "The run (see runs).",
       resource: "Whose list (see freshness).",
-      walk: "How it ended: whole, head (the newest records, as far as it had to read), not_whole or skipped; null while it goes on.",
+      walk:
+        "How it ended: whole, head (the newest records, as far as it had to read; none of a list that the service dropped), " +
+        "not_whole or skipped; null while it goes on.",
       reason: "Why it was not whole or was skipped, or why its counts do not agree; null where all is well.",
       started_at: "When it began.",
       finished_at: "When it ended; null while it goes on.",

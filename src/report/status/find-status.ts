@@ -10,6 +10,7 @@ import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { type DroppedList, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findLeader, type Leader } from "../../store/ledger/leader.ts";
 import {
   describeOldest,
@@ -89,6 +90,8 @@ export interface MirrorStatus {
   /** The number of unresolved records in quarantine. */
   quarantined: number;
   unresolved_references: number;
+  /** The lists that the root listing lacks, or that `DOCMIRROR_LEAVE_OUT` leaves out. */
+  dropped_lists: DroppedList[];
   /** The lists that showed another number of records, read from end to end, than the service counts. */
   count_gaps: CountGap[];
   /** Projects of which no notice is noted, and until when. */
@@ -123,6 +126,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       open_builds: await findOpenBuilds(tx, settings),
       quarantined: left?.quarantined ?? 0,
       unresolved_references: left?.unresolved ?? 0,
+      dropped_lists: (await findDropped(tx)).map((one) => ({ ...one, since: asIso(one.since) })),
       count_gaps: await findCountGaps(tx),
       muted_projects: (await listMutedProjects(tx)).map((one) => ({ ...one, until: asIso(one.until) })),
       undecided_records: {

@@ -126,7 +126,7 @@ export interface WalkStart {
  * keeps its checkpoint until it has a newer one, because this run may die before. Safe to repeat.
  */
 export async function startWalk(
-  sql: Sql,
+  sql: Sql | TransactionSql,
   runId: number,
   resource: Resource,
   { startedAt, beganRunId }: WalkStart,

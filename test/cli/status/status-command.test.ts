@@ -78,9 +78,13 @@ describe("status", () => {
       insert into sync.walks (run_id, resource, walk, started_at, finished_at, total_count, records, deficit, unstored)
       select 1, resource, 'whole', now(), now(), 3000, 3000 - gap, gap, 0
       from unnest(array['user', 'project', 'version', 'file', 'build'], array[0, 0, 0, 0, 15]) as of (resource, gap)`;
+    await database.sql`
+      insert into sync.drift (run_id, resource, field, kind, detail, observed_at)
+      values (1, 'file', '', 'vanished', 'dropped: its rows are kept', '2026-11-03T00:00:00Z')`;
     const sentence = "the service counts 3,000 builds and shows 2,985";
     const [plain, json] = await Promise.all([status(database.url), status(database.url, "--json")]);
     expect(plain.stdout).toContain(`${sentence}\n`);
+    expect(plain.stdout).toContain("the root listing has no file since 2026-11-03: its rows are kept\n");
     expect(JSON.parse(json.stdout).count_gaps).toEqual([{ resource: "build", counted: 3000, shown: 2985 }]);
     const doctor = await runCli(["doctor"], { env: { DATABASE_URL: database.url } });
     expect(doctor.stdout).toContain(sentence);
@@ -89,6 +93,7 @@ describe("status", () => {
     const page = await pages.page("/mirror");
     expect(page).toContain("The service counts 15 builds, and 0 are here.");
     expect(page).toContain("count too high");
+    expect(page).toMatch(/The list of\s+<bdi>files<.bdi> is missing/);
   });
 
   it("--max-age exits 11 when one of the lists is older, or was never read", { tags: ["long"] }, async () => {

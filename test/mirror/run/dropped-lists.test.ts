@@ -1,0 +1,116 @@
+/** A resource that the root listing lacks for good, or that a setting leaves out. */
+import { expect, test } from "vitest";
+import { collectNotices } from "../../../src/notify/notify.ts";
+import type { Resource } from "../../../src/resources/resources.ts";
+import type { SimulationOptions } from "../../../src/simulate/service.ts";
+import { findDropped } from "../../../src/store/ledger/dropped-lists.ts";
+import { findListFreshness } from "../../../src/store/ledger/list-freshness.ts";
+import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+
+const DAY_MS = 86_400_000;
+
+/** A mirror of a service whose builds, or another list, may go away. */
+async function startMirrored() {
+  const service = { isGone: false, fails: "" };
+  const intercept: SimulationOptions["intercept"] = async (request, next) => {
+    const { pathname } = new URL(request.url);
+    if (service.fails !== "" && pathname.startsWith(service.fails)) return new Response("", { status: 500 });
+    if (!service.isGone) return next();
+    if (pathname.startsWith("/api/v1/build/")) return new Response("", { status: 404 });
+    const reply = await next();
+    if (pathname !== "/api/v1/" || !(reply instanceof Response)) return reply;
+    const { build: _, ...rest } = (await reply.json()) as Record<string, unknown>;
+    return Response.json(rest);
+  };
+  const quick = await startQuickWorld(
+    { users: 3, projects: 4, versions: 4, files: 2, builds: 60 },
+    intercept,
+  );
+  await quick.sync();
+  const night = async (settings: { leaveOut?: Resource[] } = {}) => {
+    quick.world.advance(DAY_MS);
+    return (await quick.sync({ settings: { retries: 0, ...settings } })).summary;
+  };
+  return Object.assign(quick, { service, night });
+}
+
+const liveBuilds = async ({ sql }: QuickWorld) =>
+  (await sql`select from mirror.builds where deleted_at is null`).length;
+const goodAt = async ({ sql }: QuickWorld) =>
+  (await findListFreshness(sql)).find(({ resource }) => resource === "build")?.startedAt ?? "";
+const newNotices = async ({ sql, world }: QuickWorld) => {
+  await collectNotices(sql, { staleAfterMs: DAY_MS, now: world.now().toISOString() });
+  const found = await sql<{ summary: string }[]>`
+    select data ->> 'summary' as summary from sync.notices where type = 'schema.changed' order by id`;
+  return found.map(({ summary }) => summary);
+};
+
+test("a resource that the root listing lacked for a week is a fact: nights succeed, its rows stay, and it returns by itself", async () => {
+  await using quick = await startMirrored();
+  const { service, night, sql } = quick;
+  await newNotices(quick);
+  const builds = await liveBuilds(quick);
+  service.isGone = true;
+  for (let day = 1; day <= 7; day++) {
+    const { status, error } = await night();
+    expect({ day, status, error }).toEqual({
+      day,
+      status: "partial",
+      error: "the root listing has no build",
+    });
+  }
+  expect(await findDropped(sql)).toMatchObject([{ resource: "build", why: "absent" }]);
+  const before = await goodAt(quick);
+  for (const _ of [8, 9]) {
+    const summary = await night();
+    expect(summary).toMatchObject({
+      status: "succeeded",
+      resources: { build: { walk: "skipped", dropped: true } },
+    });
+    expect(summary).not.toHaveProperty("error");
+  }
+  expect(await findDropped(sql)).toMatchObject([{ resource: "build", why: "dropped" }]);
+  expect((await goodAt(quick)) > before).toBe(true);
+  const round = await quick.watch();
+  expect(round.summary).toMatchObject({
+    status: "succeeded",
+    requests: 0,
+    resources: { build: { dropped: true } },
+  });
+  expect(await liveBuilds(quick)).toBe(builds);
+  const told = await newNotices(quick);
+  expect(told.filter((summary) => summary.includes("build vanished: dropped"))).toHaveLength(1);
+  service.isGone = false;
+  const back = await night();
+  expect(back.status).toBe("succeeded");
+  expect(back.resources.build?.pages).toBeGreaterThan(0);
+  expect(back.resources.build).not.toHaveProperty("dropped");
+  expect(await findDropped(sql)).toEqual([]);
+  service.isGone = true;
+  expect((await night()).status, "a new week begins").toBe("partial");
+});
+
+test("its absence is no fact while another list is not read well", async () => {
+  await using quick = await startMirrored();
+  Object.assign(quick.service, { isGone: true, fails: "/api/v1/user/" });
+  for (let day = 1; day <= 9; day++) expect((await quick.night()).status).toBe("partial");
+  expect(await findDropped(quick.sql)).toMatchObject([{ why: "absent" }]);
+});
+
+test("what DOCMIRROR_LEAVE_OUT names is left out at once, and read again without it", async () => {
+  await using quick = await startMirrored();
+  const builds = await liveBuilds(quick);
+  const before = await goodAt(quick);
+  const summary = await quick.night({ leaveOut: ["build"] });
+  expect(summary).toMatchObject({
+    status: "succeeded",
+    resources: { build: { walk: "skipped", dropped: true } },
+  });
+  expect(await findDropped(quick.sql)).toMatchObject([{ resource: "build", why: "left out" }]);
+  expect((await goodAt(quick)) > before).toBe(true);
+  expect(await liveBuilds(quick)).toBe(builds);
+  const named = await quick.sync({ resources: ["build"], settings: { leaveOut: ["build"] } });
+  expect(named.summary.resources.build?.walk).not.toBe("skipped");
+  expect(await quick.night()).toMatchObject({ status: "succeeded" });
+  expect(await findDropped(quick.sql)).toEqual([]);
+});
