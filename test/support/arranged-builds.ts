@@ -11,6 +11,10 @@ export interface ArrangedBuilds {
   arrange: (builds: readonly BuildRecord[]) => readonly BuildRecord[];
   /** How many more `total_count` says than there are. @default 0 */
   counted: number;
+  /** The most builds of a page. @default what is asked for */
+  cap: number;
+  /** The build that the service cannot render, nor any page with it. @default null */
+  bad: string | null;
   /** What single details answer instead of the service, by id. */
   details: Map<string, Response | BuildRecord>;
   /** Whether the connection is cut instead of an answer, by path and query. @default never */
@@ -27,7 +31,7 @@ export function arrangeBuilds(): ArrangedBuilds {
   const arranged: ArrangedBuilds = {
     world: null,
     arrange: (builds) => builds,
-    counted: 0,
+    ...{ counted: 0, cap: Number.POSITIVE_INFINITY, bad: null },
     details: new Map(),
     fails: () => false,
     held: null,
@@ -45,14 +49,16 @@ export function arrangeBuilds(): ArrangedBuilds {
       await next();
       const whole = { filters: [], offset: 0, limit: 100_000 };
       const builds = arranged.arrange((await arranged.world.catalog().list("build", whole)).records);
-      const limit = Number(searchParams.get("limit"));
+      const limit = Math.min(arranged.cap, Number(searchParams.get("limit")));
       const offset = Number(searchParams.get("offset") ?? 0);
       const end = offset + limit;
       const meta = {
         ...{ limit, offset, previous: null, total_count: builds.length + arranged.counted },
         next: end < builds.length ? `${pathname}?format=json&limit=${limit}&offset=${end}` : null,
       };
-      return Response.json({ meta, objects: builds.slice(offset, end) });
+      const objects = builds.slice(offset, end);
+      if (objects.some(({ id }) => id === arranged.bad)) return new Response("", { status: 500 });
+      return Response.json({ meta, objects });
     },
   };
   return arranged;

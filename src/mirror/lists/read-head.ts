@@ -1,4 +1,4 @@
-import { firstRequest } from "../../resources/page-request.ts";
+import { firstRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { compose, composed } from "../../store/connection/run-statement.ts";
 import type { Sql } from "../../store/connection/sql.ts";
@@ -56,7 +56,6 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
   const { unstored, explained, known, joinedRunId } = earlier;
   const size = search.pageSize ?? options.pageSize;
   const largest = await patience("find the page size", () => findPageSize(sql, size, resource));
-  const limit = Math.max(LEAST_SEARCHED, largest);
   const missing = collectUnshown(run, options);
   const seen = createIdSet();
 
@@ -69,6 +68,7 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
     const unshown = explained - unstored;
     const head = await readOnce(run, options, { counts, seen, unshown, joinedRunId });
     const { outcome, top, newer, movedDates } = head;
+    const limit = Math.max(LEAST_SEARCHED, Math.min(largest, head.cap));
     counts = head.counts;
     if (movedDates) {
       const facts = { start, counts, memorized: 0, checkpoint: null, deficit: null, unstored, explained };
@@ -143,6 +143,8 @@ interface Head extends Pick<Reading, "outcome" | "brokenBy" | "moved"> {
   top: Border | null;
   /** A build that was seen before and is newer than the head, which then comes from a replica that is behind. */
   newer: string | null;
+  /** The most records that the service gives, where it gave fewer than were asked for. Else Infinity. */
+  cap: number;
   /** Most builds of its first page have another date than is stored, so it was not read. */
   movedDates: MovedDates | undefined;
 }
@@ -172,7 +174,11 @@ async function readOnce(
   /** The last page, while all of them show their order. */
   let last: DatedPage | null | undefined;
 
+  let cap = Number.POSITIVE_INFINITY;
+
   const onSettled = async (page: Page): Promise<void> => {
+    const asked = parsePageRequest(page.request)?.limit ?? 0;
+    if (page.meta.limit && page.meta.limit < asked) cap = Math.min(cap, page.meta.limit);
     // New records that come during the reading are above the head. The next run reads them.
     if (counted === undefined) counted = page.meta.totalCount;
     if (page.seq === 0)
@@ -205,7 +211,7 @@ async function readOnce(
     return !movedDates;
   });
   const top = last ? lastBorder(last) : null;
-  return { ...read, counts: settled.counts, counted: counted ?? null, ids, top, newer, movedDates };
+  return { ...read, counts: settled.counts, counted: counted ?? null, ids, top, newer, cap, movedDates };
 }
 
 /**

@@ -98,6 +98,59 @@ describe("builds that are read again in rounds", () => {
     expect(ageOf(quick, await readSince(quick))).toBeLessThanOrEqual(2 * DAYS);
   });
 
+  describe.each<[what: string, settings: typeof settings, (quick: ArrangedWorld) => void]>([
+    [
+      "of which one has no id",
+      settings,
+      ({ arranged }) => {
+        arranged.arrange = (builds) =>
+          builds.map((one, at) => (at === 480 ? { ...one, id: null as never } : one));
+      },
+    ],
+    [
+      "of which one cannot be rendered",
+      settings,
+      ({ arranged }) => {
+        arranged.arrange = (builds) => {
+          arranged.bad ??= builds[480]?.id ?? null;
+          return builds;
+        };
+      },
+    ],
+    [
+      "of which more than a page have one date",
+      settings,
+      ({ arranged }) => {
+        arranged.arrange = (builds) =>
+          builds.map((one, at) => (at > 470 && at < 510 ? { ...one, date: builds[470]?.date ?? "" } : one));
+      },
+    ],
+    [
+      "of a service that gives smaller pages than are asked for",
+      { ...settings, pageSize: 200 },
+      ({ arranged }) => {
+        arranged.cap = 20;
+      },
+    ],
+  ])("%s", (_, settings, trouble) => {
+    test("come round in time, and an edit behind it is met", { tags: ["long"] }, async () => {
+      await using quick = await startMirrored();
+      trouble(quick);
+      const { arrange } = quick.arranged;
+      quick.arranged.arrange = (builds) =>
+        arrange(builds).map((one, at) => (at === 700 ? { ...one, error: "edited" } : one));
+      for (let at = 0; at < DAYS; at++) {
+        quick.world.advance(DAY_MS);
+        const { summary } = await quick.sync({ settings });
+        expect(summary.kind).toBe("incremental");
+        expect(summary.resources.build?.round?.records).toBeGreaterThan(0);
+      }
+      expect(ageOf(quick, await readSince(quick))).toBeLessThan(DAYS);
+      const [row] = await quick.sql`select count(*) as edited from mirror.build_logs where error = 'edited'`;
+      expect(row).toEqual({ edited: 1 });
+    });
+  });
+
   test("are all read at once where the service changes its time zone, which the run says", async () => {
     await using quick = await startMirrored();
     await night(quick);
