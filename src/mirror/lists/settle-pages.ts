@@ -112,8 +112,11 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
           settled = addCounts(counts, pages, seen, loaded);
           const memorized = changed.map((page) => ({
             ...page,
-            // A page with a refused, stale or damaged record is never skipped: each night tries it again.
-            bodyHash: loaded.quarantined + loaded.stale + loaded.damaged.length > 0 ? "" : page.bodyHash,
+            // A page with a refused, stale, damaged or unread record is never skipped: each night tries it again.
+            bodyHash:
+              loaded.isUnread || loaded.quarantined + loaded.stale + loaded.damaged.length > 0
+                ? ""
+                : page.bodyHash,
             loadedAt: page.loadedAt.toISOString(),
             runId,
           }));

@@ -32,6 +32,7 @@ import {
   UNRESOLVED_REFERENCES,
   URI_KEYS,
 } from "./tables.ts";
+import { keepUnread } from "./unread-fields.ts";
 import { addRows, replaceRows, type WriteMethod } from "./write-rows.ts";
 
 export interface LoadFacts extends TransitionFacts {
@@ -161,6 +162,7 @@ async function replaceChanged(
 ): Promise<{ changes: Change[]; equal: number }> {
   if (changed.length === 0) return { changes: [], equal: 0 };
   const rows = changed.map(toRow);
+  await keepUnread(tx, resource, rows);
   const changes = await findChanges(tx, resource, changed, rows);
   const differing = new Set(changes.filter(hasFields).map(({ recordId }) => recordId));
   const differs = ({ id }: TableRow) => differing.has(String(id));

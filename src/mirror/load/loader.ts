@@ -30,6 +30,7 @@ import {
   type TransitionFacts,
 } from "./record-transitions.ts";
 import { type GoneRecord, type RetiredCounts, retireRecords } from "./retire-records.ts";
+import { createUnreadFields } from "./unread-fields.ts";
 
 export type { LoadableBatch, LoadablePage } from "./prepare-batch.ts";
 
@@ -40,6 +41,8 @@ export interface BatchCounts extends LoadCounts {
   /** The ids of records with characters in the place of bytes that did not fit; "" for a record without an id. */
   damaged: string[];
   replacedNul: number;
+  /** Whether a field could be read in no record so far, and was read before. */
+  isUnread: boolean;
 }
 
 interface LoaderOptions extends TransitionFacts, RunStart {
@@ -63,6 +66,7 @@ export function createLoader(options: LoaderOptions) {
   const turns = new PQueue({ concurrency: 1 });
   /** Most embedded copies of a project equal the newest one, and need no normalizing and no look-up. */
   const sightings = createProjectSightings(options);
+  const unread = createUnreadFields();
   /**
    * The hashes of each list's newest batch. Pages overlap, so the next batch begins with records of it, which need no
    * look-up. Projects do: two kinds of copies are told apart. So do open builds: each sighting counts.
@@ -125,6 +129,7 @@ export function createLoader(options: LoaderOptions) {
         loadOneByOne(tx, batch, prepared, { ...facts, method: "insert" }, before);
       const attempt = (prepared: PreparedBatch, tryLoad: Try) =>
         inTransaction(async (tx) => {
+          const isUnread = await unread.find(tx, resource);
           for (const copy of prepared.repeated) sightings.note(copy, "embedded");
           const before = { inserted: 0, restored: 0, transitions: 0 };
           const { loaded, refused } = await tryLoad(tx, prepared, before);
@@ -137,7 +142,7 @@ export function createLoader(options: LoaderOptions) {
           const { damaged, drift, observedAt, replacedNul } = prepared;
           await recordDrift(tx, { resource, runId, observedAt }, drift);
           const { counts: stored, stale } = loaded;
-          const counts = { ...stored, stale, quarantined: rejected.length, damaged, replacedNul };
+          const counts = { ...stored, stale, quarantined: rejected.length, damaged, replacedNul, isUnread };
           // In parallel. The last statement before the commit shows a failed COPY, because the stream does not.
           const [transitions] = await Promise.all([
             recordTransitions(tx, facts, loaded.moving),
@@ -157,6 +162,11 @@ export function createLoader(options: LoaderOptions) {
           // Not before its turn: which copies of projects are current changes with each load.
           const prepared = prepareBatch(batch, normalize, sightings.isCurrent);
           stored = prepared.records;
+          const listed = source === "list" ? stored : [];
+          unread.add(
+            resource,
+            listed.map(({ record }) => record),
+          );
           const loaded = await patience(`load a page of ${resource}s`, async () => {
             await keys.prepare(referencesOf(prepared));
             return await attempt(prepared, loadAtOnce).catch((error: unknown) => {
@@ -174,8 +184,12 @@ export function createLoader(options: LoaderOptions) {
       return counts;
     },
     /** For a page that was skipped unparsed. Returns the projects that must be asked for again. */
-    noteSkipped: async (resource: Resource, ids: readonly string[], askedAt: Date): Promise<string[]> =>
-      resource === "project" ? turns.add(() => sightings.noteSkipped(ids, askedAt)) : [],
+    async noteSkipped(resource: Resource, ids: readonly string[], askedAt: Date): Promise<string[]> {
+      unread.skip(resource);
+      return resource === "project" ? turns.add(() => sightings.noteSkipped(ids, askedAt)) : [];
+    },
+    /** The fields that were read before, and in no record of this run. */
+    unread: unread.lost,
     /** Marks missing records as deleted. */
     retire: (gone: readonly GoneRecord[], alongside?: Alongside<RetiredCounts>) =>
       inTurn("mark records as deleted", async (tx) => {

@@ -7,11 +7,13 @@
  *           ──▶ failed       upstream or the database could not be used
  *           ──▶ interrupted  asked to stop, or the process died; the next run resumes at the checkpoints
  */
+
 import { setMaxListeners } from "node:events";
 import type { Clock } from "../../base/clock.ts";
 import { isUpstreamLost, LockedError, messageOf, UpstreamError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
+import { counted } from "../../base/text.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import { connect, renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
@@ -157,6 +159,13 @@ async function runLocked(
   if (client.lost.aborted && isUpstreamFault) ending.error = client.lost.reason;
   // A list that was refused or got no answer is worth another try soon; one with a wrong form is not.
   if (isUpstreamLost(ending.brokenBy) || !isSomethingRead(ending.resources)) ending.error ??= ending.brokenBy;
+  for (const { resource, field, records, example } of loader.unread()) {
+    ending.isPartial = true;
+    warnings.warn(
+      `the field ${field} of ${resource}s was readable, and is not in ${counted(records, "record")} read now, such as ${example}: ` +
+        "the mirror keeps the values that it has; see whether a newer docmirror reads it",
+    );
+  }
   if (details.refused > 0) {
     ending.isPartial = true;
     warnings.warn(

@@ -75,20 +75,23 @@ describe("a build's states", () => {
       ["finished", "triggered", "building", "triggered"],
       [null, "backward", null, "backward"],
     ],
-    [
-      "may be unknown, or none",
-      ["triggered", "cloning", null, "building", 7],
-      [null, null, null, null, null],
-    ],
+    ["may be unknown, or none", ["triggered", "cloning", null, "building"], [null, null, null, null]],
   ] as const)("%s, and are kept as they are, with the anomaly", async ([, states, anomalies], {
     loading,
   }) => {
     for (const [minute, state] of states.entries())
       await see(loading, `2024-05-15T12:0${minute}:00.000Z`, { state });
-    const known = states.map((state) => (state === 7 ? null : state));
     expect((await stored(loading)).map(({ seq, from, to, anomaly }) => [seq, from, to, anomaly])).toEqual(
-      known.map((state, at) => [at + 1, known[at - 1] ?? null, state, anomalies[at]]),
+      states.map((state, at) => [at + 1, states[at - 1] ?? null, state, anomalies[at]]),
     );
+  });
+
+  test("add nothing when the state cannot be read: the build keeps the one that it had", async ({
+    loading,
+  }) => {
+    await see(loading, "2024-05-15T12:00:00.000Z", { state: "building" });
+    expect(await see(loading, "2024-05-15T12:01:00.000Z", { state: 7 })).toBe(0);
+    expect([...(await loading.sql`select state from mirror.builds`)]).toEqual([{ state: "building" }]);
   });
 
   test("add nothing when the state is the same though the build changed", async ({ loading }) => {

@@ -1,0 +1,90 @@
+import { jsonText } from "../../base/text.ts";
+import type { Resource } from "../../resources/resources.ts";
+import { compose, composed } from "../../store/connection/run-statement.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import type { Extra } from "../../store/schema/columns.ts";
+import type { NormalizedRecord } from "../normalize/record.ts";
+import { PLANS } from "../normalize/record-plan.ts";
+import { columnOf, RECORD_TABLES, recordsAs, type TableRow } from "./tables.ts";
+
+interface UnreadField {
+  resource: Resource;
+  field: string;
+  column: string;
+  records: number;
+  example: string;
+  /** Whether the mirror has a value of it. Null until that was asked. */
+  wasRead: boolean | null;
+}
+
+/** The fields with a column in the table of their resource. */
+const fieldsOf = (resource: Resource) =>
+  PLANS[resource].fields.flatMap(({ name, kind, column }) =>
+    column === null || PLANS[resource].long.includes(name) ? [] : [{ name, kind, column }],
+  );
+
+/** The fields whose values a run could read in no record, though some had one: the service writes them in a new form. */
+export function createUnreadFields() {
+  const read = new Set<string>();
+  const found = new Map<string, UnreadField>();
+  const ofRun = () => [...found].flatMap(([key, one]) => (read.has(key) ? [] : [one]));
+  return {
+    add(resource: Resource, records: readonly NormalizedRecord[]): void {
+      for (const { name: field, column } of fieldsOf(resource)) {
+        const key = `${resource}.${field}`;
+        if (read.has(key)) continue;
+        if (records.some(({ columns }) => columns[column] !== null)) read.add(key);
+        const odd = records.flatMap(({ extra }) => (isUnread(extra, field) ? [extra?.values?.[field]] : []));
+        if (odd.length === 0) continue;
+        const before = found.get(key);
+        const { example, wasRead } = before ?? {
+          example: jsonText(odd[0], 60).toWellFormed(),
+          wasRead: null,
+        };
+        const count = (before?.records ?? 0) + odd.length;
+        found.set(key, { resource, field, column, example, wasRead, records: count });
+      }
+    },
+    /** A page that was skipped has the fields as they were read before. */
+    skip(resource: Resource): void {
+      for (const { name } of fieldsOf(resource)) read.add(`${resource}.${name}`);
+    },
+    /** Whether a field of the resource is unread so far that was read before. Call it before the records are stored. */
+    async find(tx: TransactionSql, resource: Resource): Promise<boolean> {
+      const own = ofRun().filter((one) => one.resource === resource);
+      for (const one of own.filter(({ wasRead }) => wasRead === null)) {
+        const record = recordsAs(resource, "record");
+        const known = await composed(tx)`
+          select from ${RECORD_TABLES[resource].table} as ${record} where ${columnOf(record, one.column)} is not null limit 1`;
+        one.wasRead = known.length > 0;
+      }
+      return own.some(({ wasRead }) => wasRead);
+    },
+    lost: () => ofRun().filter(({ wasRead }) => wasRead),
+  };
+}
+
+const isUnread = (extra: Extra | null, field: string) =>
+  extra?.values !== undefined && Object.hasOwn(extra.values, field);
+
+/** Puts the stored values into rows whose columns are null only because a value could not be read. `extra` has what came. */
+export async function keepUnread(
+  tx: TransactionSql,
+  resource: Resource,
+  rows: readonly TableRow[],
+): Promise<void> {
+  const unread = rows.flatMap((row) =>
+    fieldsOf(resource)
+      .filter(({ name, column }) => row[column] === null && isUnread(row.extra as Extra | null, name))
+      .map((field) => ({ row, field })),
+  );
+  if (unread.length === 0) return;
+  const record = recordsAs(resource, "record");
+  const stored = await composed(tx)<{ id: string; values: Record<string, unknown> }>`
+    select ${record.id}, to_jsonb(${record}) as values from ${RECORD_TABLES[resource].table} as ${record}
+    where ${record.id} = any (${compose.param(unread.map(({ row }) => row.id))}::text[])`;
+  const values = new Map(stored.map((one) => [one.id, one.values]));
+  for (const { row, field } of unread)
+    for (const key of [field.column, ...(field.kind === "uri" ? [`${field.name}_id`] : [])])
+      row[key] = values.get(String(row.id))?.[key] ?? null;
+}
