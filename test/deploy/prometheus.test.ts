@@ -46,7 +46,7 @@ describe("the alerts for Prometheus", () => {
   });
 });
 
-describe.skipIf(!hasPromtool)("promtool", { timeout: 120_000 }, () => {
+describe.skipIf(!hasPromtool)("promtool", { timeout: 400_000 }, () => {
   it("finds nothing wrong in the rules and in the sample of a configuration", () => {
     expect(promtool(["check", "rules", pathOf("alerts.yml")])).toMatchObject({ code: 0 });
     expect(promtool(["check", "config", pathOf("prometheus.yml")])).toMatchObject({ code: 0 });
