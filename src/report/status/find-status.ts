@@ -126,8 +126,8 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       open_builds: await findOpenBuilds(tx, settings),
       quarantined: left?.quarantined ?? 0,
       unresolved_references: left?.unresolved ?? 0,
-      dropped_lists: (await findDropped(tx)).map((one) => ({ ...one, since: asIso(one.since) })),
       count_gaps: await findCountGaps(tx),
+      dropped_lists: (await findDropped(tx)).map((one) => ({ ...one, since: asIso(one.since) })),
       muted_projects: (await listMutedProjects(tx)).map((one) => ({ ...one, until: asIso(one.until) })),
       undecided_records: {
         ...undecided,

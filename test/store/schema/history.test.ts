@@ -86,7 +86,7 @@ loadingTest(
     const extra = { values: { active: "no" } };
     expect(rows).toEqual([
       { active: true, project_id: "1", extra: null, valid_from: shown(1), valid_to: shown(2) },
-      { active: null, project_id: "2", extra, valid_from: shown(2), valid_to: null },
+      { active: true, project_id: "2", extra, valid_from: shown(2), valid_to: null },
     ]);
   },
 );
