@@ -1,9 +1,12 @@
 import { createRequire } from "node:module";
 
-/** This program's version, from the package's own manifest, wherever this file was bundled to. */
+let version: string | undefined;
+
+/** This program's version, from the package's own manifest. It is read once: an upgrade may replace the files meanwhile. */
 export function readVersion(): string {
   // Not when this file is loaded: others bundle the typed client, also into forms that have no URL of a module.
-  return String(createRequire(import.meta.url)("docmirror/package.json").version);
+  version ??= String(createRequire(import.meta.url)("docmirror/package.json").version);
+  return version;
 }
 
 /** How docmirror names itself to a service, in the form that owners of services know from crawlers. */

@@ -61,8 +61,13 @@ export function transportOf(fetch: Fetch): Transport {
   };
 }
 
-/** Loads what the first request needs. For programs that send it long after their start: an upgrade may replace their files. */
-export const loadConnections = () => import("./dispatcher.ts");
+let loaded: Promise<typeof import("./dispatcher.ts")> | undefined;
+
+/** Loads what the first request needs, once: a program may send it long after its start, when an upgrade has replaced the files. */
+export function loadConnections() {
+  loaded ??= import("./dispatcher.ts");
+  return loaded;
+}
 
 /** Opened with the first request: undici is a third of the program, and commands start faster without it. */
 export function createConnections(options: DispatcherOptions) {
