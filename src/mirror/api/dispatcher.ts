@@ -37,7 +37,7 @@ const SILENT_MS = 5000;
 
 /**
  * Connects. Servers of plain HTTP that wait for the end of a line are silent to TLS, so a wrong scheme would be nothing but
- * time-outs. It is told by the code that OpenSSL has for those who answer at once.
+ * time-outs. It has the code that OpenSSL gives for those who answer at once.
  */
 function createConnector(
   options: { timeout: number } & buildConnector.BuildOptions,

@@ -2,7 +2,7 @@ import type { Sql } from "../../store/connection/sql.ts";
 import { datesOf, type FetchedPage } from "../walk/page.ts";
 
 /** Fewer may have been corrected one by one. */
-const LEAST_MOVED = 10;
+const LEAST_MOVED = 3;
 
 /** How the dates that a page shows differ from those that are stored for the same builds. */
 export interface MovedDates {
@@ -25,8 +25,8 @@ export async function findMovedDates(sql: Sql, { ids, records }: FetchedPage): P
     select count(*) as known, count(*) filter (where build.by <> 0) as moved,
       count(*) filter (where build.by = usual.by) as alike, max(usual.by) as by
     from build cross join usual`;
-  if (!row || row.moved * 2 <= row.known) return { isMoved: false, byMs: null };
-  const isOne = row.alike >= LEAST_MOVED && row.alike >= 0.9 * row.moved;
+  if (!row || row.moved < LEAST_MOVED || row.moved * 2 <= row.known) return { isMoved: false, byMs: null };
+  const isOne = row.alike >= 0.9 * row.moved;
   return { isMoved: true, byMs: isOne ? row.by : null };
 }
 

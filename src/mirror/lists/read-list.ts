@@ -51,7 +51,9 @@ export async function readList(
   options: WalkOptions,
   counts: WalkCounts,
   night: NightPart | null = null,
-): Promise<Reading & { read: number; passes: number; nights: readonly NightMark[] }> {
+): Promise<
+  Reading & { read: number; passes: number; nights: readonly NightMark[]; covers: Course["covers"] }
+> {
   const { sql, client, clock, log, runId, patience, signal } = run;
   const { lookAhead, room, meters, onProgress } = options;
   const { resource, listPath } = options.plan;
@@ -128,7 +130,7 @@ export async function readList(
   return {
     ...{ ...read, start, seen: course.seen, counts: after, keepSize, checkpoint },
     ...{ memorized: seq + after.pages - before.pages, read: walk.read },
-    ...{ passes: course.passes, nights: soFar().nights },
+    ...{ passes: course.passes, nights: soFar().nights, covers: course.covers },
     isAllRead: read.outcome.walk === "whole" || isReadButForNameless(course.verdict),
     ...{ deficit: null, unstored: null, explained: 0 },
   };

@@ -85,9 +85,9 @@ function partOf(round: Round | null, facts: { days: number; counted: number; now
  * Since when every record was read: what this round has not come to lies behind some record of an earlier night, so that
  * night or a later one of the round before has read it. Null where nothing is known.
  */
-function sinceOf(earlier: readonly NightMark[], { seen, passes }: RoundReading): string | null {
+function sinceOf(earlier: readonly NightMark[], { covers, passes }: RoundReading): string | null {
   const [first] = earlier;
-  const isMet = ({ ids }: NightMark) => ids.some((id) => seen.has(id));
+  const isMet = ({ ids }: NightMark) => ids.some(covers);
   const met = passes === 1 ? earlier.findLast(isMet) : undefined;
   return met?.startedAt ?? first?.startedAt ?? null;
 }

@@ -310,6 +310,8 @@ export function createCourse(options: CourseOptions) {
       return passes === 1 && pass.pages === 0 && request?.offset === 0;
     },
     seen,
+    /** Whether this pass has covered a record. One of a page without an anchor is seen, and not covered. */
+    covers: (id: string) => pass.covered.has(id),
     /** Without it, no id that is new to the second pass counts as that of a new record. */
     knowHighestId: highest.know,
     resize,

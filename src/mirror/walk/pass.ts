@@ -73,6 +73,7 @@ export function createCoveredIds() {
       }
       return added;
     },
+    has: covered.has,
     get size() {
       return covered.size;
     },

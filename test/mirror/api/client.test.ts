@@ -301,11 +301,11 @@ describe("the service's clock", () => {
   const ahead = { minMs: 300_000, maxMs: 301_000 };
 
   it.each<[string, ScriptedReply[], unknown]>([
-    ["is told by a reply", [{ headers: noon }], { minMs: 0, maxMs: 1000 }],
+    ["is known from a reply", [{ headers: noon }], { minMs: 0, maxMs: 1000 }],
     ["is told by a refusal too", [{ status: 404, headers: later }], ahead],
-    ["is told by a reply that cannot be used", [{ body: "<html>", headers: later }], ahead],
+    ["is known from a reply that cannot be used", [{ body: "<html>", headers: later }], ahead],
     ["is the latest when it was set meanwhile", [{ headers: noon }, { headers: later }], ahead],
-    ["is not told by a reply without a date", [{}], null],
+    ["is not known from a reply without a date", [{}], null],
     ["is not told by a date that is none", [{ headers: { date: "12" } }], null],
     ["is not told by what lay in a cache", [{ headers: later }, { headers: { ...noon, age: "300" } }], ahead],
     ["is told by what has no age yet", [{ headers: { ...later, age: "0" } }], ahead],

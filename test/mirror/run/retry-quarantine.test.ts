@@ -20,7 +20,7 @@ function retry({ url }: Loading, resource: Resource | null = null, signal = new 
 
 const NOTHING = { stored: 0, superseded: 0, refused: 0, holes: 0 };
 
-/** A database that refuses records with shoes until `mend` is called, as one with a rule of its user's might. */
+/** A database that refuses records with shoes until `repair` is called, as one with a rule of its user's might. */
 async function setUpRefusing(...resources: Resource[]) {
   const loading = await setUpLoading();
   for (const resource of resources) {
@@ -28,9 +28,9 @@ async function setUpRefusing(...resources: Resource[]) {
       `alter table mirror.${resource}s add constraint no_shoes check (extra->'values'->'shoes' is null)`,
     );
   }
-  const mend = (resource: Resource) =>
+  const repair = (resource: Resource) =>
     loading.sql.unsafe(`alter table mirror.${resource}s drop constraint no_shoes`);
-  return Object.assign(loading, { mend });
+  return Object.assign(loading, { repair });
 }
 
 describe("a record that is tried again", () => {
@@ -48,7 +48,7 @@ describe("a record that is tried again", () => {
     expect(await sql`select reason, resolved_at from sync.quarantine`).toEqual(expected);
     expect(await sql`select id from mirror.builds`).toEqual([{ id: "8" }]);
 
-    await loading.mend("build");
+    await loading.repair("build");
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 1 });
     expect((await restoreStored(sql, "build")).get("7")).toEqual(bad);
     const [row] = await sql`
@@ -69,7 +69,7 @@ describe("a record that is tried again", () => {
       values ('full', 'succeeded', ${MONDAY}, ${MONDAY}, 1, '', 5000, 6000)`;
     const bad = wireBuild("7", { shoes: [44], date: "2024-05-13T01:00:00" });
     await loading.load("build", [bad], { at: TUESDAY });
-    await loading.mend("build");
+    await loading.repair("build");
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 1 });
     const stored = await sql`
       select seen_at = ${MONDAY} as seen, not_before = '2024-05-13T00:59:54Z' as dated, anomaly
@@ -81,7 +81,7 @@ describe("a record that is tried again", () => {
     await using loading = await setUpRefusing("user");
     await loading.load("user", [wireUser("1", { first_name: "old" })], { at: MONDAY });
     await loading.load("user", [wireUser("1", { first_name: "new", shoes: 1 })], { at: TUESDAY });
-    await loading.mend("user");
+    await loading.repair("user");
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 1 });
     expect(await loading.sql`select first_name from mirror.users`).toEqual([{ first_name: "new" }]);
     const changes = await loading.sql`
@@ -112,7 +112,7 @@ describe("a record that is tried again", () => {
     await using loading = await setUpRefusing("user");
     await loading.load("user", [wireUser("1", { first_name: "old", shoes: 1 })], { at: TUESDAY });
     await loading.load("user", [wireUser("1", { first_name: "new" })], { at });
-    await loading.mend("user");
+    await loading.repair("user");
     expect(await retry(loading)).toEqual({ ...NOTHING, superseded: 1 });
     expect(await loading.sql`select first_name from mirror.users`).toEqual([{ first_name: "new" }]);
     expect(await loading.sql`select 1 from sync.quarantine where resolved_at is null`).toHaveLength(0);
@@ -123,7 +123,7 @@ describe("a record that is tried again", () => {
     await loading.load("user", [wireUser("1")], { at: MONDAY });
     await loading.load("user", [wireUser("1", { shoes: 1 })], { at: TUESDAY });
     await loading.sql`update mirror.users set deleted_at = ${WEDNESDAY}, changed_at = ${WEDNESDAY}`;
-    await loading.mend("user");
+    await loading.repair("user");
     expect(await retry(loading)).toEqual({ ...NOTHING, superseded: 1 });
     expect(await loading.sql`select deleted_at is null as here from mirror.users`).toEqual([{ here: false }]);
   });
@@ -132,7 +132,7 @@ describe("a record that is tried again", () => {
     await using loading = await setUpRefusing("user");
     await loading.load("user", [wireUser("1", { shoes: 1 })], { at: MONDAY });
     await loading.load("user", [wireUser("1", { shoes: 2 })], { at: TUESDAY });
-    await loading.mend("user");
+    await loading.repair("user");
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 2 });
     const stored = await loading.sql`select extra->'values'->'shoes' as shoes from mirror.users`;
     expect(stored).toEqual([{ shoes: 2 }]);
@@ -143,7 +143,7 @@ describe("a record that is tried again", () => {
     await loading.load("build", [wireBuild("1", { shoes: 1 })]);
     const [one, two] = ["1", "2"].map((id) => wireUser(id, { shoes: 1 }));
     await loading.load("user", [one, { username: "nobody" }, two]);
-    await loading.mend("user");
+    await loading.repair("user");
     expect(await retry(loading, "user")).toEqual({ ...NOTHING, stored: 2, refused: 1 });
     const left = await loading.sql`
       select resource, reason from sync.quarantine where resolved_at is null order by id`;
@@ -160,7 +160,7 @@ describe("a project that was refused within a version", () => {
     const project = wireProject("1", { shoes: 1 });
     const version = wireVersion("7", project);
     await loading.load("version", [version, wireVersion("8", null)]);
-    await loading.mend("project");
+    await loading.repair("project");
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 2 });
     const [stored] = await loading.sql`select source, listed from mirror.projects`;
     expect(stored).toEqual({ source: "embedded", listed: false });
@@ -172,7 +172,7 @@ describe("a project that was refused within a version", () => {
     await loading.load("project", [wireProject("1", { shoes: 1 })]);
     await loading.load("project", [wireProject("2", { shoes: 1 })]);
     await loading.sql`update sync.quarantine set request = '/api/v1/project/2/' where record_id = '2'`;
-    await loading.mend("project");
+    await loading.repair("project");
     await retry(loading);
     expect(await loading.sql`select id, source, listed from mirror.projects order by id`).toEqual([
       { id: "1", source: "list", listed: true },
@@ -187,7 +187,7 @@ describe("a project that was refused within a version", () => {
     // Another administrator does not move the project's modified_date.
     const users = ["/api/v1/user/9/"];
     await loading.load("file", [wireFile("1", wireProject("1", { users }))], { at: TUESDAY });
-    await loading.mend("version");
+    await loading.repair("version");
     expect(await retry(loading)).toEqual({ ...NOTHING, stored: 1 });
     expect((await restoreStored(loading.sql, "project")).get("1")).toMatchObject({ users });
   });
@@ -198,7 +198,7 @@ describe("a retry", () => {
     await using loading = await setUpRefusing("project");
     await loading.load("project", [wireProject("1", { shoes: 1 })]);
     await loading.load("build", [wireBuild("9")]);
-    await loading.mend("project");
+    await loading.repair("project");
     await retry(loading);
     expect(await loading.sql`select project_id from mirror.builds`).toEqual([{ project_id: "1" }]);
   });
@@ -244,7 +244,7 @@ describe("a retry", () => {
     await using loading = await setUpRefusing("user");
     await loading.load("user", [wireUser("1", { shoes: 1 })]);
     await retry(loading);
-    await loading.mend("user");
+    await loading.repair("user");
     await retry(loading);
     expect(await loading.sql`select kind, status from sync.runs order by id`).toEqual([
       { kind: "quarantine", status: "partial" },
@@ -255,7 +255,7 @@ describe("a retry", () => {
   test("stores nothing more once another run has closed it, and says so", async () => {
     await using loading = await setUpRefusing("user");
     await loading.load("user", [wireUser("1", { shoes: 1 })]);
-    await loading.mend("user");
+    await loading.repair("user");
     // As by a run that took over: the retry's own row is closed while it stores.
     await loading.sql.unsafe(`
       create function close_runs() returns trigger language plpgsql as $$
