@@ -247,7 +247,7 @@ describe("doctor finds", { tags: ["long"] }, () => {
     const { code, found, withStatus } = await diagnose({ "base-url": server.url.href });
     expect({ code, faults: withStatus("fault") }).toEqual({ code: 6, faults: ["service", "mirror"] });
     expect(found.service?.finding).toContain("no version, no file");
-    expect(found.service?.repair).toContain("--resource user,project,build");
+    expect(found.service?.repair).toContain("DOCMIRROR_LEAVE_OUT=version,file");
     expect(withStatus("warning")).toEqual(["builds", "build schema", "service clock"]);
     expect(found.builds?.finding).toMatch(
       /the list has 1; .*: resource_uri \(missing in records\), .* and \d more$/,
