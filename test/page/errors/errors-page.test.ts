@@ -212,7 +212,7 @@ describe("the page of errors", () => {
     );
     expect(page).toContain('<a href="/build/new0">The first of them');
     const risen = oneLine(blockOf(page, "risen"));
-    expect(risen).toMatch(/8 projects since [\d:]+: ImportError: No module named 'foo' ?new/);
+    expect(risen).toMatch(/8 projects since (\d+ \w+ )?[\d:]+: ImportError: No module named 'foo' ?new/);
     expect(risen).not.toContain("bar");
     // As many projects in these 24 hours, and in all of the days before.
     expect(risen).not.toContain("usual");
