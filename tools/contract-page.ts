@@ -78,6 +78,7 @@ export const STATUS: StatusDocument = {
   unresolved_references: 0,
   count_gaps: [],
   dropped_lists: [],
+  below_head: null,
   muted_projects: [{ project_slug: "pip", until: "…Z" }],
   undecided_records: {
     count: 1,
@@ -194,6 +195,7 @@ ${statusExample()}
 - \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.
 - \`dropped_lists\`: lists that the root listing lacks (\`why\` is \`absent\`, after a week \`dropped\`), or that \`DOCMIRROR_LEAVE_OUT\` names (\`left out\`).
 - \`count_gaps\`: lists that showed another number of records (\`shown\`), when they were read from end to end, than the service counts (\`counted\`).
+- \`below_head\`: the night of a round (\`round_records\`, \`round_reason\`) and the search of the newest sync, as \`report.walks\` has them, and the round under way.
 - \`muted_projects\`: projects of which no notice is noted (\`docmirror notify --mute\`), and until when.
 - \`undecided_records\`: records that their lists no longer show and whose details decided nothing in three runs. They are kept and still asked for.
   \`first\` has at most 20.

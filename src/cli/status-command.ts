@@ -94,6 +94,7 @@ function renderStatus(status: StatusDocument, out: Output): string {
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
     ...status.dropped_lists.map((one) => paragraphs([describeDropped(one)])),
     ...status.count_gaps.map((gap) => paragraphs([describeCountGap(gap)])),
+    ...describeBelowHead(status).map((text) => paragraphs([text])),
     ...status.muted_projects.map(
       ({ project_slug, until }) => `no notices of ${project_slug} until ${toSecond(until)}\n`,
     ),
@@ -122,6 +123,24 @@ function describeSchedule({ leader, next_runs }: StatusDocument): string[] {
       `next ${job}: ${due_at === null ? "never" : toSecond(due_at)} (${cron}, ${timezone})`,
   );
   return [`process ${pid} on ${host} leads since ${toSecond(since)}, term ${term}`, ...next];
+}
+
+/** The round of the builds and the search; nothing where the newest sync had neither and no round is under way. */
+function describeBelowHead({ below_head }: StatusDocument): string[] {
+  if (below_head === null) return [];
+  const { run_id, round, round_records, round_reason, search_requests, search_is_done } = below_head;
+  const way = round && `${round.records} of ${round.total_count} since ${toSecond(round.began_at)}`;
+  const night =
+    round_records === null
+      ? []
+      : [`run ${run_id} read ${round_records}${round_reason ? `: ${round_reason}` : ""}`];
+  const search = `search below the head: run ${run_id} sent ${search_requests} requests and ${search_is_done ? "settled" : "did not settle"} the difference`;
+  return [
+    ...(way || night.length > 0
+      ? [`round of the builds: ${[way ?? "at its end", ...night].join("; ")}`]
+      : []),
+    ...(search_requests === null ? [] : [search]),
+  ];
 }
 
 /** The records that nothing settles; nothing where there are none. */

@@ -8,6 +8,7 @@ import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { sqlstateOf } from "../../store/connection/store-errors.ts";
 import { findLeader } from "../../store/ledger/leader.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
+import { findBelowHead } from "../../store/ledger/rounds.ts";
 import { findDeficit } from "../../store/ledger/run-ledger.ts";
 import { withSnapshot } from "../read-answer.ts";
 import { findOpenBuilds } from "./find-status.ts";
@@ -154,6 +155,35 @@ const LISTS: FigureSource = {
   },
 };
 
+const BELOW_HEAD: FigureSource = {
+  labels: [],
+  metrics: {
+    docmirror_round_records:
+      "Builds that the newest sync read again as a night of a round. Absent where it had none.",
+    docmirror_round_stopped:
+      "1 where that night read nothing, broke off, or ended its round unproven. Else 0.",
+    docmirror_search_requests:
+      "Requests that the newest sync sent in search of builds that came or went below the head. Absent without a search.",
+    docmirror_search_unsettled: "1 where that search did not settle the difference. Else 0.",
+  },
+  async read(tx) {
+    const {
+      round_records = null,
+      round_reason,
+      search_requests = null,
+      search_is_done,
+    } = (await findBelowHead(tx)) ?? {};
+    return [
+      {
+        docmirror_round_records: round_records,
+        docmirror_round_stopped: round_records === null ? null : round_reason !== null,
+        docmirror_search_requests: search_requests,
+        docmirror_search_unsettled: search_requests === null ? null : search_is_done !== true,
+      },
+    ];
+  },
+};
+
 const SCHEMA_CHANGES: FigureSource = {
   labels: ["resource"],
   metrics: {
@@ -236,7 +266,7 @@ const NOTICES: FigureSource = {
     from sync.notices`,
 };
 
-const SOURCES = [RUNS, FAILURES, LISTS, SCHEMA_CHANGES, BUILDS, ARRIVALS, LEAD, NOTICES];
+const SOURCES = [RUNS, FAILURES, LISTS, BELOW_HEAD, SCHEMA_CHANGES, BUILDS, ARRIVALS, LEAD, NOTICES];
 
 /** The metrics that come from the database. */
 export const FIGURE_METRICS = SOURCES.flatMap(({ labels, byName, metrics }) =>

@@ -20,6 +20,7 @@ import {
   mirrorAgeMs,
 } from "../../store/ledger/list-freshness.ts";
 import { listMutedProjects, type MutedProject } from "../../store/ledger/muted-projects.ts";
+import { type BelowHead, findBelowHead } from "../../store/ledger/rounds.ts";
 import { type CountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
 import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
@@ -94,6 +95,8 @@ export interface MirrorStatus {
   dropped_lists: DroppedList[];
   /** The lists that showed another number of records, read from end to end, than the service counts. */
   count_gaps: CountGap[];
+  /** The round of the builds and the search, by the newest sync that ended; null before the first one. */
+  below_head: BelowHead | null;
   /** Projects of which no notice is noted, and until when. */
   muted_projects: MutedProject[];
   /** Records that lists no longer show, and whose details decided nothing in three runs. `first` has at most 20. */
@@ -127,6 +130,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       quarantined: left?.quarantined ?? 0,
       unresolved_references: left?.unresolved ?? 0,
       count_gaps: await findCountGaps(tx),
+      below_head: await readBelowHead(tx),
       dropped_lists: (await findDropped(tx)).map((one) => ({ ...one, since: asIso(one.since) })),
       muted_projects: (await listMutedProjects(tx)).map((one) => ({ ...one, until: asIso(one.until) })),
       undecided_records: {
@@ -168,6 +172,12 @@ async function findResources(
     });
   }
   return resources;
+}
+
+async function readBelowHead(tx: TransactionSql): Promise<BelowHead | null> {
+  const below = await findBelowHead(tx);
+  const round = below?.round;
+  return below && { ...below, round: round ? { ...round, began_at: asIso(round.began_at) } : null };
 }
 
 async function findRuns(tx: TransactionSql, isWatch: boolean, limit: number): Promise<RunRow[]> {

@@ -1,5 +1,5 @@
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql, TransactionSql } from "../connection/sql.ts";
+import type { AnySql, Sql, TransactionSql } from "../connection/sql.ts";
 import type { Checkpoint, WalkStart } from "./run-ledger.ts";
 
 /** A night of a round. Everything behind one of these records was read in it or later. */
@@ -58,4 +58,31 @@ export async function endRound(
     insert into sync.rounds (resource, earlier) values (${resource}, ${JSON.stringify(earlier)}::text::jsonb)
     on conflict (resource) do update set earlier = excluded.earlier, began_run_id = null, started_at = null,
       records = null, checkpoint = null, total_count = null, nights = null`;
+}
+
+/** What the newest sync that ended read below the head of the builds. */
+export interface BelowHead {
+  run_id: number;
+  /** Records that its night of a round read again. Null: it had no night, as without a round or where one was not due. */
+  round_records: number | null;
+  /** Why that night read nothing, broke off, or ended its round unproven; null where it did none of these. */
+  round_reason: string | null;
+  /** Requests of its search for what came or went. Null without one. */
+  search_requests: number | null;
+  search_is_done: boolean | null;
+  /** When the round that is under way began, and how many of how many records it has covered. Null where none is. */
+  round: { began_at: string; records: number; total_count: number } | null;
+}
+
+/** Null before the first sync that read the builds. */
+export async function findBelowHead(sql: AnySql): Promise<BelowHead | null> {
+  const [row] = await sql<BelowHead[]>`
+    select run_id, round_records, round_reason, search_requests, search_is_done, (
+        select jsonb_build_object('began_at', rounds.started_at::text, 'records', rounds.records, 'total_count', rounds.total_count)
+        from sync.rounds where resource = 'build' and checkpoint is not null
+      ) as round
+    from sync.walks join sync.runs on runs.id = run_id
+    where resource = 'build' and kind in ('full', 'incremental') and walks.finished_at is not null
+    order by run_id desc limit 1`;
+  return row ?? null;
 }

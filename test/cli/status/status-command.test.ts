@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
+import { findFigures } from "../../../src/report/status/figures.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
@@ -94,6 +96,34 @@ describe("status", () => {
     expect(page).toContain("The service counts 15 builds, and 0 are here.");
     expect(page).toContain("count too high");
     expect(page).toMatch(/The list of\s+<bdi>files<.bdi> is missing/);
+  });
+
+  it("says how the round of the builds and the search of the newest sync did, as the metrics do", async () => {
+    await using database = await createTestDatabase();
+    await database.sql`
+      insert into sync.runs (id, kind, status, started_at, finished_at, heartbeat_at, pid, host) overriding system value
+      select id, kind, 'partial', now(), now(), now(), 1, 'host' from unnest(array[1, 2], array['incremental', 'watch']) as of (id, kind)`;
+    await database.sql`
+      insert into sync.walks (run_id, resource, walk, started_at, finished_at, round_records, round_reason, search_requests, search_is_done)
+      values (1, 'build', 'head', now(), now(), 0, 'build list: the round read nothing', 12, false),
+        (2, 'build', 'head', now(), now(), null, null, null, null)`;
+    await database.sql`
+      insert into sync.rounds (resource, began_run_id, started_at, records, checkpoint, total_count)
+      values ('build', 1, '2026-11-03T00:00:00Z', 400, '{}', 1000)`;
+    const [plain, json] = await Promise.all([status(database.url), status(database.url, "--json")]);
+    expect(plain.stdout).toContain(
+      "round of the builds: 400 of 1000 since 2026-11-03 00:00:00Z; run 1 read 0: build list: the round read nothing\n",
+    );
+    expect(plain.stdout).toMatch(/search below the head: run 1 sent 12 requests and did not settle/);
+    const round = { began_at: "2026-11-03T00:00:00Z", records: 400, total_count: 1000 };
+    expect(JSON.parse(json.stdout).below_head).toMatchObject({ run_id: 1, round, search_is_done: false });
+    const options = { isWorker: false, stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC" };
+    const figures = Object.assign(
+      {},
+      ...(await withSnapshot(database.sql, (tx) => findFigures(tx, options))),
+    );
+    const names = ["round_records", "round_stopped", "search_requests", "search_unsettled"];
+    expect(names.map((name) => figures[`docmirror_${name}`])).toEqual([0, true, 12, true]);
   });
 
   it("--max-age exits 11 when one of the lists is older, or was never read", { tags: ["long"] }, async () => {
