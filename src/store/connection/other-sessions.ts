@@ -1,0 +1,73 @@
+/** Who has what a session of ours waits for: the one reader of `pg_locks`, for table locks, row locks and advisory locks. */
+import type postgres from "postgres";
+import { counted } from "../../base/text.ts";
+import type { AnySql } from "./sql.ts";
+
+/** A session as others see it. The server hides all but pid, role and name from a role that is no member of the session's. */
+export interface OtherSession {
+  /** 0 for a transaction that was prepared for a commit in two steps, and has no session any more. */
+  pid: number;
+  /** Null for a process of the server itself, such as an autovacuum. */
+  role: string | null;
+  /** The name that its program gives itself, or the kind of process; may be empty. Anybody may choose any name. */
+  name: string;
+  /** When it began, in UTC. */
+  startedAt: string | null;
+  /** Since when its transaction is open, in UTC; null without one. */
+  inTransactionSince: string | null;
+  /** Whether it runs a statement now. */
+  isActive: boolean | null;
+}
+
+const FACTS = (sql: AnySql) => sql`
+  holder.pid, usename::text as role, coalesce(nullif(application_name, ''), backend_type, '') as name,
+  to_char(backend_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"') as "startedAt",
+  to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"') as "inTransactionSince", state = 'active' as "isActive"`;
+
+/** The sessions that have the advisory lock `key` (an int8) of this database. Several only where they share it. */
+export function findLockHolders(sql: AnySql, key: string): postgres.PendingQuery<OtherSession[]> {
+  return sql<OtherSession[]>`
+    select distinct ${FACTS(sql)}
+    from pg_locks as lock join pg_stat_activity as holder on holder.pid = lock.pid
+    where locktype = 'advisory' and granted and objsubid = 1 and (classid::bigint << 32) | objid::bigint = ${key}::bigint
+      and lock.database = (select oid from pg_database where datname = current_database())`;
+}
+
+/**
+ * The sessions that keep those named `applicationName` of this role waiting for a lock. One that waits in the same line is
+ * left out, because to end it would help nobody.
+ */
+export function findBlockers(sql: AnySql, applicationName: string): postgres.PendingQuery<OtherSession[]> {
+  return sql<OtherSession[]>`
+    with blocker as (
+      select distinct unnest(pg_blocking_pids(pid)) as pid from pg_stat_activity
+      where datname = current_database() and usename = current_user and application_name = ${applicationName}
+        and wait_event_type = 'Lock'
+    )
+    select ${FACTS(sql)}
+    from blocker as holder left join pg_stat_activity using (pid)
+    where (wait_event_type = 'Lock') is not true
+    order by xact_start, pid`;
+}
+
+/** For people, such as "session 4711 (psql) of role alice, idle in a transaction since 2026-05-01 03:04:05Z". */
+export function describeSession({
+  pid,
+  role,
+  name,
+  startedAt,
+  inTransactionSince,
+  isActive,
+}: OtherSession): string {
+  if (pid === 0) return "a prepared transaction (pg_prepared_xacts lists them)";
+  const who = `session ${pid}${name && ` (${name})`}${role === null ? "" : ` of role ${role}`}`;
+  if (inTransactionSince === null) return startedAt === null ? who : `${who}, there since ${startedAt}`;
+  return `${who}, ${isActive ? "at work" : "idle"} in a transaction since ${inTransactionSince}`;
+}
+
+/** Three at most; more are counted. */
+export function describeSessions(sessions: readonly OtherSession[]): string {
+  const more = sessions.length - 3;
+  const named = sessions.slice(0, 3).map(describeSession).join("; ");
+  return more > 0 ? `${named}; and ${counted(more, "other")}` : named;
+}
