@@ -138,6 +138,7 @@ export const schemaChanges: NoticeSource = {
             case ${drift.kind} when 'appeared' then 'appeared' when 'vanished' then 'vanished'
               else 'changed its type' end as verb
           from ${drift} where ${drift.run_id} = ${run.id}
+            and not (${drift.field} = '' and ${drift.detail} ~ '^(absent|seen):')
         ) as ${one}
       ) as drift
       where ${isUnseenRun(position)} and drift.differences > 0

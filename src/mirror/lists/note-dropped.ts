@@ -36,8 +36,14 @@ export async function noteDropped(
         recordDrift(tx, { resource, runId, observedAt: at }, [
           { field: "", kind, detail: `${detail} at ${at}` },
         ]);
-      for (const { resource } of before)
-        if (walked.includes(resource)) await note(resource, "appeared", "back: in the root listing again");
+      // What was absent for less than a week (`absent`, `seen`) is no fact, and gets no notice.
+      for (const { resource, why } of before)
+        if (walked.includes(resource))
+          await note(
+            resource,
+            "appeared",
+            `${why === "absent" ? "seen" : "back"}: in the root listing again`,
+          );
       for (const resource of [...absent, ...leftOut]) {
         const known = before.find((one) => one.resource === resource);
         const isOld = known !== undefined && ageMs(known.since, startedAt) >= FACT_AFTER_MS;

@@ -78,8 +78,9 @@ test("a resource that the root listing lacked for a week is a fact: nights succe
     resources: { build: { dropped: true } },
   });
   expect(await liveBuilds(quick)).toBe(builds);
-  const told = await newNotices(quick);
-  expect(told.filter((summary) => summary.includes("build vanished: dropped"))).toHaveLength(1);
+  expect(await newNotices(quick), "once, as a fact").toEqual([
+    expect.stringContaining("build vanished: dropped"),
+  ]);
   service.isGone = false;
   const back = await night();
   expect(back.status).toBe("succeeded");
@@ -88,6 +89,12 @@ test("a resource that the root listing lacked for a week is a fact: nights succe
   expect(await findDropped(sql)).toEqual([]);
   service.isGone = true;
   expect((await night()).status, "a new week begins").toBe("partial");
+  service.isGone = false;
+  await night();
+  expect(await newNotices(quick), "a night's absence gets none").toEqual([
+    expect.stringContaining("build vanished: dropped"),
+    expect.stringContaining("build appeared: back"),
+  ]);
 });
 
 test("its absence is no fact while another list is not read well", async () => {
