@@ -34,7 +34,10 @@ A setting comes from the first of these that has it:
 3. the file \`.env\` in the working directory, where \`NAME_FILE\` works too,
 4. its default.
 
-A wrong name or value stops the program before it does anything, and a name with \`NAME_FILE\` beside it is wrong too.
+In \`.env\` a \`#\` begins a comment at the start of a line and after a blank; a value in quotes is taken as it is. The file may be in UTF-8 or UTF-16.
+
+A wrong name or value stops the program before it does anything, and a name with \`NAME_FILE\` beside it is wrong too. So does a line of \`.env\` that
+cannot be read, or a name there that is almost one of these.
 \`docmirror config\` prints the values in force and where each came from, with secrets masked. [.env.example](../.env.example) is a file to copy.
 
 The variables \`HTTP_PROXY\`, \`HTTPS_PROXY\` and \`NO_PROXY\` are read as well ([how](operations.md#through-a-proxy)).

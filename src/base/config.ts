@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseEnv } from "node:util";
 import { maskUrl } from "./config/addresses.ts";
-import { didYouMean, nearestNames } from "./config/nearest-names.ts";
+import { decodeText, isReadable, parseDotEnv } from "./config/dot-env.ts";
+import { didYouMean, isAlmost, nearestNames } from "./config/nearest-names.ts";
 import { findProxyRoute, type Proxies, readProxies } from "./config/proxies.ts";
 import { defaultsOf, flagOf, type Setting, type Surroundings } from "./config/setting.ts";
 import { SETTING_KEYS, SETTINGS, type SettingKey, type SettingValues } from "./config/settings.ts";
@@ -50,9 +50,11 @@ export function loadConfig({
   isTty = false,
 }: ConfigInput = {}): Readonly<{ config: Config; settings: readonly SettingInForce[] }> {
   const faults: string[] = [];
-  const dotEnv = parseEnv(readText(".env", resolve(cwd, ".env"), faults, true) ?? "");
+  const { variables: dotEnv, faults: unread } = parseDotEnv(
+    readText(".env", resolve(cwd, ".env"), faults, true) ?? "",
+  );
   const layers = [["environment", env] as const, [".env", dotEnv] as const];
-  for (const [source, variables] of layers) faults.push(...unknownNames(variables, source));
+  faults.push(...unread, ...layers.flatMap(([source, variables]) => unknownNames(variables, source)));
 
   const defaults = defaultValues({ cwd, isTty });
   const values: Partial<Record<SettingKey, unknown>> = {};
@@ -71,6 +73,8 @@ export function loadConfig({
       source: given?.source ?? "default",
     };
   });
+  const unset = settings.filter(({ name, source }) => source === "default" && dotEnv[name] === undefined);
+  faults.push(...almostNames(dotEnv, unset));
   const proxies = readProxies([env, dotEnv]);
   const config = { ...defaults, ...values, ...(proxies && { proxies }) } as Config;
 
@@ -149,7 +153,7 @@ function findGiven(
 /** Adds a fault, and gives null, where a file cannot be read. */
 function readText(name: string, path: string, faults: string[], mayLack = false): string | null {
   try {
-    return readFileSync(path, "utf8");
+    return decodeText(readFileSync(path));
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
     if (!mayLack || code !== "ENOENT") faults.push(`${name}: ${path} cannot be read (${code})`);
@@ -160,20 +164,34 @@ function readText(name: string, path: string, faults: string[], mayLack = false)
 function readSecret(name: string, path: string, cut: (text: string) => string, faults: string[]) {
   const given = readText(name, path, faults);
   const text = cut(given ?? "");
-  if (text !== "") return { text, source: `file ${path}`, label: `${name} ${path}` };
-  if (given !== null) faults.push(`${name}: ${path} is empty`);
+  if (!isReadable(text)) faults.push(`${name}: ${path} is not text in UTF-8`);
+  else if (text !== "") return { text, source: `file ${path}`, label: `${name} ${path}` };
+  else if (given !== null) faults.push(`${name}: ${path} is empty`);
   return undefined;
 }
 
+const KNOWN = SETTING_KEYS.flatMap((key) => [SETTINGS[key].name, `${SETTINGS[key].name}_FILE`]);
+
 function unknownNames(variables: Environment, source: string): string[] {
-  const known = SETTING_KEYS.flatMap((key) => [SETTINGS[key].name, `${SETTINGS[key].name}_FILE`]);
   // The common prefix would make every name look near.
   const bare = (name: string) => name.toUpperCase().replace(/^DOCMIRROR_/, "");
   return Object.keys(variables)
-    .filter((name) => /^DOCMIRROR_/i.test(name) && !known.includes(name))
+    .filter((name) => /^DOCMIRROR_/i.test(name) && !KNOWN.includes(name))
     .map((name) => {
-      const [near] = nearestNames(bare(name), known.map(bare), 1);
-      const meant = known.filter((one) => bare(one) === near).slice(0, 1);
+      const [near] = nearestNames(bare(name), KNOWN.map(bare), 1);
+      const meant = KNOWN.filter((one) => bare(one) === near).slice(0, 1);
       return `${name} (${source}): there is no such setting${didYouMean(meant)}`;
+    });
+}
+
+/** Names of `.env` that are almost that of a setting that nothing sets. Beside that setting, even an empty one, they are another program's. */
+function almostNames(dotEnv: Environment, unset: readonly SettingInForce[]): string[] {
+  const known = unset.flatMap(({ name }) => [name, `${name}_FILE`]);
+  return Object.keys(dotEnv)
+    .filter((name) => !/^DOCMIRROR_/i.test(name) && !KNOWN.includes(name))
+    .flatMap((name) => {
+      const meant = known.filter((one) => isAlmost(name, one)).slice(0, 1);
+      const fault = `${name} (.env): there is no such setting${didYouMean(meant)} If not, add the line ${meant}=`;
+      return meant.length === 0 ? [] : [fault];
     });
 }

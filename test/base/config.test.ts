@@ -274,10 +274,87 @@ describe("faults", () => {
       expect(faultsOf({ env: { [name]: text } }), text).toContain(`${name} (environment):`);
   });
 
-  it("a .env that cannot be read is one", () => {
+  it("a .env that cannot be opened is one", () => {
     rmSync(cwd, { recursive: true });
     writeFileSync(cwd, "a file where a folder is meant");
     expect(faultsOf({})).toContain(".env: ");
+  });
+});
+
+describe(".env", () => {
+  const utf16 = (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le");
+  const write = (bytes: string | Buffer) => writeFileSync(join(cwd, ".env"), bytes);
+  const URL = "postgres://u@h/db";
+
+  it.each([
+    ["with a byte order mark", `\uFEFFDATABASE_URL=${URL}\n`],
+    ["in UTF-16 as PowerShell writes it", utf16(`DATABASE_URL=${URL}\r\n`)],
+    ["in UTF-16 of the other order", utf16(`DATABASE_URL=${URL}\n`).swap16()],
+    ["with the line ends of an old Mac", `# x\rDATABASE_URL=${URL}\r`],
+    [
+      "with export, blanks and a comment in Latin-1",
+      Buffer.from(`# für\n export DATABASE_URL = ${URL} # x\n`, "latin1"),
+    ],
+    ["behind a value of several lines", `OTHER='a\nb="c\n'\nDATABASE_URL="${URL}" # x\n`],
+  ])("is read %s", (_which, bytes) => {
+    write(bytes);
+    expect(load().config.databaseUrl).toBe(URL);
+  });
+
+  it.each([
+    ["ab#cd", "ab#cd"],
+    ["#cd", "#cd"],
+    ["ab #cd", "ab"],
+    ["'ab #\"\\n'", 'ab #"\\n'],
+    ['"ab #\'\\n" # x', "ab #'\n"],
+    ["`a\"'b`", "a\"'b"],
+  ])("takes %s as %s", (written, password) => {
+    // A new line at the end of a password is cut, from wherever it comes.
+    write(`DOCMIRROR_DATABASE_PASSWORD=${written}\n`);
+    expect(load().config.databasePassword).toBe(password.replace(/\n$/, ""));
+  });
+
+  it.each([
+    ["DATABASE_URL postgres://u@h/db", "it is not of the form NAME=value"],
+    ["DATABASE_URL: postgres://u@h/db?a=1", "it is not of the form NAME=value"],
+    ['A="x', 'the quote " has no end'],
+    ["A='it's'", "there is text behind the second '"],
+    [Buffer.from("A=für", "latin1"), "it is not text in UTF-8"],
+    [Buffer.from("A=x", "utf16le"), "it is not text in UTF-8"],
+  ])("names the line that cannot be read: %s", (line, why) => {
+    write(Buffer.concat([Buffer.from("# first\nDOCMIRROR_RATE=no\n"), Buffer.from(line)]));
+    const [, unread, rate] = faultsOf({}).split("\n");
+    expect([unread, rate]).toEqual([
+      expect.stringContaining(`.env, line 3: ${why}`),
+      expect.stringContaining("_RATE"),
+    ]);
+  });
+
+  it.each([
+    ["DATABSE_URL", "DATABASE_URL"],
+    ["DATABASE_ULR", "DATABASE_URL"],
+    ["database_url", "DATABASE_URL"],
+    ["DOC_MIRROR_RATE", "DOCMIRROR_RATE"],
+    ["DOCMIROR_BASE_URL_FILE", "DOCMIRROR_BASE_URL_FILE"],
+  ])("has %s, which is answered with %s", (wrong, right) => {
+    write(`${wrong}=1\n`);
+    expect(faultsOf({})).toContain(`${wrong} (.env): there is no such setting; did you mean ${right}?`);
+  });
+
+  it("has names of other programs, also such as DATABASE_URI where DATABASE_URL is there", () => {
+    const others = "DATABASE_USER=x\nBASE_URL=x\nHTTP_PORT=x\nREDIS_URL=x\nDATABASE_URI=x\n";
+    write(`${others}DATABASE_URL=\n`);
+    expect(load().config.databaseUrl).toBeNull();
+    write(others);
+    expect(load({ flags: { "database-url": URL } }).config.databaseUrl).toBe(URL);
+  });
+
+  it("is like a file that NAME_FILE names: a byte order mark is no part of it, and other bytes are refused", () => {
+    const env = { DOCMIRROR_DATABASE_PASSWORD_FILE: "password" };
+    writeFileSync(join(cwd, "password"), utf16("secret\r\n"));
+    expect(load({ env }).config.databasePassword).toBe("secret");
+    writeFileSync(join(cwd, "password"), Buffer.from("für", "latin1"));
+    expect(faultsOf({ env })).toMatch(/password is not text in UTF-8$/);
   });
 });
 

@@ -7,6 +7,13 @@ export function nearestNames(wrong: string, known: Iterable<string>, most = 3): 
   return nearest.names();
 }
 
+/** Whether two names differ in one letter, in two letters that changed places, or in how their words are written and joined. */
+export function isAlmost(name: string, known: string): boolean {
+  const plain = (text: string) => text.toUpperCase().replace(/[^A-Z0-9]/g, "");
+  const letters = (text: string) => [...plain(text)].sort().join("");
+  return leven(plain(name), plain(known)) <= (letters(name) === letters(known) ? 2 : 1);
+}
+
 /** The end of a sentence about a wrong name; empty where nothing is near. */
 export function didYouMean(names: readonly string[]): string {
   return names.length === 0 ? "" : `; did you mean ${names.join(" or ")}?`;
