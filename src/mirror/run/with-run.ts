@@ -106,6 +106,11 @@ async function runLocked(
   };
   const waits = { clock, signal: abort.signal, regain: lock.hold, renew: () => renewConnections(sql) };
   const opening = createPatience({ ...waits, log: options.log });
+  // The server may not know the zone, which would else show after the lists are read.
+  await opening(
+    "read dates in the time zone of the service",
+    () => sql`select now() at time zone ${settings.sourceTimezone}`,
+  );
   await opening("read the service of the mirror", () => assertService(sql, settings.baseUrl));
   const found = await opening("find whether the database was restored", () => findPlace(sql));
   const { interrupted, runId } = await opening("open the run", () =>

@@ -8,7 +8,10 @@ interface Meaning {
 }
 
 const NO_ROUTE = { what: "there is no network route to it", hint: "check host and network, then try again" };
-const CLOSED = { what: "the connection was closed", hint: "read the server's log, then try again" };
+const CLOSED = {
+  what: "the connection was closed",
+  hint: "read the server's log, then try again: it restarted, or a limit such as idle_in_transaction_session_timeout ended the session",
+};
 
 const MEANINGS: Record<string, Meaning> = {
   ECONNREFUSED: {
@@ -78,7 +81,11 @@ const MEANINGS: Record<string, Meaning> = {
   "42703": { hint: "run `docmirror migrate`" },
   "3F000": { hint: "run `docmirror migrate`" },
   "2201B": { hint: "correct the pattern of that rule in report.error_rules" },
-  "25006": { hint: "this server is read-only (a standby?): DATABASE_URL must name the primary" },
+  "25006": {
+    hint: "a standby takes no writes: DATABASE_URL must name the primary. A primary takes none while default_transaction_read_only is on, as hosts set it when the disk is nearly full",
+  },
+  "25P04": { hint: "raise transaction_timeout of the role or the database, then try again" },
+  "57P05": { hint: "raise idle_session_timeout of the role or the database, then try again" },
   WRONG_SERVERS: {
     hint: "wait until a standby has taken over, or correct the hosts or target_session_attrs in DATABASE_URL",
   },
@@ -91,6 +98,23 @@ const MEANINGS: Record<string, Meaning> = {
   "57P03": { hint: "the server is starting or stopping: try again in a minute" },
   "57014": { hint: "the server cancelled it: check statement_timeout" },
 };
+
+/** What the code alone does not say. A server that speaks another language gets the meaning of the code. */
+const BY_WORDS: readonly [RegExp, Meaning][] = [
+  [
+    /^time zone ".*" not recognized$/,
+    {
+      hint: "the server does not know that zone: set DOCMIRROR_SOURCE_TIMEZONE to another name of it, such as America/Chicago for US/Central, or install the server's package tzdata-legacy",
+    },
+  ],
+  [
+    /shared memory segment/,
+    {
+      hint: "/dev/shm of the server is too small: give its container more (`--shm-size=256m`), or set max_parallel_workers_per_gather=0",
+    },
+  ],
+  [/create temporary tables/, { hint: "run `grant temporary on database NAME to ROLE`" }],
+];
 
 const BY_CLASS: Record<string, Meaning> = {
   "08": { hint: "the connection broke: try again" },
@@ -138,8 +162,7 @@ export function toStoreError(error: unknown, doing: string): unknown {
   if (error instanceof MirrorError) return error;
   const source = findCoded(error);
   if (source === undefined) return error;
-  const meaning =
-    MEANINGS[source.code] ?? (isSqlstate(source.code) ? BY_CLASS[source.code.slice(0, 2)] : undefined);
+  const meaning = meaningOf(source);
   const facts = { cause: error, sqlstate: source.code };
   if (UNREACHABLE.has(source.code) && source.address !== undefined) {
     const { what, hint = "check host and port in DATABASE_URL" } = meaning ?? {};
@@ -155,6 +178,18 @@ export function toStoreError(error: unknown, doing: string): unknown {
     ...facts,
     ...(meaning === undefined ? {} : { hint: meaning.hint }),
   });
+}
+
+function meaningOf({ code, message }: { code: string; message: string }): Meaning | undefined {
+  const byWords = BY_WORDS.find(([words]) => words.test(message))?.[1];
+  // The reason for which the server ended the session (`driver/driver-socket.ts`).
+  const lastWords = code === "CONNECTION_CLOSED" ? /\((\w{5})\)$/.exec(message)?.[1] : undefined;
+  return (
+    byWords ??
+    MEANINGS[lastWords ?? code] ??
+    MEANINGS[code] ??
+    (isSqlstate(code) ? BY_CLASS[code.slice(0, 2)] : undefined)
+  );
 }
 
 /** Runs `fn`. Errors of the driver become a StoreError that says what was being done. */

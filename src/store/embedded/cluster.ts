@@ -94,8 +94,12 @@ async function createCluster(options: ClusterOptions): Promise<void> {
     await removeStage(folder, signal);
     signal?.throwIfAborted();
     await assertRoom(paths.dataDir);
-    throw new StoreError(`could not create the embedded database in ${paths.dataDir}: ${said}`, {
-      hint: "check the permissions and the free space of that folder, or set DOCMIRROR_DATA_DIR to another one",
+    const isNameless = /could not look up effective user ID/.test(said);
+    const words = said.replaceAll(seen.path, folder);
+    throw new StoreError(`could not create the embedded database in ${paths.dataDir}: ${words}`, {
+      hint: isNameless
+        ? "Postgres needs an account with a name: run as a user of /etc/passwd, or set DATABASE_URL"
+        : "check the permissions and the free space of that folder, or set DOCMIRROR_DATA_DIR to another one",
     });
   }
   await appendFile(join(cluster, "postgresql.conf"), SETTINGS);

@@ -69,10 +69,12 @@ export async function startPostgres(
     if (signal?.aborted) child.kill("SIGINT");
     if (!(error instanceof EndedEarly)) throw error;
     await assertRoom(paths.dataDir, 40);
-    throw new StoreError(
-      `could not start the embedded Postgres (${error.message}): ${await lastWords(paths.log, logSize)}`,
-      { hint: `read its log, ${paths.log}` },
-    );
+    const words = (await lastWords(paths.log, logSize)).replaceAll(seen.path, paths.cluster);
+    throw new StoreError(`could not start the embedded Postgres (${error.message}): ${words}`, {
+      hint: words.includes("invalid permissions")
+        ? `run \`chmod 700 ${paths.cluster}\``
+        : `read its log, ${paths.log}`,
+    });
   }
 }
 

@@ -40,6 +40,14 @@ async function startSpelled() {
 const MAIL: Spell = (date) => new Date(`${date}Z`).toUTCString().replace("GMT", "+0000");
 const toSecond = (text: unknown) => String(text).slice(0, 19);
 
+test("a zone that the server lacks ends a run before its first request", async () => {
+  await using quick = await startQuickWorld({ users: 1, projects: 1, versions: 1, files: 1, builds: 1 });
+  await expect(quick.sync({ settings: { sourceTimezone: "Mars/Phobos" } })).rejects.toMatchObject({
+    hint: expect.stringContaining("DOCMIRROR_SOURCE_TIMEZONE"),
+  });
+  expect((await quick.sql`select from sync.runs`).length).toBe(0);
+});
+
 describe("dates that get a zone from one night to the next", () => {
   test.each<[string, Spell]>([
     ["Z", (date) => `${date}Z`],

@@ -285,18 +285,21 @@ describe("connect", () => {
   });
 
   test("settings of the URL and of the caller hold in every session, and none of them may change how texts are read", async () => {
-    const url = `${database.url}?timezone=Asia/Tokyo&DATESTYLE=German&work_mem=3MB&statement_timeout=1s`;
+    const url = `${database.url}?timezone=Asia/Tokyo&DATESTYLE=German&work_mem=3MB&statement_timeout=1s&default_transaction_isolation=serializable`;
     const session = { statement_timeout: "2s", search_path: `"it's", "a\\b", public` };
     const rows = await withSql(url, { applicationName: "t", max: 3, session }, (own) =>
       Promise.all(
         [1, 2, 3].map(
           () => own`
             select current_setting('work_mem') as memory, current_setting('statement_timeout') as timeout,
-              current_setting('search_path') as path, timestamptz '2024-05-06 07:08:09-05' as at, pg_sleep(0.01)::text`,
+              current_setting('search_path') as path, current_setting('transaction_isolation') as level, timestamptz '2024-05-06 07:08:09-05' as at, pg_sleep(0.01)::text`,
         ),
       ),
     );
-    const wanted = { memory: "3MB", timeout: "2s", path: session.search_path, at: "2024-05-06 12:08:09+00" };
+    const wanted = {
+      ...{ memory: "3MB", timeout: "2s", path: session.search_path, level: "read committed" },
+      at: "2024-05-06 12:08:09+00",
+    };
     for (const [row] of rows) expect(row).toMatchObject(wanted);
   });
 

@@ -91,6 +91,41 @@ describe("toStoreError", () => {
     expect(error).toMatchObject({ sqlstate: "42501" });
   });
 
+  const asNobody = `create role docmirror_test_temp nologin; set local role docmirror_test_temp`;
+  const revoked = `do $$ begin execute format('revoke temporary on database %I from public', current_database()); end $$`;
+  test.each([
+    ["a zone that the server lacks", "select now() at time zone 'Mars/Phobos'", /DOCMIRROR_SOURCE_TIMEZONE/],
+    ["no temporary tables", `${revoked}; ${asNobody}; create temporary table t ()`, /grant temporary on/],
+    [
+      "a write to a read-only server",
+      "set local transaction_read_only = on; create table t ()",
+      /disk is nearly full/,
+    ],
+  ])("%s has a hint that leads to the cause", async (_, statements, hint) => {
+    const failed = sql.begin((own) => own.unsafe(statements));
+    const error = await failed.catch((caught: unknown) => toStoreError(caught, "try"));
+    expect(error).toMatchObject({ hint: expect.stringMatching(hint) });
+  });
+
+  test("a session that idled too long in a transaction names the setting", async () => {
+    const failed = sql.begin(async (own) => {
+      const [session] = await own<{ pid: number }[]>`
+        select pg_backend_pid() as pid, set_config('idle_in_transaction_session_timeout', '10', true)`;
+      const left = () => sql`select from pg_stat_activity where pid = ${session?.pid ?? 0}`;
+      await expect.poll(async () => (await left()).length).toBe(0);
+      await own`select 1`;
+    });
+    const error = await failed.catch((caught: unknown) => toStoreError(caught, "read"));
+    expect(error).toMatchObject({ hint: expect.stringContaining("idle_in_transaction_session_timeout") });
+  });
+
+  test("shared memory that is too small is no full disk", () => {
+    const words =
+      'could not resize shared memory segment "/PostgreSQL.1" to 8 bytes: No space left on device';
+    const error = toStoreError(Object.assign(new Error(words), { code: "53100" }), "read");
+    expect(error).toMatchObject({ hint: expect.stringContaining("/dev/shm") });
+  });
+
   test("the code is found on the cause, where drizzle puts it", () => {
     const wrapped = new Error("Failed query", { cause: coded("53100") });
     expect(toStoreError(wrapped, "store a page")).toMatchObject({

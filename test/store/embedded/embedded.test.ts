@@ -276,6 +276,16 @@ describe("what is wrong with the data directory is told", () => {
     await expect(open()).rejects.toMatchObject(belongsTo(dataDir, "nobody"));
   });
 
+  test("a folder of the server that others may enter", { tags: ["long"] }, async () => {
+    await (await open()).close();
+    const cluster = join(dataDir, "postgres");
+    await chmod(cluster, 0o755);
+    await expect(open()).rejects.toMatchObject({
+      message: expect.stringContaining(`"${cluster}" has invalid permissions`),
+      hint: `run \`chmod 700 ${cluster}\``,
+    });
+  });
+
   test("a folder that belongs to another user", async () => {
     if (isRoot) await chown(dataDir, someUser(), someUser());
     const [place, owner] = isRoot ? ([dataDir, "nobody"] as const) : (["/", "root"] as const);

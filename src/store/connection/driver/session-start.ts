@@ -50,8 +50,9 @@ function plain(escaped = ""): string {
 }
 
 /**
- * Settings that the texts we read and write depend on, whatever the server, the database, the role or the URL say. Times are
+ * Settings that what we read and write depends on, whatever the server, the database, the role or the URL say. Times are
  * sent in the zone and style of the session. The quoting of texts and the format of arrays and numbers depend on settings too.
+ * A transaction that needs a higher level asks for it; another default would make each of ours fail beside others.
  */
 const OURS = {
   TimeZone: "UTC",
@@ -60,6 +61,7 @@ const OURS = {
   standard_conforming_strings: "on",
   array_nulls: "on",
   extra_float_digits: "1",
+  default_transaction_isolation: "read committed",
 };
 
 /**
