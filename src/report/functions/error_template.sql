@@ -65,7 +65,7 @@ BEGIN
     END IF;
     -- Where a name stands without quotes.
     template := regexp_replace(template,
-      '\m(module named|import name|found for|the requirement|wheels? for|locate package|remote branch|remote ref|import extension|undefined label:|theme named) [\w.+-]+(?:\[[\w ,.-]*\])?', '\1 <name>', 'gi');
+      '\m((?:module|theme) named|import (?:name|extension)|found for|the requirement|wheels? for|locate package|remote (?:branch|ref)|undefined label:) [\w.+-]+(?:\[[\w ,.-]*\])?', '\1 <name>', 'gi');
     IF position('package ' IN lower(template)) > 0 THEN
       template := regexp_replace(template, '\m(package) [\w.+-]+ ((?:is (?:missing|not)|was not|not (?:found|installed)|has no|requires|could not be found)\M)', '\1 <name> \2', 'gi');
     END IF;
@@ -75,9 +75,9 @@ BEGIN
     IF position('0x' IN lower(template)) > 0 OR position('0000000' IN translate(lower(template), '123456789abcdef', '000000000000000')) > 0 THEN
       IF keep_names THEN
         -- Seven digits without a letter are a number.
-        template := regexp_replace(template, '\m(?:0x[0-9a-f]+|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64})\M', '<hash>', 'gi');
+        template := regexp_replace(template, '\m(?:0x[0-9a-f]+|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7}[0-9a-f]*)\M', '<hash>', 'gi');
       ELSE
-        template := regexp_replace(template, '\m(?:0x[0-9a-f]+|(?=[a-f]*\d)[0-9a-f]{7,64})\M', '<hash>', 'gi');
+        template := regexp_replace(template, '\m(?:0x[0-9a-f]+|(?=[a-f]*\d)[0-9a-f]{7}[0-9a-f]*)\M', '<hash>', 'gi');
       END IF;
     END IF;
     IF keep_names THEN

@@ -2,12 +2,15 @@ import type { RawLog } from "./raw.ts";
 
 const BODIES = ["error", "setup_error", "output", "setup"] as const;
 const TAIL_CHARACTERS = 4000;
+/** Lines and colours of all texts together. */
+const COSTLY_PARTS = 1000;
 const LINE_CHARACTERS = 400;
 const MARKERS = [
   ...["error:", "fatal:", "exception", "killed", "traceback", "out of memory", "no space left"],
 ];
 const LINE_END = /\r\n|\r|\n/;
-const ANSI_SEQUENCE = new RegExp(`${String.fromCharCode(27)}\\[[0-9;?]*[A-Za-z]`, "g");
+const ESCAPE = String.fromCharCode(27);
+const ANSI_SEQUENCE = new RegExp(`${ESCAPE}\\[[0-9;?]*[A-Za-z]`, "g");
 
 /** Where the error line is: in which text, and in which of its lines, from 1. */
 export interface ErrorPlace {
@@ -31,7 +34,16 @@ export function findErrorLine(log: RawLog): string | null {
  * that is not blank. Lines that end in a colon and announce nothing are better than the latter alone.
  */
 export function findErrorPlace(log: RawLog): ErrorPlace | null {
-  const candidates = BODIES.flatMap((body) => candidatesOf(body, log[body] ?? ""));
+  const candidates: Candidate[] = [];
+  let room = COSTLY_PARTS;
+  for (const body of BODIES) {
+    const text = log[body] ?? "";
+    const tail = lastOf(text, TAIL_CHARACTERS).replace(/\r\n?/g, "\n");
+    if (tail === "" || (candidates.length > 0 && !isMarked(tail))) continue;
+    const parts = tail.split("\n").length + tail.split(ESCAPE).length;
+    candidates.push(...candidatesOf(body, text, parts > room ? lastOf(tail, room) : tail));
+    room = Math.max(room - parts, 0);
+  }
   const best =
     candidates.find(({ rank }) => rank === "marked") ??
     candidates.find(({ rank }) => rank === "announced nothing") ??
@@ -41,9 +53,9 @@ export function findErrorPlace(log: RawLog): ErrorPlace | null {
   return place;
 }
 
-/** The lines of a text that come into question, the last one first. */
-function candidatesOf(body: ErrorPlace["body"], text: string): Candidate[] {
-  const read = [...text].slice(-TAIL_CHARACTERS).join("").split(LINE_END).map(toPlain);
+/** The lines at the end of a text that come into question, the last one first. */
+function candidatesOf(body: ErrorPlace["body"], text: string, tail: string): Candidate[] {
+  const read = tail.split("\n").map(toPlain);
   const unread = text.split(LINE_END).length - read.length;
   const numbered = read.map((line, index) => ({ line, number: unread + index + 1 }));
   return numbered.toReversed().flatMap(({ line, number }) => {
@@ -63,6 +75,8 @@ function candidatesOf(body: ErrorPlace["body"], text: string): Candidate[] {
   });
 }
 
+const lastOf = (text: string, characters: number): string =>
+  characters === 0 ? "" : [...text].slice(-characters).join("");
 const cut = (line: string): string => [...line].slice(0, LINE_CHARACTERS).join("");
 const trim = (line: string): string => line.replace(/^ +| +$/g, "");
 
@@ -80,7 +94,7 @@ const FILE = "[\\w.@+%~-]+";
 const DATE = /\b\d{4}-\d\d-\d\d([Tt ]\d\d:\d\d(:\d\d([.,]\d+)?)?([Zz]|[+-]\d\d:?\d\d)?)?/g;
 const TIME = /(?<![:\w])\d{1,2}:\d\d(:\d\d([.,]\d+)?)?(?!\w)/g;
 const UUID = /\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi;
-const HASH = /\b(0x[0-9a-f]+|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64})\b/gi;
+const HASH = /\b(0x[0-9a-f]+|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,})\b/gi;
 const ABSOLUTE = new RegExp(`^(~|\\.{1,2})?(/${FILE})+/?`);
 const DEEP = new RegExp(`^${FILE}((/${FILE}){2,}/?|/[\\w@+%~-]*\\.[a-zA-Z]\\w*)`);
 const NUMBER = /(?<![\w./=~<>!@'"`-])\d+(,\d+)*(\.\d+)?(?=([kmg]i?b|m?s|%)?([^\w.]|\.\D|\.?$))/gi;
