@@ -144,6 +144,14 @@ ${Object.values(EXITS)
 The names, flags and defaults of [settings.md](settings.md), and the order in which flags, environment and \`.env\` count:
 ${SETTING_KEYS.map((key) => `\`${SETTINGS[key].name}\``).join(", ")}.
 
+\`DATABASE_URL\` and \`DOCMIRROR_READ_URL\` are read as libpq reads them:
+
+- Without \`sslmode\` it is \`prefer\`: TLS without a check of the server, and none only where the server says that it has no TLS. After a handshake or a login
+  that failed, libpq would go on without TLS; docmirror does not. \`allow\` is \`prefer\`. \`sslrootcert\` without \`sslmode\` is \`verify-full\`.
+- A unix socket (\`?host=/folder\`) has no TLS.
+- A parameter of libpq is honoured or refused with exit code 2. Another name is a setting of the session, such as \`statement_timeout=5s\`; one that
+  the server does not know is exit code 2 too.
+
 \`DOCMIRROR_WEBHOOK_URL\` gets the types and fields of [notices.md](notices.md). Types and fields are only ever added.
 
 ## The run summary

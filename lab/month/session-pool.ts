@@ -65,6 +65,8 @@ export async function startSessionPool(serverUrl: string): Promise<SessionPool> 
     through(databaseUrl) {
       const url = new URL(databaseUrl);
       url.host = `127.0.0.1:${port}`;
+      // The first message is to be the start message.
+      url.searchParams.set("sslmode", "disable");
       return url.href;
     },
     async [Symbol.asyncDispose]() {

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
-import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import { type ConnectionOptions, checkServerIdentity, type PeerCertificate } from "node:tls";
 import { ConfigError } from "../../base/errors.ts";
 import { parseStartupOptions, SESSION_ATTRS } from "./driver/session-start.ts";
+import { readSettings } from "./url-parameters.ts";
 
 export interface DatabaseAddress {
   user: string | undefined;
@@ -10,8 +11,8 @@ export interface DatabaseAddress {
   database: string | undefined;
   /** In the order in which they are tried. A host that starts with a slash is the folder of a unix socket. */
   hosts: { host: string; port: number }[];
-  /** False: no TLS. "prefer" and "require" do not check the certificate. An object has options of Node's `tls.connect`. */
-  tls: false | "prefer" | "require" | Record<string, unknown>;
+  /** The options of Node's `tls.connect`. An optional one gives way where the server has no TLS. A unix socket has none either. */
+  tls: false | { isOptional: boolean; options: ConnectionOptions };
   targetSessionAttrs: string | undefined;
   connectTimeoutSeconds: number | undefined;
   /** The other parameters of the query, and the settings in `options`. They are set after a connection has started. */
@@ -25,13 +26,6 @@ export interface DatabaseAddress {
 const DEFAULT_PORT = 5432;
 /** Ours alone: it never reaches the server as a setting. */
 const INSTANCE = "docmirror_instance";
-
-/** Parameters that libpq reads itself. The server would reject each as an unknown setting. */
-const CLIENT_ONLY = new Set([
-  ...["channel_binding", "client_encoding", "fallback_application_name", "gssencmode", "pgbouncer"],
-  ...["keepalives", "keepalives_count", "keepalives_idle", "keepalives_interval", "tcp_user_timeout"],
-  ...["sslcompression", "sslnegotiation", "sslsni"],
-]);
 
 const URL_FORM = /^(postgres(?:ql)?):\/\/(?:([^@/?#]*)@)?([^/?#@]*)(\/[^?#]*)?(?:\?([^#]*))?$/;
 
@@ -64,8 +58,9 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
   const params = new URLSearchParams(query);
   // A U+0000 ends a text on the wire: the rest would be lost or misread.
   if (/%00|\0/.test(text)) throw notAnAddress();
+  // As in libpq, the last one counts, and an empty one is none.
   const take = (name: string): string | undefined => {
-    const value = params.get(name) ?? undefined;
+    const value = params.getAll(name).at(-1) || undefined;
     params.delete(name);
     return value;
   };
@@ -87,7 +82,7 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
     startupOptions: rest,
     instance: take(INSTANCE),
   };
-  for (const [name, value] of params) if (!CLIENT_ONLY.has(name)) address.session[name] = value;
+  Object.assign(session, readSettings(params));
   return address;
 }
 
@@ -130,7 +125,9 @@ export function hasPassword(url: string): boolean {
 }
 
 function parseHosts(authority: string, hostParam: string | undefined, portParam: string | undefined) {
-  const named = (hostParam ?? authority).split(",").map(splitHost);
+  // A host of the query has no port: /cloudsql/project:region:instance is a folder.
+  const named =
+    hostParam?.split(",").map((host) => ({ host, port: undefined })) ?? authority.split(",").map(splitHost);
   const ports = (portParam ?? "").split(",").map(toPort);
   return named.map(({ host, port }, index) => ({
     host: host || "localhost",
@@ -158,25 +155,34 @@ function parseTls(
   places: DatabaseAddress["hosts"],
 ): DatabaseAddress["tls"] {
   const hosts = places.map(({ host }) => host);
-  // As in libpq: a unix socket has no TLS, even if it is asked for.
-  if (hosts.every((host) => host.startsWith("/"))) return false;
-  if (mode === "disable" || (mode === undefined && root === undefined)) return false;
+  if (mode === "disable" || hosts.every((host) => host.startsWith("/"))) return false;
+  if (root === "system" && mode !== undefined && mode !== "verify-full")
+    throw new ConfigError("read DATABASE_URL: sslrootcert=system needs sslmode=verify-full", {
+      hint: "write both: anybody can have a certificate that such a root signs",
+    });
   const material = {
     ...(root !== undefined && root !== "system" && { ca: readTlsFile("sslrootcert", root) }),
     ...(cert !== undefined && { cert: readTlsFile("sslcert", cert) }),
     ...(key !== undefined && { key: readTlsFile("sslkey", key) }),
   };
-  switch (mode ?? "verify-full") {
+  const unchecked = { isOptional: false, options: { ...material, rejectUnauthorized: false } };
+  const checked = (check: ConnectionOptions["checkServerIdentity"]) => {
+    return {
+      isOptional: false,
+      options: { ...material, rejectUnauthorized: true, checkServerIdentity: check },
+    };
+  };
+  // Whoever names a root certificate wants it to be checked, whatever libpq's default is.
+  switch (mode ?? (root === undefined ? "prefer" : "verify-full")) {
     case "allow":
     case "prefer":
-      return "prefer";
+      return { ...unchecked, isOptional: true };
     case "require":
-      if (root !== undefined) return { ...material, checkServerIdentity: () => undefined };
-      return Object.keys(material).length === 0 ? "require" : { ...material, rejectUnauthorized: false };
+      return root === undefined ? unchecked : checked(() => undefined);
     case "verify-ca":
-      return { ...material, checkServerIdentity: () => undefined };
+      return checked(() => undefined);
     case "verify-full":
-      return { ...material, rejectUnauthorized: true, checkServerIdentity: checkName(hosts) };
+      return checked(checkName(hosts));
     default:
       throw new ConfigError(`read DATABASE_URL: there is no sslmode "${mode}"`, {
         hint: "use disable, allow, prefer, require, verify-ca or verify-full",
@@ -212,9 +218,13 @@ function sessionAttrs(value: string | undefined): string | undefined {
   });
 }
 
+/** As in libpq, zero and less is no limit of its own. */
 function positive(value: string | undefined): number | undefined {
-  const seconds = Number(value);
-  return seconds > 0 ? seconds : undefined;
+  if (!/^-?\d{0,9}$/.test(value ?? ""))
+    throw new ConfigError("read DATABASE_URL: connect_timeout is not a number of seconds", {
+      hint: "write connect_timeout=10",
+    });
+  return Number(value) > 0 ? Number(value) : undefined;
 }
 
 function decode(text: string): string {

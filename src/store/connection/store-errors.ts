@@ -1,4 +1,4 @@
-import { MirrorError, StoreError } from "../../base/errors.ts";
+import { ConfigError, MirrorError, StoreError } from "../../base/errors.ts";
 
 interface Meaning {
   what?: string;
@@ -68,7 +68,7 @@ const MEANINGS: Record<string, Meaning> = {
   },
   "28000": {
     sentence: "Postgres does not accept this role",
-    hint: "check that the role exists, may log in, and is allowed by pg_hba.conf",
+    hint: "check that the role exists, may log in, and is allowed by pg_hba.conf; where that wants no TLS, set sslmode=disable in DATABASE_URL",
   },
   "3D000": {
     sentence: "There is no such database",
@@ -156,12 +156,17 @@ const UNREACHABLE = new Set([
 
 /**
  * Makes a StoreError of a driver error. `doing` completes "could not …", such as "read the checkpoint".
- * Errors of docmirror and bugs (no code anywhere) are returned unchanged.
+ * Errors of docmirror and bugs (no code anywhere) are returned unchanged. A setting that the server does not know, or whose value
+ * it refuses, makes a ConfigError: the others are our own, and right.
  */
 export function toStoreError(error: unknown, doing: string): unknown {
   if (error instanceof MirrorError) return error;
   const source = findCoded(error);
   if (source === undefined) return error;
+  if (source.isSetting) {
+    const refused = `Postgres cannot use a parameter of DATABASE_URL: ${source.message} (${source.code})`;
+    return new ConfigError(refused, { cause: error, hint: "correct it, or leave it out" });
+  }
   const meaning = meaningOf(source);
   const facts = { cause: error, sqlstate: source.code };
   if (UNREACHABLE.has(source.code) && source.address !== undefined) {
@@ -252,9 +257,11 @@ function findCoded(error: unknown) {
         error instanceof AggregateError
           ? (error.errors as unknown[]).find((one) => one instanceof Error)
           : error;
-      const facts = inner as Error & AddressFacts;
+      const facts = inner as Error & AddressFacts & { file?: unknown };
       const message = (error.message || facts.message).trim();
-      return { code: error.code, message, address: addressOf(facts) };
+      // Where the server reads settings, as it names its source in each language.
+      const isSetting = facts.file === "guc.c" && ["42704", "22023"].includes(error.code);
+      return { code: error.code, message, address: addressOf(facts), isSetting };
     }
     error = error.cause;
   }

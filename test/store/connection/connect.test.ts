@@ -32,6 +32,8 @@ describe("parseDatabaseUrl", () => {
     ["postgres://u@a:1,b,c:3/m", "a 1, b 5432, c 3"],
     ["postgres:///m?host=/var/run/postgresql&port=5433", "/var/run/postgresql 5433"],
     ["postgres://%2Fvar%2Frun/m", "/var/run 5432"],
+    ["postgres://u@/m?host=/cloudsql/p:r:i", "/cloudsql/p:r:i 5432"],
+    ["postgres://u@x:1/m?host=a,::1&port=2,", "a 2, ::1 2"],
     ["postgres://[::1]:5433/m", "::1 5433"],
   ])("%s names its hosts", (url, hosts) => {
     const named = parseDatabaseUrl(url).hosts.map(({ host, port }) => `${host} ${port}`);
@@ -43,9 +45,50 @@ describe("parseDatabaseUrl", () => {
     expect(parseDatabaseUrl("postgres://a%40b:p%3A%2F@h/m")).toMatchObject(read);
   });
 
-  test("settings of the session are kept, those of libpq alone are not sent on", () => {
-    const query = "statement_timeout=5s&channel_binding=require&sslmode=require";
+  test("settings of the session are kept, and those of libpq that ask for what is done anyway are not sent on", () => {
+    const query =
+      "statement_timeout=5s&channel_binding=prefer&sslmode=require&client_encoding=UTF8&sslnegotiation=postgres";
     expect(parseDatabaseUrl(`postgres://h/m?${query}`).session).toEqual({ statement_timeout: "5s" });
+  });
+
+  test.each([
+    // Of libpq, with a value that asks for more.
+    ...[
+      "channel_binding=require",
+      "gssencmode=require",
+      "load_balance_hosts=random",
+      "require_auth=scram-sha-256",
+    ],
+    ...[
+      "passfile=x",
+      "service=x",
+      "hostaddr=::1",
+      "sslcrl=x",
+      "sslpassword=x",
+      "keepalives_idle=9",
+      "krbsrvname=x",
+    ],
+    // Of other programs.
+    ...[
+      "ssl=true",
+      "schema=public",
+      "currentSchema=x",
+      "connection_limit=1",
+      "pgbouncer=true",
+      "pool_timeout=1",
+    ],
+    ...["sslaccept=strict", "supa=base", "serverVersion=16", "charset=utf8"],
+    // Almost libpq's.
+    ...["sslmod=require", "ssl_mode=require", "connectTimeout=5", "aplication_name=x"],
+    ...["connect_timeout=soon"],
+  ])("the parameter %s is refused by its name, with what to write", (query) => {
+    const [name = ""] = query.split("=");
+    const refusal = {
+      exitCode: 2,
+      message: expect.stringContaining(` ${name}`),
+      hint: expect.stringMatching(/^(leave it out: |write |name a file)/),
+    };
+    expect(() => parseDatabaseUrl(`postgres://h/m?${query}`)).toThrow(expect.objectContaining(refusal));
   });
 
   test.each([
@@ -59,19 +102,29 @@ describe("parseDatabaseUrl", () => {
     expect(parseDatabaseUrl(url)).toMatchObject({ session, startupOptions: rest });
   });
 
+  const unchecked = { isOptional: false, options: { rejectUnauthorized: false } };
+  const checked = {
+    isOptional: false,
+    options: { rejectUnauthorized: true, checkServerIdentity: expect.any(Function) },
+  };
   test.each([
-    ["", false],
-    ["?sslmode=disable", false],
-    ["?sslmode=prefer", "prefer"],
-    ["?sslmode=require", "require"],
-    ["?sslmode=verify-full", expect.objectContaining({ rejectUnauthorized: true })],
-  ])("sslmode %s", (query, tls) => {
-    expect(parseDatabaseUrl(`postgres://h/m${query}`).tls).toEqual(tls);
+    ["h", "", { ...unchecked, isOptional: true }],
+    ["h", "sslmode=", { ...unchecked, isOptional: true }],
+    ["h", "sslmode=require&sslmode=disable", false],
+    ["h", "sslmode=prefer", { ...unchecked, isOptional: true }],
+    ["h", "sslmode=require", unchecked],
+    ["h", "sslmode=verify-full", checked],
+    ["h", "sslrootcert=system", checked],
+    ["", "host=/run/a,/run/b&sslmode=require", false],
+    ["", "host=/run/a,b&sslmode=require", unchecked],
+  ])("of the host %j, %s is libpq's", (host, query, tls) => {
+    expect(parseDatabaseUrl(`postgres://${host}/m?${query}`).tls).toEqual(tls);
   });
 
   test.each([
     ...["", "nonsense", "mysql://h/m", "postgres://u:secret@h:port/m"],
     ...["postgres://u:secret@h/m?sslmode=yes", "postgres://u:secret@h/m?lock_timeout=1%00"],
+    "postgres://u:secret@h/m?sslmode=require&sslrootcert=system",
   ])("%s is refused without repeating a password", (url) => {
     expect(() => parseDatabaseUrl(url)).toThrow(expect.objectContaining({ exitCode: 2 }));
     expect(() => parseDatabaseUrl(url)).not.toThrow(/secret/);
@@ -313,6 +366,11 @@ describe("connect", () => {
     const before = await sessions();
     for (let time = 0; time < 3; time++)
       await expect(pool`create table never_made ()`).rejects.toMatchObject({ code });
+    const refused = toStoreError(await pool`select 1`.catch((error: unknown) => error), "read");
+    expect(refused).toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(`"${query.split("=")[0]}"`),
+    });
     expect(await sql`select to_regclass('never_made') as made`).toEqual([{ made: null }]);
     // And leaves no session at the server.
     await expect.poll(sessions, { timeout: 5000 }).toEqual(before);
@@ -377,6 +435,23 @@ describe("connect", () => {
       message: expect.stringContaining("does not speak Postgres"),
     });
     http.close();
+  });
+
+  test.each([
+    ["bytes behind its answer", "S\0", "08P01"],
+    ["a handshake that fails", "S", /SSL|EPROTO/],
+  ])("%s is an error, and no reason to go on without TLS", async (_what, answer, code) => {
+    const heard: Buffer[] = [];
+    const broken = net.createServer((socket) => {
+      socket.on("error", () => {});
+      socket.on(
+        "data",
+        (bytes) => void (heard.push(bytes) === 1 ? socket.write(answer) : socket.end("no TLS")),
+      );
+    });
+    expect(await failureOf(await urlOf(broken))).toMatchObject({ code: expect.stringMatching(code) });
+    expect(Buffer.concat(heard).includes("user")).toBe(false);
+    broken.close();
   });
 
   test("a server that never speaks is given up after the time allowed", async () => {

@@ -1,4 +1,4 @@
-import { chownSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
@@ -10,6 +10,7 @@ import { useFolder } from "../../support/folder.ts";
 describe.skipIf(!HAS_OPENSSL)("a connection over TLS", () => {
   const folder = useFolder("docmirror-tls-");
   let certificate: string;
+  let sockets: string;
   let server: EmbeddedServer;
 
   beforeAll(async () => {
@@ -18,17 +19,20 @@ describe.skipIf(!HAS_OPENSSL)("a connection over TLS", () => {
     const made = makeCertificate("DNS:localhost");
     writeFileSync(certificate, made.cert);
     writeFileSync(key, made.key, { mode: 0o600 });
+    sockets = folder.at("project:region:instance");
+    mkdirSync(sockets);
     const { uid, gid } = findServerAccount().spawnAs;
     if (uid !== undefined && gid !== undefined)
-      for (const path of [folder.path, certificate, key]) chownSync(path, uid, gid);
-    const settings = { fsync: "off", ssl: "on", ssl_cert_file: certificate, ssl_key_file: key };
+      for (const path of [folder.path, certificate, key, sockets]) chownSync(path, uid, gid);
+    const tls = { ssl: "on", ssl_cert_file: certificate, ssl_key_file: key };
+    const settings = { fsync: "off", unix_socket_directories: sockets, ...tls };
     server = await openEmbedded({ dataDir: folder.at("data"), log: silentLog, settings });
   });
   afterAll(() => server?.close());
 
   function connectBy(host: string, query: string) {
     const url = new URL(server.url);
-    url.hostname = host;
+    if (host !== "") url.hostname = host;
     url.search = query;
     return withSql(url.href, { applicationName: "docmirror test", max: 1 }, async (sql) => {
       const [row] = await sql<{ ssl: boolean }[]>`select ssl from pg_stat_ssl where pid = pg_backend_pid()`;
@@ -37,6 +41,7 @@ describe.skipIf(!HAS_OPENSSL)("a connection over TLS", () => {
   }
 
   test.each([
+    ["127.0.0.1", "", false, true],
     ["127.0.0.1", "prefer", false, true],
     ["127.0.0.1", "require", false, true],
     ["127.0.0.1", "disable", false, false],
@@ -48,5 +53,13 @@ describe.skipIf(!HAS_OPENSSL)("a connection over TLS", () => {
   ])("%s with sslmode=%s, its certificate named: %s, is %s", async (host, mode, isNamed, outcome) => {
     const query = `sslmode=${mode}${isNamed ? `&sslrootcert=${certificate}` : ""}`;
     expect(await connectBy(host, query).catch(({ code }) => code)).toBe(outcome);
+  });
+
+  test.each([
+    "",
+    "require",
+  ])("a unix socket has no TLS with sslmode=%s, and the colons of Cloud SQL's are no ports", async (mode) => {
+    const { port } = new URL(server.url);
+    expect(await connectBy("", `host=${sockets}&port=${port}&sslmode=${mode}`)).toBe(false);
   });
 });

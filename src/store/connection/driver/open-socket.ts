@@ -78,7 +78,7 @@ const fault = (code: string, message: string, place: Partial<Record<"address" | 
   Object.assign(new Error(message), { code, ...place });
 
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
-const YES = "S".charCodeAt(0);
+const [YES, NO] = ["S", "N"];
 
 /**
  * Connects to one host, with TLS if the address asks for it. postgres.js does not do this itself, because it never sets
@@ -86,13 +86,15 @@ const YES = "S".charCodeAt(0);
  */
 function openSocket({ host, port }: Place, security: DatabaseAddress["tls"], timeoutMs: number) {
   const silentClose = () => fault("ECONNRESET", `${host}:${port} closed the connection without a reply`);
+  const isFile = host.startsWith("/");
   return new Promise<net.Socket>((resolve, reject) => {
-    const socket = host.startsWith("/")
+    const socket = isFile
       ? net.connect({ path: `${host}/.s.PGSQL.${port}` })
       : net.connect({ host, port, noDelay: true });
     const timer = setTimeout(() => {
       const message = `no answer from ${host}:${port} within ${timeoutMs} ms`;
-      socket.destroy(fault("ETIMEDOUT", message, { address: host, port }));
+      const code = socket.connecting ? "ETIMEDOUT" : "CONNECT_TIMEOUT";
+      socket.destroy(fault(code, message, { address: host, port }));
     }, timeoutMs);
     const settle = (opened: net.Socket | Error) => {
       clearTimeout(timer);
@@ -104,7 +106,7 @@ function openSocket({ host, port }: Place, security: DatabaseAddress["tls"], tim
     socket.once("error", settle).once("close", hungUp);
     socket.once("connect", async () => {
       try {
-        settle(security === false ? socket : await secure(socket, host, security));
+        settle(security === false || isFile ? socket : await secure(socket, host, security));
       } catch (error) {
         socket.destroy();
         settle(error as Error);
@@ -122,13 +124,16 @@ function openSocket({ host, port }: Place, security: DatabaseAddress["tls"], tim
 
 async function secure(socket: net.Socket, host: string, security: Exclude<DatabaseAddress["tls"], false>) {
   socket.write(SSL_REQUEST);
-  const answer = await new Promise<Buffer>((resolve) => socket.once("data", resolve));
-  if (answer[0] !== YES) {
-    if (security === "prefer") return socket;
-    throw fault("EPROTO", "the server does not speak TLS");
-  }
-  const options = typeof security === "string" ? { rejectUnauthorized: false } : security;
-  const secured = tls.connect({ socket, ...(net.isIP(host) ? {} : { servername: host }), ...options });
+  const answer = (await new Promise<Buffer>((resolve) => socket.once("data", resolve))).toString("latin1");
+  if (answer === NO && security.isOptional) return socket;
+  if (answer === NO) throw fault("EPROTO", "the server does not speak TLS");
+  // More than this letter would be read as if it had come encrypted.
+  if (answer !== YES) throw fault("08P01", "the server there does not speak Postgres' protocol");
+  const secured = tls.connect({
+    socket,
+    ...(net.isIP(host) ? {} : { servername: host }),
+    ...security.options,
+  });
   await new Promise<void>((resolve, reject) => {
     secured.once("secureConnect", resolve).once("error", reject);
   });
