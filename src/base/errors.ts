@@ -152,9 +152,17 @@ export class WrongAddressError extends UnexpectedShapeError {
   override name = "WrongAddressError";
 }
 
+/** Whether the service asks for fewer requests. Some say so by 403 with `Retry-After`. */
+export function isThrottled({
+  status,
+  retryAfterMs,
+}: Pick<HttpStatusError, "status" | "retryAfterMs">): boolean {
+  return status === 429 || (status === 403 && retryAfterMs !== undefined);
+}
+
 /** Whether upstream cannot be reached or refuses for now, so that another page would fail too. */
 export function isUpstreamLost(error: unknown): boolean {
-  if (error instanceof HttpStatusError) return error.status === 429 || error.status >= 502;
+  if (error instanceof HttpStatusError) return isThrottled(error) || error.status >= 502;
   return error instanceof NetworkError || error instanceof TimeoutError;
 }
 

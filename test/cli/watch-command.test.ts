@@ -65,7 +65,7 @@ describe("watch --once", () => {
     await using database = await createTestDatabase({ migrated: false });
     const { code, stdout } = await runCli(watchArgs("--once"), on(database.url));
     expect(code).toBe(3);
-    expect(stdout).toContain("no builds are mirrored yet: the watch starts after a sync has read them");
+    expect(stdout).toContain("no sync has read the builds to their end yet: the watch starts after one has");
   });
 
   it("gives way to a sync at once and exits 10", async () => {

@@ -192,7 +192,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
       // An empty one would be the same address again.
       const isLink = location !== "" && URL.canParse(location, url.href);
       const target = isLink ? new URL(location, url) : null;
-      const followed = place.follow({ from: url, status, location, target });
+      const followed = place.follow({ from: url, status, location, target, hide });
       return { kind: "redirect", status, target: followed, setsCookie: header("set-cookie") !== undefined };
     }
     const encoding = transport.unpacks ? undefined : [raw.headers["content-encoding"] ?? []].flat().join(",");

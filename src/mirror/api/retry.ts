@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import {
   HttpStatusError,
+  isThrottled,
   NetworkError,
   TimeoutError,
   UnexpectedShapeError,
@@ -31,7 +32,7 @@ interface RetryOptions {
 export function isRetryable(error: unknown, attempt: number): error is UpstreamError {
   if (error instanceof HttpStatusError) {
     if ((error.retryAfterMs ?? 0) > MAX_RETRY_AFTER_MS) return false;
-    return error.status >= 500 || error.status === 429 || error.status === 408 || error.status === 425;
+    return error.status >= 500 || isThrottled(error) || error.status === 408 || error.status === 425;
   }
   if (error instanceof WrongAddressError || error instanceof LastingNetworkError) return false;
   if (error instanceof UnexpectedShapeError || (error instanceof NetworkError && isBrokenHead(error.cause)))
@@ -41,7 +42,7 @@ export function isRetryable(error: unknown, attempt: number): error is UpstreamE
 
 /** A reply that asks all requests to wait, not only this one. The gate to the host makes them wait. */
 export function isRefusal(error: unknown): error is HttpStatusError {
-  return error instanceof HttpStatusError && (error.status === 429 || error.status === 503);
+  return error instanceof HttpStatusError && (isThrottled(error) || error.status === 503);
 }
 
 /** The service says that there is no such record or page. */

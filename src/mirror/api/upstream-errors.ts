@@ -8,6 +8,7 @@ import { type ProxyRoute, showProxy } from "../../base/config/proxies.ts";
 import { SERVICE_SETTINGS } from "../../base/config/service-settings.ts";
 import {
   HttpStatusError,
+  isThrottled,
   MirrorError,
   NetworkError,
   TimeoutError,
@@ -286,13 +287,14 @@ export function statusError(url: URL, facts: StatusFacts): HttpStatusError | Wro
 }
 
 /** Explains a refusal for lack of rights and what to do. Null for other statuses. */
-function explainRefusal({ status, login, nameOf }: StatusFacts): [sentence: string, hint: string] | null {
+function explainRefusal(facts: StatusFacts): [sentence: string, hint: string] | null {
+  const { status, login, nameOf } = facts;
   if (status === 407)
     return [
       "A proxy in front of the service requires a login (407)",
       "set user and password in the address of the proxy, as in HTTPS_PROXY=http://user:password@proxy:3128",
     ];
-  if (status !== 401 && status !== 403) return null;
+  if ((status !== 401 && status !== 403) || isThrottled(facts)) return null;
   const askOperator = "ask the operator of the service for the right to read";
   if (login === "header")
     return status === 401
@@ -314,8 +316,9 @@ function explainRefusal({ status, login, nameOf }: StatusFacts): [sentence: stri
   ];
 }
 
-function hintFor({ status, nameOf }: StatusFacts): string {
-  if (status === 429)
+function hintFor(facts: StatusFacts): string {
+  const { status, nameOf } = facts;
+  if (isThrottled(facts))
     return `the service limits requests: try again later, or lower ${nameOf("ratePerSecond")}`;
   if (status >= 500) return "the service has a fault, perhaps only on this page: try again later";
   return "the service will refuse this request again; the message says why";
@@ -328,6 +331,8 @@ export interface Redirect {
   location: string;
   /** Null where `location` is no address. */
   target: URL | null;
+  /** Hides our own login. */
+  hide(text: string): string;
 }
 
 export class RedirectsError extends WrongAddressError {
@@ -347,8 +352,8 @@ export class RedirectsError extends WrongAddressError {
 }
 
 /** Throws for a redirect that is not followed. Names the base URL to set, if the `Location` shows it. */
-export function refuseRedirect({ from, status, location, target }: Redirect, nameOf: NameOf): never {
-  const shown = maskUrl(location).slice(0, SHOWN_LOCATION);
+export function refuseRedirect({ from, status, location, target, hide }: Redirect, nameOf: NameOf): never {
+  const shown = hide(maskUrl(location)).slice(0, SHOWN_LOCATION);
   const what = `GET ${showUrl(from)} answered ${status} to '${shown}', which is not followed`;
   const baseUrl = target && movedTo(from, target);
   const url = showUrl(from);

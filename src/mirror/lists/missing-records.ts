@@ -42,7 +42,7 @@ export interface MissingFacts {
  */
 export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   const { resource, seen, beganRunId, runId, noticedAt, maxDeleteRatio } = facts;
-  await forgetSeen(tx, resource, seen);
+  const keptSeen = await forgetSeen(tx, resource, seen, beganRunId);
   const [stored] = await tx<{ waiting: number }[]>`
     select count(*) as waiting from sync.missing_records where resource = ${resource}`;
   const counts = { live: 0, met: 0, known: 0, missing: 0 };
@@ -57,7 +57,7 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
   }
   const { known, missing } = counts;
   // Records that an earlier walk missed, and that wait for their details, are not new.
-  const fresh = missing - (stored?.waiting ?? 0);
+  const fresh = missing - ((stored?.waiting ?? 0) - keptSeen);
   if (fresh > mostMissing(known, facts))
     return { ...counts, held: describeHeld(resource, fresh, known, maxDeleteRatio) };
   if (missing === 0) return { ...counts, held: null };
@@ -85,7 +85,7 @@ function describeHeld(resource: Resource, missing: number, known: number, ratio:
   const share = `${missing.toLocaleString("en-US")} of ${known.toLocaleString("en-US")} known ${resource}s`;
   return (
     `${share} were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO ${ratio} allows: ` +
-    "they are not deleted; sync --allow-mass-delete allows it for one run"
+    "they are not deleted; `docmirror sync --full --allow-mass-delete` allows it for one run"
   );
 }
 
@@ -116,18 +116,30 @@ async function* liveIds(
   await tx`set local enable_seqscan to default`;
 }
 
-/** Removes missing records that this walk saw. Call it when a walk ends that is not whole. */
-export async function forgetSeen(sql: Sql | TransactionSql, resource: Resource, seen: Pick<IdSet, "has">) {
+/**
+ * Removes missing records that a walk saw. `upTo`: the run in which the walk began, where that may be an earlier one. What
+ * was noticed since may have gone behind the reader, and is kept: returns how many.
+ */
+export async function forgetSeen(
+  sql: Sql | TransactionSql,
+  resource: Resource,
+  seen: Pick<IdSet, "has">,
+  upTo = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  let kept = 0;
   // In windows: a cursor would block all other statements of the transaction.
   for (let last = "", isLast = false; !isLast; ) {
-    const missing = await sql<{ id: string }[]>`
-      select record_id as id from sync.missing_records
+    const missing = await sql<{ id: string; runId: number }[]>`
+      select record_id as id, run_id as "runId" from sync.missing_records
       where record_id > ${last} and resource = ${resource} order by record_id limit ${WINDOW}`;
-    const met = missing.map(({ id }) => id).filter((id) => seen.has(id));
-    if (met.length > 0) await forgetMissing(sql, resource, met);
+    const met = missing.filter(({ id }) => seen.has(id));
+    const old = met.filter(({ runId }) => runId <= upTo).map(({ id }) => id);
+    if (old.length > 0) await forgetMissing(sql, resource, old);
+    kept += met.length - old.length;
     last = missing.at(-1)?.id ?? last;
     isLast = missing.length < WINDOW;
   }
+  return kept;
 }
 
 /** Upstream still has these records. */

@@ -1,5 +1,6 @@
 import type { Sql } from "../../store/connection/sql.ts";
 import { datesOf, type FetchedPage } from "../walk/page.ts";
+import { namesZone } from "../walk/read-date.ts";
 
 /** Fewer may have been corrected one by one. */
 const LEAST_MOVED = 3;
@@ -10,12 +11,16 @@ export interface MovedDates {
   isMoved: boolean;
   /** By how many milliseconds nearly all of them moved, where it is one amount: the service has changed its zone. Else null. */
   byMs: number | null;
+  /** Whether the dates name their zone: then they move where `DOCMIRROR_SOURCE_TIMEZONE` is set anew. */
+  isZoned: boolean;
 }
+
+const UNMOVED: MovedDates = { isMoved: false, byMs: null, isZoned: false };
 
 /** Compares the dates of a page with the stored ones. Call it before the page is stored. */
 export async function findMovedDates(sql: Sql, { ids, records }: FetchedPage): Promise<MovedDates> {
   const dates = records && datesOf(records);
-  if (!dates || dates.length !== ids.length) return { isMoved: false, byMs: null };
+  if (!dates || dates.length !== ids.length) return UNMOVED;
   const [row] = await sql<{ known: number; moved: number; alike: number; by: number | null }[]>`
     with build as (
       select extract(epoch from shown.date - builds.date)::float8 * 1000 as by
@@ -25,11 +30,16 @@ export async function findMovedDates(sql: Sql, { ids, records }: FetchedPage): P
     select count(*) as known, count(*) filter (where build.by <> 0) as moved,
       count(*) filter (where build.by = usual.by) as alike, max(usual.by) as by
     from build cross join usual`;
-  if (!row || row.moved < LEAST_MOVED || row.moved * 2 <= row.known) return { isMoved: false, byMs: null };
+  if (!row || row.moved < LEAST_MOVED || row.moved * 2 <= row.known) return UNMOVED;
   const isOne = row.alike >= 0.9 * row.moved;
-  return { isMoved: true, byMs: isOne ? row.by : null };
+  const isZoned = records.some((record) => namesZone((record as { date?: unknown }).date));
+  return { isMoved: true, byMs: isOne ? row.by : null, isZoned };
 }
 
-export const describeMove = (byMs: number) =>
-  `the dates of its builds moved by ${Math.abs(byMs) / 3_600_000} h ${byMs > 0 ? "forward" : "back"}: the service has changed its time ` +
-  "zone; set DOCMIRROR_SOURCE_TIMEZONE (`docmirror doctor` names the zones that fit)";
+export function describeMove({ byMs, isZoned }: MovedDates): string {
+  const hours = Number(byMs) / 3_600_000;
+  const what = `the dates of its builds moved by ${Math.abs(hours)} h ${hours > 0 ? "forward" : "back"}`;
+  return isZoned
+    ? `${what}: DOCMIRROR_SOURCE_TIMEZONE has another value than before`
+    : `${what}: the service has changed its time zone; set DOCMIRROR_SOURCE_TIMEZONE (\`docmirror doctor\` names the zones that fit)`;
+}

@@ -17,7 +17,7 @@ import { RECORD_TABLES } from "../load/tables.ts";
 import { type Border, type DatedPage, lastBorder } from "../walk/bisection.ts";
 import { createCourse } from "../walk/course.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
-import type { Page } from "../walk/page.ts";
+import { datesOf, type Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findDifferences, LEAST_SEARCHED, toDatedPage } from "./dated-pages.ts";
@@ -35,6 +35,7 @@ import {
 } from "./settle-pages.ts";
 import { emptyCounts } from "./summary.ts";
 
+const DAY_MS = 86_400_000;
 /** The readings of the head: a difference is looked for and compared again, because the list changes meanwhile. */
 const MAX_READINGS = 3;
 /** A search may take one in this many of the requests of a full walk, and `LEAST_BUDGET` always. */
@@ -53,7 +54,7 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
   await patience("open a walk", () => startWalk(sql, runId, resource, start, emptyCounts(), null));
   const earlier = await patience("find the last count", () => findEarlier(sql, resource));
-  const { unstored, explained, known, joinedRunId } = earlier;
+  const { unstored, explained, known, held, joinedRunId } = earlier;
   const size = search.pageSize ?? options.pageSize;
   const largest = await patience("find the page size", () => findPageSize(sql, size, resource));
   const missing = collectUnshown(run, options);
@@ -67,17 +68,13 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
   for (let readings = 1; ; readings++) {
     const unshown = explained - unstored;
     const head = await readOnce(run, options, { counts, seen, unshown, joinedRunId });
-    const { outcome, top, newer, movedDates } = head;
+    const { outcome, top, newer, distrust } = head;
     const limit = Math.max(LEAST_SEARCHED, Math.min(largest, head.cap));
     counts = head.counts;
-    if (movedDates) {
+    if (distrust) {
       const facts = { start, counts, memorized: 0, checkpoint: null, deficit: null, unstored, explained };
-      const what =
-        movedDates.byMs === null
-          ? "most of its builds have another date than before"
-          : describeMove(movedDates.byMs);
-      const reason = `${resource} list: ${what}; the next sync reads it in full`;
-      return { ...head, ...facts, seen, isAllRead: false, movedDates, outcome: { ...outcome, reason } };
+      const reason = `${resource} list: ${distrust}; the next sync reads it in full`;
+      return { ...head, ...facts, seen, isAllRead: false, outcome: { ...outcome, reason } };
     }
     const compare = async (): Promise<number | null> => {
       if (outcome.walk !== "head") return null;
@@ -130,11 +127,14 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
     const facts = { start, counts, memorized: 0, checkpoint: null, deficit, unstored, explained };
     const beneath = { isAllRead: false, ...(night && { night }), ...(searched && { search: searched }) };
     const reading = { ...head, ...facts, ...beneath, seen };
-    return { ...reading, ...judge(reading, newer, resource, missing.held ?? night?.reason ?? null) };
+    // A round of the watch has no way to let them go.
+    const stillHeld = search.isRepeated && deficit === explained ? held : null;
+    const reason = missing.held ?? night?.reason ?? stillHeld;
+    return { ...reading, ...judge(reading, newer, resource, reason) };
   }
 }
 
-interface Head extends Pick<Reading, "outcome" | "brokenBy" | "moved"> {
+interface Head extends Pick<Reading, "outcome" | "brokenBy" | "moved" | "distrust"> {
   counts: WalkCounts;
   /** The count of its first page. */
   counted: number | null;
@@ -145,8 +145,6 @@ interface Head extends Pick<Reading, "outcome" | "brokenBy" | "moved"> {
   newer: string | null;
   /** The most records that the service gives, where it gave fewer than were asked for. Else Infinity. */
   cap: number;
-  /** Most builds of its first page have another date than is stored, so it was not read. */
-  movedDates: MovedDates | undefined;
 }
 
 /** `unshown`: the records that the service counts and never shows. */
@@ -186,7 +184,7 @@ async function readOnce(
     const isKnown = await patience("look up records", () =>
       areKnown(sql, resource, page, { joinedRunId: facts.joinedRunId, isNew: own.has }),
     );
-    join.add({ ids: page.ids, isKnown });
+    join.add({ ids: withoutAhead(page), isKnown });
     ids.push(...page.ids);
     const isJoined = last !== null && page.isAnchored && page.holes.length === 0;
     last = isJoined ? toDatedPage(page, facts.unshown) : null;
@@ -204,27 +202,43 @@ async function readOnce(
       add: (id) => facts.seen.add(id) && own.add(id),
     },
   });
-  let movedDates: MovedDates | undefined;
+  let distrust: string | undefined;
   const read = await readPages(walk, settled, log, async (page) => {
-    const moved = page.seq > 0 ? null : await patience("compare dates", () => findMovedDates(sql, page));
-    if (moved?.isMoved) movedDates = moved;
-    return !movedDates;
+    if (page.seq > 0) return true;
+    distrust = whyDistrusted(page, await patience("compare dates", () => findMovedDates(sql, page)));
+    return distrust === undefined;
   });
   const top = last ? lastBorder(last) : null;
-  return { ...read, counts: settled.counts, counted: counted ?? null, ids, top, newer, cap, movedDates };
+  return { ...read, counts: settled.counts, counted: counted ?? null, ids, top, newer, cap, distrust };
+}
+
+/** Why the first page of a head says nothing of what is new. */
+function whyDistrusted({ records }: Page, moved: MovedDates): string | undefined {
+  if (moved.isMoved)
+    return moved.byMs === null ? "most of its builds have another date than before" : describeMove(moved);
+  const isReversed = records && datesOf(records) === null && datesOf(records.toReversed()) !== null;
+  return isReversed ? "its builds come with the oldest first" : undefined;
+}
+
+/** The ids of a page without builds that are dated a day ahead: they stay on top, whatever comes. A day, for any zone. */
+function withoutAhead({ ids, records, observedAt }: Page): string[] {
+  const dates = records && datesOf(records);
+  const latest = new Date(observedAt.getTime() + DAY_MS).toISOString();
+  return ids.filter((_, at) => (dates?.[at] ?? "") < latest);
 }
 
 /**
  * What earlier walks left: what the newest whole one could not store (`unstored`), that and what the list did not show
- * (`explained`), the difference that the newest comparison could not resolve (`known`), and the run up to which the
- * stored records have no gap at the head; 0 when nothing was read yet.
+ * (`explained`), why it held deletions back (`held`), the difference that the newest comparison could not resolve
+ * (`known`), and the run up to which the stored records have no gap at the head; 0 when nothing was read yet.
  */
 async function findEarlier(sql: Sql, resource: Resource) {
   const whole = await findLastWholeWalk(sql, resource);
   const unstored = whole?.unstored ?? 0;
   const explained = unstored + (whole?.unshown ?? 0);
   const known = explained + (await findUnexplainedDeficit(sql, resource));
-  return { unstored, explained, known, joinedRunId: (await findLastJoinedRun(sql, resource)) ?? 0 };
+  const held = explained < 0 ? (whole?.held ?? null) : null;
+  return { unstored, explained, known, held, joinedRunId: (await findLastJoinedRun(sql, resource)) ?? 0 };
 }
 
 /**

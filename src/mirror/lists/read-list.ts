@@ -116,7 +116,7 @@ export async function readList(
   const read = await readPages(walk, settled, log, async (page) => {
     const isJudged = resource === "build" && page.seq === 0 && !night;
     const moved = isJudged ? await patience("compare dates", () => findMovedDates(sql, page)) : null;
-    if (moved && moved.byMs !== null) options.warn(`build list: ${describeMove(moved.byMs)}`);
+    if (moved && moved.byMs !== null) options.warn(`build list: ${describeMove(moved)}`);
     return true;
   });
   const { counts: after, checkpoint: at } = settled;

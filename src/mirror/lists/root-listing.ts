@@ -1,4 +1,4 @@
-import { HttpStatusError, UnexpectedShapeError } from "../../base/errors.ts";
+import { HttpStatusError, isThrottled, UnexpectedShapeError } from "../../base/errors.ts";
 import { firstRequest, requestText } from "../../resources/page-request.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 import { frontOf } from "../../resources/record-id.ts";
@@ -30,7 +30,7 @@ export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
   } catch (error) {
     if (!(error instanceof HttpStatusError)) throw error;
     const { status, url, message } = error;
-    if (status < 400 || status >= 500 || status === 429) throw error;
+    if (status < 400 || status >= 500 || isThrottled(error)) throw error;
     const advice = REFUSALS.includes(status) ? (error.hint ?? hint) : hint;
     throw new UnexpectedShapeError(message, { url, cause: error, hint: advice });
   }

@@ -23,7 +23,6 @@ import type { IdSet } from "../walk/id-set.ts";
 import type { Page, RememberedPage } from "../walk/page.ts";
 import type { LookAheadRoom } from "../walk/page-source.ts";
 import type { Walk } from "../walk/walk.ts";
-import type { MovedDates } from "./moved-dates.ts";
 import { createBatches, createPageOrder, type OrderedPage } from "./page-batches.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 
@@ -263,8 +262,8 @@ export interface Reading {
   /** The night of a round that was read below a head. */
   night?: RoundNight;
   search?: SearchEnd;
-  /** Of a head: most of its builds have another date than is stored. Nothing was stored or judged. */
-  movedDates?: MovedDates | undefined;
+  /** Why a head says nothing of what is new. Nothing was stored or judged. */
+  distrust?: string | undefined;
   /** The part of a head's `deficit` that the newest whole walk explains. 0 where the whole list was read. */
   explained: number;
   /** The reason of the outcome is that a replica which is behind has answered. @default false */

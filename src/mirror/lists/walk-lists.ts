@@ -70,10 +70,10 @@ async function walkResource(run: RunParts, options: WalkOptions): ReturnType<typ
   const { plan } = options;
   if (plan.kind === "full") return closeWalk(run, options, await readList(run, options, emptyCounts()), true);
   const head = await readHead(run, options);
-  const { outcome, deficit, explained, movedDates } = head;
+  const { outcome, deficit, explained, distrust } = head;
   const isNightly = plan.mayWalkInFull || plan.roundDays !== null;
-  if (movedDates && isNightly) {
-    run.log.info("the builds have other dates than before; reading the list in full");
+  if (distrust && isNightly) {
+    run.log.info({ why: distrust }, "the head of the list cannot be trusted; reading it in full");
     return closeWalk(run, options, await readList(run, options, head.counts), true);
   }
   if (outcome.walk !== "head" || deficit === explained || !plan.mayWalkInFull)

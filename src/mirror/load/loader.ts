@@ -190,6 +190,7 @@ export function createLoader(options: LoaderOptions) {
     },
     /** The fields that were read before, and in no record of this run. */
     unread: unread.lost,
+    unnamed: unread.unnamed,
     /** Marks missing records as deleted. */
     retire: (gone: readonly GoneRecord[], alongside?: Alongside<RetiredCounts>) =>
       inTurn("mark records as deleted", async (tx) => {

@@ -26,12 +26,25 @@ const fieldsOf = (resource: Resource) =>
 /** The fields whose values a run could read in no record, though some had one: the service writes them in a new form. */
 export function createUnreadFields() {
   const read = new Set<string>();
+  const named = new Set<string>();
   const found = new Map<string, UnreadField>();
+  const unnamed = new Map<string, Pick<UnreadField, "resource" | "field" | "example">>();
   const ofRun = () => [...found].flatMap(([key, one]) => (read.has(key) ? [] : [one]));
+  /** A reference may be read as a text, and yet name no record. */
+  function noteUnnamed(key: string, resource: Resource, field: string, records: readonly NormalizedRecord[]) {
+    const references = records.flatMap((record) => record.references.filter((one) => one.field === field));
+    if (references.some(({ target }) => target.kind === "record")) named.add(key);
+    const odd = records.find(({ extra }) => isUnread(extra, field))?.extra?.values?.[field];
+    const value = odd ?? references[0]?.uri;
+    if (value === undefined || named.has(key)) return;
+    unnamed.set(key, { resource, field, example: jsonText(value, 60).toWellFormed() });
+  }
+
   return {
     add(resource: Resource, records: readonly NormalizedRecord[]): void {
-      for (const { name: field, column } of fieldsOf(resource)) {
+      for (const { name: field, kind, column } of fieldsOf(resource)) {
         const key = `${resource}.${field}`;
+        if (kind === "uri" && !named.has(key)) noteUnnamed(key, resource, field, records);
         if (read.has(key)) continue;
         if (records.some(({ columns }) => columns[column] !== null)) read.add(key);
         const odd = records.flatMap(({ extra }) => (isUnread(extra, field) ? [extra?.values?.[field]] : []));
@@ -47,7 +60,10 @@ export function createUnreadFields() {
     },
     /** A page that was skipped has the fields as they were read before. */
     skip(resource: Resource): void {
-      for (const { name } of fieldsOf(resource)) read.add(`${resource}.${name}`);
+      for (const { name } of fieldsOf(resource)) {
+        read.add(`${resource}.${name}`);
+        named.add(`${resource}.${name}`);
+      }
     },
     /** Whether a field of the resource is unread so far that was read before. Call it before the records are stored. */
     async find(tx: TransactionSql, resource: Resource): Promise<boolean> {
@@ -61,6 +77,9 @@ export function createUnreadFields() {
       return own.some(({ wasRead }) => wasRead);
     },
     lost: () => ofRun().filter(({ wasRead }) => wasRead),
+    /** The references of a list of which none names a record. */
+    unnamed: () =>
+      [...unnamed].flatMap(([key, one]) => (named.has(key) || found.get(key)?.wasRead ? [] : [one])),
   };
 }
 

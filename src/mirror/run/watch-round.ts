@@ -43,7 +43,7 @@ async function watch({ settings }: RunOptions, run: OpenRun): Promise<void> {
     return;
   }
   if (joined === null) {
-    const reason = "no builds are mirrored yet: the watch starts after a sync has read them";
+    const reason = "no sync has read the builds to their end yet: the watch starts after one has";
     ending.resources.build = skippedWalk(reason);
     return;
   }

@@ -171,6 +171,10 @@ async function runLocked(
         "the mirror keeps the values that it has; see whether a newer docmirror reads it",
     );
   }
+  for (const { resource, field, example } of loader.unnamed())
+    warnings.warn(
+      `the field ${field} of ${resource}s names no ${field} that can be found, such as ${example}: reports show them without one`,
+    );
   if (details.refused > 0) {
     ending.isPartial = true;
     warnings.warn(

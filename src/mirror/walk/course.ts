@@ -125,7 +125,8 @@ export function createCourse(options: CourseOptions) {
     adjacentHoles = 0;
     const at = request;
     if (totalCount !== null && page.meta.totalCount !== totalCount) hasMoved = true;
-    totalCount = page.meta.totalCount;
+    // Some services count for the first page alone.
+    totalCount = page.meta.totalCount ?? totalCount;
     for (const id of page.ids.filter(seen.add)) {
       pass.fresh += 1;
       if (!highest.isNewer(id)) pass.freshOld += 1;

@@ -68,6 +68,14 @@ export type ParsedPage = Pick<FetchedPage, "meta" | "ids"> & { records: unknown[
 /** Reads a reply as a page of a list. Throws `UnexpectedShapeError` when it has no `meta` or no `objects`. */
 export function parseListPage(value: unknown, resource: Resource, url: string, source: Source): ParsedPage {
   const { meta, objects } = parseEnvelope(value, resource, url);
+  const other = otherResource(objects[0], resource, source.baseUrl);
+  // A reply of another request: of a connection that lost its order, or of a cache.
+  if (
+    objects.length > 1 &&
+    objects.every((one) => otherResource(one, resource, source.baseUrl) === other) &&
+    other !== null
+  )
+    throw noPage(url, resource, `its records name themselves ${other.slice(0, 40)}`);
   if (resource === "build") markZonedDates(objects, source);
   return {
     meta: { ...readMeta(meta), count: objects.length, ...readOrder(resource, objects) },
@@ -90,10 +98,14 @@ export function parseKnownMeta(
 function parseEnvelope(value: unknown, resource: Resource, url: string): Envelope {
   const envelope = readEnvelope(value);
   if (!("fault" in envelope)) return envelope;
+  throw noPage(url, resource, envelope.fault);
+}
+
+function noPage(url: string, resource: Resource, fault: string): UnexpectedShapeError {
   const hint =
     "nothing from this reply was stored; if this stays so, the service no longer has this interface";
   const should = `GET ${url} should answer with a page ({"meta": …, "objects": […]})`;
-  throw new UnexpectedShapeError(`${resource} list: ${should}, but ${envelope.fault}`, { url, hint });
+  return new UnexpectedShapeError(`${resource} list: ${should}, but ${fault}`, { url, hint });
 }
 
 function readMeta({ limit, offset, next, total_count: total }: Envelope["meta"]) {
@@ -112,7 +124,8 @@ function placeId(record: unknown, resource: Resource, baseUrl: URL): string | nu
   return other === null ? id : `${other}/${id}`;
 }
 
-function count(value: unknown): number | null {
+function count(told: unknown): number | null {
+  const value = typeof told === "string" && /^\d{1,15}$/.test(told) ? Number(told) : told;
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 

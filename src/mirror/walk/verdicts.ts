@@ -39,7 +39,7 @@ export interface WalkFacts extends PassFacts {
   /** The request for the page just read, and the number of records on that page. */
   at: PageRequest;
   count: number;
-  /** The `total_count` of that page, and of the last page read; null when it is not a number, then `badTotal` came. */
+  /** The `total_count` of that page, and the last one that was a number; null without one, then `badTotal` came. */
   countedTo: number | null;
   totalCount: number | null;
   badTotal: string;
@@ -156,7 +156,7 @@ export const VERDICTS = [
   {
     // The mirror compares its rows with the count, so a list without one is never settled.
     name: "no count",
-    when: "`total_count` is not a number",
+    when: "no `total_count` is a number",
     applies: ({ totalCount }) => totalCount === null,
     outcome: "not_whole",
     reason: ({ badTotal }) => `total_count should be a number, but is ${badTotal}`,

@@ -235,8 +235,8 @@ export async function findResumableWalks(sql: Sql, since: string, until: string)
  * where they are negative.
  */
 export async function findLastWholeWalk(sql: AnySql, resource: Resource) {
-  const [row] = await sql<{ startedAt: string; unstored: number; unshown: number }[]>`
-    select started_at as "startedAt", coalesce(unstored, 0) as unstored,
+  const [row] = await sql<{ startedAt: string; unstored: number; unshown: number; held: string | null }[]>`
+    select started_at as "startedAt", reason as held, coalesce(unstored, 0) as unstored,
       coalesce(deficit - coalesce(unstored, 0), 0) as unshown from sync.walks
     where resource = ${resource} and walk = 'whole' order by run_id desc limit 1`;
   return row ?? null;
@@ -272,7 +272,7 @@ export function describeCountGap({ resource, counted: many, shown }: CountGap): 
  */
 export async function findLastJoinedRun(sql: Sql, resource: Resource): Promise<number | null> {
   const [row] = await sql<{ runId: number | null }[]>`
-    select max(run_id) as "runId" from sync.walks where resource = ${resource} and walk in ('whole', 'head')`;
+    select max(run_id) as "runId" from sync.walks where resource = ${resource} and (walk in ('whole', 'head') or read_since is not null)`;
   return row?.runId ?? null;
 }
 

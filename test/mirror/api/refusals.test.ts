@@ -53,6 +53,12 @@ describe("a refusal", () => {
 });
 
 describe("a redirect to another place", () => {
+  it("shows nothing of our own login that it sends back", async () => {
+    const location = `/login?auth=${Buffer.from("me:secret").toString("base64")}`;
+    const { error } = await refusalOf({ status: 302, headers: { location }, body: "" }, "http://me:secret@%");
+    expect(error.message).toContain("/login?auth=***");
+  });
+
   it.each([
     ["https://other.example.org/api/v1/user/?format=json", "https://other.example.org"],
     ["https://other.example.org", "https://other.example.org"],

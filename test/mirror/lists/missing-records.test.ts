@@ -21,7 +21,8 @@ function note({ sql }: Loading, seen: readonly string[], facts: Partial<MissingF
   const set = createIdSet();
   for (const id of seen) set.add(id);
   // The first run has loaded what is here before; the walk began in the second.
-  const defaults = { resource: "user" as Resource, beganRunId: 2, runId: 2, noticedAt: DURING };
+  const { runId = 2 } = facts;
+  const defaults = { resource: "user" as Resource, beganRunId: runId, runId, noticedAt: DURING };
   return sql.begin((tx) =>
     recordMissing(tx, { ...defaults, maxDeleteRatio: 0.05, allowMassDelete: false, seen: set, ...facts }),
   );
@@ -60,6 +61,14 @@ describe("a whole walk's missing records", () => {
     await loading.load("user", [wireUser("3")]);
     expect(await note(loading, ["1"], { beganRunId: 2, runId: 4 })).toMatchObject({ known: 2, missing: 1 });
     expect(await notedIds(loading)).toEqual(["2"]);
+  });
+
+  test("that were noticed while the walk rested stay, though it saw them before", async ({ loading }) => {
+    await loading.load("user", idsOf(4).map(toUser), { at: BEFORE });
+    await note(loading, ["3", "4"]);
+    await note(loading, ["2", "4"], { runId: 4 });
+    await note(loading, ["1", "2", "3", "4"], { beganRunId: 3, runId: 5 });
+    expect(await notedIds(loading)).toEqual(["1", "3"]);
   });
 
   test("are of projects those alone that the list ever showed", async ({ loading }) => {
@@ -121,7 +130,7 @@ describe("a whole walk's missing records", () => {
     const { held } = await note(loading, ["1"]);
     expect(held).toBe(
       "1,199 of 1,200 known users were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO 0.05 allows: " +
-        "they are not deleted; sync --allow-mass-delete allows it for one run",
+        "they are not deleted; `docmirror sync --full --allow-mass-delete` allows it for one run",
     );
     const allowed = await note(loading, ["1"], { allowMassDelete: true });
     expect(allowed).toMatchObject({ missing: 1199, held: null });

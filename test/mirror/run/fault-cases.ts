@@ -220,6 +220,12 @@ export const FAULTS: readonly FaultSection[] = [
         ...succeeds,
         warns: /^the service counts 125 builds and shows \d+$/,
       }),
+      on("`total_count` is: a number as text", always(meta("total_count", "120")), succeeds),
+      on(
+        "`total_count` is: on the first page alone",
+        always(page((body, { offset }) => offset > 0 && Object.assign(body.meta, { total_count: null }))),
+        succeeds,
+      ),
       on("`total_count` is: huge", always(meta("total_count", 9e15)), {
         ...notWhole,
         says: /^build list: the service counts 9,000,000,000,000,000 builds and shows \d+:/,
@@ -268,9 +274,14 @@ export const FAULTS: readonly FaultSection[] = [
           ["missing: `objects`", page((body) => Reflect.deleteProperty(body, "objects")), "objects"],
           ["`objects` is no list", page((body) => Object.assign(body, { objects: {} })), "objects"],
           ["a record in the place of a list", json({ id: "7", state: "finished" }), "meta"],
+          [
+            "another list in its place",
+            page(({ objects }) => objects.forEach(set(OF_A_USER))),
+            "its records name",
+          ],
         ] as const
       ).map(([what, reply, name]) =>
-        on(what, at40(reply), breaksAt(`should answer with a page .*, but ${name}:`)),
+        on(what, at40(reply), breaksAt(`should answer with a page .*, but ${name}`)),
       ),
     ],
   },
@@ -423,6 +434,9 @@ export const FAULTS: readonly FaultSection[] = [
       ).map(([what, value, waits]) =>
         on(`429 with \`Retry-After\`: ${what}`, retryAfter(value), succeeds, { waits }),
       ),
+      on("403 with `Retry-After`: 3", once(status(403, { "retry-after": "3" })), {
+        ...{ ...succeeds, waits: [3000, 3000], isHeld: true },
+      }),
       on("429 without `Retry-After`", once(status(429)), succeeds, { waits: [0, 500] }),
       ...(
         [

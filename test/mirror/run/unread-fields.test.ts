@@ -79,6 +79,21 @@ test("a field that cannot be read in some records keeps their values and costs n
   await night(() => {});
 });
 
+test.for([7, "7"])("builds that name their project by %j are named in a warning", async (project) => {
+  await using other = await startQuickWorld({ projects: 3, builds: 20 }, async (_, next) => {
+    const reply = await next();
+    if (reply.status !== 200) return reply;
+    const text = (await reply.text()).replaceAll(
+      /"project":"[^"]*"/g,
+      `"project":${JSON.stringify(project)}`,
+    );
+    return new Response(text, { headers: { "content-type": "application/json" } });
+  });
+  const { summary } = await other.sync({ kind: "full" });
+  expect(summary.status).toBe("succeeded");
+  expect(summary.warnings).toEqual([expect.stringContaining("the field project of builds names no project")]);
+});
+
 test("a field that never could be read costs nothing", async () => {
   await using other = await startQuickWorld(
     { users: 3, projects: 3, versions: 4, files: 3, builds: 20 },

@@ -153,7 +153,7 @@ describe("a round of the watch", () => {
   test("has nothing to join in an empty mirror, and says so without a request", async () => {
     await using quick = await startQuickWorld({ builds: 30 });
     const result = await quick.watch();
-    const reason = expect.stringContaining("no builds are mirrored yet");
+    const reason = expect.stringContaining("no sync has read the builds");
     const resources = { build: { walk: "skipped", reason } };
     expect(result.summary).toMatchObject({ status: "partial", requests: 0, resources });
     expect(exitCodeOfRun(result)).toBe(3);

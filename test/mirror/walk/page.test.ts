@@ -30,7 +30,7 @@ describe("parsePage", () => {
     expect(isShown(objects.toReversed())).toBe(false);
   });
 
-  it.each([null, "2", -1, 1.5, 1e300, {}])("takes a total_count of %j for none", (total_count) => {
+  it.each([null, "2 of 9", -1, 1.5, 1e300, {}])("takes a total_count of %j for none", (total_count) => {
     expect(parse({ meta: { ...META, total_count }, objects: [] }).meta.totalCount).toBeNull();
   });
 
