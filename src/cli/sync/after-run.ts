@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { access, chmod, constants, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { ConfigError, EXIT, messageOf, StoppedError } from "../../base/errors.ts";
@@ -251,9 +252,8 @@ async function createDescriber({ config, clock, log }: CommandContext) {
 /** The collector may read at any moment: it must find the old file or the new one, and never a part. */
 async function replaceFile(file: string, text: string): Promise<void> {
   // The collector reads only names that end in .prom.
-  const draft = `${file}.${process.pid}.tmp`;
+  const draft = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   try {
-    await rm(draft, { force: true });
     // Others may write to the folder: a link that they put there is not followed.
     await writeFile(draft, text, { flag: "wx" });
     await chmod(draft, MODE);

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
@@ -8,7 +9,7 @@ import { isJsonObject } from "../../resources/parse-json.ts";
 /** Marks a folder that an export made. Readers of partitioned data ignore names that begin with `_`. */
 export const MARKER = "_docmirror.json";
 
-/** A folder of a dead process that was not written for so long is removed. */
+/** A folder that an export left, and in which nothing was written for so long, is removed. */
 export const ABANDONED_AFTER_MS = 86_400_000;
 
 /**
@@ -27,9 +28,12 @@ export async function withStagingFolder<T>(
   try {
     await clearUp(place);
     await assertReplaceable(place, own);
+    const before = await identify(place);
     makeFolder(staging, 0o777);
     const result = await fn(staging, place);
     await assertReplaceable(place, own);
+    if ((await identify(place)) !== before)
+      throw new ConfigError(`another export wrote to ${place} meanwhile`, { hint: "run the command again" });
     await swapIn(staging, place);
     return result;
   } catch (error) {
@@ -63,18 +67,29 @@ export function parseObject(text: string): Record<string, unknown> {
 
 export const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
+async function identify(place: string): Promise<string | null> {
+  const found = await stat(place).catch(() => null);
+  return found && `${found.ino} ${found.birthtimeMs}`;
+}
+
+/** Goes again where another export has put the old folder back meanwhile, as after one that was killed here. */
 async function swapIn(staging: string, place: string): Promise<void> {
-  const old = siblingPath(place, "old");
-  let isThere = true;
-  await rename(place, old).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw error;
-    isThere = false;
-  });
-  await rename(staging, place).catch(async (error: unknown) => {
-    if (isThere) await rename(old, place);
-    throw error;
-  });
-  await rm(old, { recursive: true, force: true });
+  for (;;) {
+    const old = siblingPath(place, "old");
+    let isThere = true;
+    await rename(place, old).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ENOENT") throw error;
+      isThere = false;
+    });
+    try {
+      await rename(staging, place);
+      return await rm(old, { recursive: true, force: true });
+    } catch (error) {
+      if (["ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) continue;
+      if (isThere) await rename(old, place);
+      throw error;
+    }
+  }
 }
 
 /** A symbolic link stays; the folder that it points to is replaced. */
@@ -85,22 +100,33 @@ async function findPlace(target: string): Promise<string> {
   return place;
 }
 
+/** Not by the process: two containers may export to one place, and each has a process 1. */
 const siblingPath = (place: string, what: "partial" | "old"): string =>
-  join(dirname(place), `.${basename(place)}.${what}-${process.pid}`);
+  join(dirname(place), `.${basename(place)}.${what}-${randomBytes(6).toString("hex")}`);
 
 /** Repairs what killed exports left: puts back the old folder of a half-done swap, and removes old folders. */
 async function clearUp(place: string): Promise<void> {
   const parent = dirname(place);
-  const names = await readdir(parent).catch((): string[] => []);
-  for (const name of names) {
-    const [, left, what, pid] = /^\.(.*)\.(partial|old)-(\d+)$/.exec(name) ?? [];
-    if (left !== basename(place) || isAlive(Number(pid))) continue;
+  for (const name of await readdir(parent).catch((): string[] => [])) {
+    const [, left, what] = /^\.(.*)\.(partial|old)-[0-9a-f]+$/.exec(name) ?? [];
+    if (left !== basename(place)) continue;
     const path = join(parent, name);
-    const [current, found] = await Promise.all([place, path].map((at) => stat(at).catch(() => null)));
-    if (what === "old" && !current) await rename(path, place);
-    else if (found && Date.now() - found.mtimeMs > ABANDONED_AFTER_MS)
+    if (what === "old" && (await identify(place)) === null) await rename(path, place).catch(() => {});
+    else if (Date.now() - (await lastWritten(path)) > ABANDONED_AFTER_MS)
       await rm(path, { recursive: true, force: true });
   }
+}
+
+/** When something in a folder was last written. An export may write one file for hours. */
+async function lastWritten(folder: string): Promise<number> {
+  const names = await readdir(folder, { recursive: true }).catch((): string[] => []);
+  const times = [".", ...names].map((name) =>
+    stat(join(folder, name)).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    ),
+  );
+  return Math.max(...(await Promise.all(times)));
 }
 
 async function assertReplaceable(place: string, own: readonly string[]): Promise<void> {
@@ -115,13 +141,4 @@ async function assertReplaceable(place: string, own: readonly string[]): Promise
   throw new ConfigError(`${place} ${why}, so it is not replaced`, {
     hint: "name a folder that does not exist yet, or is empty",
   });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

@@ -20,6 +20,8 @@ export interface RunningServer {
   pid: number;
   port: number;
   state: string;
+  /** When it wrote that. */
+  writtenAt: number;
 }
 
 /** The running server by postmaster.pid, or null: also when that pid is dead or of another program. */
@@ -64,7 +66,7 @@ export async function startPostgres(
   closeSync(logFile);
   seen.close();
   try {
-    return await awaitReady(paths, child.pid, signal, log, () => ended);
+    return await awaitReady(paths, child.pid, signal, log, () => ended, stale);
   } catch (error) {
     if (signal?.aborted) child.kill("SIGINT");
     if (!(error instanceof EndedEarly)) throw error;
@@ -119,6 +121,7 @@ async function awaitReady(
   signal: AbortSignal | undefined,
   log: Logger,
   ended: () => string | undefined,
+  stale: RunningServer | null = null,
 ): Promise<RunningServer> {
   const startedAt = Date.now();
   let isReported = false;
@@ -126,7 +129,8 @@ async function awaitReady(
     const how = ended();
     if (how !== undefined) throw new EndedEarly(how);
     const server = await readPidFile(paths);
-    if (server !== null && server.pid === pid) {
+    // In a new container a process may have the pid that the file of a killed one names.
+    if (server !== null && server.pid === pid && server.writtenAt !== stale?.writtenAt) {
       if (server.state === "ready") return server;
       if (server.state === "stopping") throw new EndedEarly("it is stopping");
     }
@@ -152,10 +156,12 @@ export async function awaitExit(paths: EmbeddedPaths, pid: number, signal: Abort
 }
 
 async function readPidFile(paths: EmbeddedPaths): Promise<RunningServer | null> {
-  const lines = (await readIfThere(`${paths.cluster}/postmaster.pid`)).split("\n");
+  const file = `${paths.cluster}/postmaster.pid`;
+  const { mtimeMs: writtenAt } = await stat(file).catch(() => ({ mtimeMs: 0 }));
+  const lines = (await readIfThere(file)).split("\n");
   const pid = Number(lines[0]);
   if (!Number.isInteger(pid) || pid <= 0) return null;
-  return { pid, port: Number(lines[3]), state: lines[7]?.trim() ?? "starting" };
+  return { pid, port: Number(lines[3]), state: lines[7]?.trim() ?? "starting", writtenAt };
 }
 
 /** Whether that process is the server of this cluster. Its working directory is that of the cluster. */

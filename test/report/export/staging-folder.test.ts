@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -88,12 +87,26 @@ describe("withStagingFolder", () => {
   });
 });
 
-describe("after one that was killed", () => {
-  const dead = spawnSync(process.execPath, ["--version"]).pid;
+describe("two at once, as in containers in which each is process 1", () => {
+  it("do not disturb each other: the first to end is there, and the other one says so", async () => {
+    await exportText("before");
+    const late = withStagingFolder(target, ["data"], async (folder) => {
+      await writeFile(join(folder, "data"), "late");
+      await exportText("first");
+    });
+    await expect(late).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining("another export"),
+    });
+    expect(await readText()).toBe("first");
+    expect(await listParent()).toEqual(["out"]);
+  });
+});
 
+describe("after one that was killed", () => {
   it("puts the old folder back that was taken away for the new one", async () => {
     await exportText("first");
-    await rename(target, join(parent, `.out.old-${dead}`));
+    await rename(target, join(parent, ".out.old-1"));
     const failing = withStagingFolder(target, ["data"], async () => {
       expect(await readText()).toBe("first");
       throw new Error("no more");
@@ -102,12 +115,11 @@ describe("after one that was killed", () => {
     expect(await listParent()).toEqual(["out"]);
   });
 
-  it("takes away what it left a day ago, and nothing that is younger, alive or of another", async () => {
-    const kept = [`.other.partial-${dead}`, `.out.old-${dead}`, `.out.partial-${process.ppid}`];
-    for (const name of [...kept, `.out.partial-${dead}`]) {
-      await mkdir(join(parent, name));
-      if (!name.includes("old")) await utimes(join(parent, name), 0, 0);
-    }
+  it("takes away what it left a day ago, and nothing in which something is younger, or of another", async () => {
+    const kept = [".other.partial-1", ".out.old-1", ".out.partial-1"];
+    for (const name of [...kept, ".out.partial-2"]) await mkdir(join(parent, name));
+    await writeFile(join(parent, ".out.partial-1", "data"), "");
+    for (const name of await listParent()) if (!name.includes("old")) await utimes(join(parent, name), 0, 0);
     await mkdir(target);
     await exportText("new");
     expect(await listParent()).toEqual([...kept, "out"]);

@@ -179,6 +179,25 @@ describe("the embedded Postgres", () => {
     expect(other.exitCode).toBeNull();
   });
 
+  test.skipIf(!HAS_CONTAINERS)(
+    "a container is killed, and the server of the next one gets the number in its pid file",
+    {
+      tags: ["long"],
+    },
+    async () => {
+      const data = join(dataDir, "data");
+      await (await open(data)).close();
+      // The same happens twice, so both servers have the same number.
+      for (let start = 0; start < 2; start++) {
+        const { facts, kill } = await startUser(data, CONTAINER);
+        await kill();
+        await expect
+          .poll(() => withTestSql(facts.url, (sql) => sql`select 1`).catch(({ code }) => code))
+          .toBe("ECONNREFUSED");
+      }
+    },
+  );
+
   test("a lock of a dead process, or of a number used anew, is taken over", { tags: ["long"] }, async () => {
     await writeFile(join(dataDir, "lock"), `${process.pid} 1@another-boot abc\n`);
     await (await open()).close();
@@ -389,9 +408,14 @@ for (let file = 0; Date.now() < until; file++) {
   if (file === 0) process.stdout.write("begun");
 }`;
 
-async function startUser() {
+/** In a process namespace of its own, which ends with its first process. */
+const CONTAINER = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"];
+const HAS_CONTAINERS = spawnSync("unshare", [...CONTAINER.slice(1), "true"]).status === 0;
+
+async function startUser(folder = dataDir, within: readonly string[] = []) {
   const script = fileURLToPath(new URL("user-process.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", script, dataDir]);
+  const [program = "", ...args] = [...within, process.execPath, "--import", "tsx", script, folder];
+  const child = spawn(program, args);
   onTestFinished(() => void child.kill("SIGKILL"));
   let complaint = "";
   child.stderr.on("data", (chunk: Buffer) => {
