@@ -8,10 +8,11 @@ const DAY_MS = 86_400_000;
 /**
  * Finds when a cron line was due in a time zone. node-cron only looks ahead, and skips a night when the
  * clocks jump over the line's time. Here such a night is due later by the length of the jump (02:17 becomes
- * 03:17), so that it is not skipped. Throws an Error for a line or a zone that cannot be read.
+ * 03:17), so that it is not skipped. Where an hour comes twice, a line of each hour is due in both. Throws an Error for a line or a zone that cannot be read.
  */
 export function createDueTimes(cron: string, timezone: string) {
   const { hour, minute, second } = parse(cron);
+  const isOfEachHour = hour.length === 24;
   const timesMs = hour
     .flatMap((h) => minute.flatMap((m) => second.map((s) => (h * 3600 + m * 60 + s) * 1000)))
     .sort((a, b) => a - b);
@@ -33,8 +34,9 @@ export function createDueTimes(cron: string, timezone: string) {
       if (!isOnSide(wallMs - near)) continue;
       // Times go one way, and so do the moments, except on a day when the clocks change.
       if (found !== undefined && step * (wallMs - far - found) >= 0) break;
-      const atMs = momentOf(wallMs);
-      if (isOnSide(atMs) && (found === undefined || step * (atMs - found) < 0)) found = atMs;
+      const twice = [wallMs - most, wallMs - least].filter((atMs) => isOfEachHour && toWall(atMs) === wallMs);
+      for (const atMs of twice.length > 0 ? twice : [momentOf(wallMs)])
+        if (isOnSide(atMs) && (found === undefined || step * (atMs - found) < 0)) found = atMs;
     }
     return found;
   }

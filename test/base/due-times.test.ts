@@ -38,6 +38,26 @@ describe("last due time", () => {
     expect(createDueTimes(cron, zone).last(new Date(now))).toEqual(new Date(expected));
   });
 
+  it.each([
+    ["Europe/Berlin", "* * * * *", "2026-10-25T00:50:00Z"],
+    ["Europe/Berlin", "*/15 * * * *", "2026-10-25T00:45:00Z"],
+    ["Europe/Berlin", "@hourly", "2026-10-25T00:59:00Z"],
+    ["America/Chicago", "7 * * * *", "2026-11-01T06:07:00Z"],
+    // By half an hour.
+    ["Australia/Lord_Howe", "*/10 * * * *", "2026-04-04T14:30:00Z"],
+  ])("a line of each hour in %s, %s, is due in both hours that have one name", (zone, cron, from) => {
+    const due = createDueTimes(cron, zone);
+    const utc = createDueTimes(cron, "Etc/UTC");
+    for (let now = new Date(from); now.getTime() < Date.parse(from) + 80 * 60_000; ) {
+      const next = due.next(now);
+      expect(next).toEqual(utc.next(now));
+      expect(due.last(new Date((next?.getTime() ?? 0) - 1))).toEqual(
+        utc.last(new Date((next?.getTime() ?? 0) - 1)),
+      );
+      now = next ?? new Date(Number.NaN);
+    }
+  });
+
   it("a line that never came round was never due", () => {
     // 29 February that is the first Monday of its month: the 29th never is.
     expect(createDueTimes("0 0 29 2 1#1", "Etc/UTC").last(new Date("2026-01-01T00:00:00Z"))).toBeNull();
