@@ -1,6 +1,9 @@
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
+/** The mode of a file with the texts of builds, which may hold secrets: only the user who runs the command reads it. */
+export const PRIVATE_FILE = 0o600;
+
 /**
  * Makes a folder, and those above it that are missing. The recursive mkdir of Node never ends where an existing folder
  * cannot have subfolders, such as /proc.

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import type { Clock } from "../base/clock.ts";
 import { findProxyRoute, type Proxies, type ProxyRoute, showProxy } from "../base/config/proxies.ts";
 import type { NoticeType } from "../base/config/setting.ts";
+import { printable } from "../base/text.ts";
 import { userAgentOf } from "../base/version.ts";
 import { loginOf } from "../mirror/api/logins.ts";
 import { parseRetryAfter } from "../mirror/api/reply-times.ts";
@@ -182,9 +183,9 @@ function slackText(text: string): string {
   return plainMarkdown(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Without effect as formatting: a zero-width space behind each character that begins one. */
+/** Without effect as formatting: a zero-width space behind each character that begins one. Nothing turns the text around either. */
 function plainMarkdown(text: string): string {
-  return text.replaceAll(/[*_~`[\]]/g, "$&\u200b");
+  return printable(text, { keepNewlines: true }).replaceAll(/[*_~`[\]]/g, "$&\u200b");
 }
 
 /** The headers of one try, as Standard Webhooks has them. `sentAt` is our own clock: receivers refuse a wrong one. */

@@ -245,6 +245,13 @@ describe("a notice", () => {
     expect(content.body[1].facts).toContainEqual({ title: "project", value: "pip" });
   });
 
+  it.each(["slack", "teams"] as const)("has no mark in %s that turns its text around", (format) => {
+    const summary = "pip broke: \u202egnp.exe\u2066 \u200fa";
+    const body = bodyOf({ ...BROKE, data: { summary, project_slug: "p\u202eq" } }, format);
+    expect(body).toContain("pip broke: \ufffdgnp.exe\ufffd \ufffda");
+    expect(body).toContain("p\ufffdq");
+  });
+
   it("has its type where it has no sentence", () => {
     expect(JSON.parse(bodyOf(BARE, "slack")).text).toBe("test");
   });

@@ -4,10 +4,10 @@
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
-import { makeFolder } from "../../base/make-folder.ts";
+import { makeFolder, PRIVATE_FILE } from "../../base/make-folder.ts";
 import { withOutputErrors } from "../../base/system-errors.ts";
 import { readVersion } from "../../base/version.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
@@ -120,6 +120,7 @@ async function addPart(
   before: readonly LogFile[],
   { month, place, rows }: WrittenPart,
 ): Promise<LogFile> {
+  await chmod(place, PRIVATE_FILE);
   await syncFile(place);
   const { size: bytes } = await stat(place);
   const sha256 = await hashFile(place);

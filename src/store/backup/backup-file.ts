@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type FileHandle, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
+import { PRIVATE_FILE } from "../../base/make-folder.ts";
 import { withOutputErrors } from "../../base/system-errors.ts";
 import { isBackup } from "./read-backup.ts";
 
@@ -25,7 +26,7 @@ export async function withBackupFile<T extends object>(
   await removeAbandoned(place);
   // Not by the process: two containers may write here, and each has a process 1.
   const draft = join(dirname(place), `.${basename(place)}.partial-${randomBytes(6).toString("hex")}`);
-  const handle = await withOutputErrors(file, () => open(draft, "wx", 0o600));
+  const handle = await withOutputErrors(file, () => open(draft, "wx", PRIVATE_FILE));
   try {
     let facts: T;
     try {

@@ -1,4 +1,4 @@
-import { mkdtemp, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -232,6 +232,13 @@ const ELSEWHERE = {
 };
 
 describe("an export of logs", () => {
+  it("is read by its user alone, as a backup is", async () => {
+    await using made = await setUp();
+    await made.exportAll();
+    const { mode } = await stat(join(made.folder, PART("2024-03", 0)));
+    expect(mode & 0o777).toBe(0o600);
+  });
+
   it("that fails leaves the folder as it was", async () => {
     await using made = await setUp();
     const { folder, sql } = made;
