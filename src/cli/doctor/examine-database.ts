@@ -102,6 +102,9 @@ async function examineContent(sql: Sql, database: OpenDatabase, { config, clock,
   return [rights, migrations, clocks, mirror, freshness, zone];
 }
 
+/** Its packages bring libraries of their own; on Linux they are of 2018, and there are no newer packages. */
+const MEANT_FOR =
+  "It is for trying out, and for small mirrors on this machine: its libraries get no repairs. For more, DATABASE_URL names a server of your own";
 /** How many missing rights are named. */
 const MAX_RIGHTS = 3;
 /** A nightly sync runs once a day; a slow night may take some hours more. */
@@ -127,8 +130,8 @@ async function checkDatabase(sql: Sql, database: OpenDatabase, baseUrl: URL | nu
       EXIT.usage,
     );
   }
-  const which = database.embedded === null ? "" : "the embedded ";
-  return ok(`${which}Postgres ${server.version} in UTF-8, ${database.describe}`);
+  const answers = `Postgres ${server.version} in UTF-8, ${database.describe}`;
+  return ok(database.embedded === null ? answers : `the embedded ${answers}. ${MEANT_FOR}`);
 }
 
 /** Whether the role may do what docmirror does. */
