@@ -9,10 +9,10 @@ import { openDatabase } from "../store/embedded/open-embedded.ts";
 import { areReportsLater } from "../store/migrate/migrate.ts";
 import { assertMirror } from "../store/migrate/prepare.ts";
 import { type CommandContext, closeInTime, untilStopped } from "./context/run-command.ts";
-import { assertMirrorPlace, mirrorPlace } from "./context/with-mirror.ts";
+import { assertMirrorPlace, mirrorPlace, readerUrlOf } from "./context/with-mirror.ts";
 import { readSession, readSettings, refreshForReplica, withReplicaHints } from "./context/with-reports.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
-import { createKeptDatabase, type KeptDatabase } from "./worker/kept-database.ts";
+import { createKeptDatabase } from "./worker/kept-database.ts";
 
 const CONNECTION = { applicationName: "docmirror serve", max: 1 };
 
@@ -33,10 +33,14 @@ async function serve(context: CommandContext): Promise<never> {
   const place = readSettings(config);
   // Waits for a database that is down, but not for a mirror that does not exist yet.
   assertMirrorPlace(place);
+  /** What a refresh needs, which writes. */
+  let ownerUrl = "";
   const database = createKeptDatabase({
     async open(openSignal) {
       assertMirrorPlace(place);
-      return openDatabase({ ...readSettings(await reread()), log, signal: openSignal });
+      const opened = await openDatabase({ ...readSettings(await reread()), log, signal: openSignal });
+      ownerUrl = opened.url;
+      return { ...opened, url: await readerUrlOf(opened) };
     },
     prepare: ({ url }) =>
       withSql(url, { ...CONNECTION, session: readSession(config) }, async (sql) => {
@@ -54,7 +58,8 @@ async function serve(context: CommandContext): Promise<never> {
     await print({ url }, () => `${url}\n`);
     // A fault that waiting does not repair ends the command here, with its own exit code.
     await server.mirror.open();
-    await (config.readUrl === null ? bringUpToDate : askPrimary)(context, database);
+    await database.ready(signal);
+    await (config.readUrl === null ? bringUpToDate : askPrimary)(context, ownerUrl);
     await server.warmUp();
     return await untilStopped(signal);
   } finally {
@@ -66,8 +71,7 @@ async function serve(context: CommandContext): Promise<never> {
 }
 
 /** Refreshes answers that are older than the last run. The page is served meanwhile, and also when this fails. */
-async function bringUpToDate({ config, log, signal }: CommandContext, database: KeptDatabase): Promise<void> {
-  const url = await database.ready(signal);
+async function bringUpToDate({ config, log, signal }: CommandContext, url: string): Promise<void> {
   const isDue = await withSql(url, CONNECTION, async (sql) => {
     if (await areReportsLater(sql, readDefinitions())) {
       log.info("a later version of docmirror refreshes the figures");
@@ -85,9 +89,8 @@ async function bringUpToDate({ config, log, signal }: CommandContext, database: 
 }
 
 /** The same where a replica is read: the primary refreshes the answers, which the replica then replays. */
-async function askPrimary(context: CommandContext, database: KeptDatabase): Promise<void> {
+async function askPrimary(context: CommandContext, url: string): Promise<void> {
   const { config, log, signal } = context;
-  const url = await database.ready(signal);
   try {
     await withSql(url, { ...CONNECTION, session: readSession(config) }, (sql) =>
       refreshForReplica(context, sql),

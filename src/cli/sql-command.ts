@@ -1,8 +1,8 @@
 import { Option } from "commander";
 import { ConfigError, EXIT } from "../base/errors.ts";
 import { withSnapshot } from "../report/read-answer.ts";
-import { becomeReader, ensureReader, READER, readStatement } from "../report/read-statement.ts";
-import type { TransactionSql } from "../store/connection/sql.ts";
+import { becomeReader, READER, readStatement } from "../report/read-statement.ts";
+import type { Sql, TransactionSql } from "../store/connection/sql.ts";
 import { repeatAfterConflict } from "../store/connection/transaction.ts";
 import type { CommandContext } from "./context/run-command.ts";
 import { withReports } from "./context/with-reports.ts";
@@ -47,12 +47,11 @@ export const sqlCommand: CommandDeclaration<Options> = {
   run: async (context, { options, args: [text = ""] }) => {
     const format = readFormat(options);
     if (text.trim() === "") throw new ConfigError("there is no statement");
-    const { config, log, signal } = context;
-    const limits = { role: options.role, timeoutMs: options.timeout * 1000 };
-    const isOwn = config.databaseUrl === null && config.readUrl === null && options.role === undefined;
-    await withReports(context, "sql", async (sql) => {
-      if (isOwn && (await ensureReader(sql)))
-        log.info({ role: READER }, "made the role that the statement runs as");
+    const { config, signal } = context;
+    const isEmbedded = config.databaseUrl === null && config.readUrl === null;
+    const role = options.role ?? (isEmbedded ? READER : undefined);
+    const limits = { role, timeoutMs: options.timeout * 1000 };
+    const ask = async (sql: Sql) => {
       let isPrinted = false;
       const onBegin = () => {
         isPrinted = true;
@@ -67,7 +66,8 @@ export const sqlCommand: CommandDeclaration<Options> = {
           signal,
         );
       await repeatAfterConflict(answer, () => !isPrinted);
-    });
+    };
+    await withReports(context, "sql", ask, { login: "docmirror_sql", role });
     return EXIT.done;
   },
 };

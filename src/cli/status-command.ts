@@ -4,6 +4,8 @@ import { formatSpan } from "../mirror/builds/format-span.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import type { RunRow } from "../report/status/find-status.ts";
 import { createReadStatus, type StatusDocument } from "../report/status/read-status.ts";
+import type { Sql } from "../store/connection/sql.ts";
+import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
 import { describeDropped } from "../store/ledger/dropped-lists.ts";
 import { describeCountGap } from "../store/ledger/run-ledger.ts";
 import { withMirror } from "./context/with-mirror.ts";
@@ -32,7 +34,7 @@ export const statusCommand: CommandDeclaration<{ maxAge?: number | true }> = {
     const { config, clock, log, out, print } = context;
     const staleAfterMs = typeof maxAge === "number" ? maxAge : config.staleAfterMs;
     const readStatus = createReadStatus({ ...config, staleAfterMs }, readDefinitions());
-    return withMirror(context, "status", async (sql, database) => {
+    const show = async (sql: Sql, database: OpenDatabase) => {
       const status = await readStatus(sql, clock.now());
       // Another process has just migrated it.
       if ("fault" in status) throw new SchemaVersionError(status.fault);
@@ -41,7 +43,8 @@ export const statusCommand: CommandDeclaration<{ maxAge?: number | true }> = {
       const { resource, why } = status.oldest_list;
       log.error({ resource, reason: `the ${resource} list ${why}` }, "the mirror is too old");
       return EXIT.stale;
-    });
+    };
+    return withMirror(context, "status", show, "reads");
   },
 };
 

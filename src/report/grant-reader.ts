@@ -5,7 +5,7 @@ import type { Sql } from "../store/connection/sql.ts";
 import { sqlstateOf, toStoreError, withStoreErrors } from "../store/connection/store-errors.ts";
 import { withTransaction } from "../store/connection/transaction.ts";
 
-interface ReaderOptions {
+export interface ReaderOptions {
   /** Users' names and logins too (schema `report_people`); without it, a role loses that right. @default false */
   withPeople?: boolean;
   /** All that `docmirror serve` reads: the mirrored records too, with users. @default false */
@@ -49,6 +49,7 @@ const INTERFACE_RELATIONS = [
   "sync.prunings",
   "sync.quarantine",
   "sync.revisions",
+  "sync.rounds",
   "sync.runs",
   "sync.service",
   "sync.upstream_schemas",
@@ -125,6 +126,20 @@ export async function planReaderGrant(
     const warnings = facts.createrole ? ["it may create roles, and so give itself more rights"] : [];
     return { role, isNew: !facts.exists, withPeople, withInterface, statements, warnings };
   });
+}
+
+/** Whether a role exists that may read all that such a plan grants. */
+export async function isReader(sql: Sql, role: string, options: ReaderOptions): Promise<boolean> {
+  const schemas = ["report", ...(options.withPeople ? ["report_people"] : [])];
+  const relations = options.withInterface ? SERVED : [];
+  const [reader] = await sql<{ may: boolean }[]>`
+    select not exists (
+      select from pg_class as relation join pg_namespace as space on space.oid = relnamespace
+      where relkind in ('r', 'v') and (nspname = any (${schemas}::text[]) or nspname || '.' || relname = any (${relations}))
+        and not (has_schema_privilege(role.oid, space.oid, 'usage') and has_any_column_privilege(role.oid, relation.oid, 'select'))
+    ) as may
+    from pg_roles as role where rolname = ${role}`;
+  return reader?.may === true;
 }
 
 /** Runs the plan, all or nothing. Throws StoreError; where a right is missing, the hint says how to continue. */

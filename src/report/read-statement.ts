@@ -1,41 +1,18 @@
 /**
  * A statement that somebody wrote, run with the rights of a reader of the reports. Three fences of Postgres are around it:
- * a transaction that only reads, the rights of the role, and a cursor, which takes one query and nothing else. The role
- * is switched to, so these hold mistakes, not malice: what strangers write belongs to a login that `docmirror
- * grant-reader` made, in `DOCMIRROR_READ_URL`.
+ * a transaction that only reads, the rights of the role, and a cursor, which takes one query and nothing else. At the
+ * embedded Postgres it has a login of its own (`reader-login.ts`). Elsewhere the role is switched to, so these hold mistakes, not
+ * malice: what strangers write belongs to a login that `docmirror grant-reader` made, in `DOCMIRROR_READ_URL`.
  */
 import { nearestNames } from "../base/config/nearest-names.ts";
 import { ConfigError, StoreError } from "../base/errors.ts";
-import type { Sql, TransactionSql } from "../store/connection/sql.ts";
-import { sqlstateOf, withStoreErrors } from "../store/connection/store-errors.ts";
+import type { TransactionSql } from "../store/connection/sql.ts";
+import { sqlstateOf } from "../store/connection/store-errors.ts";
 import { RELATIONS } from "./dictionary.ts";
-import { grantReader, planReaderGrant } from "./grant-reader.ts";
 import { asCell, type Batch, DECLARE, readBatches } from "./read-answer.ts";
 
 /** The role whose rights a statement has where the session has more. */
 export const READER = "docmirror_reader";
-
-/** Makes the reader of an embedded Postgres, which is docmirror's own, where it is not there. Tells whether it made it. */
-export async function ensureReader(sql: Sql): Promise<boolean> {
-  if (await hasReader(sql)) return false;
-  try {
-    await grantReader(sql, await planReaderGrant(sql, READER));
-    return true;
-  } catch (error) {
-    // Another command may have made it meanwhile.
-    if (await hasReader(sql)) return false;
-    throw error;
-  }
-}
-
-async function hasReader(sql: Sql): Promise<boolean> {
-  const [reader] = await withStoreErrors(
-    "look for the role that reads",
-    () => sql<{ may: boolean }[]>`
-      select has_schema_privilege(rolname, 'report', 'usage') as may from pg_roles where rolname = ${READER}`,
-  );
-  return reader?.may === true;
-}
 
 /**
  * Takes the rights of `role` until the transaction ends: without one those of `docmirror_reader`, where the session may do
@@ -53,13 +30,15 @@ export async function becomeReader(
     } catch (error) {
       throw roleError(error, wanted);
     }
-    if (await mayReadMore(tx))
-      throw new ConfigError(`${wanted} can read more than the reports`, {
-        hint: "`docmirror grant-reader` makes a role that cannot",
-      });
+    if (await mayReadMore(tx)) throw tooWideError(wanted);
   }
   await tx`select set_config('statement_timeout', ${`${timeoutMs}ms`}, true), set_config('TimeZone', 'UTC', true)`;
 }
+
+export const tooWideError = (role: string): ConfigError =>
+  new ConfigError(`${role} can read more than the reports`, {
+    hint: "`docmirror grant-reader` makes a role that cannot",
+  });
 
 async function mayReadMore(tx: TransactionSql): Promise<boolean> {
   const [rights] = await tx<{ more: boolean | null }[]>`

@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import type { Config } from "../../base/config.ts";
 import { EXIT, StoreError } from "../../base/errors.ts";
 import { readDefinitions } from "../../report/definitions.ts";
+import { findReaderUrl } from "../../report/reader-login.ts";
 import { describeDatabase, withSql } from "../../store/connection/connect.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
@@ -57,20 +58,27 @@ function withServerLog(error: unknown, { embedded }: OpenDatabase): unknown {
 }
 
 /**
- * Opens the mirror that the settings name for a command that works on it; never makes one. `sql` has one connection.
- * Throws SchemaVersionError where there is no mirror, or one of another version, and StoreError for errors of the
+ * Opens the mirror that the settings name for a command that works on it; never makes one. `sql` has one connection, which is
+ * the owner's; one that only reads has the reader's, at an embedded Postgres. Throws SchemaVersionError where there is no mirror, or one of another version, and StoreError for errors of the
  * database.
  */
 export async function withMirror<T>(
   context: CommandContext,
   command: string,
   fn: (sql: Sql, database: OpenDatabase) => Promise<T>,
+  does: "reads" | "writes" = "writes",
 ): Promise<T> {
   assertMirrorPlace(context.config);
-  return withDatabase(context, (database) =>
-    withSql(database.url, { applicationName: `docmirror ${command}`, max: 1 }, async (sql) => {
+  return withDatabase(context, async (database) => {
+    const url = does === "reads" ? await readerUrlOf(database) : database.url;
+    return withSql(url, { applicationName: `docmirror ${command}`, max: 1 }, async (sql) => {
       await assertMirror(sql, readDefinitions(), mirrorPlace(context.config));
       return withStoreErrors(`read the mirror for \`docmirror ${command}\``, () => fn(sql, database));
-    }),
-  );
+    });
+  });
+}
+
+/** Where a command that only reads logs in: as the owner where the mirror is in a Postgres of the user's own. */
+export async function readerUrlOf({ url, embedded }: OpenDatabase): Promise<string> {
+  return embedded === null ? url : ((await findReaderUrl(url, "docmirror_serve")) ?? url);
 }

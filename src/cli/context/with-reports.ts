@@ -1,6 +1,7 @@
 import type { Config } from "../../base/config.ts";
 import { ConfigError, SchemaVersionError, StoreError } from "../../base/errors.ts";
 import { readDefinitions } from "../../report/definitions.ts";
+import { findReaderUrl, type ReaderLogin } from "../../report/reader-login.ts";
 import { isReportBehind, refreshReport } from "../../report/refresh/refresh.ts";
 import { withSql } from "../../store/connection/connect.ts";
 import type { Sql } from "../../store/connection/sql.ts";
@@ -12,26 +13,33 @@ import { assertMirrorPlace, type MirrorSettings, mirrorPlace, withDatabase } fro
 
 /**
  * Opens the database that reports are read from, the replica where one is named, and has answers refreshed
- * that are older than the last run. `sql` has one connection. Throws SchemaVersionError where there is no
- * mirror, and StoreError.
+ * that are older than the last run. `sql` has one connection; at an embedded Postgres that of the login of the reader. Throws
+ * SchemaVersionError where there is no mirror, and StoreError.
  */
 export function withReports<T>(
   context: CommandContext,
   command: string,
   read: (sql: Sql) => Promise<T>,
+  reader: { login: ReaderLogin; role?: string | undefined } = { login: "docmirror_serve" },
 ): Promise<T> {
   const { config } = context;
   return withReplicaHints(config, async () => {
     const place = readSettings(config);
     assertMirrorPlace(place);
     const session = readSession(config);
-    return withDatabase({ ...context, config: place }, ({ url }) =>
-      withSql(url, { applicationName: `docmirror ${command}`, max: 1, session }, async (sql) => {
+    const connection = { applicationName: `docmirror ${command}`, max: 1, session };
+    return withDatabase({ ...context, config: place }, async ({ url, embedded }) => {
+      if (embedded !== null) {
+        await withSql(url, connection, (sql) => refreshIfBehind(context, url, sql));
+        const readerUrl = await findReaderUrl(url, reader.login, reader.role);
+        return withSql(readerUrl ?? url, connection, read);
+      }
+      return withSql(url, connection, async (sql) => {
         if (config.readUrl === null) await refreshIfBehind(context, url, sql);
         else await repeatAfterConflict(() => refreshForReplica(context, sql));
         return read(sql);
-      }),
-    );
+      });
+    });
   });
 }
 

@@ -4,6 +4,7 @@ import { describeBuild } from "../../mirror/builds/describe-build.ts";
 import { type BuildExplanation, explainBuild } from "../../mirror/builds/explain-build.ts";
 import { isStorableId } from "../../resources/record-id.ts";
 import type { Resource } from "../../resources/resources.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import { withMirror } from "../context/with-mirror.ts";
 import { textColumns } from "../output/output.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
@@ -26,8 +27,8 @@ export const explainCommand: CommandDeclaration = {
       .addArgument(new Argument("<resource>", "what to explain: build").argParser(parseExplained))
       .addArgument(new Argument("<id>", "the record's id, as the service gives it").argParser(parseId))
       .option("--json", "print one JSON document"),
-  run: (context, { args: [, id = ""] }) =>
-    withMirror(context, "explain", async (sql) => {
+  run: (context, { args: [, id = ""] }) => {
+    const explain = async (sql: Sql) => {
       const { config, out } = context;
       const explanation = await explainBuild(sql, id, config.sourceTimezone);
       const { build, quarantine } = explanation;
@@ -38,7 +39,9 @@ export const explainCommand: CommandDeclaration = {
       });
       if (build === null) throw notHere(id, explanation);
       return 0;
-    }),
+    };
+    return withMirror(context, "explain", explain, "reads");
+  },
 };
 
 function parseExplained(text: string): Resource {

@@ -10,6 +10,7 @@ import { isGone } from "../../mirror/api/retry.ts";
 import { fetchRootListing } from "../../mirror/lists/root-listing.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
+import type { Sql } from "../../store/connection/sql.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { withMirror } from "../context/with-mirror.ts";
 import type { Output } from "../output/output.ts";
@@ -86,11 +87,12 @@ export const getCommand: CommandDeclaration<Options> = {
     const search = readSearch(resource, key, options);
     const { out } = context;
     if (search !== null && options.local) {
-      return withMirror(context, "get", async (sql) => {
+      const find = async (sql: Sql) => {
         const { found, reply } = await askLocal(sql, search, options);
         await context.print(reply, () => renderHits(found, out));
         return 0;
-      });
+      };
+      return withMirror(context, "get", find, "reads");
     }
     const { path, read, missing } =
       search === null ? planGet(resource, key, options) : planSearch(search, options);
