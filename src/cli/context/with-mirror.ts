@@ -58,9 +58,9 @@ function withServerLog(error: unknown, { embedded }: OpenDatabase): unknown {
 }
 
 /**
- * Opens the mirror that the settings name for a command that works on it; never makes one. `sql` has one connection, which is
- * the owner's; one that only reads has the reader's, at an embedded Postgres. Throws SchemaVersionError where there is no mirror, or one of another version, and StoreError for errors of the
- * database.
+ * Opens the mirror that the settings name for a command that works on it; never makes one. `sql` has one connection: the owner's,
+ * or at an embedded Postgres that of a reader for a command that only reads. Throws SchemaVersionError where there is no mirror, or
+ * one of another version, and StoreError for errors of the database.
  */
 export async function withMirror<T>(
   context: CommandContext,
