@@ -17,7 +17,7 @@ import { RECORD_TABLES } from "../load/tables.ts";
 import { type Border, type DatedPage, lastBorder } from "../walk/bisection.ts";
 import { createCourse } from "../walk/course.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
-import { datesOf, type Page } from "../walk/page.ts";
+import { datesOf, type FetchedPage, type Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findDifferences, LEAST_SEARCHED, toDatedPage } from "./dated-pages.ts";
@@ -117,6 +117,7 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
         limit,
         counts,
         seen,
+        head: head.first,
       });
       ({ night, counts } = part);
       if (part.missing > 0 || shown() !== before) {
@@ -138,8 +139,9 @@ interface Head extends Pick<Reading, "outcome" | "brokenBy" | "moved" | "distrus
   counts: WalkCounts;
   /** The count of its first page. */
   counted: number | null;
-  /** What it shows, and its last border. Null where its pages do not show their order. */
+  /** What it shows, its first page, and its last border. Null where its pages do not show their order. */
   ids: string[];
+  first: FetchedPage | null;
   top: Border | null;
   /** A build that was seen before and is newer than the head, which then comes from a replica that is behind. */
   newer: string | null;
@@ -203,13 +205,16 @@ async function readOnce(
     },
   });
   let distrust: string | undefined;
+  let first: FetchedPage | null = null;
   const read = await readPages(walk, settled, log, async (page) => {
+    first ??= page;
     if (page.seq > 0) return true;
     distrust = whyDistrusted(page, await patience("compare dates", () => findMovedDates(sql, page)));
     return distrust === undefined;
   });
   const top = last ? lastBorder(last) : null;
-  return { ...read, counts: settled.counts, counted: counted ?? null, ids, top, newer, cap, distrust };
+  const shown = { counted: counted ?? null, ids, first, top, newer, cap, distrust };
+  return { ...read, counts: settled.counts, ...shown };
 }
 
 /** Why the first page of a head says nothing of what is new. */

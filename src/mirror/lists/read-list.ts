@@ -15,6 +15,7 @@ import { createEarlierPages, createPageMemory, type PageMemory } from "../load/p
 import { RECORD_TABLES } from "../load/tables.ts";
 import { type Course, createCourse } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
+import type { FetchedPage } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import type { VerdictName } from "../walk/verdicts.ts";
 import { createWalk } from "../walk/walk.ts";
@@ -34,6 +35,8 @@ export interface NightPart {
   pages: number;
   /** The distinct ids that the run has seen. */
   seen: IdSet;
+  /** The first page of the list, as the head has just read it: a round may begin with it. */
+  head: FetchedPage | null;
 }
 
 /** The records of its first page by which a night is known. Some may be deleted. */
@@ -70,7 +73,9 @@ export async function readList(
   const from = resumed ? rested : null;
   const course = resumed ?? begin();
   const seq = from?.checkpoint.seq ?? 0;
-  const start: WalkStart = from ?? { startedAt: clock.now().toISOString(), beganRunId: runId };
+  const recent = from ? null : (night?.head ?? null);
+  const beganAt = (recent?.askedAt ?? clock.now()).toISOString();
+  const start: WalkStart = from ?? { startedAt: beganAt, beganRunId: runId };
   const before = { ...counts };
   const resume = night || !from ? null : options.resume;
   if (resume) for (const name of Object.keys(counts) as (keyof WalkCounts)[]) before[name] = resume[name];
@@ -79,6 +84,8 @@ export async function readList(
   // The first pages are requested during this. No page is compared with a remembered one before it is done.
   const forgotten = patience("forget stale pages", () => memory.forgetStale(seq, until));
   forgotten.catch(() => {});
+  // This page is not compared, and stored at once.
+  if (recent) await forgotten;
   if (!night) {
     await patience("forget rounds", () => forgetRounds(sql, resource));
     await patience("open a walk", () => startWalk(sql, runId, resource, start, before, resume));
@@ -89,14 +96,13 @@ export async function readList(
     await forgotten;
     return patience("recall a page", () => earlier.recall(bodyHash));
   };
-  const source = createPageSource({ client, resource, lookAhead, room, signal, recall });
+  const source = createPageSource({ client, resource, lookAhead, room, signal, recall, recent });
   const walk = createWalk({
     ...{ resource, course, source, size, seq, signal, earlier: earlier.sections },
     ...(night && { most: night.most, shift: resumed ? night.shift : 0 }),
     findHighestId: () =>
       patience("find the highest id", () => findHighestId(sql, resource, start.beganRunId)),
   });
-  const beganAt = clock.now().toISOString();
   const soFar = () => {
     const tonight = { startedAt: beganAt, ids: walk.first.slice(0, MARKS) };
     const nights = [...((from && night?.round?.nights) || []), tonight];

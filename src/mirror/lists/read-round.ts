@@ -11,6 +11,7 @@ import { setLive } from "../load/live-count.ts";
 import type { RunParts } from "../load/loader.ts";
 import { resolveHoles } from "../load/quarantine.ts";
 import type { IdSet } from "../walk/id-set.ts";
+import type { FetchedPage } from "../walk/page.ts";
 import { recordMissing } from "./missing-records.ts";
 import { readList } from "./read-list.ts";
 import type { RoundNight, WalkOptions } from "./settle-pages.ts";
@@ -30,6 +31,8 @@ interface Tonight {
   limit: number;
   counts: WalkCounts;
   seen: IdSet;
+  /** Its first page. */
+  head: FetchedPage | null;
 }
 
 /** Reads the next part of the round of the builds, and closes the round where it comes to its end. */
@@ -48,7 +51,7 @@ export async function readRound(
   const nothing = { night: null, counts: tonight.counts, missing: 0 };
   if (most === 0) return nothing;
   const reading = await readList(run, options, tonight.counts, {
-    ...{ round, most, seen: tonight.seen },
+    ...{ round, most, seen: tonight.seen, head: tonight.head },
     pages: Math.ceil(most / tonight.limit),
     shift: round ? counted - round.totalCount : 0,
   });
@@ -60,7 +63,7 @@ export async function readRound(
   const why =
     outcome.reason ??
     held ??
-    (records === 0 ? "build list: the round read nothing" : null) ??
+    (records === 0 && !isOver ? "build list: the round read nothing" : null) ??
     (isTooLong ? `build list: the round did not come to its end within ${2 * days} days` : null);
   const readSince = isOver ? (isAllRead ? start.startedAt : null) : sinceOf(earlier, reading);
   log.info(

@@ -70,6 +70,8 @@ export interface PageSourceOptions {
   room?: LookAheadRoom;
   /** Finds an earlier page with this `bodyHash`. @default there is none */
   recall?: (bodyHash: string) => Promise<RememberedPage | null>;
+  /** A page that was just fetched: the first time that it is wanted, it is not asked for. */
+  recent?: FetchedPage | null;
   signal?: AbortSignal;
 }
 
@@ -83,6 +85,7 @@ interface Guess {
 /** Asks ahead for pages that will probably come next, so that a slow line is used fully; not after too many wrong guesses. */
 export function createPageSource(options: PageSourceOptions) {
   const { client, resource, lookAhead, recall, signal, room = createLookAheadRoom() } = options;
+  let { recent = null } = options;
   const ahead = new Map<string, Guess>();
   const guesses = createGuessRecord();
   const giveUp = () => {
@@ -139,6 +142,9 @@ export function createPageSource(options: PageSourceOptions) {
     /** Throws what the client throws. Pages asked for ahead stay, unless the walk has passed them or their size changed. */
     async take(request: PageRequest, retries?: number): Promise<FetchedPage> {
       const text = requestText(request);
+      const known = recent?.request === text ? recent : null;
+      recent = null;
+      if (known) return known;
       const guess = ahead.get(text);
       if (guess) {
         guesses.hit();

@@ -97,6 +97,18 @@ describe("a page source", () => {
   });
 });
 
+describe("a page that was just fetched", () => {
+  it("is asked for only when it is wanted again", async () => {
+    await using one = await setUp(answer);
+    const recent = await one.source.take(at(0));
+    await using it = await setUp(answer, { recent });
+    expect(await it.source.take(at(0))).toBe(recent);
+    expect(it.offsets()).toEqual([]);
+    expect(await it.source.take(at(0))).not.toBe(recent);
+    expect(it.offsets()).toEqual([0]);
+  });
+});
+
 describe("asking ahead", () => {
   it("asks for each page once, a step apart, and never beyond the end", async () => {
     await using it = await setUp(answer);
