@@ -77,6 +77,7 @@ export const STATUS: StatusDocument = {
   quarantined: 0,
   unresolved_references: 0,
   count_gaps: [],
+  dates_in_change: null,
   dropped_lists: [],
   below_head: null,
   muted_projects: [{ project_slug: "pip", until: "…Z" }],
@@ -204,6 +205,7 @@ ${statusExample()}
 - \`dropped_lists\`: lists that the root listing lacks (\`why\` is \`absent\`, after a week \`dropped\`), or that \`DOCMIRROR_LEAVE_OUT\` names (\`left out\`).
 - \`count_gaps\`: lists that showed another number of records (\`shown\`), when they were read from end to end, than the service counts (\`counted\`).
 - \`below_head\`: the night of a round (\`round_records\`, \`round_reason\`) and the search of the newest sync, as \`report.walks\` has them, and the round under way.
+- \`dates_in_change\`: \`since\` when the service shows most builds with another date, and how (\`detail\`), until all were read since; else null.
 - \`muted_projects\`: projects of which no notice is noted (\`docmirror notify --mute\`), and until when.
 - \`undecided_records\`: records that their lists no longer show and whose details decided nothing in three runs. They are kept and still asked for.
   \`first\` has at most 20.

@@ -7,6 +7,7 @@ import { createReadStatus, type StatusDocument } from "../report/status/read-sta
 import type { Sql } from "../store/connection/sql.ts";
 import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
 import { describeDropped } from "../store/ledger/dropped-lists.ts";
+import { describeDatesInChange } from "../store/ledger/list-freshness.ts";
 import { describeCountGap } from "../store/ledger/run-ledger.ts";
 import { withMirror } from "./context/with-mirror.ts";
 import { breakLines, type Output } from "./output/output.ts";
@@ -98,6 +99,7 @@ function renderStatus(status: StatusDocument, out: Output): string {
     ...status.dropped_lists.map((one) => paragraphs([describeDropped(one)])),
     ...status.count_gaps.map((gap) => paragraphs([describeCountGap(gap)])),
     ...describeBelowHead(status).map((text) => paragraphs([text])),
+    ...(status.dates_in_change ? [paragraphs([describeDatesInChange(status.dates_in_change)])] : []),
     ...status.muted_projects.map(
       ({ project_slug, until }) => `no notices of ${project_slug} until ${toSecond(until)}\n`,
     ),

@@ -8,7 +8,13 @@ import { assertSessionPooling } from "../../store/connection/session-pooling.ts"
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
-import { describeOldest, findListFreshness, mirrorAgeMs } from "../../store/ledger/list-freshness.ts";
+import {
+  describeDatesInChange,
+  describeOldest,
+  findDatesInChange,
+  findListFreshness,
+  mirrorAgeMs,
+} from "../../store/ledger/list-freshness.ts";
 import { assertService, findService, readDemoMark } from "../../store/ledger/mirrored-service.ts";
 import { describeCountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
 import {
@@ -202,6 +208,8 @@ async function checkFreshness(sql: Sql, now: Date): Promise<Result> {
   if (lists.every(({ finishedAt }) => finishedAt === null)) {
     return unknown("nothing was mirrored yet", "`docmirror sync`");
   }
+  const inChange = await findDatesInChange(sql);
+  if (inChange) return warning(describeDatesInChange(inChange), "the next sync reads it in full");
   const gaps = await findCountGaps(sql);
   if (gaps.length > 0) {
     return warning(

@@ -26,7 +26,7 @@ export interface PlanInput {
   resources: readonly Resource[] | null;
   root: ServiceRoot;
   fullEveryDays: SyncSettings["fullEveryDays"];
-  /** Since when every build was read at least once, by a whole walk or a round; null when that never was. */
+  /** Since when every build was read at least once with the date that it has now; null when that never was. */
   buildsReadSince: string | null;
   /** Whether the last sync found a difference to upstream's count of builds that its search did not settle, and it is still there. */
   hasUnsettledDeficit: boolean;

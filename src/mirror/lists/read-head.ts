@@ -22,7 +22,7 @@ import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findDifferences, LEAST_SEARCHED, toDatedPage } from "./dated-pages.ts";
 import { collectUnshown, mostMissing } from "./missing-records.ts";
-import { describeMove, findMovedDates, type MovedDates } from "./moved-dates.ts";
+import { describeMove, findMovedDates, type MovedDates, noteMovedDates } from "./moved-dates.ts";
 import { findPageSize, firstPageSize } from "./page-sizes.ts";
 import { readRound } from "./read-round.ts";
 import {
@@ -209,7 +209,9 @@ async function readOnce(
   const read = await readPages(walk, settled, log, async (page) => {
     first ??= page;
     if (page.seq > 0) return true;
-    distrust = whyDistrusted(page, await patience("compare dates", () => findMovedDates(sql, page)));
+    const moved = await patience("compare dates", () => findMovedDates(sql, page));
+    if (moved.isMoved) await noteMovedDates(run, moved);
+    distrust = whyDistrusted(page, moved);
     return distrust === undefined;
   });
   const top = last ? lastBorder(last) : null;

@@ -19,7 +19,7 @@ import type { FetchedPage } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import type { VerdictName } from "../walk/verdicts.ts";
 import { createWalk } from "../walk/walk.ts";
-import { describeMove, findMovedDates } from "./moved-dates.ts";
+import { describeMove, findMovedDates, noteMovedDates } from "./moved-dates.ts";
 import { findSizing, firstPageSize, keepPageSize } from "./page-sizes.ts";
 import { type Progress, type Reading, readPages, settlePages, type WalkOptions } from "./settle-pages.ts";
 
@@ -122,6 +122,7 @@ export async function readList(
   const read = await readPages(walk, settled, log, async (page) => {
     const isJudged = resource === "build" && page.seq === 0 && !night;
     const moved = isJudged ? await patience("compare dates", () => findMovedDates(sql, page)) : null;
+    if (moved?.isMoved) await noteMovedDates(run, moved);
     if (moved && moved.byMs !== null) options.warn(`build list: ${describeMove(moved)}`);
     return true;
   });

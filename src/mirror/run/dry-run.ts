@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { connect } from "../../store/connection/connect.ts";
 import type { Sql } from "../../store/connection/sql.ts";
-import { findReadSince } from "../../store/ledger/list-freshness.ts";
+import { findBuildsReadSince } from "../../store/ledger/list-freshness.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { hasUnsettledDeficit } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
@@ -56,7 +56,7 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
       kind: options.kind ?? null,
       resources: options.resources ?? null,
       root: await fetchRootListing(client),
-      buildsReadSince: sql && (await findReadSince(sql, "build")),
+      buildsReadSince: sql && (await findBuildsReadSince(sql)),
       hasUnsettledDeficit: sql !== null && (await hasUnsettledDeficit(sql, "build")),
       fullWalkSeconds: sql ? await estimateFullWalks(sql, settings) : { all: 0, build: 0 },
       fullEveryDays: settings.fullEveryDays,

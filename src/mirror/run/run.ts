@@ -4,7 +4,7 @@ import { UnexpectedShapeError } from "../../base/errors.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
-import { findReadSince } from "../../store/ledger/list-freshness.ts";
+import { findBuildsReadSince } from "../../store/ledger/list-freshness.ts";
 import { noteService } from "../../store/ledger/mirrored-service.ts";
 import {
   describeCountGap,
@@ -140,7 +140,7 @@ async function findStartingPoint(sql: Sql, settings: SyncSettings, startedAt: Da
   const ms = startedAt.getTime();
   const moment = (atMs: number) => new Date(atMs).toISOString();
   return {
-    buildsReadSince: await findReadSince(sql, "build"),
+    buildsReadSince: await findBuildsReadSince(sql),
     hasUnsettledDeficit: await hasUnsettledDeficit(sql, "build"),
     fullWalkSeconds: await estimateFullWalks(sql, settings),
     resumable: await findResumableWalks(sql, moment(ms - RESUME_WITHIN_MS), moment(ms + CLOCK_TOLERANCE_MS)),

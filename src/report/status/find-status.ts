@@ -13,7 +13,9 @@ import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts"
 import { type DroppedList, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findLeader, type Leader } from "../../store/ledger/leader.ts";
 import {
+  type DatesInChange,
   describeOldest,
+  findDatesInChange,
   findListFreshness,
   findReadSince,
   type ListFreshness,
@@ -97,6 +99,8 @@ export interface MirrorStatus {
   count_gaps: CountGap[];
   /** The round of the builds and the search, by the newest sync that ended; null before the first one. */
   below_head: BelowHead | null;
+  /** Since when builds show other dates than before, while not all were read since, and how. Else null. */
+  dates_in_change: DatesInChange | null;
   /** Projects of which no notice is noted, and until when. */
   muted_projects: MutedProject[];
   /** Records that lists no longer show, and whose details decided nothing in three runs. `first` has at most 20. */
@@ -112,6 +116,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
     const rounds = await findRuns(tx, true, 1);
     const leader = await findLeader(tx);
     const undecided = await findUndecided(tx, UNDECIDED_SHOWN);
+    const inChange = await findDatesInChange(tx);
     const [left] = await tx<{ quarantined: number; unresolved: number }[]>`
       select (select count(*) from sync.quarantine where resolved_at is null) as quarantined,
         (select count(*) from mirror.unresolved_references) as unresolved`;
@@ -131,6 +136,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       unresolved_references: left?.unresolved ?? 0,
       count_gaps: await findCountGaps(tx),
       below_head: await readBelowHead(tx),
+      dates_in_change: inChange && { ...inChange, since: asIso(inChange.since) },
       dropped_lists: (await findDropped(tx)).map((one) => ({ ...one, since: asIso(one.since) })),
       muted_projects: (await listMutedProjects(tx)).map((one) => ({ ...one, until: asIso(one.until) })),
       undecided_records: {

@@ -57,3 +57,29 @@ export async function findReadSince(sql: AnySql, resource: Resource): Promise<st
     where resource = ${resource} and (walk = 'whole' or read_since is not null) order by run_id desc limit 1`;
   return row?.since ?? null;
 }
+
+/** The service shows other dates for most builds, since the run that first met one. Not all of them were read since. */
+export interface DatesInChange {
+  since: string;
+  /** How they differ, for people. */
+  detail: string;
+}
+
+/** By what `noteMovedDates` left in `sync.drift`. Null where every build has the date that the service shows. */
+export async function findDatesInChange(sql: AnySql): Promise<DatesInChange | null> {
+  const readSince = await findReadSince(sql, "build");
+  const [row] = await sql<DatesInChange[]>`
+    select observed_at as since, detail from sync.drift
+    where resource = 'build' and field = 'date' and kind = 'type_changed' and detail like 'moved %'
+      and observed_at > coalesce(${readSince}::timestamptz, '-infinity')
+    order by id desc limit 1`;
+  return row ?? null;
+}
+
+export const describeDatesInChange = ({ detail }: DatesInChange) =>
+  `the dates of builds are in change (${detail}): reports mix old and new ones until the list was read in full`;
+
+/** Since when every build was read with the date that it has now, as `findReadSince`. */
+export async function findBuildsReadSince(sql: AnySql): Promise<string | null> {
+  return (await findDatesInChange(sql)) ? null : findReadSince(sql, "build");
+}

@@ -90,6 +90,12 @@ describe("status", () => {
     expect(JSON.parse(json.stdout).count_gaps).toEqual([{ resource: "build", counted: 3000, shown: 2985 }]);
     const doctor = await runCli(["doctor"], { env: { DATABASE_URL: database.url } });
     expect(doctor.stdout).toContain(sentence);
+    await database.sql`
+      insert into sync.drift (run_id, resource, field, kind, detail, observed_at)
+      values (1, 'build', 'date', 'type_changed', 'moved by 5 h forward', now())`;
+    const mixed = "the dates of builds are in change (moved by 5 h forward): reports mix old and new ones";
+    expect((await status(database.url)).stdout).toContain(mixed);
+    expect((await runCli(["doctor"], { env: { DATABASE_URL: database.url } })).stdout).toContain(mixed);
     await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
     await using pages = await servePages(database.url);
     const page = await pages.page("/mirror");

@@ -1,7 +1,7 @@
 /** A round of nights in which every build is read again, a part in each. */
 import { describe, expect, test } from "vitest";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
-import { findReadSince } from "../../../src/store/ledger/list-freshness.ts";
+import { findDatesInChange, findReadSince } from "../../../src/store/ledger/list-freshness.ts";
 import { type ArrangedWorld, startArranged } from "../../support/arranged-builds.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
@@ -173,6 +173,29 @@ describe("builds that are read again in rounds", () => {
     expect(summary.resources.build).toMatchObject({ walk: "whole", deleted: 1, updated: 999 });
     quick.world.advance(DAY_MS);
     expect((await quick.sync({ settings })).summary).toMatchObject({ status: "succeeded" });
+  });
+
+  test("have dates in change where that reading broke off, until the next sync has read them all", async () => {
+    await using quick = await startMirrored();
+    const { arranged } = quick;
+    arranged.arrange = (builds) =>
+      builds.map((build) => ({ ...build, date: later(build.date, 5 * 3_600_000) }));
+    arranged.fails = (path) => /^\/api\/v1\/build\/.*offset=5\d\d/.test(path);
+    quick.world.advance(DAY_MS);
+    expect((await quick.sync({ settings })).summary.status).not.toBe("succeeded");
+    const since = quick.world.now().toISOString();
+    const inChange = {
+      since: expect.stringContaining(since.slice(0, 10)),
+      detail: `moved by 5 h forward at ${since}`,
+    };
+    expect(await findDatesInChange(quick.sql)).toEqual(inChange);
+    await quick.watch({ settings });
+    expect(await findDatesInChange(quick.sql)).toEqual(inChange);
+    arranged.fails = () => false;
+    quick.world.advance(DAY_MS);
+    const { summary } = await quick.sync({ settings });
+    expect(summary).toMatchObject({ kind: "full", status: "succeeded" });
+    expect(await findDatesInChange(quick.sql)).toBeNull();
   });
 
   test("end their round where only the proof of its end was left", async () => {
