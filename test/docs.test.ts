@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { getTableConfig, PgTable } from "drizzle-orm/pg-core";
@@ -8,7 +7,6 @@ import { SETTING_KEYS, SETTINGS } from "../src/base/config/settings.ts";
 import { silentLog } from "../src/base/log.ts";
 import { createPages } from "../src/page/pages.ts";
 import { readDefinitions } from "../src/report/definitions.ts";
-import { grantReader, planReaderGrant } from "../src/report/grant-reader.ts";
 import { withSnapshot } from "../src/report/read-answer.ts";
 import { becomeReader, readStatement } from "../src/report/read-statement.ts";
 import { DECLARATIONS, RESOURCES } from "../src/resources/resources.ts";
@@ -26,6 +24,7 @@ import { settingsPage } from "../tools/settings-page.ts";
 import { withPicture } from "../tools/tables-picture.ts";
 import { createTestDatabase } from "./support/database.ts";
 import { fillDemoMirror } from "./support/demo-mirror.ts";
+import { createReader } from "./support/roles.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
@@ -218,18 +217,13 @@ describe("docs/cookbook.md", () => {
     expect(QUESTIONS.length).toBeGreaterThan(20);
     await using database = await createTestDatabase();
     const { sql } = database;
-    const role = `docmirror_test_cook_${randomBytes(4).toString("hex")}`;
-    await grantReader(sql, await planReaderGrant(sql, role));
-    try {
-      for (const { asks, sql: text } of QUESTIONS) {
-        expect(page).toContain(`## ${asks}\n\n\`\`\`sql\n${text};\n`);
-        await withSnapshot(sql, async (tx) => {
-          await becomeReader(tx, { role, timeoutMs: 60_000 });
-          for await (const { columns } of readStatement(tx, text)) expect(columns.length).toBeGreaterThan(2);
-        });
-      }
-    } finally {
-      await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
+    await using reader = await createReader(database);
+    for (const { asks, sql: text } of QUESTIONS) {
+      expect(page).toContain(`## ${asks}\n\n\`\`\`sql\n${text};\n`);
+      await withSnapshot(sql, async (tx) => {
+        await becomeReader(tx, { role: reader.name, timeoutMs: 60_000 });
+        for await (const { columns } of readStatement(tx, text)) expect(columns.length).toBeGreaterThan(2);
+      });
     }
   });
 

@@ -1,13 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import { describe, expect, inject, it } from "vitest";
-import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
-import { replaceDatabase } from "../../src/store/connection/connect.ts";
+import { describe, expect, it } from "vitest";
 import { runCli, startCli } from "../support/cli.ts";
-import { createTestDatabase, withTestSql } from "../support/database.ts";
-import { PLANTED_SECRET } from "../support/planted-secret.ts";
+import { absentDatabase, createTestDatabase, withTestSql } from "../support/database.ts";
+import { createReader } from "../support/roles.ts";
 import { seedPages } from "../support/served-pages.ts";
 
 const ANY_PORT = ["serve", "--http-port", "0"];
@@ -39,45 +36,37 @@ describe("serve", () => {
   it("serves with a role that can only read, which the database holds to it", async () => {
     await using database = await createTestDatabase();
     await seedPages(database.url);
-    const role = `docmirror_test_serve_${randomBytes(4).toString("hex")}`;
-    const password = PLANTED_SECRET;
-    await grantReader(database.sql, await planReaderGrant(database.sql, role, { withInterface: true }));
-    await database.sql.unsafe(`alter role ${role} password '${password}'`);
+    await using role = await createReader(database, { withInterface: true });
     await database.sql`insert into mirror.files (id, first_seen_at, changed_at, first_seen_run_id, changed_run_id, record_hash)
       values ('1', now(), now(), 1, 1, '')`;
     await database.sql`insert into mirror.file_contents (file_id, docs_url, asked_at, asked_run_id, changed_run_id, fetched_at)
       values ('1', '', now(), 1, 1, now())`;
     // Its refresh is more than this role may do.
     await database.sql.unsafe(KILLED_RUN);
-    try {
-      const url = Object.assign(new URL(database.url), { username: role, password });
-      await using cli = startCli([...ANY_PORT, "--database-url", url.href]);
-      const [address] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
-      await cli.waitFor("stderr", /this role only reads/);
-      for (const path of [
-        ...["/", "/project/pip", "/build/1001", "/build/1004", "/build/2000", "/mirror", "/readyz"],
-        ...["/status.json", "/report/runs.csv", "/openapi.json", "/api/v1/"],
-        ...["/api/v1/project/?slug=pip", "/api/v1/user/", "/api/v1/version/pip/", "/api/v1/build/1001/"],
-        ...["/api/v1/build/?project__slug=pip&version__slug=latest", "/api/v1/project/?users__username=ada"],
-        ...["/api/v1/file/schema/", "/api/v1/file/search/?q=pip", "/api/v1/file/anchor/?q=pip"],
-      ]) {
-        expect([path, (await fetch(address + path)).status]).toEqual([path, 200]);
-      }
-      const { code, stderr } = await cli.stop();
-      expect(code).toBe(143);
-      expect(stderr).not.toMatch(/error|could not/i);
-
-      const refusals = await withTestSql(url.href, async (sql) => {
-        const codeOf = (statement: string) => sql.unsafe(statement).catch(({ code }) => code);
-        const asItIs = await codeOf("create temporary table mine ()");
-        await sql`set default_transaction_read_only = off`;
-        const others = ["delete from mirror.files", "create table mirror.mine ()"].map(codeOf);
-        return [asItIs, ...(await Promise.all(others))];
-      });
-      expect(refusals).toEqual(["25006", "42501", "42501"]);
-    } finally {
-      await database.sql.unsafe(`drop owned by ${role}; drop role ${role}`);
+    await using cli = startCli(ANY_PORT, { env: { DATABASE_URL: role.url } });
+    const [address] = await cli.waitFor("stdout", /^http:\/\/127\.0\.0\.1:\d+(?=\n)/);
+    await cli.waitFor("stderr", /this role only reads/);
+    for (const path of [
+      ...["/", "/project/pip", "/build/1001", "/build/1004", "/build/2000", "/mirror", "/readyz"],
+      ...["/status.json", "/report/runs.csv", "/openapi.json", "/api/v1/"],
+      ...["/api/v1/project/?slug=pip", "/api/v1/user/", "/api/v1/version/pip/", "/api/v1/build/1001/"],
+      ...["/api/v1/build/?project__slug=pip&version__slug=latest", "/api/v1/project/?users__username=ada"],
+      ...["/api/v1/file/schema/", "/api/v1/file/search/?q=pip", "/api/v1/file/anchor/?q=pip"],
+    ]) {
+      expect([path, (await fetch(address + path)).status]).toEqual([path, 200]);
     }
+    const { code, stderr } = await cli.stop();
+    expect(code).toBe(143);
+    expect(stderr).not.toMatch(/error|could not/i);
+
+    const refusals = await withTestSql(role.url, async (sql) => {
+      const codeOf = (statement: string) => sql.unsafe(statement).catch(({ code }) => code);
+      const asItIs = await codeOf("create temporary table mine ()");
+      await sql`set default_transaction_read_only = off`;
+      const others = ["delete from mirror.files", "create table mirror.mine ()"].map(codeOf);
+      return [asItIs, ...(await Promise.all(others))];
+    });
+    expect(refusals).toEqual(["25006", "42501", "42501"]);
   });
 
   it("loses no request of clients that keep their connections, when it is asked to stop", {
@@ -150,8 +139,7 @@ describe("serve", () => {
   });
 
   it("ends where waiting cannot help", async () => {
-    const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
-    const ended = await runCli([...ANY_PORT, "--database-url", none]);
+    const ended = await runCli([...ANY_PORT, "--database-url", absentDatabase()]);
     expect(ended).toMatchObject({ code: 4, stderr: expect.stringContaining("database") });
   });
 });

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readDefinitions } from "../../src/report/definitions.ts";
 import { withSnapshot } from "../../src/report/read-answer.ts";
@@ -9,9 +8,10 @@ import { migrate } from "../../src/store/migrate/migrate.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
+import { roleName } from "../support/roles.ts";
 import { useDatabase } from "../support/use-database.ts";
 
-const role = `docmirror_test_sql_${randomBytes(4).toString("hex")}`;
+const role = roleName();
 const database = useDatabase(createReportedMirror);
 const { sql } = database;
 

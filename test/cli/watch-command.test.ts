@@ -1,13 +1,11 @@
-import { randomBytes } from "node:crypto";
-import { beforeAll, describe, expect, inject, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { RunSummary } from "../../src/mirror/lists/summary.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
 import { createWorld } from "../../src/simulate/world.ts";
-import { replaceDatabase } from "../../src/store/connection/connect.ts";
 import { startRun } from "../../src/store/ledger/run-ledger.ts";
 import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { type CliOptions, runCli, startCli } from "../support/cli.ts";
-import { createTestDatabase, type TestDatabase } from "../support/database.ts";
+import { absentDatabase, createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { forgetService } from "../support/mirror-rows.ts";
 import { createGate, startService, useService } from "../support/service.ts";
 import { syncOnce } from "../support/sync.ts";
@@ -81,11 +79,10 @@ describe("watch --once", () => {
   it("tells what kept it from looking, each by its exit code", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
     await forgetService(database.sql);
-    const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
     const [noUpstream, noService, noDatabase, noCron, down] = await Promise.all([
       runCli(["watch", "--once"]),
       runCli(watchArgs("--once", "--retries", "0", "--base-url", "http://127.0.0.1:1"), on(database.url)),
-      runCli(watchArgs("--once"), on(none)),
+      runCli(watchArgs("--once"), on(absentDatabase())),
       runCli(watchArgs("--watch-cron", "every minute"), on(database.url)),
       runCli(watchArgs("--once"), on("postgres://nobody@127.0.0.1:1/none")),
     ]);

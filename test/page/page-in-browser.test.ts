@@ -270,7 +270,7 @@ describe.skipIf(CHROMIUM === null)(
       await using rare = await openMirrorPages(
         seed === undefined ? undefined : (url) => seedPages(url, seed),
       );
-      if (more !== undefined) await rare.asOwner((sql) => sql.unsafe(more));
+      if (more !== undefined) await rare.sql.unsafe(more);
       for (const [place, width] of [320, 390, 768, 1280].entries()) {
         const colorScheme = place % 2 ? "light" : "dark";
         const options = { viewport: { width, height: 900 }, colorScheme } as const;

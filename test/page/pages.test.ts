@@ -45,7 +45,7 @@ describe("every page", () => {
     if (again.headers.get("etag") === etag) expect([again.status, await again.text()]).toEqual([304, ""]);
     const failed = `insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
       values ('incremental', 'failed', now(), now(), now(), 1, 'test')`;
-    await pages.asOwner((sql) => sql.unsafe(failed));
+    await pages.sql.unsafe(failed);
     await refreshPages(pages.databaseUrl);
     const mirror = await pages.page("/mirror");
     const ends = rowsOf(mirror, "runs").map(([run, end = ""]) => [
@@ -54,7 +54,7 @@ describe("every page", () => {
     ]);
     const told = ends.map((cells) => cells.join(" "));
     expect(told).toEqual(["Sync failed", "Watch succeeded", "Sync succeeded", "Sync failed"]);
-    await pages.asOwner((sql) => sql`delete from sync.runs where id > 3`);
+    await pages.sql`delete from sync.runs where id > 3`;
     await refreshPages(pages.databaseUrl);
   });
 
@@ -111,7 +111,7 @@ describe("the search", () => {
 describe("the log of a build", () => {
   it("is plain text, each part below its name, however long it is", async () => {
     const long = "x".repeat(2_500_000);
-    await pages.asOwner((sql) => sql`update mirror.build_logs set output = ${long} where build_id = '1004'`);
+    await pages.sql`update mirror.build_logs set output = ${long} where build_id = '1004'`;
     const reply = await pages.get("/build/1004/log.txt");
     expect(reply.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     expect(await reply.text()).toBe(
@@ -127,16 +127,12 @@ describe("an answer as CSV", () => {
     tags: ["long"],
   }, async () => {
     const isRead = () =>
-      pages.asOwner((sql) =>
-        sql.unsafe(`select from pg_stat_activity where ${SERVED} and xact_start is not null`),
-      );
+      pages.sql.unsafe(`select from pg_stat_activity where ${SERVED} and xact_start is not null`);
     // 40 MB, which no buffer between the two takes whole.
-    await pages.asOwner(
-      (sql) => sql`
+    await pages.sql`
         insert into rollup.builds (build_id, project_id, version_id, type, outcome, is_settled, is_time_ambiguous, first_seen_at, record_hash)
         select 'wide' || n, dim.project_id, '-1', 'wide', 'vanished', true, false, now(), ''
-        from report.dim_projects as dim cross join generate_series(1, 2000) as n where length(dim.project_slug) = 10000`,
-    );
+        from report.dim_projects as dim cross join generate_series(1, 2000) as n where length(dim.project_slug) = 10000`;
     const stop = new AbortController();
     // Compressed, equal rows would fit into the buffers.
     const headers = { "accept-encoding": "identity" };
@@ -147,7 +143,7 @@ describe("an answer as CSV", () => {
     expect((await read()).status).toBe(503);
     stop.abort();
     await expect.poll(isRead).toHaveLength(0);
-    await pages.asOwner((sql) => sql`delete from rollup.builds where type = 'wide'`);
+    await pages.sql`delete from rollup.builds where type = 'wide'`;
     expect((await pages.get("/report/fact_builds.csv")).status).toBe(200);
   });
 });
@@ -203,7 +199,7 @@ describe("without data or database", () => {
     ],
   ])("%s", async (_case, change, words) => {
     await using served = await openMirrorPages(seedPages);
-    await served.asOwner((sql) => sql.unsafe(change));
+    await served.sql.unsafe(change);
     expect(textOf(await served.page("/")).replaceAll("\u00a0", " ")).toMatch(words);
   });
 
@@ -218,9 +214,7 @@ describe("without data or database", () => {
     expect(textOf(awayPage)).toContain("docmirror doctor");
     there.resolve(pages.databaseUrl);
     await expect.poll(async () => (await served.get("/")).status).toBe(200);
-    await pages.asOwner((sql) =>
-      sql.unsafe(`select pg_terminate_backend(pid) from pg_stat_activity where ${SERVED}`),
-    );
+    await pages.sql.unsafe(`select pg_terminate_backend(pid) from pg_stat_activity where ${SERVED}`);
     await expect.poll(async () => (await served.get("/trends")).status).toBe(200);
   });
 });

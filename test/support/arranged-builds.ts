@@ -1,42 +1,33 @@
 import type { BuildRecord } from "../../src/resources/resources.ts";
-import type { SimulationOptions } from "../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
 import type { World } from "../../src/simulate/world.ts";
-import { type QuickWorld, startQuickWorld } from "./quick-world.ts";
+import { type Intercept, type QuickWorld, startQuickWorld } from "./quick-world.ts";
 
-export interface ArrangedBuilds {
-  /** The service of this world is asked. To be set before the first request. */
-  world: World | null;
-  /** What becomes of the list of builds, newest first, each time it is asked for. @default it stays as it is */
-  arrange: (builds: readonly BuildRecord[]) => readonly BuildRecord[];
-  /** How many more `total_count` says than there are. @default 0 */
-  counted: number;
-  /** The most builds of a page. @default what is asked for */
-  cap: number;
-  /** The build that the service cannot render, nor any page with it. @default null */
-  bad: string | null;
-  /** What single details answer instead of the service, by id. */
-  details: Map<string, Response | BuildRecord>;
-  /** Whether the connection is cut instead of an answer, by path and query. @default never */
-  fails: (request: string) => boolean;
-  /** Every request waits for it. @default none does */
-  held: Promise<void> | null;
-  /** What each request has asked for, path and query. */
-  readonly asked: string[];
-  readonly intercept: NonNullable<SimulationOptions["intercept"]>;
-}
+export type ArrangedBuilds = ReturnType<typeof arrangeBuilds>;
+type Arrange = (builds: readonly BuildRecord[]) => readonly BuildRecord[];
 
 /** A service whose list of builds the test puts in order, and whose details it may change. */
-export function arrangeBuilds(): ArrangedBuilds {
-  const arranged: ArrangedBuilds = {
-    world: null,
-    arrange: (builds) => builds,
-    ...{ counted: 0, cap: Number.POSITIVE_INFINITY, bad: null },
-    details: new Map(),
-    fails: () => false,
-    held: null,
-    asked: [],
-    async intercept(request, next) {
+export function arrangeBuilds() {
+  const arranged = {
+    /** The service of this world is asked. To be set before the first request. */
+    world: null as World | null,
+    /** What becomes of the list of builds, newest first, each time it is asked for. */
+    arrange: ((builds) => builds) as Arrange,
+    /** How many more `total_count` says than there are. */
+    counted: 0,
+    /** The most builds of a page. */
+    cap: Number.POSITIVE_INFINITY,
+    /** The build that the service cannot render, nor any page with it. */
+    bad: null as string | null,
+    /** What single details answer instead of the service, by id. */
+    details: new Map<string, Response | BuildRecord>(),
+    /** Whether the connection is cut instead of an answer, by path and query. */
+    fails: (_request: string) => false,
+    /** Every request waits for it. */
+    held: null as Promise<void> | null,
+    /** What each request has asked for, path and query. */
+    asked: [] as string[],
+    async intercept(...[request, next]: Parameters<Intercept>): Promise<Awaited<ReturnType<Intercept>>> {
       const { pathname, search, searchParams } = new URL(request.url);
       arranged.asked.push(pathname + search);
       await arranged.held;

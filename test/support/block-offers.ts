@@ -1,11 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { expect } from "vitest";
 import { toCsv } from "../../src/report/csv.ts";
-import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { type AnswerCell, withSnapshot } from "../../src/report/read-answer.ts";
 import { becomeReader, readStatement } from "../../src/report/read-statement.ts";
 import type { MirrorPages } from "./mirror-pages.ts";
 import { textOf } from "./page-text.ts";
+import { createReader } from "./roles.ts";
 
 export type BlockRow = Readonly<Record<string, AnswerCell>>;
 
@@ -20,28 +19,23 @@ export async function offeredRows(pages: MirrorPages, page: string): Promise<Rec
   const sections = page.split('<section class="block" id="').slice(1);
   const blocks = sections.filter((section) => section.includes('<div class="tools">'));
   expect(blocks).not.toEqual([]);
-  const role = `docmirror_test_reader_${randomBytes(4).toString("hex")}`;
-  await pages.asOwner(async (sql) => grantReader(sql, await planReaderGrant(sql, role)));
-  try {
-    const found: Record<string, BlockRow[]> = {};
-    for (const block of blocks) {
-      const id = block.split('"')[0] ?? "";
-      const hrefs = [...block.matchAll(/href="(\/files\/[^"]*)"/g)].map(([, href = ""]) => textOf(href));
-      const files = hrefs.map((href) => href.replace(/\?.*/s, "").split("/").at(-1));
-      expect(files).toEqual([`${id}.csv`, `${id}.json`]);
-      const [shown = ""] = /<pre tabindex="0" role="region" aria-label="SQL of .*?<\/pre>/s.exec(block) ?? [];
-      const { columns, rows } = await runAsReader(pages, role, textOf(shown));
-      const named = (row: readonly AnswerCell[]) => columns.map((name, place) => [name, row[place] ?? null]);
-      const objects = rows.map((row) => Object.fromEntries(named(row)) as BlockRow);
-      const [csv = "", json = ""] = await Promise.all(hrefs.map((href) => bodyOf(pages, href)));
-      expect(still(JSON.stringify(JSON.parse(json))), `${id}.json`).toBe(still(JSON.stringify(objects)));
-      if (!columns.includes("lag_s")) expect(csv, `${id}.csv`).toBe(toCsv([columns, ...rows]));
-      found[id] = objects;
-    }
-    return found;
-  } finally {
-    await pages.asOwner((sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`));
+  await using role = await createReader(pages.database);
+  const found: Record<string, BlockRow[]> = {};
+  for (const block of blocks) {
+    const id = block.split('"')[0] ?? "";
+    const hrefs = [...block.matchAll(/href="(\/files\/[^"]*)"/g)].map(([, href = ""]) => textOf(href));
+    const files = hrefs.map((href) => href.replace(/\?.*/s, "").split("/").at(-1));
+    expect(files).toEqual([`${id}.csv`, `${id}.json`]);
+    const [shown = ""] = /<pre tabindex="0" role="region" aria-label="SQL of .*?<\/pre>/s.exec(block) ?? [];
+    const { columns, rows } = await runAsReader(pages, role.name, textOf(shown));
+    const named = (row: readonly AnswerCell[]) => columns.map((name, place) => [name, row[place] ?? null]);
+    const objects = rows.map((row) => Object.fromEntries(named(row)) as BlockRow);
+    const [csv = "", json = ""] = await Promise.all(hrefs.map((href) => bodyOf(pages, href)));
+    expect(still(JSON.stringify(JSON.parse(json))), `${id}.json`).toBe(still(JSON.stringify(objects)));
+    if (!columns.includes("lag_s")) expect(csv, `${id}.csv`).toBe(toCsv([columns, ...rows]));
+    found[id] = objects;
   }
+  return found;
 }
 
 async function bodyOf(pages: MirrorPages, path: string): Promise<string> {
@@ -56,14 +50,12 @@ async function runAsReader(pages: MirrorPages, role: string, query: string) {
   let columns: readonly string[] = [];
   // The end of a statement is for psql; a cursor takes none.
   const text = query.replace(/;\s*$/, "");
-  await pages.asOwner((sql) =>
-    withSnapshot(sql, async (tx) => {
-      await becomeReader(tx, { role, timeoutMs: 60_000 });
-      for await (const batch of readStatement(tx, text)) {
-        columns = batch.columns;
-        rows.push(...batch.rows);
-      }
-    }),
-  );
+  await withSnapshot(pages.sql, async (tx) => {
+    await becomeReader(tx, { role, timeoutMs: 60_000 });
+    for await (const batch of readStatement(tx, text)) {
+      columns = batch.columns;
+      rows.push(...batch.rows);
+    }
+  });
   return { columns, rows };
 }

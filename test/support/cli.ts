@@ -34,21 +34,7 @@ export interface CliResult {
   stderr: string;
 }
 
-export interface RunningCli {
-  readonly child: ChildProcess;
-  /** What came so far. */
-  stdout(): string;
-  stderr(): string;
-  /** Resolves with the first match in what came and comes; rejects when the process ends without it. */
-  waitFor(stream: "stdout" | "stderr", pattern: RegExp): Promise<RegExpMatchArray>;
-  signal(signal: NodeJS.Signals): void;
-  /** Sends a signal and waits for the end. @default SIGTERM */
-  stop(signal?: NodeJS.Signals): Promise<CliResult>;
-  /** Resolves when the process has ended and its streams are read. */
-  readonly ended: Promise<CliResult>;
-  /** Ends it at once if it still runs. Call it in a test's `finally`. */
-  [Symbol.asyncDispose](): Promise<void>;
-}
+export type RunningCli = ReturnType<typeof startCli>;
 
 const MAIN = new URL("../../src/cli/main.ts", import.meta.url);
 const ON_PATH = fileURLToPath(new URL("path", import.meta.url));
@@ -68,7 +54,7 @@ function killTheRest(): void {
  * Starts the program in a process of its own: the built one, which starts in half of the time, where the build is no older than its
  * source.
  */
-export function startCli(line: CommandLine, options: CliOptions = {}): RunningCli {
+export function startCli(line: CommandLine, options: CliOptions = {}) {
   const args = wordsOf(line);
   const folder = options.cwd === undefined ? newFolder() : undefined;
   const built = options.script === undefined ? findBuiltProgram() : null;
@@ -105,15 +91,19 @@ export function startCli(line: CommandLine, options: CliOptions = {}): RunningCl
   });
   return {
     child,
+    /** What came so far. */
     stdout: () => text.stdout,
     stderr: () => text.stderr,
+    /** Resolves when the process has ended and its streams are read. */
     ended,
-    signal: (signal) => void child.kill(signal),
-    stop(signal = "SIGTERM") {
+    signal: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** Sends a signal and waits for the end. */
+    stop(signal: NodeJS.Signals = "SIGTERM") {
       child.kill(signal);
       return ended;
     },
-    waitFor(stream, pattern) {
+    /** Resolves with the first match in what came and comes; rejects when the process ends without it. */
+    waitFor(stream: "stdout" | "stderr", pattern: RegExp): Promise<RegExpMatchArray> {
       return new Promise((resolve, reject) => {
         const look = () => {
           const match = text[stream].match(pattern);

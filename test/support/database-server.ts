@@ -12,20 +12,14 @@ import { migrate } from "../../src/store/migrate/migrate.ts";
 import { withTestSql } from "./database.ts";
 import { PLANTED_SECRET } from "./planted-secret.ts";
 
-/** What every test worker is told. `template` is a migrated database that new ones are copied from. */
-export interface DatabaseServer {
-  adminUrl: string;
-  template: string;
-  /** The end of `create database`: copies file by file where the server can, which takes half of the time. */
-  strategy: "" | "strategy file_copy";
-}
+/**
+ * What every test worker is told. `template` is a migrated database that new ones are copied from, and `strategy` the end of `create
+ * database`: copies file by file where the server can, which takes half of the time.
+ */
+export type DatabaseServer = Record<"adminUrl" | "template" | "strategy", string>;
 
-interface Server {
-  adminUrl: string;
-  /** Says which of the three ways was taken. */
-  description: string;
-  stop(): Promise<void>;
-}
+/** `description` says which of the three ways was taken. */
+type Server = Record<"adminUrl" | "description", string> & { stop(): Promise<void> };
 
 /** Nothing in a test database has to survive a power cut. */
 const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "200" };
@@ -34,9 +28,7 @@ const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "o
  * A real Postgres for the tests: `testDatabaseUrl` when given, else one in Docker where Docker answers, else the
  * embedded one in a folder of its own. Stops what it started when it fails half-way.
  */
-export async function startDatabaseServer(
-  testDatabaseUrl: string | undefined,
-): Promise<DatabaseServer & Server> {
+export async function startDatabaseServer(testDatabaseUrl?: string): Promise<DatabaseServer & Server> {
   const server = testDatabaseUrl
     ? {
         adminUrl: testDatabaseUrl,

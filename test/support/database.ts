@@ -57,6 +57,10 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   };
 }
 
+/** The URL of a database that is not on the server. */
+export const absentDatabase = () =>
+  replaceDatabase(inject("databaseServer").adminUrl, "docmirror_is_not_here");
+
 /** How many sessions wait for an advisory lock of this database. Other tests wait for locks in databases of their own. */
 export async function countAdvisoryWaits(sql: Sql): Promise<number> {
   const [row] = await sql<{ waiting: number }[]>`

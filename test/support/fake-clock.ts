@@ -1,23 +1,17 @@
-import type { Clock } from "../../src/base/clock.ts";
 import { createTally } from "./tally.ts";
 
-export interface FakeClock extends Clock {
-  /** The waits that were asked for, in milliseconds. */
-  sleeps: number[];
-  /** Resolves when so many waits have begun. */
-  slept(count: number): Promise<void>;
-}
-
 /** A clock in hand: nobody waits, and its time moves by the waits alone. With `holds` every wait lasts until it is aborted. */
-export function createFakeClock({ startAt = "2024-05-15T12:00:00Z", holds = false } = {}): FakeClock {
+export function createFakeClock({ startAt = "2024-05-15T12:00:00Z", holds = false } = {}) {
   let now = Date.parse(startAt);
   const sleeps: number[] = [];
   const tally = createTally(() => sleeps.length);
   return {
+    /** The waits that were asked for, in milliseconds. */
     sleeps,
+    /** Resolves when so many waits have begun. */
     slept: tally.reached,
     now: () => new Date(now),
-    async sleep(ms, signal) {
+    async sleep(ms: number, signal?: AbortSignal) {
       signal?.throwIfAborted();
       sleeps.push(ms);
       tally.come();
@@ -31,16 +25,11 @@ export function createFakeClock({ startAt = "2024-05-15T12:00:00Z", holds = fals
 }
 
 /** A clock in hand: time stands still until it is moved, and then every wait that is over ends in its order. */
-export interface HandClock extends Clock {
-  /** Moves to a moment, stopping at each wait on the way for what it sets in motion. */
-  moveTo(moment: string | Date): Promise<void>;
-  advance(ms: number): Promise<void>;
-}
-
-export function createHandClock(start: string): HandClock {
+export function createHandClock(start: string) {
   let nowMs = Date.parse(start);
   const sleepers = new Set<{ at: number; wake(): void }>();
 
+  /** Moves to a moment, stopping at each wait on the way for what it sets in motion. */
   async function moveTo(moment: string | Date): Promise<void> {
     const endMs = new Date(moment).getTime();
     for (;;) {
@@ -55,7 +44,7 @@ export function createHandClock(start: string): HandClock {
 
   return {
     now: () => new Date(nowMs),
-    sleep(ms, signal) {
+    sleep(ms: number, signal?: AbortSignal): Promise<void> {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
         const sleeper = {
@@ -75,7 +64,7 @@ export function createHandClock(start: string): HandClock {
       });
     },
     moveTo,
-    advance: (ms) => moveTo(new Date(nowMs + ms)),
+    advance: (ms: number) => moveTo(new Date(nowMs + ms)),
   };
 }
 

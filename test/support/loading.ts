@@ -1,10 +1,10 @@
 import { test } from "vitest";
-import { createKnownKeys, type KnownKeys } from "../../src/mirror/load/known-keys.ts";
-import { type BatchCounts, createLoader, type Loader } from "../../src/mirror/load/loader.ts";
+import { createKnownKeys } from "../../src/mirror/load/known-keys.ts";
+import { type BatchCounts, createLoader } from "../../src/mirror/load/loader.ts";
 import type { RunStart } from "../../src/mirror/load/project-sightings.ts";
 import type { TransitionFacts } from "../../src/mirror/load/record-transitions.ts";
 import type { Resource } from "../../src/resources/resources.ts";
-import type { Sql, TransactionSql } from "../../src/store/connection/sql.ts";
+import type { TransactionSql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
 
 export interface LoadOptions {
@@ -17,30 +17,17 @@ export interface LoadOptions {
   alongside?: (tx: TransactionSql, counts: Omit<BatchCounts, "transitions">) => Promise<unknown>;
 }
 
-/** A fresh database with a loader in front of it. */
-export interface Loading extends AsyncDisposable {
-  url: string;
-  sql: Sql;
-  loader: Loader;
-  keys: KnownKeys;
-  /** Loads records as one page. */
-  load(resource: Resource, records: readonly unknown[], options?: LoadOptions): Promise<BatchCounts>;
-  /** Loads several pages in one batch. */
-  loadPages(
-    resource: Resource,
-    pages: readonly (readonly unknown[])[],
-    options?: LoadOptions,
-  ): Promise<BatchCounts>;
-  /** A loader as a later run has it: it remembers nothing of this one. */
-  nextRun(facts?: Partial<TransitionFacts & RunStart>): void;
-}
+export type Loading = Awaited<ReturnType<typeof setUpLoading>>;
 
-export async function setUpLoading(facts: Partial<TransitionFacts & RunStart> = {}): Promise<Loading> {
+type Facts = Partial<TransitionFacts & RunStart>;
+
+/** A fresh database with a loader in front of it. */
+export async function setUpLoading(facts: Facts = {}) {
   const database = await createTestDatabase({ max: 4 });
   const { sql } = database;
   let runId = 0;
   let minutes = 0;
-  const make = (more: Partial<TransitionFacts & RunStart>) => {
+  const make = (more: Facts) => {
     runId += 1;
     const keys = createKnownKeys(sql);
     const baseUrl = new URL("http://service.invalid");
@@ -48,7 +35,8 @@ export async function setUpLoading(facts: Partial<TransitionFacts & RunStart> = 
     return { keys, loader: createLoader({ sql, keys, baseUrl, ...defaults, ...facts, ...more }) };
   };
   let current = make({});
-  const loadPages: Loading["loadPages"] = (resource, pages, options = {}) => {
+  type Pages = readonly (readonly unknown[])[];
+  const loadPages = (resource: Resource, pages: Pages, options: LoadOptions = {}) => {
     const { at, source = "list", alongside } = options;
     minutes += 1;
     const observedAt = new Date(at ?? Date.UTC(2024, 4, 15, 12, minutes));
@@ -67,9 +55,13 @@ export async function setUpLoading(facts: Partial<TransitionFacts & RunStart> = 
     get keys() {
       return current.keys;
     },
+    /** Loads several pages in one batch. */
     loadPages,
-    load: (resource, records, options) => loadPages(resource, [records], options),
-    nextRun(more = {}) {
+    /** Loads records as one page. */
+    load: (resource: Resource, records: readonly unknown[], options?: LoadOptions) =>
+      loadPages(resource, [records], options),
+    /** A loader as a later run has it: it remembers nothing of this one. */
+    nextRun(more: Facts = {}) {
       current = make(more);
     },
     [Symbol.asyncDispose]: database.dispose,

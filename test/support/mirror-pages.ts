@@ -1,27 +1,25 @@
 import { afterAll, beforeAll } from "vitest";
-import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
-import { type ServedPages, servePages } from "./served-pages.ts";
+import { servePages } from "./served-pages.ts";
 
-/** The pages over a mirror of their own, which goes when they close. */
-export interface MirrorPages extends ServedPages {
-  readonly databaseUrl: string;
-  /** Gives a connection as the owner of the mirror. */
-  asOwner<T>(fn: (sql: Sql) => Promise<T>): Promise<T>;
-}
+export type MirrorPages = Awaited<ReturnType<typeof openMirrorPages>>;
 
-/** `fill` writes what the mirror holds before it is served. @default nothing, as before the first sync */
-export async function openMirrorPages(
-  fill: (databaseUrl: string) => Promise<void> = async () => {},
-): Promise<MirrorPages> {
+/**
+ * The pages over a mirror of their own, which goes when they close; `sql` is its owner's connection. `fill` writes what the mirror holds before
+ * it is served. @default nothing, as before the first sync
+ */
+export async function openMirrorPages(fill: (databaseUrl: string) => Promise<void> = async () => {}) {
   const database = await createTestDatabase();
   try {
     await fill(database.url);
     const served = await servePages(database.url);
     return {
       ...served,
+      database,
       databaseUrl: database.url,
-      asOwner: (fn) => fn(database.sql),
+      get sql() {
+        return database.sql;
+      },
       async [Symbol.asyncDispose]() {
         await served[Symbol.asyncDispose]();
         await database.dispose();

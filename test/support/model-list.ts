@@ -62,32 +62,21 @@ export interface ModelOptions {
 
 type ModelRecord = { id: number; key: number; isRenderable: boolean; isHidden: boolean };
 
-/** A list that changes while it is walked, served as a page source: no HTTP, so that many thousands of schedules can be tried. */
-export interface ModelList extends PageSource {
-  /** The ids of the records that were shown in the list all the time, in their order at the start. */
-  stable(): string[];
-  /** The offsets of what cannot be rendered, as the list is now. */
-  holes(): number[];
-  /** Lets so many events happen, as between two nights. */
-  pass(events: number): void;
-  /** What the server counts now. */
-  count(): number;
-  /** Requests that were answered, also those that nobody took. */
-  readonly served: number;
-}
+export type ModelList = ReturnType<typeof createModelList>;
 
 /** The moments of the model's replies. */
 const EPOCH = Date.UTC(2024, 4, 15);
+const { POSITIVE_INFINITY: ENDLESS } = Number;
 
-export function createModelList(options: ModelOptions): ModelList {
-  const { order, rate = 0, burst = 1, quietAfter = Number.POSITIVE_INFINITY, unrenderable = 0 } = options;
-  const { maxLimit = 1000, lookAhead = 0, showsOrder = false, patience = 100_000 } = options;
-  const { count = "honest", nextByCount = false, hidden = 0, cut = 0, pairs = 0 } = options;
-  const { silentCap = Number.POSITIVE_INFINITY, nullAbove = Number.POSITIVE_INFINITY } = options;
-  const { recordBytes = 0, recordMs = 0, mostServed = Number.POSITIVE_INFINITY } = options;
+/** A list that changes while it is walked, served as a page source: no HTTP, so that many thousands of schedules can be tried. */
+export function createModelList(options: ModelOptions) {
+  const { order, rate = 0, burst = 1, quietAfter = ENDLESS, unrenderable = 0, maxLimit = 1000 } = options;
+  const { lookAhead = 0, showsOrder = false, patience = 100_000, count = "honest" } = options;
+  const { nextByCount = false, hidden = 0, cut = 0, pairs = 0, silentCap = ENDLESS } = options;
+  const { nullAbove = ENDLESS, recordBytes = 0, recordMs = 0, mostServed = ENDLESS } = options;
   const random = createRandom(options.seed);
   const below = (end: number) => Math.floor(random() * end);
-  let eventsLeft = options.maxEvents ?? Number.POSITIVE_INFINITY;
+  let eventsLeft = options.maxEvents ?? ENDLESS;
   let nextId = 0;
   const create = (key: number): ModelRecord => ({
     id: nextId++,
@@ -212,7 +201,7 @@ export function createModelList(options: ModelOptions): ModelList {
     };
   }
 
-  return {
+  const source: PageSource = {
     async take(request) {
       const text = requestText(request);
       const guess = ahead.get(text);
@@ -239,13 +228,21 @@ export function createModelList(options: ModelOptions): ModelList {
     },
     isServiceUp: async () => true,
     close: () => ahead.clear(),
+  };
+  return {
+    source,
+    /** The ids of the records that were shown in the list all the time, in their order at the start. */
     stable: () =>
       [...original].filter((one) => one.isRenderable && !one.isHidden).map(({ id }) => String(id)),
-    pass(events) {
+    /** Lets so many events happen, as between two nights. */
+    pass(events: number): void {
       for (let left = events; left > 0; left--) happen();
     },
+    /** What the server counts now. */
     count: counted,
+    /** The offsets of what cannot be rendered, as the list is now. */
     holes: () => records.flatMap(({ isRenderable }, at) => (isRenderable ? [] : [at])),
+    /** Requests that were answered, also those that nobody took. */
     get served() {
       return served;
     },

@@ -5,16 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-export interface NextRelease extends Disposable {
-  /** Its main script, for `startCli`. */
-  script: URL;
-  /** Where its files are. */
-  folder: URL;
-  /** The name of its migration. */
-  tag: string;
-}
-
-export interface NextReleaseOptions {
+interface NextReleaseOptions {
   /** The file of its one migration more. */
   migration: string;
   /** Files below `src/report/functions` that it defines otherwise, by their names without a folder. */
@@ -23,8 +14,8 @@ export interface NextReleaseOptions {
 
 const TAG = "9000_next_release";
 
-/** This program as its next release could be: a later version, with one migration more. */
-export function makeNextRelease(options: NextReleaseOptions): NextRelease {
+/** This program as its next release could be: a later version, with one migration more, whose name is `tag`. */
+export function makeNextRelease(options: NextReleaseOptions) {
   const { upgrade, ...release } = installRelease();
   upgrade(options);
   return { ...release, tag: TAG };

@@ -13,16 +13,13 @@ export const PGBOUNCER =
     ...["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"],
   ].find((path) => path !== undefined && existsSync(path)) ?? null;
 
-export interface Pooler extends AsyncDisposable {
-  /** The same database, through the pooler. */
-  url(databaseUrl: string): string;
-}
+export type Pooler = Awaited<ReturnType<typeof startPooler>>;
 
 /**
  * A PgBouncer before the server of this URL, for all of its databases. `settings` are lines of its configuration, `{ pool_mode: "session" }` for
  * example. Call it only where there is a PGBOUNCER.
  */
-export async function startPooler(serverUrl: string, settings: Record<string, string>): Promise<Pooler> {
+export async function startPooler(serverUrl: string, settings: Record<string, string>) {
   const folder = mkdtempSync(join(tmpdir(), "docmirror-pooler-"));
   const file = join(folder, "pgbouncer.ini");
   const { hostname, port: serverPort, username, password } = new URL(serverUrl);
@@ -55,7 +52,9 @@ export async function startPooler(serverUrl: string, settings: Record<string, st
   process.once("exit", end);
   await isUp(child);
   return {
-    url: (databaseUrl) => Object.assign(new URL(databaseUrl), { hostname: "127.0.0.1", port }).href,
+    /** The same database, through the pooler. */
+    url: (databaseUrl: string) =>
+      Object.assign(new URL(databaseUrl), { hostname: "127.0.0.1", port: String(port) }).href,
     async [Symbol.asyncDispose]() {
       process.off("exit", end);
       if (child.exitCode === null && child.signalCode === null) {

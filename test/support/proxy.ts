@@ -5,7 +5,7 @@ import { listenOnLoopback } from "./free-port.ts";
 
 type Instead = number | "hang up" | "say nothing";
 
-export interface ProxyOptions {
+interface ProxyOptions {
   /** The port on loopback to which it connects, whatever host it is asked for: the hosts of tests have no address. */
   port: number;
   /** As in `user:password`; without one everybody may use it. */
@@ -16,17 +16,10 @@ export interface ProxyOptions {
   certificate?: { cert: Buffer; key: Buffer };
 }
 
-export interface TestProxy extends AsyncDisposable {
-  /** Without a login. */
-  url: URL;
-  /** What it was asked for, as in `GET http://host/path` or `CONNECT host:443`. */
-  requests: string[];
-  /** Tunnels that are open. */
-  tunnels(): number;
-}
+export type TestProxy = Awaited<ReturnType<typeof startProxy>>;
 
 /** A proxy on loopback that forwards plain requests and opens tunnels. */
-export async function startProxy({ port, login, instead, certificate }: ProxyOptions): Promise<TestProxy> {
+export async function startProxy({ port, login, instead, certificate }: ProxyOptions) {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
   let tunnels = 0;
@@ -79,8 +72,11 @@ export async function startProxy({ port, login, instead, certificate }: ProxyOpt
   const url = await listenOnLoopback(server);
   if (certificate !== undefined) url.protocol = "https:";
   return {
+    /** Without a login. */
     url,
+    /** What it was asked for, as in `GET http://host/path` or `CONNECT host:443`. */
     requests,
+    /** Tunnels that are open. */
     tunnels: () => tunnels,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();

@@ -1,35 +1,21 @@
 import { systemClock } from "../../src/base/clock.ts";
 import { type Logger, silentLog } from "../../src/base/log.ts";
-import type { RunResult } from "../../src/mirror/run/close-run.ts";
-import type { SyncOptions, SyncResult } from "../../src/mirror/run/run.ts";
+import type { SyncOptions } from "../../src/mirror/run/run.ts";
 import type { RunOptions } from "../../src/mirror/run/with-run.ts";
+import type { Resource } from "../../src/resources/resources.ts";
 import { type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
 import { type Over, syncOnce, watchOnce } from "./sync.ts";
 
-/** A small world on a port and an empty mirror of it, under the world's clock. */
-export interface QuickWorld extends AsyncDisposable {
-  world: World;
-  simulation: Awaited<ReturnType<typeof startSimulation>>;
-  databaseUrl: string;
-  /** One connection to the mirror, opened when it is used first. */
-  readonly sql: Sql;
-  baseUrl: URL;
-  /** One run; pages of 20 unless told otherwise. */
-  sync(options?: Over<SyncOptions>): Promise<SyncResult>;
-  /** One round of the watch. */
-  watch(options?: Over<RunOptions>): Promise<RunResult>;
-}
+export type QuickWorld = Awaited<ReturnType<typeof startQuickWorld>>;
+export type Intercept = NonNullable<SimulationOptions["intercept"]>;
 
 export const SMALL: WorldOptions = { users: 60, projects: 40, versions: 200, files: 150, builds: 900 };
 
-export async function startQuickWorld(
-  options: WorldOptions = {},
-  intercept?: SimulationOptions["intercept"],
-): Promise<QuickWorld> {
+/** A small world on a port and an empty mirror of it, under the world's clock. */
+export async function startQuickWorld(options: WorldOptions = {}, intercept?: Intercept) {
   const world = createWorld({ ...SMALL, outputBytes: 200, ...options });
   const simulation = await startSimulation({ world, recordArrivals: true, ...(intercept && { intercept }) });
   const database = await createTestDatabase();
@@ -40,19 +26,44 @@ export async function startQuickWorld(
     world,
     simulation,
     databaseUrl: database.url,
+    /** One connection to the mirror, opened when it is used first. */
     get sql() {
       return database.sql;
     },
     baseUrl,
-    sync: ({ settings, ...rest } = {}) =>
+    /** One run; pages of 20 unless told otherwise. */
+    sync: ({ settings, ...rest }: Over<SyncOptions> = {}) =>
       syncOnce(database.url, baseUrl, { clock, ...rest, settings: { ...ours, ...settings } }),
-    watch: ({ settings, ...rest } = {}) =>
+    /** One round of the watch. */
+    watch: ({ settings, ...rest }: Over<RunOptions> = {}) =>
       watchOnce(database.url, baseUrl, { clock, ...rest, settings: { ...ours, ...settings } }),
     async [Symbol.asyncDispose]() {
       await simulation.close();
       await database.dispose();
     },
   };
+}
+
+/** A service whose good replies have the text that `edit` makes of theirs; null leaves one as it is. */
+export function editReplies(edit: (text: string, url: URL) => string | null): Intercept {
+  return async (request, next) => {
+    const reply = await next();
+    const text = reply.status === 200 ? edit(await reply.clone().text(), new URL(request.url)) : null;
+    return text === null ? reply : new Response(text, { headers: { "content-type": "application/json" } });
+  };
+}
+
+/** The same for the pages of one list, whose records `change` may change. */
+export function editPages<R extends object = Record<string, unknown>>(
+  resource: Resource,
+  change: (records: R[], url: URL) => unknown,
+): Intercept {
+  return editReplies((text, url) => {
+    if (!url.pathname.endsWith(`/${resource}/`)) return null;
+    const page = JSON.parse(text) as { objects: R[] };
+    change(page.objects, url);
+    return JSON.stringify(page);
+  });
 }
 
 /** A log whose messages are kept. */

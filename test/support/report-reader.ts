@@ -1,40 +1,34 @@
-import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import { fillMirror } from "../../lab/bench/report-world.ts";
-import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { connect } from "../../src/store/connection/connect.ts";
-import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase } from "./database.ts";
 import { REPORT_SETTINGS } from "./reported-mirror.ts";
+import { createReader } from "./roles.ts";
 
-export interface ReportReader extends AsyncDisposable {
-  /** One connection that may read schema `report` and nothing else, as that of a BI tool. */
-  sql: Sql;
-  /** The rights of whoever owns the mirror. */
-  databaseUrl: string;
-}
+export type ReportReader = Awaited<ReturnType<typeof openReportReader>>;
 
 /**
  * A mirror of some thousand builds of 400 days with its reports, and a reader of them: some builds are open or stuck, and yesterday had one
  * incident hour. Projects 2 and 3 have one slug.
  */
-export async function openReportReader(): Promise<ReportReader> {
+export async function openReportReader() {
   const database = await createTestDatabase();
-  const role = `docmirror_test_reader_${randomBytes(4).toString("hex")}`;
   const { sql: owner } = database;
   await fillMirror(owner, 4000, 300);
   await owner.unsafe(YESTERDAY_AND_TODAY);
   await owner`update mirror.projects set slug = 'project-2' where id = '3'`;
   await refreshReport(database.url, REPORT_SETTINGS);
-  await grantReader(owner, await planReaderGrant(owner, role));
-  const sql = connect(database.url, { applicationName: "docmirror test", max: 1, session: { role } });
+  const role = await createReader(database);
+  const sql = connect(role.url, { applicationName: "docmirror test", max: 1 });
   return {
+    /** One connection that may read schema `report` and nothing else, as that of a BI tool. */
     sql,
+    /** With the rights of whoever owns the mirror. */
     databaseUrl: database.url,
     async [Symbol.asyncDispose]() {
       await sql.end({ timeout: 5 });
-      await owner.unsafe(`drop owned by ${role}; drop role ${role}`);
+      await role[Symbol.asyncDispose]();
       await database.dispose();
     },
   };

@@ -25,19 +25,14 @@ export interface ArrivedRequest {
   at: number;
 }
 
-export interface ScriptedServer extends AsyncDisposable {
-  url: URL;
-  requests: ArrivedRequest[];
-  /** Resolves when so many requests have come in since the start. */
-  arrived(count: number): Promise<void>;
-}
+export type ScriptedServer = Awaited<ReturnType<typeof startScriptedServer>>;
 
 export type Script =
   | readonly ScriptedReply[]
   | ((request: ArrivedRequest, url: URL) => ScriptedReply | Promise<ScriptedReply>);
 
 /** A loopback server that answers one request after the other from a list, whose last reply stays, or as a function says. */
-export async function startScriptedServer(script: Script): Promise<ScriptedServer> {
+export async function startScriptedServer(script: Script) {
   const requests: ArrivedRequest[] = [];
   const tally = createTally(() => requests.length);
   const server = createServer(async (incoming, response) => {
@@ -54,6 +49,7 @@ export async function startScriptedServer(script: Script): Promise<ScriptedServe
   return {
     url: await listenOnLoopback(server),
     requests,
+    /** Resolves when so many requests have come in since the start. */
     arrived: tally.reached,
     [Symbol.asyncDispose]: () => closeAtOnce(server),
   };

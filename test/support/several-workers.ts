@@ -1,18 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { findLeader, type Leader } from "../../src/store/ledger/leader.ts";
-import { pageOf, type RunningCli, startCli } from "./cli.ts";
+import { pageOf, startCli } from "./cli.ts";
 
-/** A worker process with its page. */
-export interface WorkerProcess extends AsyncDisposable {
-  readonly cli: RunningCli;
-  readonly pid: number;
-  /** The address of its page. */
-  readonly page: string;
-}
+export type WorkerProcess = Awaited<ReturnType<typeof startWorker>>;
 
-/** Starts a worker and waits until it serves, whether it leads or not. */
-export async function startWorker(databaseUrl: string, args: readonly string[]): Promise<WorkerProcess> {
+/** Starts a worker and waits until it serves, whether it leads or not; `page` is the address of its page. */
+export async function startWorker(databaseUrl: string, args: readonly string[]) {
   const cli = startCli(["worker", "--http-port", "0", ...args], { env: { DATABASE_URL: databaseUrl } });
   let page = "";
   try {

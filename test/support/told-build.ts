@@ -1,4 +1,3 @@
-import type { Sql } from "../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 
 /**
@@ -10,9 +9,6 @@ export async function createToldBuild(): Promise<TestDatabase> {
   await database.sql.unsafe(ROWS);
   return database;
 }
-
-/** For a look, or for a change. */
-export const withTold = <T>({ sql }: TestDatabase, fn: (sql: Sql) => Promise<T>): Promise<T> => fn(sql);
 
 const DETAIL = "/api/v1/build/42/";
 const LIST = "/api/v1/build/?format=json&limit=20";

@@ -20,28 +20,13 @@ export interface ArrivedNotice {
 /** Answers by itself, or gives the status to answer with. */
 export type Respond = (notice: ArrivedNotice, response: ServerResponse, place: number) => unknown;
 
-export interface WebhookReceiver extends AsyncDisposable {
-  /** With a path that must never be printed. */
-  url: URL;
-  /** What arrived, in its order, each with a valid signature. */
-  notices: ArrivedNotice[];
-  /** Messages whose signature is wrong. */
-  forged: string[];
-  /** Resolves when so many notices have arrived. */
-  arrived(count: number): Promise<void>;
-  /** Replaces what it answers: a status, or all that it does. */
-  respond: Respond;
-}
+export type WebhookReceiver = Awaited<ReturnType<typeof startWebhookReceiver>>;
 
 /** What the URL of a receiver holds and nothing may print. */
 export const SECRET_PATH = `/services/T0/${PLANTED_SECRET}`;
 
 /** A receiver on loopback that checks signatures as receivers do, with the reference library of Standard Webhooks, unless told otherwise. */
-export async function startWebhookReceiver(
-  first: Respond = () => 204,
-  port = 0,
-  isSigned = true,
-): Promise<WebhookReceiver> {
+export async function startWebhookReceiver(respond: Respond = () => 204, port = 0, isSigned = true) {
   const notices: ArrivedNotice[] = [];
   const forged: string[] = [];
   const tally = createTally(() => notices.length);
@@ -65,11 +50,16 @@ export async function startWebhookReceiver(
     const status = await receiver.respond(notice, response, place);
     if (typeof status === "number") response.writeHead(status).end();
   });
-  const receiver: WebhookReceiver = {
+  const receiver = {
+    /** With a path that must never be printed. */
     url: new URL(`${SECRET_PATH}?sig=${PLANTED_SECRET}`, await listenOnLoopback(server, port)),
+    /** What arrived, in its order, each with a valid signature. */
     notices,
+    /** Messages whose signature is wrong. */
     forged,
-    respond: first,
+    /** What it answers: a status, or all that it does. A test may replace it. */
+    respond,
+    /** Resolves when so many notices have arrived. */
     arrived: tally.reached,
     [Symbol.asyncDispose]: () => closeAtOnce(server),
   };

@@ -7,7 +7,7 @@ import { type CliResult, runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { installRelease, makeNextRelease } from "../support/next-release.ts";
 import { LATER_SERVICE } from "./stored-files.ts";
-import { type StoredServiceOptions, serveStored } from "./stored-service.ts";
+import { serveStored } from "./stored-service.ts";
 
 const ADDITIVE = `-- additive: a table, a column and an index more
 CREATE TABLE "sync"."next_things" ("id" bigint PRIMARY KEY NOT NULL);
@@ -28,7 +28,7 @@ const MORE_REPORTS = {
 const WARNING = "a later version has migrated this database";
 
 /** An empty mirror of a service on loopback, and both programs at it. */
-async function setUp(next: { script: URL }, options?: StoredServiceOptions) {
+async function setUp(next: { script: URL }, options?: Parameters<typeof serveStored>[1]) {
   const service = await serveStored(LATER_SERVICE, options);
   const database = await createTestDatabase();
   const env = {

@@ -7,28 +7,15 @@ import type { RecordTypes, Resource } from "../../src/resources/resources.ts";
 import type { Catalog } from "../../src/serve/protocol/catalog.ts";
 import { matchesFilter } from "../../src/serve/protocol/filters.ts";
 import { createProtocol } from "../../src/serve/protocol/protocol.ts";
+import { later } from "../support/tally.ts";
 
-/** A service on loopback whose lists never change. */
-export interface StoredService extends AsyncDisposable {
-  url: string;
-  /** Requests that came so far. */
-  requests(): number;
-  /** Answers those that are held, and all later ones. */
-  release(): void;
-}
+export type StoredService = Awaited<ReturnType<typeof serveStored>>;
 
-export interface StoredServiceOptions {
-  /** The wait before each reply. @default 0 */
-  delayMs?: number;
-  /** So many requests are answered; later ones are held until `release`. @default all */
-  answered?: number;
-}
-
-/** Serves lists that were stored as JSON by resource, gzipped. */
-export async function serveStored(
-  file: string,
-  { delayMs = 0, answered = Number.POSITIVE_INFINITY }: StoredServiceOptions = {},
-): Promise<StoredService> {
+/**
+ * Serves lists that were stored as JSON by resource, gzipped, and that never change; `delayMs` is the wait before each reply. So many
+ * requests as `answered` says are answered; later ones are held until `release`.
+ */
+export async function serveStored(file: string, { delayMs = 0, answered = Number.POSITIVE_INFINITY } = {}) {
   const lists = JSON.parse(gunzipSync(readFileSync(file)).toString()) as {
     [R in Resource]: RecordTypes[R][];
   };
@@ -49,10 +36,7 @@ export async function serveStored(
   };
   const app = createProtocol({ catalog });
   let requests = 0;
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: released, resolve: release } = later();
   const server = createAdaptorServer({
     async fetch(request) {
       requests += 1;
@@ -67,6 +51,7 @@ export async function serveStored(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
+    /** Requests that came so far. */
     requests: () => requests,
     release,
     async [Symbol.asyncDispose]() {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import * as play from "../../mirror/run/fault-play.ts";
 import { type CliResult, runCli, startCli } from "../../support/cli.ts";
 import { findLogCalls, findSentences, sentencesOf } from "../../support/log-calls.ts";
-import { startQuickWorld } from "../../support/quick-world.ts";
+import { type Intercept, startQuickWorld } from "../../support/quick-world.ts";
 
 type Line = Record<string, unknown> & { msg: string };
 
@@ -38,7 +38,7 @@ const FAULTS: readonly play.Play[] = [
   () => when(first(3, isDetailOfBuild), status(500)),
 ];
 
-function playAll(stage: play.Stage): play.Intercept {
+function playAll(stage: play.Stage): Intercept {
   return FAULTS.map((fault) => fault(stage)).reduce((outer, inner) => (request, next) => {
     const onward = async () => {
       const reply = await inner(request, next);
@@ -53,7 +53,7 @@ const LOG = { DOCMIRROR_LOG_LEVEL: "debug", DOCMIRROR_LOG_FORMAT: "json" };
 let results: { sync: CliResult; watch: CliResult; worker: CliResult };
 
 beforeAll(async () => {
-  let intercept: play.Intercept | undefined;
+  let intercept: Intercept | undefined;
   await using quick = await startQuickWorld(
     { users: 30, projects: 20, versions: 60, files: 40, builds: 200, startAt: new Date(), clockSteps: false },
     (request, next) => (intercept ? intercept(request, next) : next()),

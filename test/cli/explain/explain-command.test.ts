@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../support/cli.ts";
 import type { TestDatabase } from "../../support/database.ts";
-import { createToldBuild, withTold } from "../../support/told-build.ts";
+import { createToldBuild } from "../../support/told-build.ts";
 
 const explain = ({ url }: TestDatabase, id: string, ...args: string[]) =>
   runCli(["explain", "build", id, "--source-timezone", "America/Chicago", ...args], {
@@ -83,14 +83,12 @@ quarantine (1)
     tags: ["long"],
   }, async () => {
     await using told = await createToldBuild();
-    await withTold(told, async (sql) => {
-      await sql`update mirror.builds set state = 'building', deleted_at = '2025-06-09 02:17Z'`;
-      await sql`insert into sync.open_builds (build_id, since, seen_at, run_id, request, vanished_at)
+    await told.sql`update mirror.builds set state = 'building', deleted_at = '2025-06-09 02:17Z'`;
+    await told.sql`insert into sync.open_builds (build_id, since, seen_at, run_id, request, vanished_at)
         values ('42', '2025-06-02 10:04:01Z', '2025-06-02 10:08Z', 9, '/api/v1/build/42/', '2025-06-02 10:08:02Z')`;
-      await sql`insert into sync.prunings (horizon, pruned_at, changes, runs) values ('2025-06-05Z', now(), 3, 0)`;
-      await sql`insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
+    await told.sql`insert into sync.prunings (horizon, pruned_at, changes, runs) values ('2025-06-05Z', now(), 3, 0)`;
+    await told.sql`insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after)
         select 'build', '42', 9, '2025-07-01Z', 'updated', '{"success": true}', '{"success": false}' from generate_series(1, 30)`;
-    });
     const { code, stdout } = await explain(told, "42");
     expect(code).toBe(0);
     expect(stdout).toContain("build 42: building, html, deleted (times in UTC)");
@@ -106,13 +104,11 @@ quarantine (1)
   it("prints nothing that a terminal would obey", { tags: ["long"] }, async () => {
     await using told = await createToldBuild();
     const evil = "\u001b[2J\u202e\u009b";
-    await withTold(told, async (sql) => {
-      await sql`update mirror.builds set state = ${evil}, type = ${evil}, project_uri = ${evil}`;
-      await sql`update mirror.build_transitions set to_state = ${evil}, request = ${evil}, anomaly = ${evil}`;
-      await sql`update mirror.projects set slug = ${evil}`;
-      await sql`update sync.quarantine set reason = ${evil}`;
-      await sql`update mirror.changes set before = ${JSON.stringify({ [evil]: evil })}::text::jsonb`;
-    });
+    await told.sql`update mirror.builds set state = ${evil}, type = ${evil}, project_uri = ${evil}`;
+    await told.sql`update mirror.build_transitions set to_state = ${evil}, request = ${evil}, anomaly = ${evil}`;
+    await told.sql`update mirror.projects set slug = ${evil}`;
+    await told.sql`update sync.quarantine set reason = ${evil}`;
+    await told.sql`update mirror.changes set before = ${JSON.stringify({ [evil]: evil })}::text::jsonb`;
     for (const args of [[], ["--json"]]) {
       const { code, stdout } = await explain(told, "42", ...args);
       expect(code).toBe(0);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { runCli, startCli } from "../../support/cli.ts";
 import type { TestDatabase } from "../../support/database.ts";
-import { withTestSql } from "../../support/database.ts";
 import { createReportedMirror, HOSTILE_SLUGS } from "../../support/reported-mirror.ts";
+import { createRole } from "../../support/roles.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
 const database = useDatabase(createReportedMirror);
@@ -14,23 +14,12 @@ const report = (...args: string[]) => reportOf(database, ...args);
 
 /** Asks as a role that may read schema report, and nothing else. */
 async function withReader(
-  { url }: Pick<TestDatabase, "url">,
+  of: Pick<TestDatabase, "url" | "sql">,
   fn: (asReader: typeof report) => Promise<void>,
 ): Promise<void> {
-  const asReader = new URL(url);
-  const role = `reader_${asReader.pathname.slice(-12)}`;
-  asReader.searchParams.set("role", role);
-  await withTestSql(url, async (owner) => {
-    await owner.unsafe(`
-      create role ${role} login;
-      grant usage on schema report to ${role};
-      grant select on all tables in schema report to ${role}`);
-    try {
-      await fn((...args) => reportOf({ url: asReader.href }, ...args));
-    } finally {
-      await owner.unsafe(`drop owned by ${role}; drop role ${role}`);
-    }
-  });
+  const rights = "grant usage on schema report to ROLE; grant select on all tables in schema report to ROLE";
+  await using role = await createRole(of, rights);
+  await fn((...args) => reportOf(role, ...args));
 }
 
 describe("report NAME", () => {

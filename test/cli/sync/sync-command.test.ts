@@ -1,11 +1,10 @@
 import { writeFileSync } from "node:fs";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
-import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import { type CliOptions, type CliResult, runCli, startCli } from "../../support/cli.ts";
-import { createTestDatabase, withTestSql } from "../../support/database.ts";
+import { absentDatabase, createTestDatabase, withTestSql } from "../../support/database.ts";
 import { createFolder } from "../../support/folder.ts";
 import { forgetService, mirrorRows } from "../../support/mirror-rows.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
@@ -112,8 +111,7 @@ describe("wrong input", () => {
   });
 
   it("a database that does not exist exits 4", { tags: ["long"] }, async () => {
-    const databaseUrl = replaceDatabase(inject("databaseServer").adminUrl, "docmirror_is_not_here");
-    expectFailure(await sync([], { databaseUrl }), 4, /docmirror_is_not_here/);
+    expectFailure(await sync([], { databaseUrl: absentDatabase() }), 4, /docmirror_is_not_here/);
   });
 
   it.each([

@@ -1,12 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { Hono } from "hono";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startServer } from "../../../src/serve/http/server.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
-import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import { pageOf, runCli, startCli } from "../../support/cli.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { absentDatabase, createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { linkDatabase } from "../../support/database-link.ts";
 import { createGate, startService, TINY } from "../../support/service.ts";
 
@@ -120,7 +118,7 @@ describe("worker", () => {
   });
 
   it("ends at once where waiting cannot help", { tags: ["long"] }, async () => {
-    const none = replaceDatabase(inject("databaseServer").adminUrl, `none_${randomBytes(6).toString("hex")}`);
+    const none = absentDatabase();
     const taken = await startServer({ app: new Hono(), host: "127.0.0.1", port: 0 });
     const [noUpstream, noDatabase, noCron, noPort] = await Promise.all([
       runCli(["worker"]),

@@ -100,28 +100,6 @@ it("keeps clients apart that come one after the other, and slow after a refusal"
   expect(await takeLong(4)).toBeGreaterThan(2 * 8 * 20);
 });
 
-it("lets a client ask nothing while an earlier one's Retry-After lasts", async () => {
-  await using server = await startScriptedServer([{ status: 429, headers: { "retry-after": "7200" } }, {}]);
-  const clock = createFakeClock();
-  const pace = createHostPace({ ratePerSecond: 0, clock });
-  const ask = async () => {
-    await using client = createTestClient(server.url, { clock, pace });
-    return await client.fetchJson("/api/v1/", asIs).catch((error: unknown) => error);
-  };
-  expect(await ask()).toMatchObject({ status: 429 });
-  expect(await ask()).toMatchObject({
-    status: 429,
-    exitCode: 5,
-    message: expect.stringMatching(
-      /^the service asks .* for 2 hours; no request is sent before 2024-05-15T13:00:00Z: GET /,
-    ),
-  });
-  expect(server.requests).toHaveLength(1);
-  await clock.sleep(3_500_000);
-  expect(await ask()).toMatchObject({ value: {} });
-  expect(clock.sleeps.slice(1)).toEqual([100_000]);
-});
-
 const { signal } = new AbortController();
 
 /** Two more than the rate: a turn begins at each end of the second. */

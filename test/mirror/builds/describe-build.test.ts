@@ -11,7 +11,7 @@ import {
   runPiece,
 } from "../../../src/mirror/builds/piece.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { createToldBuild, withTold } from "../../support/told-build.ts";
+import { createToldBuild } from "../../support/told-build.ts";
 
 const value = (text: string) => ({ kind: "value", text });
 
@@ -24,7 +24,7 @@ async function describeTold(sql: Sql, most = 20): Promise<BuildDescription> {
 describe("describeBuild", () => {
   test("says of each piece what it is", async () => {
     await using told = await createToldBuild();
-    const { state, facts, states, changes, quarantine } = await withTold(told, (sql) => describeTold(sql));
+    const { state, facts, states, changes, quarantine } = await describeTold(told.sql);
     expect(state).toBe("finished, failure, html");
     expect(facts[0]).toEqual({
       label: "project",
@@ -62,17 +62,15 @@ describe("describeBuild", () => {
 
   test("tells the newest of each list, and how many are left out", async () => {
     await using told = await createToldBuild();
-    const { states, quarantine } = await withTold(told, (sql) => describeTold(sql, 1));
+    const { states, quarantine } = await describeTold(told.sql, 1);
     expect(states).toMatchObject({ left: 3, shown: [{ title: "4. triggered → finished" }] });
     expect(quarantine).toMatchObject({ left: 0, shown: [{ label: "row 1" }] });
   });
 
   test("claims no moment where nothing is known", async () => {
     await using told = await createToldBuild();
-    const { states } = await withTold(told, async (sql) => {
-      await sql`update mirror.build_transitions set not_before = '-infinity', rule = 'unknown' where seq = 1`;
-      return describeTold(sql);
-    });
+    await told.sql`update mirror.build_transitions set not_before = '-infinity', rule = 'unknown' where seq = 1`;
+    const { states } = await describeTold(told.sql);
     const [after, , within] = states.shown[0]?.entries ?? [];
     expect(after?.lines[0]).toEqual(["unknown"]);
     expect(within).toEqual({ label: "within", lines: [["unknown"]] });

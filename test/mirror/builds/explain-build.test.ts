@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type ExplainedBuild, explainBuild } from "../../../src/mirror/builds/explain-build.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { createToldBuild, withTold } from "../../support/told-build.ts";
+import { createToldBuild } from "../../support/told-build.ts";
 
 /** A fresh build of which there is much to tell, for each test. */
 const told = (name: string, body: (sql: Sql) => Promise<void>) =>
   test(name, async () => {
     await using database = await createToldBuild();
-    await withTold(database, body);
+    await body(database.sql);
   });
 const ZONE = "America/Chicago";
 
@@ -73,21 +73,19 @@ describe("explainBuild", () => {
   test("has the true duration within its bounds, wherever the moments lie", async () => {
     await using told = await createToldBuild();
     const moment = fc.integer({ min: 0, max: 10_000 });
-    await withTold(told, async (sql) => {
-      await sql`delete from mirror.build_transitions where seq > 2`;
-      const six = fc.tuple(moment, moment, moment, moment, moment, moment);
-      const property = fc.asyncProperty(six, async (moments) => {
-        const sorted = moments.toSorted((a, b) => a - b) as typeof moments;
-        const [dated, made, seen, last, finished, found] = sorted;
-        const at = (ms: number) => new Date(Date.UTC(2025, 5, 2) + ms).toISOString();
-        await sql`update mirror.build_transitions set not_before = ${at(dated)}, not_after = ${at(seen)} where seq = 1`;
-        await sql`update mirror.build_transitions set not_before = ${at(last)}, not_after = ${at(found)}, to_state = 'finished' where seq = 2`;
-        const { duration } = await explain(sql);
-        expect(duration?.least_ms).toBeLessThanOrEqual(finished - made);
-        expect(duration?.most_ms).toBeGreaterThanOrEqual(finished - made);
-      });
-      await fc.assert(property, { numRuns: 40 });
+    await told.sql`delete from mirror.build_transitions where seq > 2`;
+    const six = fc.tuple(moment, moment, moment, moment, moment, moment);
+    const property = fc.asyncProperty(six, async (moments) => {
+      const sorted = moments.toSorted((a, b) => a - b) as typeof moments;
+      const [dated, made, seen, last, finished, found] = sorted;
+      const at = (ms: number) => new Date(Date.UTC(2025, 5, 2) + ms).toISOString();
+      await told.sql`update mirror.build_transitions set not_before = ${at(dated)}, not_after = ${at(seen)} where seq = 1`;
+      await told.sql`update mirror.build_transitions set not_before = ${at(last)}, not_after = ${at(found)}, to_state = 'finished' where seq = 2`;
+      const { duration } = await explain(told.sql);
+      expect(duration?.least_ms).toBeLessThanOrEqual(finished - made);
+      expect(duration?.most_ms).toBeGreaterThanOrEqual(finished - made);
     });
+    await fc.assert(property, { numRuns: 40 });
   });
 
   told("tells by how much a bound lies before the date as it is read now", async (sql) => {

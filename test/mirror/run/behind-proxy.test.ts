@@ -1,17 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
-import { startQuickWorld } from "../../support/quick-world.ts";
+import { editReplies, startQuickWorld } from "../../support/quick-world.ts";
 
 /** A service whose links all have this in front of their path, as a server has them that does not know its proxy. */
 function startBehindProxy(front: string, basePath = "") {
   return startQuickWorld(
     { users: 30, projects: 25, versions: 30, files: 30, builds: 90, basePath },
-    async (_request, next) => {
-      const reply = await next();
-      if (reply.status !== 200) return reply;
-      const text = (await reply.text()).replaceAll(`"${basePath}/api/v1/`, `"${front}/api/v1/`);
-      return new Response(text, { headers: { "content-type": "application/json" } });
-    },
+    editReplies((text) => text.replaceAll(`"${basePath}/api/v1/`, `"${front}/api/v1/`)),
   );
 }
 

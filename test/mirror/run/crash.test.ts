@@ -10,10 +10,9 @@ import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { createRandom, hash, type Random } from "../../../src/simulate/random.ts";
 import { startSimulation } from "../../../src/simulate/service.ts";
 import { createWorld, type World } from "../../../src/simulate/world.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import { type CliResult, type RunningCli, startCli } from "../../support/cli.ts";
 import { createDataDir } from "../../support/data-dir.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
 import { changeRows, forgetService, mirrorRows } from "../../support/mirror-rows.ts";
 
 // Each test has two processes that work: the program and Postgres.
@@ -41,15 +40,15 @@ const NIGHTS = {
 type Night = keyof typeof NIGHTS;
 const NAMES = Object.keys(NIGHTS) as Night[];
 
-interface Undisturbed {
+type Mirror = Awaited<ReturnType<typeof readMirror>>;
+/** The mirror before the night and after it, and how many requests it takes. */
+type Undisturbed = {
   world: World;
-  /** The mirror before the night. */
   before: string;
   exitCode: number | null;
-  /** How many requests the night takes. */
   requests: number;
-  mirror: Awaited<ReturnType<typeof readMirror>>;
-}
+  mirror: Mirror;
+};
 
 const undisturbed = new Map<Night, Undisturbed>();
 const databases: TestDatabase[] = [];
@@ -260,7 +259,7 @@ async function startService(world: World) {
 
 /** The builds that are open were seen a minute ago, when they were young, so that all that the head does not show are asked for. */
 function makeDue(url: string): Promise<unknown> {
-  return withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  return withTestSql(url, async (sql) => {
     await sql`
       update sync.open_builds set since = now() - interval '1 minute', seen_at = now() - interval '1 minute'`;
     await forgetService(sql);
@@ -288,14 +287,14 @@ function differences(found: Record<string, string[]>, expected: Record<string, s
 type RunRow = { id: number; pid: number; status: string; finished_at: string | null };
 
 function readRuns(url: string): Promise<RunRow[]> {
-  return withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => [
+  return withTestSql(url, async (sql) => [
     ...(await sql<RunRow[]>`select id, pid, status, finished_at from sync.runs order by id`),
   ]);
 }
 
 /** What a killed process leaves: its runs, and the walks of the newest one that may be gone on with. */
 async function readLeft(url: string) {
-  const walks = await withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  const walks = await withTestSql(url, async (sql) => {
     // What a connection was about to commit when its client died is there once the connection is gone.
     const others = () => sql`
       select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()

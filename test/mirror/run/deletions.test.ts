@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { StoppedError } from "../../../src/base/errors.ts";
-import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { runCli } from "../../support/cli.ts";
 import { type Kept, keepBack } from "../../support/keep-back.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
-import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { editPages, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 const FEW = { users: 60, projects: 12, versions: 30, files: 20, builds: 60, hiddenShare: 0.2 };
 
@@ -58,24 +57,6 @@ describe("a record that the service deleted", () => {
     expect(await fingerprint(quick.sql)).toEqual(before);
   });
 
-  test("and shows again is restored, though its page is that of before", { tags: ["long"] }, async () => {
-    const kept: Kept = new Map();
-    await using quick = await startQuickWorld(FEW, keepBack(kept));
-    await night(quick);
-    const [first = ""] = idsOf(quick, "user", 1);
-    kept.set(`user ${first}`, 404);
-    const gone = await night(quick);
-    expect(gone.summary.resources.user).toMatchObject({ walk: "whole", deleted: 1, records: 59 });
-    kept.clear();
-    const back = await night(quick);
-    expect(back.summary.status).toBe("succeeded");
-    expect(back.summary.resources.user).toMatchObject({ restored: 1, deleted: 0, records: 60 });
-    expect(await deletedIds(quick)).toEqual([]);
-    const kinds = await quick.sql`
-      select kind from mirror.changes where record_id = ${first} and resource = 'user' order by id`;
-    expect(kinds).toEqual([{ kind: "deleted" }, { kind: "restored" }]);
-  });
-
   test("is deleted by the next run when this one dies before it asked", async () => {
     const kept: Kept = new Map();
     const stop = new AbortController();
@@ -99,17 +80,12 @@ describe("a record lives on", () => {
   test("whose id leads out of the API: no verdict, but status lists it", { tags: ["long"] }, async () => {
     const hostile = "../../../admin";
     let isShown = true;
-    await using quick = await startQuickWorld(FEW, async (request, next) => {
-      const { pathname, searchParams } = new URL(request.url);
-      if (pathname.includes("admin")) return Response.json({ id: "1", username: "eve" });
-      const reply = await next();
-      if (!isShown || pathname !== "/api/v1/user/" || searchParams.has("offset")) return reply;
-      const page = (await reply.json()) as { objects: object[] };
-      return Response.json({
-        ...page,
-        objects: [{ ...page.objects[0], id: hostile }, ...page.objects.slice(1)],
-      });
+    const show = editPages("user", ([first], { searchParams }) => {
+      if (isShown && !searchParams.has("offset")) Object.assign(first ?? {}, { id: hostile });
     });
+    await using quick = await startQuickWorld(FEW, (request, next) =>
+      request.url.includes("admin") ? Response.json({ id: "1", username: "eve" }) : show(request, next),
+    );
     await night(quick);
     isShown = false;
     const options = { resources: users, kind: "full", allowMassDelete: true } as const;
@@ -130,64 +106,6 @@ describe("a record lives on", () => {
       count: 1,
       first: [{ resource: "user", id: hostile }],
     });
-  });
-
-  test("while its detail shows it or answers 500; then 404 deletes it", { tags: ["long"] }, async () => {
-    const kept: Kept = new Map();
-    await using quick = await startQuickWorld(FEW, keepBack(kept));
-    await night(quick);
-    const [shown = "", failing = ""] = idsOf(quick, "user", 2);
-    kept.set(`user ${shown}`, 200).set(`user ${failing}`, 500);
-    expect((await night(quick)).summary).toMatchObject({
-      ...{ status: "partial", resources: { user: { walk: "whole", deleted: 0 } } },
-      unfinished: { deletions: 1, waiting: 0, references: 0, open_builds: 0, deficit: 0 },
-    });
-    expect(await missingAndDeleted(quick)).toEqual([2, []]);
-    kept.set(`user ${failing}`, 404);
-    // The one whose detail answers stays noted: its list hides it, which is no deletion.
-    const third = await night(quick);
-    expect(await missingAndDeleted(quick)).toEqual([1, [failing]]);
-    expect(third.summary.status).toBe("succeeded");
-  });
-
-  test("when the walk is not whole", { tags: ["long"] }, async () => {
-    const kept: Kept = new Map();
-    const keeping = keepBack(kept);
-    await using quick = await startQuickWorld({ ...FEW, users: 45 }, (request, next) =>
-      kept.size > 0 && Number(new URL(request.url).searchParams.get("offset")) > 30
-        ? new Response(null, { status: 500 })
-        : keeping(request, next),
-    );
-    await night(quick);
-    for (const id of idsOf(quick, "user", 3)) kept.set(`user ${id}`, 404);
-    const { summary } = await night(quick);
-    expect(summary.resources.user).toMatchObject({ walk: "not_whole", deleted: 0 });
-    expect(await missingAndDeleted(quick)).toEqual([0, []]);
-  });
-
-  test("when too many are missing, as the run says; the flag lets them go", { tags: ["long"] }, async () => {
-    const kept: Kept = new Map();
-    await using quick = await startQuickWorld(FEW, keepBack(kept));
-    await night(quick);
-    const ids = idsOf(quick, "user", 21);
-    for (const id of ids) kept.set(`user ${id}`, 404);
-    quick.simulation.resetRequests();
-    const held = await night(quick);
-    const reason = expect.stringMatching(/^21 of 60 known users .*--allow-mass-delete/);
-    expect(held.summary).toMatchObject({
-      status: "partial",
-      resources: { user: { walk: "whole", deleted: 0, reason } },
-    });
-    expect(exitCodeOfRun(held)).toBe(3);
-    expect([...quick.simulation.requests().byPath.keys()].filter((path) => /\/user\/\d+/.test(path))).toEqual(
-      [],
-    );
-    expect(await deletedIds(quick)).toEqual([]);
-    const [walk] = await quick.sql`select walk, reason from sync.walks order by run_id desc limit 1`;
-    expect(walk).toEqual({ walk: "whole", reason });
-    const allowed = await night(quick, { resources: users, allowMassDelete: true });
-    expect(allowed.summary).toMatchObject({ status: "succeeded", resources: { user: { deleted: 21 } } });
-    expect(await deletedIds(quick)).toEqual(ids.sort());
   });
 
   test("as a project that the list never showed, though others are gone", { tags: ["long"] }, async () => {

@@ -2,18 +2,13 @@ import { expect, test } from "vitest";
 import { readRecords } from "../../../src/serve/catalog/mirror-catalog.ts";
 import { renderJson } from "../../../src/serve/protocol/replies.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { startQuickWorld } from "../../support/quick-world.ts";
+import { editReplies, startQuickWorld } from "../../support/quick-world.ts";
 
 test("numbers that JavaScript would change are stored, compared and served as they were sent", async () => {
   let members = `"github_run":12345678901234567890,"node":{"deep":[9007199254740993,-0.12345678901234567891]}`;
   await using quick = await startQuickWorld(
     { users: 3, projects: 3, versions: 4, files: 3, builds: 30, rates: QUIET, stuckShare: 0 },
-    async (request, next) => {
-      const reply = await next();
-      if (!request.url.includes("/build/?") || reply.status !== 200) return reply;
-      const text = (await reply.text()).replaceAll(`"resource_uri":"/api/v1/build/`, `${members},$&`);
-      return new Response(text, { headers: { "content-type": "application/json" } });
-    },
+    editReplies((text) => text.replaceAll(`"resource_uri":"/api/v1/build/`, `${members},$&`)),
   );
   const night = () => quick.sync({ kind: "full" });
   const served = async () => {
@@ -22,10 +17,8 @@ test("numbers that JavaScript would change are stored, compared and served as th
     return renderJson(record, false).toString();
   };
 
-  expect((await night()).summary).toMatchObject({
-    status: "succeeded",
-    resources: { build: { quarantined: 0 } },
-  });
+  const resources = { build: { quarantined: 0 } };
+  expect((await night()).summary).toMatchObject({ status: "succeeded", resources });
   expect(await served()).toContain(`"github_run":12345678901234567890`);
   expect(await served()).toContain(`"node":{"deep":[9007199254740993,-0.12345678901234567891]}`);
 

@@ -11,29 +11,20 @@ import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../../src/simulate/world.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
 import { mirrorRows } from "../../support/mirror-rows.ts";
-import { startQuickWorld } from "../../support/quick-world.ts";
+import { type Intercept, startQuickWorld } from "../../support/quick-world.ts";
 import { type ScriptedServer, startScriptedServer } from "../../support/scripted-server.ts";
 import { syncOnce } from "../../support/sync.ts";
 import { FAULTS, type FaultCase, LEFT, SHOWN_ELSEWHERE } from "./fault-cases.ts";
-import type { Intercept } from "./fault-play.ts";
 
 vi.setConfig({ maxConcurrency: 3 });
 
 type MirrorRows = Awaited<ReturnType<typeof mirrorRows>>;
 
-const WORLD = {
-  users: 12,
-  projects: 10,
-  versions: 30,
-  files: 20,
-  builds: 120,
-  outputBytes: 200,
-  rates: QUIET,
-};
+const SIZES = { users: 12, projects: 10, versions: 30, files: 20, builds: 120 };
+const WORLD = { ...SIZES, outputBytes: 200, rates: QUIET };
 const DOC = new URL("../../../docs/internals/reliability.md", import.meta.url);
 /** What follows it is written by this test: UPDATE_DOCS=1 npx vitest run test/mirror/run/fault-matrix.test.ts */
 const HEADING = "## The faults, one by one";
@@ -157,7 +148,7 @@ async function playOn(
   if (fault.isHeld) expect(Math.max(...during)).toBeLessThan(SETTINGS.concurrency);
   expect(elsewhere.requests).toEqual([]);
 
-  await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  await withTestSql(databaseUrl, async (sql) => {
     await checkLeft(fault, sql, await mirrorRows(databaseUrl), { before, world });
     setIntercept((_request, next) => next());
     const next = await night();
@@ -251,7 +242,7 @@ async function liveIds(sql: Sql): Promise<Record<Resource, string[]>> {
 }
 
 async function empty(databaseUrl: string): Promise<void> {
-  await withSql(databaseUrl, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+  await withTestSql(databaseUrl, async (sql) => {
     const tables = await sql<{ name: string }[]>`
       select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('mirror', 'sync')`;
     await sql.unsafe(`truncate ${tables.map(({ name }) => name).join()} restart identity cascade`);

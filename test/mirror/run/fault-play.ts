@@ -2,10 +2,8 @@
 
 import type { Resource } from "../../../src/resources/resources.ts";
 import { createRandom } from "../../../src/simulate/random.ts";
-import type { SimulationOptions } from "../../../src/simulate/service.ts";
 import type { World } from "../../../src/simulate/world.ts";
-
-export type Intercept = NonNullable<SimulationOptions["intercept"]>;
+import type { Intercept } from "../../support/quick-world.ts";
 
 /** What a fault may need of the test that plays it. */
 export interface Stage {

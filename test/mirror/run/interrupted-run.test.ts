@@ -1,13 +1,11 @@
 /** @module-tag long */
-import net from "node:net";
 import { describe, expect, inject, test } from "vitest";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
-import { LockedError, StoppedError, StoreError } from "../../../src/base/errors.ts";
+import { StoppedError, StoreError } from "../../../src/base/errors.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { SyncOptions } from "../../../src/mirror/run/run.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
-import { startCli } from "../../support/cli.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
+import { linkDatabase } from "../../support/database-link.ts";
 import { mirrorRows } from "../../support/mirror-rows.ts";
 import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { syncOnce } from "../../support/sync.ts";
@@ -23,15 +21,6 @@ async function undisturbed(quick: QuickWorld): Promise<Record<string, string[]>>
 }
 
 const pathOf = (request: Request) => new URL(request.url).pathname;
-
-/** A promise in hand; Node 20 has no `Promise.withResolvers`. */
-function signalled() {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}
 
 /** A world whose run is asked to stop when it asks for this page of builds. */
 async function startStopping(page: number) {
@@ -127,70 +116,6 @@ test("an incremental run that is stopped near the head of builds leaves no gap b
   ).toEqual(ids.sort());
 });
 
-test("a process killed in mid-walk leaves a run that the next one closes and goes on from", async () => {
-  let builds = 0;
-  const midWalk = signalled();
-  let isHeld = true;
-  await using quick = await startQuickWorld({}, (request, next) => {
-    if (pathOf(request) === BUILDS) builds += 1;
-    if (builds <= 12 || !isHeld) return next();
-    midWalk.resolve();
-    return new Promise(() => {});
-  });
-  const env = { DATABASE_URL: quick.databaseUrl, DOCMIRROR_RATE: "1000", DOCMIRROR_PAGE_SIZE: "20" };
-  await using cli = startCli(["sync", "--full", "--base-url", quick.simulation.url], { env });
-  await Promise.race([midWalk.promise, cli.ended.then(({ stderr }) => expect.fail(stderr))]);
-  const { sql } = quick;
-  const until = async (query: string) => {
-    for (;;) if ((await sql.unsafe(query)).length > 0) return;
-  };
-  await until("select 1 from sync.walks where resource = 'build' and pages >= 5");
-  cli.signal("SIGKILL");
-  expect((await cli.ended).signal).toBe("SIGKILL");
-  isHeld = false;
-  // Postgres frees the lock as soon as it notices that nobody is at the other end.
-  await until(
-    `select 1 where not exists (select from pg_stat_activity
-       where datname = current_database() and application_name = 'docmirror lock')`,
-  );
-  expect(await sql`select status, pid from sync.runs`).toEqual([{ status: "running", pid: cli.child.pid }]);
-  // The killed process wrote its checkpoint by the real clock, not by the world's.
-  const { log, messages } = createKeptLog();
-  const { summary } = await syncOnce(quick.databaseUrl, quick.baseUrl, { log, settings: { pageSize: 20 } });
-  expect(summary.status).toBe("succeeded");
-  expect(messages()).toEqual(
-    expect.arrayContaining([
-      "an earlier run had died; closed it as interrupted",
-      "walk resumes at its checkpoint",
-    ]),
-  );
-  expect(await sql`select status, finished_at is not null as ended from sync.runs order by id`).toEqual([
-    { status: "interrupted", ended: true },
-    { status: "succeeded", ended: true },
-  ]);
-  expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
-});
-
-test("a second run at once is refused and told who runs", async () => {
-  const [held, asked] = [signalled(), signalled()];
-  await using quick = await startQuickWorld({}, async (_request, next) => {
-    asked.resolve();
-    await held.promise;
-    return next();
-  });
-  const first = quick.sync();
-  await asked.promise;
-  const refused = await quick.sync().catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(LockedError);
-  expect(refused).toMatchObject({
-    exitCode: 10,
-    message: expect.stringContaining(`run 1, process ${process.pid} on `),
-  });
-  held.resolve();
-  expect((await first).summary.status).toBe("succeeded");
-  expect(await quick.sql`select 1 from sync.runs`).toHaveLength(1);
-});
-
 describe("upstream that is lost in mid-walk", () => {
   test("leaves a partial run with its checkpoints, exit code 5, and the next run goes on", async () => {
     await using quick = await startFading();
@@ -211,13 +136,6 @@ describe("upstream that is lost in mid-walk", () => {
     expect(quick.simulation.requests().byPath.get(BUILDS)).toBe(50 - Number(walk?.pages));
     expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
   });
-
-  test("from the start fails the run with exit code 5", async () => {
-    await using quick = await startQuickWorld({}, () => "hang up");
-    const result = await quick.sync();
-    expect(result.summary).toMatchObject({ status: "failed", resources: {} });
-    expect(exitCodeOfRun(result)).toBe(5);
-  });
 });
 
 test.each([
@@ -231,66 +149,6 @@ test.each([
   expect(result.error).toBeInstanceOf(Error);
   expect(exitCodeOfRun(result)).toBe(5);
 });
-
-test("a resource that the root listing lacks makes the run partial; all else is mirrored and joined", async () => {
-  await using quick = await startQuickWorld({}, async (request, next) => {
-    const reply = await next();
-    if (pathOf(request) !== "/api/v1/") return reply;
-    const { file: _file, user: _user, ...others } = (await reply.json()) as Record<string, unknown>;
-    return Response.json(others);
-  });
-  const result = await quick.sync();
-  expect(result.summary.status).toBe("partial");
-  expect(exitCodeOfRun(result)).toBe(3);
-  const [whole, skipped] = [{ walk: "whole" }, { walk: "skipped" }];
-  expect(result.summary.resources).toMatchObject({
-    ...{ build: whole, project: whole, version: whole },
-    file: { ...skipped, reason: "the root listing has no file" },
-    user: { ...skipped, reason: "the root listing has no user" },
-  });
-  // Users that projects name are still asked for one by one.
-  expect(await quick.sql`select 1 from mirror.users limit 1`).toHaveLength(1);
-  expect(await quick.sql`select 1 from mirror.unresolved_references where status = 'pending'`).toHaveLength(
-    0,
-  );
-});
-
-/** A port in front of a server, which can be shut and opened: what a server that restarts looks like from outside. */
-async function startGate(databaseUrl: string) {
-  const target = new URL(databaseUrl);
-  const sockets = new Set<net.Socket>();
-  const join = (client: net.Socket) => {
-    const server = net.connect({ host: target.hostname, port: Number(target.port), noDelay: true });
-    for (const socket of [client, server]) {
-      sockets.add(socket.on("error", () => {}));
-      socket.on("close", () => {
-        for (const end of [client, server]) end.destroy();
-      });
-    }
-    client.pipe(server).pipe(client);
-  };
-  let gate = net.createServer(join);
-  await new Promise<void>((resolve) => gate.listen(0, "127.0.0.1", resolve));
-  const { port } = gate.address() as net.AddressInfo;
-  const shut = async () => {
-    const closed = new Promise((resolve) => gate.close(resolve));
-    for (const socket of sockets) socket.destroy();
-    await closed;
-  };
-  const url = new URL(databaseUrl);
-  url.host = `127.0.0.1:${port}`;
-  return {
-    url: url.href,
-    shut,
-    async open() {
-      gate = net.createServer(join);
-      await new Promise<void>((resolve) => gate.listen(port, "127.0.0.1", resolve));
-    },
-    async [Symbol.asyncDispose]() {
-      if (gate.listening) await shut();
-    },
-  };
-}
 
 describe("Postgres that goes away in mid-run", () => {
   /** Pages and rows of the walk of builds as they were committed: all of a page or nothing. */
@@ -320,21 +178,19 @@ describe("Postgres that goes away in mid-run", () => {
       await act?.done();
       return next();
     });
+    const name = new URL(quick.databaseUrl).pathname.slice(1);
     act = inMidRun(() =>
-      withSql(inject("databaseServer").adminUrl, { applicationName: "docmirror test", max: 1 }, (sql) =>
-        sql.unsafe(
-          `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${new URL(quick.databaseUrl).pathname.slice(1)}'`,
-        ),
+      withTestSql(
+        inject("databaseServer").adminUrl,
+        (sql) => sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`,
       ),
     );
     const { log, messages } = createKeptLog();
     const { summary, error } = await quick.sync({ onProgress: act.onProgress, log });
     await act.done();
     expect(error).toBeNull();
-    expect(summary).toMatchObject({
-      status: "succeeded",
-      resources: { build: { walk: "whole", records: 900 } },
-    });
+    const resources = { build: { walk: "whole", records: 900 } };
+    expect(summary).toMatchObject({ status: "succeeded", resources });
     expect(messages()).toContain("the database answers again");
     await expectNothingHalfWritten(quick);
     expect(await mirrorRows(quick.databaseUrl)).toEqual(await undisturbed(quick));
@@ -342,9 +198,9 @@ describe("Postgres that goes away in mid-run", () => {
 
   test("and refuses connections for a while is waited out", async () => {
     await using quick = await startQuickWorld();
-    await using gate = await startGate(quick.databaseUrl);
+    await using link = await linkDatabase(quick.databaseUrl);
     const act = inMidRun(async () => {
-      await gate.shut();
+      await link.cut();
       refused = 0;
     });
     let refused = -1;
@@ -352,11 +208,11 @@ describe("Postgres that goes away in mid-run", () => {
       now: () => quick.world.now(),
       async sleep(ms, signal) {
         if (refused >= 0) refused += 1;
-        if (refused === 6) await gate.open();
+        if (refused === 6) await link.restore();
         await systemClock.sleep(Math.min(ms, 5), signal);
       },
     };
-    const settings = { databaseUrl: gate.url };
+    const settings = { databaseUrl: link.url };
     const { summary } = await quick.sync({ onProgress: act.onProgress, clock, settings });
     expect(summary.status).toBe("succeeded");
     expect(refused).toBeGreaterThanOrEqual(6);
@@ -365,8 +221,8 @@ describe("Postgres that goes away in mid-run", () => {
 
   test("and stays away ends the run with exit code 4 and nothing half-written; the next one goes on", async () => {
     await using quick = await startQuickWorld();
-    await using gate = await startGate(quick.databaseUrl);
-    const act = inMidRun(() => gate.shut());
+    await using link = await linkDatabase(quick.databaseUrl);
+    const act = inMidRun(() => link.cut());
     let waitedMs = 0;
     const clock: Clock = {
       now: () => quick.world.now(),
@@ -375,7 +231,7 @@ describe("Postgres that goes away in mid-run", () => {
         return systemClock.sleep(1, signal);
       },
     };
-    const settings = { databaseUrl: gate.url };
+    const settings = { databaseUrl: link.url };
     const result = await quick.sync({ onProgress: act.onProgress, clock, settings });
     expect(result.error).toBeInstanceOf(StoreError);
     expect(exitCodeOfRun(result)).toBe(4);

@@ -12,14 +12,15 @@ import { withDatabase } from "../../../src/cli/context/with-mirror.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import type { SyncResult } from "../../../src/mirror/run/run.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
-import { replaceDatabase, withSql } from "../../../src/store/connection/connect.ts";
+import { replaceDatabase } from "../../../src/store/connection/connect.ts";
 import { type EmbeddedServer, openEmbedded } from "../../../src/store/embedded/open-embedded.ts";
 import { migrate } from "../../../src/store/migrate/migrate.ts";
 import { runCli } from "../../support/cli.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { mirrorRows } from "../../support/mirror-rows.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { syncOnce } from "../../support/sync.ts";
+import { later } from "../../support/tally.ts";
 
 const definitions = readDefinitions();
 /** Nothing of the sort that a crash of the server alone could lose is switched off; only a power cut may. */
@@ -128,23 +129,20 @@ describe("the server that a run writes to", () => {
 describe("a server that takes no writes any more, as after a failover,", () => {
   /** Switches every session of the server, those that are open too. */
   const setReadOnly = (url: string, value: "on" | "off") =>
-    withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    withTestSql(url, async (sql) => {
       await sql.unsafe(`alter system set default_transaction_read_only = ${value}`);
       await sql`select pg_reload_conf()`;
       const shown = async () => (await sql`show default_transaction_read_only`)[0];
       await expect.poll(shown).toEqual({ default_transaction_read_only: value });
     });
   const sessionsOf = (url: string) =>
-    withSql(url, { applicationName: "docmirror test", max: 1 }, async (sql) => {
+    withTestSql(url, async (sql) => {
       const rows = await sql`
         select pid from pg_stat_activity where application_name in ('docmirror sync', 'docmirror lock')`;
       return rows.map(({ pid }) => Number(pid));
     });
-  const refusal = {
-    exitCode: 4,
-    sqlstate: "25006",
-    hint: expect.stringContaining("must name the primary"),
-  };
+  const hint = expect.stringContaining("must name the primary");
+  const refusal = { exitCode: 4, sqlstate: "25006", hint };
 
   test("is waited for in mid-run, and the sessions to it are left", () =>
     withServer(async ({ url }) => {
@@ -169,8 +167,7 @@ describe("a server that takes no writes any more, as after a failover,", () => {
       });
       expect({ waits: waits >= 12, left }).toEqual({ waits: true, left: [true] });
       await expectUndisturbed(result, url);
-      const options = { applicationName: "docmirror test" };
-      expect(await withSql(url, options, (sql) => sql`select from sync.quarantine`)).toHaveLength(0);
+      expect(await withTestSql(url, (sql) => sql`select from sync.quarantine`)).toHaveLength(0);
     }));
 
   test("ends a run that it does not come back to with exit code 4 and the hint", () =>
@@ -192,8 +189,7 @@ test("a server out of connections in mid-run is waited for", async () => {
   await using database = await createTestDatabase();
   const role = `limited_${Date.now()}`;
   const url = new URL(database.url);
-  const admin = <T extends object[]>(query: string) =>
-    withSql(database.url, { applicationName: "docmirror test", max: 1 }, async (sql) => sql.unsafe<T>(query));
+  const admin = (query: string) => database.sql.unsafe(query);
   const name = url.pathname.slice(1);
   // Superusers have no limit.
   await admin(
@@ -226,12 +222,9 @@ test("a server out of connections in mid-run is waited for", async () => {
 test("of ten syncs started at once one runs, and nine exit 10 and say who runs", async () => {
   await using database = await createTestDatabase();
   let refused = 0;
-  let letGo: () => void = () => {};
-  const allRefused = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
+  const held = later();
   await using world = await startQuickWorld({}, async (_request, next) => {
-    await allRefused;
+    await held.promise;
     return next();
   });
   const env = { DATABASE_URL: database.url, DOCMIRROR_RATE: "1000" };
@@ -240,7 +233,7 @@ test("of ten syncs started at once one runs, and nine exit 10 and say who runs",
       const end = await runCli(["sync", "--base-url", world.simulation.url], { env });
       if (end.code === 10) refused += 1;
       // One that fails otherwise lets the test end too, and fails it below.
-      if (refused === 9 || end.code !== 10) letGo();
+      if (refused === 9 || end.code !== 10) held.resolve();
       return end;
     }),
   );

@@ -1,17 +1,14 @@
 import { expect, test } from "vitest";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { startQuickWorld } from "../../support/quick-world.ts";
+import { editPages, editReplies, startQuickWorld } from "../../support/quick-world.ts";
 
 test("a page with a record that cannot be stored is read again every night, partial each time, until it can be", async () => {
   let isBroken = true;
   const few = { users: 30, projects: 3, versions: 3, files: 0, builds: 0, rates: QUIET };
-  await using quick = await startQuickWorld(few, async (request, next) => {
-    const reply = await next();
-    if (!isBroken || !request.url.includes("/user/?")) return reply;
-    const page = (await reply.json()) as { objects: Record<string, unknown>[] };
-    delete page.objects[0]?.id;
-    return Response.json(page);
-  });
+  await using quick = await startQuickWorld(
+    few,
+    editPages("user", ([first]) => isBroken && delete first?.id),
+  );
   const settings = { pageSize: 100 };
   const night = async () => (await quick.sync({ kind: "full", resources: ["user"], settings })).summary;
   for (let count = 1; count <= 2; count++) {
@@ -28,15 +25,13 @@ test("a page with a record that cannot be stored is read again every night, part
 test("a record in quarantine is resolved by the run in which it comes well", async () => {
   const depth = 50_000;
   let isBroken = true;
-  await using quick = await startQuickWorld({ rates: QUIET }, async (request, next) => {
-    const reply = await next();
-    if (!isBroken || !/\/user\/\?(?!.*offset)/.test(request.url)) return reply;
-    const text = await reply.text();
-    const deep = `{"deep":${"[".repeat(depth)}${"]".repeat(depth)},`;
-    return new Response(text.replace(/"objects": ?\[\{/, `"objects":[${deep}`), {
-      headers: { "content-type": "application/json" },
-    });
-  });
+  const deep = `{"deep":${"[".repeat(depth)}${"]".repeat(depth)},`;
+  const spoil = editReplies((text, { pathname, searchParams }) =>
+    isBroken && pathname === "/api/v1/user/" && !searchParams.has("offset")
+      ? text.replace(/"objects": ?\[\{/, `"objects":[${deep}`)
+      : null,
+  );
+  await using quick = await startQuickWorld({ rates: QUIET }, spoil);
   const night = () => quick.sync({ kind: "full", resources: ["user"] });
   expect((await night()).summary.resources.user).toMatchObject({ walk: "whole", quarantined: 1 });
   const unresolved = async () => await quick.sql`select from sync.quarantine where resolved_at is null`;
@@ -51,12 +46,9 @@ test("a detail that cannot be stored makes its run partial, and the run says so"
   let isBroken = false;
   await using quick = await startQuickWorld(
     { users: 3, projects: 4, versions: 6, files: 3, builds: 150, rates: QUIET, stuckShare: 0 },
-    async (request, next) => {
-      const reply = await next();
-      if (!isBroken || !/\/build\/\d+\/$/.test(new URL(request.url).pathname)) return reply;
-      const text = (await reply.text()).replace("{", '{"length": NaN, ');
-      return new Response(text, { headers: { "content-type": "application/json" } });
-    },
+    editReplies((text, { pathname }) =>
+      isBroken && /\/build\/\d+\/$/.test(pathname) ? text.replace("{", '{"length": NaN, ') : null,
+    ),
   );
   await quick.sync({ kind: "full" });
   quick.world.advance(60_000);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StoppedError } from "../../../src/base/errors.ts";
-import { withSql } from "../../../src/store/connection/connect.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 import { syncOnce, watchOnce } from "../../support/sync.ts";
 
@@ -42,7 +41,7 @@ describe("a run on a copy of the database", () => {
     await using quick = await startQuickWorld(WORLD);
     await quick.sync();
     await using copy = await createTestDatabase({ copyOf: quick.databaseUrl });
-    await withSql(copy.url, { applicationName: "docmirror test", max: 1 }, (sql) => sql.unsafe(statement));
+    await withTestSql(copy.url, (sql) => sql.unsafe(statement));
     const { status, warnings } = (await syncOnce(copy.url, quick.baseUrl)).summary;
     expect({ status, restored: restored(warnings) }).toEqual({ status: "succeeded", restored: [] });
   });

@@ -50,17 +50,6 @@ test("a service that is away for a while is left alone, and the run says so", {
   expect((await quick.sync({ clock, settings: SETTINGS })).summary).not.toHaveProperty("warnings");
 });
 
-test("a service that stays away is lost after two pauses: the run keeps what it has and exits 5", async () => {
-  const clock = createFakeClock();
-  await using quick = await startTroubled(() => "hang up");
-  const result = await quick.sync({ clock, settings: SETTINGS });
-  const error = expect.stringContaining("got no answer");
-  expect(result.summary).toMatchObject({ status: "partial", error });
-  const expected = ["paused all requests for 30 s a", "paused all requests for 60 s a"];
-  expect(result.summary.warnings?.map((warning) => warning.slice(0, 30))).toEqual(expected);
-  expect(exitCodeOfRun(result)).toBe(5);
-});
-
 test("a service that asks to be left alone for a day ends the run at once with what it has", async () => {
   const clock = createFakeClock();
   await using quick = await startTroubled(AWAY_FOR_A_DAY);

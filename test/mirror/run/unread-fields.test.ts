@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readRecords } from "../../../src/serve/catalog/mirror-catalog.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { editPages, editReplies, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 type Change = (build: Record<string, unknown>, place: number) => void;
 
@@ -16,16 +16,10 @@ const inSeconds: Change = (build) => {
 beforeAll(async () => {
   quick = await startQuickWorld(
     { users: 3, projects: 3, versions: 4, files: 3, builds: 50, rates: QUIET, stuckShare: 0 },
-    async (request, next) => {
-      const reply = await next();
-      if (!request.url.includes("/build/?") || reply.status !== 200) return reply;
-      const page = (await reply.json()) as { objects: Record<string, unknown>[] };
-      for (const [place, build] of page.objects.entries()) {
-        build.era = { name: "new" };
-        change(build, place);
-      }
-      return Response.json(page);
-    },
+    editPages("build", (builds) => {
+      for (const [place, build] of builds.entries())
+        change(Object.assign(build, { era: { name: "new" } }), place);
+    }),
   );
   await night(() => {});
 });
@@ -97,13 +91,7 @@ test.for([7, "7"])("builds that name their project by %j are named in a warning"
 test("a field that never could be read costs nothing", async () => {
   await using other = await startQuickWorld(
     { users: 3, projects: 3, versions: 4, files: 3, builds: 20 },
-    async (_, next) => {
-      const reply = await next();
-      if (reply.status !== 200) return reply;
-      return new Response((await reply.text()).replaceAll(/"pub_date":"[^"]*"/g, `"pub_date":1369032004`), {
-        headers: { "content-type": "application/json" },
-      });
-    },
+    editReplies((text) => text.replaceAll(/"pub_date":"[^"]*"/g, `"pub_date":1369032004`)),
   );
   for (let count = 1; count <= 2; count++) {
     const { summary } = await other.sync({ kind: "full" });

@@ -27,7 +27,7 @@ async function setUp() {
       await recordUpstreamSchemas({ ...parts, ...facts }, root);
     },
     drift: () =>
-      loading.sql`select run_id, resource, field, kind, detail from sync.drift order by run_id, field`,
+      loading.sql`select run_id, field, kind, detail from sync.drift where resource = 'build' order by run_id, field`.values(),
     kept: () => loading.sql`select run_id from sync.upstream_schemas order by run_id`,
   });
 }
@@ -46,26 +46,14 @@ describe("the schema that upstream tells", () => {
     await schemas.record(schema({ id: "string", setup: "string" }));
     await schemas.record(schema({ id: "integer", commit: "string" }));
     await schemas.record(schema({ id: "string", setup: "string" }));
-    const [resource, text] = ["build", "type string, in the schema"];
-    expect(await schemas.drift()).toEqual([
-      { run_id: 2, resource, field: "commit", kind: "appeared", detail: text },
-      {
-        run_id: 2,
-        resource,
-        field: "id",
-        kind: "type_changed",
-        detail: "from string to integer, in the schema",
-      },
-      { run_id: 2, resource, field: "setup", kind: "vanished", detail: text },
-      { run_id: 3, resource, field: "commit", kind: "vanished", detail: text },
-      {
-        run_id: 3,
-        resource,
-        field: "id",
-        kind: "type_changed",
-        detail: "from integer to string, in the schema",
-      },
-      { run_id: 3, resource, field: "setup", kind: "appeared", detail: text },
+    const text = "type string, in the schema";
+    expect([...(await schemas.drift())]).toEqual([
+      [2, "commit", "appeared", text],
+      [2, "id", "type_changed", "from string to integer, in the schema"],
+      [2, "setup", "vanished", text],
+      [3, "commit", "vanished", text],
+      [3, "id", "type_changed", "from integer to string, in the schema"],
+      [3, "setup", "appeared", text],
     ]);
     await schemas.record(schema({ id: "string", setup: "string" }));
     expect(await schemas.drift()).toHaveLength(6);

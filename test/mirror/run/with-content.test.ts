@@ -5,10 +5,9 @@ import { findAnchors, findDocs, findFiles } from "../../../src/mirror/content/se
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { runSync, type SyncOptions } from "../../../src/mirror/run/run.ts";
 import { withContent } from "../../../src/mirror/run/with-content.ts";
-import type { SimulationOptions } from "../../../src/simulate/service.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { editPages, type Intercept, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 import { startScriptedServer } from "../../support/scripted-server.ts";
 import { type Over, withDefaults } from "../../support/sync.ts";
 
@@ -39,7 +38,6 @@ async function start(intercept?: Intercept) {
   return { ...open, night };
 }
 
-type Intercept = NonNullable<SimulationOptions["intercept"]>;
 type Next = Parameters<Intercept>[1];
 
 /** A service whose pages answer so. */
@@ -262,12 +260,11 @@ describe("a sync with content", () => {
 
   it("never asks another origin, and says so of each file", async () => {
     await using other = await startScriptedServer([{}]);
-    const { night, sql } = await start(async (request, next) => {
-      const reply = await next();
-      if (!request.url.includes("/api/v1/file/")) return reply;
-      const body = await reply.text();
-      return Response.json(JSON.parse(body.replaceAll('"/docs/', `"${other.url.origin}/docs/`)));
-    });
+    const { night, sql } = await start(
+      editPages<{ absolute_url: string }>("file", (files) => {
+        for (const file of files) file.absolute_url = other.url.origin + file.absolute_url;
+      }),
+    );
     const { content, pages } = await night();
     expect(content).toMatchObject({ fetched: 0, failed: 30, requests: 0, left: 0 });
     expect(pages.size).toBe(0);

@@ -1,31 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { readRecords } from "../../../src/serve/catalog/mirror-catalog.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { startQuickWorld } from "../../support/quick-world.ts";
+import { editReplies, startQuickWorld } from "../../support/quick-world.ts";
+import { TINY } from "../../support/service.ts";
 
 type Spell = (date: string) => string;
 
 /** A world of quiet nights whose dates are in UTC and spelled in another way from a moment on. */
 async function startSpelled() {
   const spelling: { as: Spell } = { as: (date) => date };
+  const dates = /"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)"/g;
   const quick = await startQuickWorld(
-    {
-      users: 4,
-      projects: 5,
-      versions: 6,
-      files: 4,
-      builds: 120,
-      timeZone: "Etc/UTC",
-      rates: QUIET,
-      stuckShare: 0,
-    },
-    async (_request, next) => {
-      const reply = await next();
-      if (reply.status !== 200) return reply;
-      const dates = /"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)"/g;
-      const text = (await reply.text()).replace(dates, (_, date) => JSON.stringify(spelling.as(date)));
-      return new Response(text, { headers: { "content-type": "application/json" } });
-    },
+    { ...TINY, builds: 120, timeZone: "Etc/UTC", rates: QUIET, stuckShare: 0 },
+    editReplies((text) => text.replace(dates, (_, date) => JSON.stringify(spelling.as(date)))),
   );
   const stored = async () => {
     const rows = await quick.sql`
@@ -76,10 +63,8 @@ describe("dates that get a zone from one night to the next", () => {
     quick.world.triggerBuilds(3);
     quick.world.advance(60_000);
     const night = await quick.sync({ kind: "incremental" });
-    expect(night.summary).toMatchObject({
-      status: "succeeded",
-      resources: { build: { walk: "head", inserted: 3 } },
-    });
+    const resources = { build: { walk: "head", inserted: 3 } };
+    expect(night.summary).toMatchObject({ status: "succeeded", resources });
   });
 });
 

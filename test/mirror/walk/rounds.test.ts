@@ -40,7 +40,7 @@ async function readRound({ part, byDay, wrong, pageSize, ...options }: Round) {
     const walk = createWalk({
       resource: "build",
       course,
-      source: model,
+      source: model.source,
       seq: pages.length,
       shift,
       most: part,

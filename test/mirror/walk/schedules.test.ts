@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Course, createCourse, type WalkOutcome } from "../../../src/mirror/walk/course.ts";
+import { createCourse, type WalkOutcome } from "../../../src/mirror/walk/course.ts";
 import type { Page } from "../../../src/mirror/walk/page.ts";
 import { BASE_SIZE, createPageSize } from "../../../src/mirror/walk/page-size.ts";
 import type { Section } from "../../../src/mirror/walk/sections.ts";
@@ -14,7 +14,6 @@ import { firstRequest, parsePageRequest, requestText } from "../../../src/resour
 import {
   createModelList,
   createRandom,
-  type ModelList,
   type ModelOptions,
   type ModelOrder,
 } from "../../support/model-list.ts";
@@ -37,20 +36,8 @@ interface Schedule extends Omit<ModelOptions, "order"> {
 }
 
 const isListPath = (path: string) => path === LIST;
-const begin = ({ pageSize, isOverlapping = true }: Schedule): Course =>
+const begin = ({ pageSize, isOverlapping = true }: Schedule) =>
   createCourse({ resource: "user", listPath: LIST, pageSize, isListPath, isOverlapping });
-
-interface Walked {
-  outcome: WalkOutcome;
-  /** The readings of the list. */
-  passes: number;
-  model: ModelList;
-  pages: Page[];
-  /** The rows of the verdict that the walk met, the one that ended it last. */
-  verdicts: VerdictName[];
-  /** Records that were there all through the walk, yet were not seen. */
-  missed: string[];
-}
 
 const SPARE_PAGES = 3;
 
@@ -68,7 +55,10 @@ function sectionsOf({ size: records, pageSize, earlier }: Schedule): Section[] {
   });
 }
 
-/** Walks a list to its end; where `pagesBefore` is given, the walk is interrupted behind so many pages and brought back from them. */
+/**
+ * Walks a list to its end; where `pagesBefore` is given, the walk is interrupted behind so many pages and brought back from them. `verdicts`
+ * are the rows that it met, the one that ended it last, `missed` the records that were there all through the walk, yet were not seen.
+ */
 async function walkModel(schedule: Schedule & { order: ModelOrder }, pagesBefore = Number.POSITIVE_INFINITY) {
   const model = createModelList(schedule);
   const pages: Page[] = [];
@@ -81,7 +71,7 @@ async function walkModel(schedule: Schedule & { order: ModelOrder }, pagesBefore
   const sections = sectionsOf(schedule);
   while (outcome === null) {
     const walk = createWalk({
-      ...{ resource: "user", course, source: model, size: sizing, seq: pages.length },
+      ...{ resource: "user", course, source: model.source, size: sizing, seq: pages.length },
       earlier: () => sections,
       findHighestId: async () => schedule.highestKnownId ?? null,
     });
@@ -106,7 +96,7 @@ async function walkModel(schedule: Schedule & { order: ModelOrder }, pagesBefore
     }
   }
   const missed = model.stable().filter((id) => !course.seen.has(id));
-  return { outcome, passes: course.passes, model, pages, verdicts, missed } satisfies Walked;
+  return { outcome, passes: course.passes, model, pages, verdicts, missed };
 }
 
 /** More small lists than large ones: they are quicker, and a page is a greater part of them. */
@@ -222,7 +212,7 @@ const boundOf = ({ size: records, rate = 0, burst = 1, quietAfter = 0 }: Schedul
   PAGES_PER_RECORD * (records + rate * burst * quietAfter + 50);
 
 /** What holds for every walk of a list in a fixed order, whatever comes and goes. */
-async function assertSound(schedule: Schedule, pagesBefore?: number): Promise<Walked> {
+async function assertSound(schedule: Schedule, pagesBefore?: number) {
   const bounded = { ...schedule, order: "fixed" as const, patience: boundOf(schedule) };
   const walked = await walkModel(bounded, pagesBefore);
   const reason = expect.stringMatching(/^user list: ./);

@@ -7,10 +7,7 @@ import { createPageSize } from "../../../src/mirror/walk/page-size.ts";
 import { createPageSource } from "../../../src/mirror/walk/page-source.ts";
 import { createWalk, type Walk } from "../../../src/mirror/walk/walk.ts";
 import { parsePageRequest } from "../../../src/resources/page-request.ts";
-import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
-import { startSimulation } from "../../../src/simulate/service.ts";
-import { QUIET } from "../../../src/simulate/settings.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
+import type { Resource } from "../../../src/resources/resources.ts";
 import { createTestClient } from "../../support/client.ts";
 import {
   type ArrivedRequest,
@@ -361,25 +358,5 @@ describe("a walk that is interrupted", () => {
     // All three places in the queue are free again: a request that waits for one gets through.
     const other = client.fetchJson("/api/v1/", { parse: (value) => value });
     expect(await other).toMatchObject({ value: { meta: { total_count: 9 } } });
-  });
-});
-
-describe("the simulated service", () => {
-  it.each(RESOURCES)("is walked whole: every listed %s, as it is in truth", async (resource) => {
-    const counts = { users: 25, projects: 20, versions: 45, files: 33, builds: 101 };
-    const world = createWorld({ ...counts, rates: QUIET, basePath: "/old" });
-    const service = await startSimulation({ world });
-    try {
-      const listPath = `/old/api/v1/${resource}/`;
-      const { client, walk } = setUp(new URL(service.url), { resource, listPath, pageSize: 7, lookAhead: 4 });
-      await using _client = client;
-      const { outcome, pages } = await drain(walk);
-      const truth = [...world.truth().records(resource)].filter(({ listed }) => listed);
-      expect(outcome).toEqual({ ...WHOLE, totalCount: truth.length, records: truth.length });
-      const ids = new Set(pages.flatMap((page) => page.ids));
-      expect(ids).toEqual(new Set(truth.map(({ record }) => record.id)));
-    } finally {
-      await service.close();
-    }
   });
 });

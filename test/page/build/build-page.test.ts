@@ -1,22 +1,20 @@
-import { randomBytes } from "node:crypto";
 import { describe, expect, it, test } from "vitest";
 import { describeBuild } from "../../../src/mirror/builds/describe-build.ts";
 import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
 import type { Line } from "../../../src/mirror/builds/piece.ts";
 import { cleanLine } from "../../../src/page/build/log-tail.ts";
-import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { offeredRows } from "../../support/block-offers.ts";
 import { cpuMsOf } from "../../support/cpu-time.ts";
 import { usePages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, headingOf, mainOf, saysOf, textOf } from "../../support/page-text.ts";
-import { PLANTED_SECRET } from "../../support/planted-secret.ts";
+import { createReader } from "../../support/roles.ts";
 import { refreshPages, seedPages, servePages } from "../../support/served-pages.ts";
-import { createToldBuild, withTold } from "../../support/told-build.ts";
+import { createToldBuild } from "../../support/told-build.ts";
 
 test("the page of a build shows every line that explain prints, even before the reports were computed", async () => {
   await using told = await createToldBuild();
   await using served = await servePages(told.url);
-  const { build, quarantine } = await withTold(told, (sql) => explainBuild(sql, "42", "Etc/UTC"));
+  const { build, quarantine } = await explainBuild(told.sql, "42", "Etc/UTC");
   if (build === null) throw new Error("there is no build 42");
   const page = textOf(await served.page("/build/42"));
   const { state, facts, states, changes, quarantine: rows } = describeBuild(build, quarantine, 50);
@@ -210,12 +208,10 @@ describe("the page of a build", () => {
   });
 
   it("holds the end of a log of 100,000 lines, and says where the rest is", async () => {
-    await pages.asOwner(
-      (owner) => owner`
+    await pages.sql`
         insert into mirror.build_logs (build_id, output, error)
         select '1004', string_agg('line ' || n || ' <b>of</b> many', E'\n' order by n), E'Error: at the end\n' from generate_series(1, 100000) as n
-        on conflict (build_id) do update set output = excluded.output, error = excluded.error`,
-    );
+        on conflict (build_id) do update set output = excluded.output, error = excluded.error`;
     await refreshPages(pages.databaseUrl);
     let page = "";
     const ms = await cpuMsOf(async () => {
@@ -235,12 +231,10 @@ describe("the page of a build", () => {
   });
 
   it("finds an error line far down its text by the number that it has there", async () => {
-    await pages.asOwner(
-      (owner) => owner`
+    await pages.sql`
         insert into mirror.build_logs (build_id, error)
         select '1008', string_agg('line ' || n, E'\n' order by n) || E'\nWarning, treated as error:\nindex.rst: the message\n' from generate_series(1, 3000) as n
-        on conflict (build_id) do update set error = excluded.error`,
-    );
+        on conflict (build_id) do update set error = excluded.error`;
     await refreshPages(pages.databaseUrl);
     const why = blockOf(await pages.page("/build/1008"), "why");
     const hits = [...why.matchAll(/class="l hit"><a href="#error-(\d+)"/g)].map(([, number]) => number);
@@ -267,20 +261,10 @@ describe("the page of a build", () => {
   });
 
   it("is served by a role that reads the report and the records alone", async () => {
-    const role = `docmirror_test_page_${randomBytes(4).toString("hex")}`;
-    const password = PLANTED_SECRET;
-    await pages.asOwner(async (owner) => {
-      await grantReader(owner, await planReaderGrant(owner, role, { withInterface: true }));
-      await owner.unsafe(`alter role ${role} password '${password}'`);
-    });
-    const url = Object.assign(new URL(pages.databaseUrl), { username: role, password });
-    try {
-      await using served = await servePages(url.href);
-      expect(headingOf(await served.page("/build/3000"))).toContain("no module kiln");
-      expect(headingOf(await served.page("/mirror"))).toContain("current");
-    } finally {
-      await pages.asOwner((owner) => owner.unsafe(`drop owned by ${role}; drop role ${role}`));
-    }
+    await using role = await createReader(pages.database, { withInterface: true });
+    await using served = await servePages(role.url);
+    expect(headingOf(await served.page("/build/3000"))).toContain("no module kiln");
+    expect(headingOf(await served.page("/mirror"))).toContain("current");
   });
 });
 

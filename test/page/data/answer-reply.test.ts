@@ -50,11 +50,9 @@ describe("an answer", () => {
   ] as const)("of %s with %j has the rows of the question, as CSV and as JSON", async (relation, filters) => {
     const { columns, ...question } = askFor(relation, filters);
     const rows: AnswerRow[] = [];
-    await pages.asOwner((sql) =>
-      withSnapshot(sql, async (tx) => {
-        for await (const batch of readAnswer(tx, question)) rows.push(...batch);
-      }),
-    );
+    await withSnapshot(pages.sql, async (tx) => {
+      for await (const batch of readAnswer(tx, question)) rows.push(...batch);
+    });
     expect(rows.length).toBeGreaterThan(0);
     const objects = rows.map((row) => Object.fromEntries(columns.map((column, at) => [column, row[at]])));
     for (const [format, type, text] of [
@@ -114,20 +112,16 @@ describe("a streamed answer", () => {
     tags: ["long"],
   }, async (asked) => {
     const [format, coding = ""] = asked.split(" ");
-    await pages.asOwner(async (sql) => {
-      await sql`delete from rollup.builds where type = 'wide'`;
-      await sql.unsafe(WIDE);
-    });
+    await pages.sql`delete from rollup.builds where type = 'wide'`;
+    await pages.sql.unsafe(WIDE);
     const lose = () =>
-      pages.asOwner(
-        (sql) => sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
-          where application_name = 'docmirror serve' and datname = current_database() and xact_start is not null`,
-      );
+      pages.sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+          where application_name = 'docmirror serve' and datname = current_database() and xact_start is not null`;
     const { isWhole, text } = await readRaw(`/report/fact_builds.${format}`, coding, lose);
     expect(isWhole).toBe(false);
     expect(text.length).toBeGreaterThan(0);
     if (format === "json") expect(() => JSON.parse(text)).toThrow(SyntaxError);
-    await pages.asOwner((sql) => sql`delete from rollup.builds where type = 'wide'`);
+    await pages.sql`delete from rollup.builds where type = 'wide'`;
     await expect.poll(async () => (await pages.get("/report/runs.json")).status).toBe(200);
   });
 });

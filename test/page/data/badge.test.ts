@@ -9,11 +9,9 @@ const pages = usePages((url) =>
 
 /** Changes the mirror as a run does. */
 async function change(statement: string): Promise<void> {
-  await pages.asOwner(async (sql) => {
-    await sql.unsafe(statement);
-    await sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+  await pages.sql.unsafe(statement);
+  await pages.sql`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
       values ('watch', 'succeeded', now(), now(), now(), 1, 'test')`;
-  });
   await refreshPages(pages.databaseUrl);
 }
 

@@ -9,7 +9,7 @@ afterEach(() =>
   run("truncate sync.runs, sync.walks, mirror.projects restart identity cascade; delete from rollup.state"),
 );
 
-const run = (text: string) => pages.asOwner((sql) => sql.unsafe(text));
+const run = (text: string) => pages.sql.unsafe(text);
 
 /** A sync that began 100 s ago, or as long ago as is said, with a page of each list a second ago. */
 const beginSync = (walks: string, status = "running", ago = "100 s") =>
@@ -166,11 +166,11 @@ describe("before the builds are read, the page", () => {
 
   it("does not say that none was built where the figures are not computed yet", async () => {
     await using served = await openMirrorPages(seedPages);
-    await served.asOwner((sql) => sql`delete from rollup.state`);
+    await served.sql`delete from rollup.state`;
     const page = await served.get("/");
     expect(headingOf(await page.text())).toBe("The lists are read, but the figures have not been computed.");
     expect(page.headers.get("refresh")).toBeNull();
-    await served.asOwner((sql) => sql`update sync.runs set finished_at = now() where kind = 'full'`);
+    await served.sql`update sync.runs set finished_at = now() where kind = 'full'`;
     expect((await served.get("/trends")).headers.get("refresh")).toBe("15");
   });
 });

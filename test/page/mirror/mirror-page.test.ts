@@ -119,10 +119,8 @@ describe("a mirror that is not well", () => {
     expect(texts.mainOf(empty)).toContain("docmirror worker");
     expect(empty).toContain('<a href="/mirror" aria-current="page">');
     expect(empty).not.toContain('id="runs"');
-    await served.asOwner((sql) =>
-      sql.unsafe(`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, error)
-        values ('full', 'failed', now(), now(), now(), 1, 'test', 'no answer')`),
-    );
+    await served.sql.unsafe(`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, error)
+        values ('full', 'failed', now(), now(), now(), 1, 'test', 'no answer')`);
     const failed = await served.page("/mirror");
     expect(headingOf(failed)).toContain("The first sync ended");
     expect(rowsOf(failed, "runs")[0]?.[1]).toContain("no answer");

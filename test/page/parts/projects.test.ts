@@ -1,11 +1,11 @@
-import { randomBytes } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
 import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { usePages } from "../../support/mirror-pages.ts";
 import { blockOf, expectHarmless, textOf } from "../../support/page-text.ts";
+import { roleName } from "../../support/roles.ts";
 import { type ServedPages, seedPages, servePages } from "../../support/served-pages.ts";
 
-const role = `docmirror_test_people_${randomBytes(4).toString("hex")}`;
+const role = roleName();
 const EVIL = "<script>alert(1)</script>";
 /** A project that fails; ada and a hostile name maintain it, bob is deleted, and one user is not in the mirror. */
 const ROWS = `
@@ -25,12 +25,10 @@ const ROWS = `
 `;
 
 const pages = usePages((url) => seedPages(url, ROWS));
-afterAll(() => pages.asOwner((sql) => sql.unsafe(`drop owned by ${role}; drop role ${role}`)));
+afterAll(() => pages.sql.unsafe(`drop owned by ${role}; drop role ${role}`));
 
-const grant = (withPeople: boolean) =>
-  pages.asOwner(async (sql) =>
-    grantReader(sql, await planReaderGrant(sql, role, { withPeople, withInterface: true })),
-  );
+const grant = async (withPeople: boolean) =>
+  grantReader(pages.sql, await planReaderGrant(pages.sql, role, { withPeople, withInterface: true }));
 
 async function asReader(fn: (served: ServedPages) => Promise<void>): Promise<void> {
   const url = new URL(pages.databaseUrl);
@@ -41,17 +39,14 @@ async function asReader(fn: (served: ServedPages) => Promise<void>): Promise<voi
 
 describe("who maintains a project", () => {
   it("is in report_people.failing_projects, beside all that report.failing_projects says", async () => {
-    const rows = await pages.asOwner(
-      (sql) => sql`select maintainers from report_people.failing_projects
-        where project_id in ('700', '701') order by project_id`,
-    );
+    const rows = await pages.sql`select maintainers from report_people.failing_projects
+        where project_id in ('700', '701') order by project_id`;
     expect(rows.map(({ maintainers }) => maintainers)).toEqual([`${EVIL}, ada`, null]);
-    const [same] = await pages.asOwner(
-      (sql) => sql`select count(*) = (select count(*) from report.failing_projects) as is_same,
+    const [same] =
+      await pages.sql`select count(*) = (select count(*) from report.failing_projects) as is_same,
         count(*) filter (where report.project_id is null) as others
       from report_people.failing_projects as own
-      left join report.failing_projects as report on to_jsonb(own) - 'maintainers' = to_jsonb(report)`,
-    );
+      left join report.failing_projects as report on to_jsonb(own) - 'maintainers' = to_jsonb(report)`;
     expect(same).toEqual({ is_same: true, others: 0 });
   });
 

@@ -142,7 +142,7 @@ describe("the times of builds", () => {
   it("are told of those that are known to within minutes, and how many these are; else one sentence says what is missing", async () => {
     await using watched = await openMirrorPages((url) => seedDays(url, BUILDS));
     const blocks = async (change: string) => {
-      await watched.asOwner((sql) => sql.unsafe(`${change} update rollup.state set definition = ''`));
+      await watched.sql.unsafe(`${change} update rollup.state set definition = ''`);
       await refreshPages(watched.databaseUrl);
       const page = await watched.page("/trends");
       return ["durations", "phases", "backlog"].map((id) => blockOf(page, id));

@@ -1,14 +1,13 @@
-import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ExportOptions, exportReport } from "../../../src/report/export/export-report.ts";
-import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
-import { connect } from "../../../src/store/connection/connect.ts";
 import { runCli } from "../../support/cli.ts";
+import { withTestSql } from "../../support/database.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../../support/reported-mirror.ts";
+import { createReader } from "../../support/roles.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
 const database = useDatabase(createReportedMirror);
@@ -208,16 +207,9 @@ describe("an incremental export", () => {
   });
 
   it("needs no more rights than those of a reader of the reports", async () => {
-    const role = `docmirror_test_reader_${randomBytes(4).toString("hex")}`;
-    await grantReader(sql, await planReaderGrant(sql, role));
-    const reader = connect(database.url, { applicationName: "docmirror test", max: 1, session: { role } });
-    try {
-      const { relations } = await exportAgain({ sql: reader });
-      expect(relations.fact_builds?.kept).toBe(4);
-    } finally {
-      await reader.end({ timeout: 5 });
-      await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
-    }
+    await using role = await createReader(database);
+    const { relations } = await withTestSql(role.url, (reader) => exportAgain({ sql: reader }));
+    expect(relations.fact_builds?.kept).toBe(4);
   });
 
   it("fails rather than leave out a month that nobody noted", async () => {

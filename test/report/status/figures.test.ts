@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { OUTCOMES, RUN_KINDS } from "../../../src/base/metrics/labels.ts";
-import { grantReader, planReaderGrant } from "../../../src/report/grant-reader.ts";
 import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import {
@@ -14,8 +13,9 @@ import { RESOURCES } from "../../../src/resources/resources.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { samplesOf, seriesOf } from "../../support/alert-firings.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { createKeptLog } from "../../support/quick-world.ts";
+import { createReader } from "../../support/roles.ts";
 
 const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true };
 /** What a scrape shows of a metric, by the labels of its series. */
@@ -212,20 +212,12 @@ describe("the figures of a mirror", () => {
     expect(of("builds_stuck")).toEqual({ "": 2 });
   });
 
-  it("can be read by the role that `grant-reader --interface` makes", async ({ sql }) => {
-    const role = `reader_${Math.random().toString(36).slice(2, 10)}`;
-    await grantReader(sql, await planReaderGrant(sql, role, { withInterface: true }));
-    try {
-      const figures = await sql.begin(async (tx) => {
-        await tx.unsafe(`set local role ${role}`);
-        return findFigures(tx, OPTIONS);
-      });
-      const named = new Set(figures.flatMap((row) => Object.keys(row)));
-      // Each query has the columns of its metrics.
-      expect([...named]).toEqual(expect.arrayContaining(FIGURE_METRICS.map(({ name }) => name)));
-    } finally {
-      await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
-    }
+  it("can be read by the role that `grant-reader --interface` makes", async ({ url, sql }) => {
+    await using role = await createReader({ url, sql }, { withInterface: true });
+    const figures = await withTestSql(role.url, (reader) => findFigures(reader, OPTIONS));
+    const named = new Set(figures.flatMap((row) => Object.keys(row)));
+    // Each query has the columns of its metrics.
+    expect([...named]).toEqual(expect.arrayContaining(FIGURE_METRICS.map(({ name }) => name)));
   });
 
   it("are absent while the database is away, which is logged once", async () => {

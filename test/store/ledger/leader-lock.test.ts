@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, test } from "vitest";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
@@ -13,6 +12,7 @@ import {
 import { startRun } from "../../../src/store/ledger/run-ledger.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { createKeptLog } from "../../support/quick-world.ts";
+import { createRole } from "../../support/roles.ts";
 import { later } from "../../support/tally.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
@@ -156,12 +156,12 @@ describe("the lead", () => {
 });
 
 test("a role that may not end the sessions of a silent leader says so once, and waits", async () => {
-  const role = `waiter_${randomBytes(4).toString("hex")}`;
-  await sql.unsafe(`create role ${role}; grant usage on schema sync to ${role};
-    grant select, insert, update on all tables in schema sync to ${role}`);
+  const rights =
+    "grant usage on schema sync to ROLE; grant select, insert, update on all tables in schema sync to ROLE";
+  await using role = await createRole(database, rights);
   try {
     const { log, messages } = createKeptLog();
-    const waiting = createProcess(log, `${database.url}?role=${role}`);
+    const waiting = createProcess(log, role.url);
     const frozen = createProcess();
     const term = await frozen.lead();
     await silenceLeader();
@@ -170,7 +170,6 @@ test("a role that may not end the sessions of a silent leader says so once, and 
     expect(await term.keep(frozen.url)).toBe(true);
   } finally {
     await release();
-    await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
   }
 });
 

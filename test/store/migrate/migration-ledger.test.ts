@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { migrate, migrationStatus } from "../../../src/store/migrate/migrate.ts";
 import { readMigrations } from "../../../src/store/migrate/migration-ledger.ts";
 import { withTestSql } from "../../support/database.ts";
+import { createRole } from "../../support/roles.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const definitions = readDefinitions();
@@ -12,17 +12,9 @@ const TAGS = readMigrations().map(({ tag }) => tag);
 const database = useDatabase(() => emptyDatabase(2), "test");
 const { sql } = database;
 
-/** The URL of a new role that may make schemas here, until `work` has ended. */
-async function withRole(work: (url: string, role: string) => Promise<void>): Promise<void> {
-  const role = `docmirror_test_${randomBytes(6).toString("hex")}`;
-  const name = new URL(database.url).pathname.slice(1);
-  await sql.unsafe(`create role ${role} login password 'p'; grant create on database ${name} to ${role}`);
-  try {
-    await work(Object.assign(new URL(database.url), { username: role, password: "p" }).href, role);
-  } finally {
-    await sql.unsafe(`drop owned by ${role}; drop role ${role}`);
-  }
-}
+/** A role that may make schemas here. */
+const createMaker = () =>
+  createRole(database, `grant create on database ${new URL(database.url).pathname.slice(1)} to ROLE`);
 
 /** What another program that uses drizzle leaves in the shared ledger: older than all of ours, and newer. */
 async function addAnotherProgram(): Promise<void> {
@@ -58,11 +50,10 @@ describe("the ledger of a new database", () => {
 
   test("does not need to see the one of another program", async () => {
     await addAnotherProgram();
-    await withRole(async (url) => {
-      expect(await migrate(url, definitions)).toMatchObject({ applied: TAGS });
-      const status = await withTestSql(url, (own) => migrationStatus(own, definitions));
-      expect(status).toMatchObject({ state: "current", unknown: 0 });
-    });
+    await using maker = await createMaker();
+    expect(await migrate(maker.url, definitions)).toMatchObject({ applied: TAGS });
+    const status = await withTestSql(maker.url, (own) => migrationStatus(own, definitions));
+    expect(status).toMatchObject({ state: "current", unknown: 0 });
     await expectUntouched();
   });
 });
@@ -76,11 +67,10 @@ test("a migration whose file was changed is another migration", { tags: ["long"]
 
 test.each(["role", "database"])("escaping backslashes, set for the %s, are no obstacle", async (where) => {
   const name = new URL(database.url).pathname.slice(1);
-  await withRole(async (url, role) => {
-    const whose = where === "role" ? `role ${role}` : `database ${name}`;
-    await sql.unsafe(`alter ${whose} set standard_conforming_strings = off`);
-    expect(await migrate(url, definitions)).toMatchObject({ applied: TAGS });
-    const [row] = await withTestSql(url, async (own) => await own.unsafe(String.raw`select '\n' as text`));
-    expect(row?.text).toBe(String.raw`\n`);
-  });
+  await using maker = await createMaker();
+  const whose = where === "role" ? `role ${maker.name}` : `database ${name}`;
+  await sql.unsafe(`alter ${whose} set standard_conforming_strings = off`);
+  expect(await migrate(maker.url, definitions)).toMatchObject({ applied: TAGS });
+  const [row] = await withTestSql(maker.url, (own) => own.unsafe(String.raw`select '\n' as text`));
+  expect(row?.text).toBe(String.raw`\n`);
 });
