@@ -7,7 +7,7 @@ import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { type CliOptions, runCli, startCli } from "../support/cli.ts";
 import { absentDatabase, createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { forgetService } from "../support/mirror-rows.ts";
-import { createGate, startService, useService } from "../support/service.ts";
+import { useService } from "../support/service.ts";
 import { syncOnce } from "../support/sync.ts";
 import { useDatabase } from "../support/use-database.ts";
 
@@ -59,13 +59,6 @@ describe("watch --once", () => {
     expect(await rows).toHaveLength(3);
   });
 
-  it("says of an empty mirror that a sync comes first, and exits 3", { tags: ["long"] }, async () => {
-    await using database = await createTestDatabase({ migrated: false });
-    const { code, stdout } = await runCli(watchArgs("--once"), on(database.url));
-    expect(code).toBe(3);
-    expect(stdout).toContain("no sync has read the builds to their end yet: the watch starts after one has");
-  });
-
   it("gives way to a sync at once and exits 10", async () => {
     await using database = await createTestDatabase({ copyOf: mirrored.url });
     const lock = await acquireRunLock(database.url);
@@ -107,19 +100,6 @@ describe("watch", () => {
     expect(await seen).toEqual([{ rule: "date" }]);
     const rounds = (await runsOf(database)).filter(({ kind }) => kind === "watch");
     for (const { status } of rounds) expect(status).toMatch(/^(succeeded|interrupted)$/);
-  });
-
-  it("ends within ten seconds of a signal though the service never answers", { tags: ["long"] }, async () => {
-    await using database = await createTestDatabase({ copyOf: mirrored.url });
-    await forgetService(database.sql);
-    const { reached, intercept } = createGate("/");
-    await using silent = await startService(world, { intercept });
-    await using cli = startCli([...watchArgs(), "--base-url", silent.url], on(database.url));
-    await reached;
-    const sentAt = performance.now();
-    expect(await cli.stop("SIGINT")).toMatchObject({ code: 130, signal: null });
-    expect(performance.now() - sentAt).toBeLessThan(10_000);
-    expect((await runsOf(database)).at(-1)).toEqual({ kind: "watch", status: "interrupted" });
   });
 
   it("waits for a database that is down", async () => {

@@ -1,14 +1,11 @@
-import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { type CliOptions, type CliResult, runCli, startCli } from "../../support/cli.ts";
-import { absentDatabase, createTestDatabase, withTestSql } from "../../support/database.ts";
-import { createFolder } from "../../support/folder.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { forgetService, mirrorRows } from "../../support/mirror-rows.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
-import { type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
 import { createGate, startService, useService } from "../../support/service.ts";
 import { syncOnce } from "../../support/sync.ts";
 import { useDatabase } from "../../support/use-database.ts";
@@ -72,46 +69,11 @@ describe("wrong input", () => {
     expectFailure(await runCli(args, { env }), 2, message);
   });
 
-  it.each<[string, ScriptedReply, RegExp]>([
-    ["HTML", { body: "<html>Hello", headers: { "content-type": "text/html" } }, /no JSON: <html>Hello/],
-    ["404", { status: 404, body: "" }, /answered 404/],
-    ["JSON of another kind", { body: { swagger: "2.0" } }, /should list the resources/],
-    ["a list", { body: [1, 2] }, /should list the resources/],
-    [
-      "that it has moved",
-      { status: 301, headers: { location: "https://docs.example.org/" } },
-      /It has moved to https:\/\/docs\.example\.org; set DOCMIRROR_BASE_URL to that/,
-    ],
-    ["401", { status: 401, body: "" }, /requires a login \(401\)(?![\s\S]*check DOCMIRROR)/],
-  ])("a base URL that answers %s exits 6", { tags: ["long"] }, async (_, reply, message) => {
-    await using server = await startScriptedServer([reply]);
-    const result = await sync(["--retries", "0"], { databaseUrl: untouched.url, baseUrl: server.url.href });
-    expectFailure(result, 6, message);
-  });
-
-  it.each([
-    ["refuses", "http://127.0.0.1:1", /ECONNREFUSED/],
-    ["is unknown", "http://nobody.invalid", /nobody\.invalid/],
-  ])("a service that %s exits 5", { tags: ["long"] }, async (_, baseUrl, message) => {
-    expectFailure(await sync(["--retries", "0"], { databaseUrl: untouched.url, baseUrl }), 5, message);
-  });
-
-  it("a service that asks to come back tomorrow exits 5 at once", { tags: ["long"] }, async () => {
-    await using server = await startScriptedServer([{ status: 429, headers: { "retry-after": "86400" } }]);
-    const result = await sync([], { databaseUrl: untouched.url, baseUrl: server.url.href });
-    expectFailure(result, 5, /answered 429/);
-    expect(server.requests).toHaveLength(1);
-  });
-
   it("a database that refuses exits 4, and which service is read was said before", async () => {
     const result = await sync([], { databaseUrl: NOBODY });
     expectFailure(result, 4, /Cannot reach Postgres at 127\.0\.0\.1:1/);
     const [line = ""] = result.stderr.split("\n").filter((one) => one.includes('"msg"'));
     expect(JSON.parse(line)).toMatchObject({ msg: "sync started", service: service.url });
-  });
-
-  it("a database that does not exist exits 4", { tags: ["long"] }, async () => {
-    expectFailure(await sync([], { databaseUrl: absentDatabase() }), 4, /docmirror_is_not_here/);
   });
 
   it.each([
@@ -132,13 +94,6 @@ describe("wrong input", () => {
       expect(await other.sql`select * from sync.runs`).toEqual([]);
     },
   );
-
-  it("a data directory that is a file exits 4", { tags: ["long"] }, async () => {
-    using folder = createFolder();
-    const dataDir = folder.at("file");
-    writeFileSync(dataDir, "");
-    expectFailure(await runCli(["sync", "--base-url", service.url, "--data-dir", dataDir]), 4, /file/);
-  });
 
   it("with --verbose has its stack trace", { tags: ["long"] }, async () => {
     const nobody = { databaseUrl: untouched.url, baseUrl: "http://127.0.0.1:1" };
@@ -242,30 +197,6 @@ describe("sync", { tags: ["long"] }, () => {
     expect(stdout).toMatch(/^user +whole( +\d+){5} +30 +0 +0$/m);
     expect(await ask(own.url, "select 1 from mirror.users where deleted_at is null")).toHaveLength(12);
   });
-
-  it("a walk that is not whole, and a resource that the root listing lost, make the run partial: exit 3", async () => {
-    await using own = await createTestDatabase();
-    await using poorer = await startService(world, {
-      async intercept(request, next) {
-        const reply = await next();
-        const { pathname } = new URL(request.url);
-        if (!["/api/v1/", "/api/v1/user/"].includes(pathname) || !(reply instanceof Response)) return reply;
-        const { file: _, ...body } = (await reply.json()) as { file?: unknown; meta?: object };
-        return Response.json(body.meta ? { ...body, meta: { ...body.meta, total_count: "twelve" } } : body);
-      },
-    });
-    const { code, stdout } = await sync(["--json"], { databaseUrl: own.url, baseUrl: poorer.url });
-    expect(code).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({
-      status: "partial",
-      resources: {
-        user: { walk: "not_whole", records: 12, reason: expect.stringContaining('but is "twelve"') },
-        build: { walk: "whole" },
-        file: { walk: "skipped" },
-      },
-    });
-    expect((await mirrorRows(own.url)).users).toHaveLength(12);
-  });
 });
 
 describe("a stop in the middle of a sync", { tags: ["long"] }, () => {
@@ -309,27 +240,5 @@ describe("a stop in the middle of a sync", { tags: ["long"] }, () => {
     await using cli = startSync(own, gated);
     await gated.reached;
     expect((await cli.stop("SIGINT")).code).toBe(130);
-  });
-
-  it("while a retry waits exits as well", async () => {
-    await using own = await createTestDatabase();
-    await using server = await startScriptedServer([{ status: 503, headers: { "retry-after": "200" } }]);
-    await using cli = startSync(own, server);
-    await cli.waitFor("stderr", /trying again/);
-    expect((await cli.stop()).code).toBe(143);
-  });
-});
-
-describe("a second sync while one runs", () => {
-  it("exits 10 and says who holds the lock; the first goes on", { tags: ["long"] }, async () => {
-    await using own = await createTestDatabase();
-    await using gated = await startGated("/build/?format=json&limit=100");
-    await using first = startSync(own, gated);
-    await gated.reached;
-    const second = await sync([], { databaseUrl: own.url });
-    expectFailure(second, 10, new RegExp(`another run holds the lock: run 1, process ${first.child.pid} `));
-    expect(first.child.exitCode).toBeNull();
-    expect((await first.stop()).code).toBe(143);
-    expect(await ask(own.url, "select id from sync.runs")).toHaveLength(1);
   });
 });

@@ -49,14 +49,6 @@ describe("worker", () => {
     expect((await cli.stop()).code).toBe(143);
   });
 
-  it("syncs when the cron line is due", { tags: ["long"] }, async () => {
-    await using database = await createTestDatabase();
-    await using service = await startService(TINY);
-    await using cli = startCli([...workOn(service, database), "--sync-cron", "* * * * * *"]);
-    await cli.waitFor("stderr", /sync succeeded[\s\S]*sync succeeded/);
-    expect((await cli.stop()).code).toBe(143);
-  });
-
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
@@ -107,14 +99,6 @@ describe("worker", () => {
     const sentAt = performance.now();
     expect((await cli.stop()).code).toBe(143);
     expect(performance.now() - sentAt).toBeLessThan(10_000);
-  });
-
-  it("waits for a database that is down", { tags: ["long"] }, async () => {
-    // Port 1 answers on no machine that runs tests.
-    const nobody = { url: "postgres://nobody@127.0.0.1:1/none" };
-    await using cli = startCli(workOn({ url: "http://127.0.0.1:1" }, nobody));
-    await cli.waitFor("stderr", /(?:the database is down; waiting for it[\s\S]*){2}/);
-    expect(await cli.stop()).toMatchObject({ code: 143, stdout: "" });
   });
 
   it("ends at once where waiting cannot help", { tags: ["long"] }, async () => {

@@ -30,8 +30,10 @@ describe("of two copies of a project", () => {
     first,
     second,
   }) => {
+    await using loading = await setUpLoading();
     for (const [date, then = null] of [[OLD, NEW], [NEW, OLD], [MIDDLE, OLD], [OLD]] as const) {
-      await using loading = await setUpLoading();
+      await loading.sql`truncate mirror.projects, mirror.project_users, mirror.files, mirror.changes cascade`;
+      loading.nextRun();
       await bring(loading, first, copy(date, "first"));
       if (date === MIDDLE) loading.nextRun();
       await bring(loading, second, copy(then, "second"));

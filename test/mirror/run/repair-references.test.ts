@@ -4,7 +4,7 @@ import { repairReferences, resolveReferences } from "../../../src/mirror/run/rep
 import { withStoreErrors } from "../../../src/store/connection/store-errors.ts";
 import { createTestClient } from "../../support/client.ts";
 import { createFakeClock } from "../../support/fake-clock.ts";
-import { type Loading, setUpLoading, loadingTest as test } from "../../support/loading.ts";
+import { type Loading, loadingTest as test } from "../../support/loading.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
 import { wireBuild, wireProject, wireUser, wireVersion } from "../../support/wire-records.ts";
@@ -87,17 +87,22 @@ describe("a reference that dangles", () => {
     expect(await statuses(loading)).toMatchObject([{ status: "gone" }]);
   });
 
-  test.each<[string, ScriptedReply]>([
+  const NO_ANSWERS: [string, ScriptedReply][] = [
     ["an error page with status 200", { ...gone, status: 200, body: "<html>Sorry</html>" }],
     ["a refusal", { status: 403, body: {} }],
     ["an error of the server", { status: 500, body: {} }],
     ["a request to wait", { status: 429, body: {} }],
     ["a cut connection", { instead: "hang up" }],
-  ])("stays pending behind %s", async (_name, reply) => {
-    await using loading = await setUpLoading();
+  ];
+
+  test("stays pending behind what is no answer about it", async ({ loading }) => {
     await loading.load("build", [wireBuild("8")]);
-    expect(await repair(loading, [reply])).toMatchObject({ resolved: 0, unresolved: 1, unsettled: 1 });
-    expect(await statuses(loading)).toEqual([{ record_id: "8", status: "pending", checked: false }]);
+    for (const [what, reply] of NO_ANSWERS) {
+      const counts = { resolved: 0, unresolved: 1, unsettled: 1 };
+      expect(await repair(loading, [reply]), what).toMatchObject(counts);
+      const pending = [{ record_id: "8", status: "pending", checked: false }];
+      expect(await statuses(loading), what).toEqual(pending);
+    }
     expect(await repair(loading, [{ body: wireProject("1") }])).toMatchObject({ resolved: 1 });
   });
 
@@ -197,20 +202,21 @@ describe("a reference", () => {
     expect(await unresolved(loading)).toEqual([]);
   });
 
-  test.each([
-    ["/api/v1/project/1/", "by id"],
-    ["/api/v1/project/1", "without its closing slash"],
-    ["http://service.invalid/api/v1/project/1/", "absolute"],
-    ["/api/v1/project/project-1/", "by slug"],
-    ["/api/v1/project/project-1", "by slug without its closing slash"],
-  ])("%s (%s) finds its record when that arrives later", async (uri) => {
-    await using loading = await setUpLoading();
-    await loading.load("build", [wireBuild("9", { project: uri })]);
-    const pending = { record_id: "9", field: "project", uri, status: "pending" };
-    expect(await unresolved(loading)).toMatchObject([pending]);
+  test("by id or slug, with its closing slash, without it, or absolute, finds its record when that comes", async ({
+    loading,
+  }) => {
+    const keys = ["project/1/", "project/1", "project/project-1/", "project/project-1"];
+    const uris = [...keys.map((key) => `/api/v1/${key}`), "http://service.invalid/api/v1/project/1/"];
+    await loading.load(
+      "build",
+      uris.map((project, id) => wireBuild(String(id), { project })),
+    );
+    const waits = { field: "project", status: "pending" };
+    expect(await unresolved(loading)).toMatchObject(uris.map((uri) => ({ ...waits, uri })));
     await loading.load("project", [wireProject("1")]);
-    expect(await resolveReferences(loading.sql)).toBe(1);
-    expect(await buildKeys(loading)).toEqual({ project_id: "1", version_id: null });
+    expect(await resolveReferences(loading.sql)).toBe(uris.length);
+    const found = await loading.sql`select distinct project_id, version_id from mirror.builds`;
+    expect([...found]).toEqual([{ project_id: "1", version_id: null }]);
     expect(await unresolved(loading)).toEqual([]);
   });
 
@@ -231,19 +237,24 @@ describe("a reference", () => {
     expect(await buildKeys(loading)).toMatchObject({ project_id: "2" });
   });
 
-  test.each([
+  const ODD = [
     ["http://elsewhere.example.org/api/v1/project/1/", "foreign"],
     ["/somewhere/else/", "foreign"],
     ["/api/v1/user/1/", "malformed"],
     ["nonsense", "malformed"],
     ["", "malformed"],
-  ])("%j is %s and never waits for a record", async (uri, status) => {
-    await using loading = await setUpLoading();
+  ] as const;
+
+  test("that is foreign or malformed never waits for a record", async ({ loading }) => {
     await loading.load("user", [wireUser("1")]);
     await loading.load("project", [wireProject("1")]);
-    await loading.load("build", [wireBuild("9", { project: uri })]);
+    await loading.load(
+      "build",
+      ODD.map(([project], id) => wireBuild(String(id), { project })),
+    );
     expect(await resolveReferences(loading.sql)).toBe(0);
-    expect(await unresolved(loading)).toMatchObject([{ uri, status, target_key: null }]);
+    const expected = ODD.map(([uri, status]) => ({ uri, status, target_key: null }));
+    expect(await unresolved(loading)).toMatchObject(expected);
   });
 
   test("that changes replaces its unresolved row, one that is gone takes it", async ({ loading }) => {

@@ -214,7 +214,9 @@ describe("the figures of a mirror", () => {
 
   it("can be read by the role that `grant-reader --interface` makes", async ({ url, sql }) => {
     await using role = await createReader({ url, sql }, { withInterface: true });
-    const figures = await withTestSql(role.url, (reader) => findFigures(reader, OPTIONS));
+    const figures = await withTestSql(role.url, (reader) =>
+      withSnapshot(reader, (tx) => findFigures(tx, OPTIONS)),
+    );
     const named = new Set(figures.flatMap((row) => Object.keys(row)));
     // Each query has the columns of its metrics.
     expect([...named]).toEqual(expect.arrayContaining(FIGURE_METRICS.map(({ name }) => name)));

@@ -22,7 +22,7 @@ let sql: Sql;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = createWorld({ seed: 7, builds: 700, projects: 60, versions: 200, files: 150, users: 40 });
+  world = createWorld({ seed: 7, builds: 340, projects: 60, versions: 120, files: 90, users: 40 });
   service = await startSimulation({ world });
   await syncOnce(database.url, new URL(service.url));
   mirror = await openServedMirror(database.url);
