@@ -28,7 +28,6 @@ import { createReader } from "./support/roles.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
-/** The files of a folder and those below, by their paths from the root. */
 const filesOf = (folder: string, ending: RegExp) =>
   readdirSync(new URL(folder, ROOT), { recursive: true, encoding: "utf8" })
     .filter((name) => ending.test(name))
@@ -98,7 +97,6 @@ test.each(GENERATED)("%s is what the code says; `npm run docs:%s` writes it", as
 });
 
 describe("docs/contract.md", () => {
-  /** The paths that an app answers by GET. */
   const answered = ({ routes }: { routes: readonly { method: string; path: string }[] }) =>
     routes.filter(({ method }) => method === "GET").map(({ path }) => path);
 
@@ -240,7 +238,6 @@ describe("docs/cookbook.md", () => {
 const pathsOf = (text: string) => [...text.matchAll(/`(src\/[\w./-]*)`/g)].map(([, path = ""]) => path);
 
 const SOURCES = filesOf("src/", /\.(ts|sql)$/);
-/** The text of a file without its comments. */
 const codeOf = (path: string) => read(path).replace(/\/\*[\s\S]*?\*\/|^\s*(?:\/\/|--).*$/gm, "");
 /** What a simulated resource may have and needs not. */
 const MORE_LIFE = [

@@ -30,7 +30,6 @@ beforeAll(async () => {
 const exportTo = (out: string, args: string[] = [], env: Record<string, string> = {}) =>
   runCli(["export", "--out", out, ...args], { env: { DATABASE_URL: database.url, ...env } });
 
-/** What DuckDB answers, times as Postgres writes them. */
 async function duckDb(text: string): Promise<unknown[][]> {
   const instance = await DuckDBInstance.create(":memory:");
   const connection = await instance.connect();
@@ -45,7 +44,6 @@ async function duckDb(text: string): Promise<unknown[][]> {
 
 const quoted = (path: string) => `'${path.replaceAll("'", "''")}'`;
 
-/** The builds of an export, as a reader that knows nothing but the folders' names sees them. */
 function builds(out: string, ending: "parquet" | "csv" = "parquet"): string {
   const files = quoted(`${out.replace(/[[*]/g, "[$&]")}/fact_builds/*/*.${ending}`);
   const asText = ending === "csv" ? ", all_varchar = true" : "";
@@ -61,7 +59,6 @@ async function stored(relation: Relation, columns: readonly string[], key: strin
 
 const tree = async (out: string) => (await readdir(out, { recursive: true })).toSorted();
 
-/** The tree of an export, whose builds are of these months. */
 const exported = (ending: string, months: readonly string[]) => [
   "_docmirror.json",
   ...["as_of", "dim_dates", "dim_projects", "dim_versions"].flatMap((name) => [
@@ -76,9 +73,7 @@ const exported = (ending: string, months: readonly string[]) => [
 ];
 
 describe("export", () => {
-  it("writes Parquet that is read back row for row, a folder a month, with types that say what they are", {
-    tags: ["long"],
-  }, async () => {
+  it("writes Parquet that reads back row for row, by month, with its types", { tags: ["long"] }, async () => {
     const { code, stdout, stderr } = await exportTo(folder);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^fact_builds +204 +4 +4$/m);

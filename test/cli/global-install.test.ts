@@ -46,7 +46,6 @@ function run(file: string, args: readonly string[], { cwd, uid }: { cwd: string;
   });
 }
 
-/** A folder that only `uid` may write to. */
 function workFolder(name: string, uid: number): string {
   const work = join(folder, name);
   mkdirSync(work, { mode: 0o755 });

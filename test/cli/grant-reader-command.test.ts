@@ -42,7 +42,6 @@ const grant = (role: string, ...args: string[]) =>
 
 const urlAs = (role: string) => `${database.url}?role=${encodeURIComponent(role)}`;
 
-/** Which of the statements the role may run. */
 const allowed = (role: string, statements: readonly string[]) =>
   withTestSql(urlAs(role), async (reader) => {
     const outcomes: string[] = [];
@@ -54,7 +53,6 @@ const allowed = (role: string, statements: readonly string[]) =>
     return outcomes;
   });
 
-/** One statement for every relation of a schema. */
 async function readsOf(schema: string): Promise<string[]> {
   const rows = await sql`
     select format('select * from %I.%I limit 1', nspname, relname) as text
@@ -63,7 +61,6 @@ async function readsOf(schema: string): Promise<string[]> {
   return rows.map(({ text }) => String(text));
 }
 
-/** What the role can read of a schema. */
 const readable = async (role: string, schema: string) => allowed(role, await readsOf(schema));
 
 describe("grant-reader", () => {
@@ -99,9 +96,7 @@ describe("grant-reader", () => {
     }
   });
 
-  it("gives people's names with --with-people alone, and takes them away without it", {
-    tags: ["long"],
-  }, async () => {
+  it("gives people's names with --with-people, takes them away without", { tags: ["long"] }, async () => {
     const role = roleName();
     expect((await grant(role, "--with-people")).stdout).toContain("the schemas report and report_people");
     expect(await readable(role, "report_people")).toEqual(await readsOf("report_people"));

@@ -11,7 +11,6 @@ async function scrape(cli: RunningCli): Promise<string> {
   const url = await pageOf(cli);
   return (await fetch(`${url}/metrics`)).text();
 }
-/** Without what the moment of the scrape decides. */
 const figuresOf = (text: string) =>
   text
     .slice(text.indexOf("# HELP docmirror_database_up"), text.indexOf("# HELP docmirror_build_info"))

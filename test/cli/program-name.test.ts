@@ -80,9 +80,7 @@ describe.skipIf(!isBuilt)("the program names itself", () => {
     expect(await namesIn(script, { cwd: join(ROOT, "docs") })).toEqual(both("npx docmirror"));
   });
 
-  it("never npx docmirror outside of the checkout, where npx would ask the registry", {
-    tags: ["long"],
-  }, async () => {
+  it("never npx docmirror outside of the checkout: npx asks the registry", { tags: ["long"] }, async () => {
     const script = join(ROOT, "bin", "docmirror.js");
     expect(await namesIn(script, { cwd: elsewhere })).toEqual(both(`node ${script}`));
     const npm = { npm_command: "exec", npm_execpath: "/usr/bin/npx" };
@@ -97,7 +95,7 @@ describe.skipIf(!isBuilt)("the program names itself", () => {
     expect(await namesIn(inProject, place)).toEqual(both("npx docmirror"));
   });
 
-  it("by a path that the shell reads as one word, where its folder has a quote", {
+  it("by a path that is one word to the shell, where its folder has a quote", {
     tags: ["long"],
   }, async () => {
     const script = install(join(elsewhere, "node_modules"));

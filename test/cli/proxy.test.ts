@@ -25,7 +25,6 @@ afterAll(() => quick?.[Symbol.asyncDispose]());
 
 const folder = useFolder("docmirror-proxy-");
 
-/** The address of a proxy, with a login. */
 const addressOf = (url: URL) => url.href.replace("//", `//me:${SECRET}@`);
 
 const run = (args: string[], env: Record<string, string>) =>

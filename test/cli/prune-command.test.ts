@@ -6,7 +6,6 @@ import { wireUser } from "../support/wire-records.ts";
 
 const prune = (url: string, ...args: string[]) => runCli(["prune", ...args], { env: { DATABASE_URL: url } });
 
-/** A user who changed three times, long ago. */
 async function setUpOldChanges() {
   const loading = await setUpLoading();
   for (const first_name of ["a", "b", "c", "d"]) await loading.load("user", [wireUser("1", { first_name })]);
@@ -14,9 +13,7 @@ async function setUpOldChanges() {
 }
 
 describe("prune", () => {
-  it("--dry-run counts and takes nothing; without it just that goes, also while a run lives", {
-    tags: ["long"],
-  }, async () => {
+  it("--dry-run counts; without it just that goes, while a run lives too", { tags: ["long"] }, async () => {
     await using loading = await setUpOldChanges();
     const lock = await acquireRunLock(loading.url);
     try {

@@ -14,9 +14,7 @@ const KILLED_RUN = `insert into sync.runs (kind, status, started_at, finished_at
 const NOBODY = "postgres://nobody@127.0.0.1:1/none";
 
 describe("serve", () => {
-  it("prints its address, brings old figures up to date, and serves the page until a signal comes", {
-    tags: ["long"],
-  }, async () => {
+  it("prints its address, renews old figures, and serves until a signal", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     await seedPages(database.url);
     await database.sql`update mirror.builds set state = 'finished', success = true, record_hash = 'x' where id = '2000'`;
@@ -69,9 +67,7 @@ describe("serve", () => {
     expect(refusals).toEqual(["25006", "42501", "42501"]);
   });
 
-  it("loses no request of clients that keep their connections, when it is asked to stop", {
-    tags: ["long"],
-  }, async () => {
+  it("loses no request of kept connections when it is asked to stop", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     await seedPages(database.url);
     await using cli = startCli([...ANY_PORT], { env: { DATABASE_URL: database.url } });

@@ -134,9 +134,7 @@ describe("docmirror sql", () => {
     expect(stdout).toBe(`long\n${`${"ü".repeat(119)}…\n`.repeat(60)}`);
   });
 
-  it("makes the reader of an embedded Postgres once, though another command makes it meanwhile", {
-    tags: ["long"],
-  }, async () => {
+  it("makes the embedded reader once, though another command makes it too", { tags: ["long"] }, async () => {
     await using data = await createDataDir();
     await data.withDatabase(async (url) => {
       await migrate(url, readDefinitions());

@@ -19,7 +19,6 @@ const world = createWorld({
 const EACH_SECOND = ["--watch-cron", "* * * * * *"];
 
 const service = useService(world);
-/** A mirror that has read all once. */
 const mirrored = useDatabase();
 beforeAll(async () => {
   const { error } = await syncOnce(mirrored.url, new URL(service.url));

@@ -18,7 +18,6 @@ const USER = { body: wireUser("7") };
 const ELSEWHERE = { status: 302, headers: { location: "http://other.invalid/api/v1/" } };
 const FAST = { ratePerSecond: 0, retries: 0 };
 
-/** A service that answers as scripted, and a client of it without a pace and retries, unless told otherwise. */
 async function start(script: Script, options: Partial<ServiceClientOptions> = {}, username = "") {
   const server = await startScriptedServer(script);
   const baseUrl = Object.assign(new URL(server.url), { username });
@@ -188,7 +187,6 @@ describe("a call", () => {
 });
 
 describe("toArray", () => {
-  /** Nine users, on pages of three. */
   const users: Script = (_, { searchParams }) => {
     const offset = Number(searchParams.get("offset") ?? 0);
     if (offset === 9) return { body: emptyPage };

@@ -5,7 +5,6 @@ import { createTestClient } from "../support/client.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { wireUser } from "../support/wire-records.ts";
 
-/** A service that answers as scripted, and a client of it. `paths` are the requests so far. */
 async function startService(script: Script, { prefix = "" } = {}) {
   const server = await startScriptedServer(script);
   const client = createTestClient(new URL(prefix, server.url), { retries: 0 });

@@ -33,14 +33,12 @@ beforeAll(async () => {
   writeFileSync(folder.at("package.json"), '{"type":"module"}');
 });
 
-/** Runs a program of that folder; gives what it printed. */
 async function runProgram(source: string, ...args: string[]): Promise<string> {
   writeFileSync(folder.at("program.mjs"), source);
   const { stdout } = await run(process.execPath, ["program.mjs", ...args], { cwd: folder.path });
   return stdout;
 }
 
-/** Type-checks a program of that folder; gives the complaints. */
 async function checkTypes(source: string, options: readonly string[], tsc = TSC): Promise<string> {
   writeFileSync(folder.at("typed.ts"), source);
   const strict = ["--noEmit", "--strict", "--module", "nodenext", "--moduleResolution", "nodenext"];
@@ -51,9 +49,7 @@ async function checkTypes(source: string, options: readonly string[], tsc = TSC)
 }
 
 describe("docmirror/client", () => {
-  it("runs the example of docs/client.md without a database, and ends by itself", {
-    tags: ["long"],
-  }, async () => {
+  it("runs the example of docs/client.md without a database, and ends", { tags: ["long"] }, async () => {
     await using simulation = await startService(TINY);
     const [, js = ""] = /```js\n([\s\S]*?)```/.exec(readFileSync(here("../../docs/client.md"), "utf8")) ?? [];
     const example = js.replace("https://docs.example.org", simulation.url);

@@ -19,7 +19,6 @@ import type {
   Version,
 } from "../../src/client/index.ts";
 
-/** Compiles, and never runs. */
 const typed = (_: (service: ServiceClient) => unknown): void => {};
 const given = <T>(): T => undefined as T;
 

@@ -9,7 +9,6 @@ import { wireBuild, wireFile, wireProject, wireUser, wireVersion } from "../supp
 
 const ROOT = { project: { list_endpoint: "/api/v1/project/", schema: "/api/v1/project/schema/" } };
 
-/** Calls a service that answers as scripted. */
 async function call<T>(
   script: Script,
   ask: (service: ServiceClient) => Promise<T>,

@@ -17,7 +17,6 @@ import { serveInterface } from "../support/served-pages.ts";
 import { withDefaults } from "../support/sync.ts";
 import { ENDPOINTS, type Facts } from "./endpoints.ts";
 
-/** A server of the interface, and what it has. */
 interface Server {
   url: string;
   facts: Facts;
@@ -150,7 +149,6 @@ async function startRecorded(): Promise<Server> {
   return { url: replay.url.origin, facts, stop: replay.close };
 }
 
-/** A record whose detail was recorded. */
 function recordedIdOf(resource: Resource): string {
   const paths = [...recorded].flatMap(([path, { status }]) => (status === 200 ? [path] : []));
   const ids = paths.map((path) => new RegExp(`^/api/v1/${resource}/(\\d+)/$`).exec(path)?.[1]);

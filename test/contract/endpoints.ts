@@ -20,14 +20,12 @@ interface Refusal {
   path: string;
   status: 400 | 404;
   type: string;
-  /** The parsed body where it is JSON, else its text. */
   body: unknown;
   /** What the client makes of it, or refuses itself before it asks. */
   client?: [call: (service: ServiceClient) => Promise<unknown>, error: new (...args: never[]) => Error];
 }
 
 export interface Endpoint {
-  /** As it is documented. */
   path: string;
   ask: (facts: Facts) => string;
   /** What the body holds: every key, and the type of every value. */

@@ -28,18 +28,14 @@ interface Course {
 
 type Answer = (request: Request, next: () => Promise<Response>) => Promise<Response>;
 
-/** A mirror and the processes on it. */
 interface Mirror {
   world: World;
   folder: string;
   databaseUrl: string;
   /** From now on the service answers so. */
   answer(how: Answer): void;
-  /** One command to its end. */
   run(...args: string[]): Promise<number | null>;
-  /** A command that stays. */
   start(...args: string[]): ReturnType<typeof startCli>;
-  /** The metrics of a new `docmirror serve`. */
   scrape(): Promise<string>;
 }
 

@@ -166,7 +166,6 @@ describe.skipIf(!HAS_OPENSSL)("make-secrets.sh", () => {
 describe("pin-images.sh", () => {
   const DIGEST = `sha256:${"0123456789abcdef".repeat(4)}`;
 
-  /** Runs it with a `docker` that does this. */
   const pin = (script: string) => {
     writeFileSync(folder.at("docker"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     return run("pin-images.sh", [], { PATH: `${folder.path}:${process.env.PATH}` });

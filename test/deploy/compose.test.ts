@@ -38,7 +38,6 @@ describe.skipIf(missing)(`docker-compose.yml${missing ? `, skipped: ${missing}` 
       timeout,
     );
 
-  /** The containers of a service, in their order. */
   const containersOf = async (name: string) =>
     (await compose(["ps", "--all", "--quiet", name])).split("\n").filter(Boolean);
   /** Where a worker answers, by its number from 1. */

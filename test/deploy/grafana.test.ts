@@ -91,7 +91,6 @@ const lastDays = (days: number) => ({
 const QUARTER = lastDays(90);
 const ALL = { project: "(all)", type: "(all)", kind: "(all)" };
 
-/** The types of the result by their numbers in Postgres. */
 const TIMESTAMPTZ = 1184;
 const NUMBERS = [20, 23, 701];
 const TEXT = 25;
@@ -101,7 +100,6 @@ async function ask(rawSql: string, variables: Record<string, string> = ALL, rang
   return { rows: [...rows], columns: rows.columns.map(({ name, type }) => ({ name, type })) };
 }
 
-/** What a panel of a dashboard gives. */
 function askPanel(file: string, id: number, variables?: Record<string, string>) {
   const panel = dashboards.find((one) => one.file === file)?.panels.find((one) => one.id === id);
   if (!panel) throw new Error(`${file} has no panel ${id}`);

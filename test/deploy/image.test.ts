@@ -7,7 +7,6 @@ import { docker, whyNoContainers } from "../support/docker.ts";
 const missing = await whyNoContainers();
 const IMAGE = `docmirror-test:${randomBytes(6).toString("hex")}`;
 const BUILD_MS = 400_000;
-/** As the compose file runs it. */
 const HARDENED = [
   ...["--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"],
   ...["--network", "none"],

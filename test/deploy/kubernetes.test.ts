@@ -33,7 +33,6 @@ type Variable = {
 
 type Rule = { action: string; onExitCodes: { values: number[] } };
 
-/** The environment of a container. */
 function environmentOf({ env }: { env: Variable[] }): Record<string, string> {
   const own = env.map(({ name, value, valueFrom }) => {
     if (valueFrom) expect(valueFrom.configMapKeyRef.name).toBe(settings.metadata.name);

@@ -16,14 +16,12 @@ if (!IS_HERE) process.stderr.write("nginx is not here, so the test of its sample
 
 const LIST = "/api/v1/project/?limit=50";
 
-/** A GET as it is, since fetch would unpack a body. */
 async function get(url: string, headers: Record<string, string> = {}) {
   const sent = request(url, { headers }).end();
   const [reply] = await once(sent, "response");
   return { status: reply.statusCode, headers: reply.headers, body: await buffer(reply) };
 }
 
-/** The sample, in front of a server of ours. */
 async function startNginx(upstream: string) {
   const folder = createFolder("docmirror-nginx-");
   const port = await freePort();

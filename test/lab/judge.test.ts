@@ -22,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => quick?.[Symbol.asyncDispose]());
 
-/** Calls `judge` with a copy of the mirror, in which the statement has changed something. */
 async function withFault<T>(statement: string, judge: (url: string) => Promise<T>): Promise<T> {
   await using database = await createTestDatabase({ copyOf: quick.databaseUrl });
   if (statement !== "") await database.sql.unsafe(statement);
@@ -142,7 +141,6 @@ describe("nights", () => {
 });
 
 describe("the ledger of several workers", () => {
-  /** A sync each ten seconds, six of them, which take two. */
   const SIX = `
     insert into sync.leader (term, instance, pid, host, backend_pid, since, heartbeat_at) values (1, 'one', 1, 'one', 1, now(), now());
     insert into sync.runs (id, kind, status, started_at, heartbeat_at, pid, host) overriding system value

@@ -37,7 +37,6 @@ const addWalk = (
   insert into sync.walks (run_id, resource, walk, reason, started_at, finished_at, records)
   values (${runId}, ${resource}, ${walk}, ${reason}, ${at}, ${at}, 7)`;
 
-/** A well-read mirror. */
 async function addGoodSync(at = NOW): Promise<number> {
   const runId = await addRun({ status: "succeeded", at });
   for (const resource of RESOURCES) await addWalk(runId, resource, { at });

@@ -24,7 +24,6 @@ import {
 
 const database = useDatabase(() => createTestDatabase({ max: 2 }), "test");
 const { sql } = database;
-/** It takes all, unless told otherwise. */
 let receiver: WebhookReceiver;
 let kept: ReturnType<typeof createKeptLog>;
 beforeEach(async () => {
@@ -40,7 +39,6 @@ const add = (count: number) => sql`
   insert into sync.notices (subject, type, data)
   select 'run/' || gen_random_uuid(), 'run.ended', jsonb_build_object('summary', 'notice ' || n) from generate_series(1, ${count}::int) as n`;
 
-/** One round. */
 async function deliver(options: Partial<Parameters<typeof deliverNotices>[0]> = {}): Promise<Delivered> {
   const sender = createReceiver({
     ...{ url: receiver.url, key: WEBHOOK_KEY, format: "standard", clock: systemClock },
@@ -55,7 +53,6 @@ async function deliver(options: Partial<Parameters<typeof deliverNotices>[0]> = 
   }
 }
 
-/** Lets so much time pass for all that waits. */
 const pass = (time: string) => sql`
   update sync.notices set noted_at = noted_at - ${time}::interval, next_try_at = next_try_at - ${time}::interval,
     delivered_at = delivered_at - ${time}::interval, given_up_at = given_up_at - ${time}::interval`;

@@ -14,7 +14,6 @@ export interface Noted {
 export function useNotices() {
   const database = useDatabase(() => createTestDatabase({ max: 2 }), "test");
   const { sql } = database;
-  /** Looks once, and gives what came. */
   async function look(
     ...how: Parameters<typeof collectNotices> extends [Sql, ...infer How] ? How : never
   ): Promise<Noted[]> {

@@ -30,7 +30,6 @@ beforeEach(async () => {
 
 const refresh = () => refreshReport(database.url, REPORT_SETTINGS);
 
-/** One run that stores these builds, and the refresh after it. */
 async function run(...builds: Build[]): Promise<void> {
   const [{ id: runId = 0 } = {}] = await sql<{ id: number }[]>`
     insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)

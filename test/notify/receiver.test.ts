@@ -37,7 +37,6 @@ async function sendTo(
   }
 }
 
-/** What comes of a try when the receiver answers so. */
 async function answerTo(respond: Respond, options: Partial<ReceiverOptions> = {}) {
   await using server = await startWebhookReceiver(respond);
   const answer = await sendTo(server, options);
@@ -174,7 +173,6 @@ const BROKE: Message = {
 };
 const BARE: Message = { ...BROKE, type: "test", data: {} };
 
-/** An object with these fields, and no others. */
 const strict = (properties: Record<string, object>, required = Object.keys(properties)) => {
   return { type: "object", required, additionalProperties: false, properties };
 };

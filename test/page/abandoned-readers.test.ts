@@ -25,7 +25,6 @@ const makeExpensive = () =>
     select build.* from report.cheap_fact_builds as build where (select pg_sleep(60)) is not null`);
 const makeCheap = () =>
   sql.unsafe("drop view report.fact_builds; alter view report.cheap_fact_builds rename to fact_builds");
-/** What the server's connections do at the moment. */
 const underWay = () =>
   sql`select pid, query, wait_event_type from pg_stat_activity
     where application_name = 'docmirror serve' and datname = current_database() and state <> 'idle'`;

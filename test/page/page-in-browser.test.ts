@@ -99,9 +99,7 @@ describe.skipIf(CHROMIUM === null)(
       }
     });
 
-    it("is not too wide, and has no control on another, outside the window or too small for a finger, from 320 to 768 px", {
-      tags: ["long"],
-    }, async () => {
+    it("is not too wide, no control overlaps, is outside or is too small", { tags: ["long"] }, async () => {
       await using visited = await open("", 768);
       const { page } = visited;
       const faults = new Set<string>();
@@ -148,9 +146,7 @@ describe.skipIf(CHROMIUM === null)(
       expect(await page.getByRole("complementary").isVisible()).toBe(true);
     });
 
-    it("opens the SQL of a block, and filters, by keyboard and without JavaScript", {
-      tags: ["long"],
-    }, async () => {
+    it("opens a block's SQL, and filters, by keyboard, without JavaScript", { tags: ["long"] }, async () => {
       await using visited = await openWithoutScript("", 1440);
       const { page } = visited;
       const sql = page.locator("#sql-failing");
@@ -202,9 +198,7 @@ describe.skipIf(CHROMIUM === null)(
       expect(faults).toEqual([]);
     });
 
-    it("chooses days and a format of the trends, and sorts the lines of errors, by keyboard and without JavaScript", {
-      tags: ["long"],
-    }, async () => {
+    it("chooses days and formats, and sorts lines of errors, by keyboard", { tags: ["long"] }, async () => {
       await using visited = await openWithoutScript("/trends", 1440);
       const { page, faults } = visited;
       await page.getByRole("link", { name: "7 days" }).press("Enter");

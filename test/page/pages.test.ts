@@ -6,7 +6,6 @@ import { HOSTILE_SLUGS, refreshPages, seedPages, servePages } from "../support/s
 import { later } from "../support/tally.ts";
 
 const pages = usePages(seedPages);
-/** The sessions of the pages. */
 const SERVED = "application_name = 'docmirror serve' and datname = current_database()";
 
 describe("every page", () => {
@@ -123,9 +122,7 @@ describe("the log of a build", () => {
 });
 
 describe("an answer as CSV", () => {
-  it("is read slowly by three at once at most, and costs nothing any more when they have gone", {
-    tags: ["long"],
-  }, async () => {
+  it("is read slowly by three at most, and costs nothing when they left", { tags: ["long"] }, async () => {
     const isRead = () =>
       pages.sql.unsafe(`select from pg_stat_activity where ${SERVED} and xact_start is not null`);
     // 40 MB, which no buffer between the two takes whole.

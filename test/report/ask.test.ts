@@ -15,7 +15,6 @@ import { columnsOf, DICTIONARY, RELATIONS } from "../../src/report/dictionary.ts
 
 const MIDNIGHT = "T00:00:00.000Z";
 
-/** What comes between "where" and "order by", and the values in it. */
 function conditionOf(relation: (typeof RELATIONS)[number], filters: AnswerFilters) {
   const { text, params } = askFor(relation, filters);
   return [/where (.*)\norder by/s.exec(text)?.[1], ...params];

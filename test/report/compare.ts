@@ -19,10 +19,8 @@ const NOT_COMPARED: Partial<Record<Compared, readonly string[]>> = {
 };
 /** Of numbers that are not whole. */
 const PRECISION = 1e-9;
-/** Told of each relation at most. */
 const TOLD = 8;
 
-/** All rows of a relation, with every column that the dictionary names. */
 export async function readRelation(sql: Sql, relation: Compared): Promise<Row[]> {
   const columns = Object.keys(DICTIONARY[relation].columns);
   return [...(await sql<Row[]>`select ${sql(columns)} from ${sql(`report.${relation}`)}`)];

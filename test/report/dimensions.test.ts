@@ -23,14 +23,12 @@ const LANGUAGES: readonly (readonly [unknown, string | null])[] = [
   [true, null],
   ["<script>".repeat(1000), "<script>".repeat(13).slice(0, 100)],
 ];
-/** Other things that a record may have kept. */
 const EXTRAS = [
   ...[null, "text", 7, [], {}],
   ...[{ values: null }, { values: ["programming_language"] }, { values: { language: "en" } }],
 ];
 
 const COMMIT = "0c4fed7a0c4fed7a0c4fed7a0c4fed7a0c4fed7a";
-/** slug, verbose_name, identifier, kind. */
 const KINDS: readonly (readonly [string | null, string | null, string | null, string | null])[] = [
   ["latest", "latest", "master", "latest"],
   ["latest", "latest", "refs/tags/latest", "latest"],

@@ -13,7 +13,6 @@ export async function insertRows(sql: Sql, table: string, rows: readonly Inserte
   );
 }
 
-/** The same for several tables, one after the other. */
 export async function insertTables(
   sql: Sql,
   tables: Readonly<Record<string, readonly InsertedRow[]>>,
@@ -21,7 +20,6 @@ export async function insertTables(
   for (const [table, rows] of Object.entries(tables)) await insertRows(sql, table, rows);
 }
 
-/** Inserts project 1, `pip`, and its version 11, `latest`, for builds to belong to. */
 export async function insertOneVersion(sql: Sql): Promise<void> {
   await sql`
     insert into mirror.projects (id, slug, name, source, listed, first_seen_at, changed_at, record_hash)

@@ -40,7 +40,6 @@ async function replaceRules(ones: readonly ErrorRule[]): Promise<void> {
   await insertTables(sql, { "report.error_rules": ones.map((rule) => ({ ...rule, note: "" })) });
 }
 
-/** Refreshes the answers, and returns where they are not those of the model. */
 async function findFaults(options: { stuckAfterMs?: number; reclassify?: boolean } = {}): Promise<string[]> {
   const { stuckAfterMs = STUCK_AFTER_MS, reclassify = false } = options;
   const today = await findToday();

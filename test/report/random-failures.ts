@@ -46,7 +46,6 @@ export function randomTexts(random: Random, failed: boolean): InsertedRow {
   return Object.fromEntries(BODIES.map((body, index) => [body, texts.get(index) ?? null]));
 }
 
-/** Hex digits that are not all decimal ones. */
 export function hex(random: Random, digits: number): string {
   return `a${Array.from({ length: digits - 1 }, () => random.int(16).toString(16)).join("")}`;
 }

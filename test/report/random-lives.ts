@@ -48,7 +48,6 @@ interface LifeOptions {
 
 export function createRandomLives(random: Random) {
   const readLocal = createLocalReader(ZONE);
-  /** Of all that were made. */
   const ids: string[] = [];
   const idsOf = (count: number, share: number) =>
     random.chance(share) ? null : String(1 + Math.min(random.int(count), random.int(count)));
@@ -58,7 +57,6 @@ export function createRandomLives(random: Random) {
     projects: 7 + random.int(PROJECTS - 6),
     share: random.next(),
   }));
-  /** How often a project fails otherwise. */
   const shares = Array.from({ length: PROJECTS + 1 }, () => random.next() ** 4);
   const earlier: InsertedRow[] = [];
 

@@ -29,7 +29,6 @@ export function createRandomMirror(random: Random) {
       "mirror.build_logs": written.flatMap(({ log }) => (log ? [log] : [])),
     });
 
-  /** Makes further builds. */
   async function add(sql: Sql, builds: number): Promise<void> {
     const made = Array.from({ length: builds }, () => lives.newBuild());
     await insertTables(sql, { "mirror.builds": made.map(({ build, state }) => ({ ...build, ...state })) });
@@ -43,7 +42,6 @@ export function createRandomMirror(random: Random) {
   return {
     add,
     pick,
-    /** Fills an empty mirror. */
     async insert(sql: Sql, builds: number): Promise<void> {
       await insertTables(sql, {
         "sync.runs": CLOCKS.map((clock) => ({ ...RUN, ...clock })),

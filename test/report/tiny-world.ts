@@ -10,7 +10,6 @@ import { parseTable } from "./text-table.ts";
 
 export const ZONE = "America/Chicago";
 export const STUCK_AFTER_MS = 2 * 3_600_000;
-/** How its answers are computed. */
 export const SETTINGS = { sourceTimezone: ZONE, stuckAfterMs: STUCK_AFTER_MS };
 
 const RUNS = parseTable(`
@@ -184,7 +183,6 @@ export const RULES: readonly ErrorRule[] = [
   { position: 30, pattern: "sphinx", class: "docs_source", is_platform: false },
 ];
 
-/** Fills an empty mirror with it. */
 export async function insertTinyWorld(sql: Sql): Promise<void> {
   const sightings = { first_seen_at: "2025-01-01 00:00", changed_at: "2025-01-01 00:00", record_hash: "" };
   const firstSeen = new Map(TRANSITIONS.toReversed().map((row) => [row.build_id, row.not_after]));

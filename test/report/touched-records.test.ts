@@ -147,9 +147,7 @@ describe("the records that writers note", () => {
     expect(await refresh()).toMatchObject({ changed: 1 });
   });
 
-  test("are one row a statement once nobody has read them for 64 MB, and then all builds are compared", {
-    tags: ["long"],
-  }, async () => {
+  test("are one row a statement beyond 64 MB; then all builds are compared", { tags: ["long"] }, async () => {
     await refresh();
     await sql`
       insert into sync.touched_records select 'build', string_agg(md5(n::text || m), '')
@@ -237,9 +235,7 @@ describe("the comparison of all facts", () => {
   });
 });
 
-test("a process that is killed between its run and its refresh loses nothing", {
-  tags: ["long"],
-}, async () => {
+test("a process killed between its run and its refresh loses nothing", { tags: ["long"] }, async () => {
   await using quick = await startQuickWorld();
   const report = { sourceTimezone: quick.world.settings.timeZone, stuckAfterMs: settings.stuckAfterMs };
   await quick.sync();

@@ -135,7 +135,6 @@ function liveMonth() {
     const own = (steps.get(id) ?? []).map(({ to, atMs }) => ({ state: to, at: Math.round(atMs * 1000) }));
     return { id, date: date ?? "", success: success ?? false, steps: own };
   });
-  /** Seconds from trigger to finish, by id. */
   const lengths = new Map(
     builds.flatMap(({ id, steps: [first, ...others] }) => {
       const finish = [first, ...others].at(-1);

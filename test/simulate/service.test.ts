@@ -188,7 +188,6 @@ describe("the simulated service", () => {
   });
 });
 
-/** A small world on a port, and its files. */
 async function serve(options: WorldOptions = {}) {
   const few = { users: 2, projects: 3, versions: 4, files: 40, builds: 2, rates: QUIET };
   const world = createWorld({ ...few, ...options });

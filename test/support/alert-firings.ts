@@ -14,7 +14,6 @@ const STEP_S = 300;
 interface AlertRule {
   alert: string;
   expr: string;
-  /** How long the expression must hold, in seconds. */
   forS: number;
 }
 
@@ -33,7 +32,6 @@ export function readRules(): AlertRule[] {
   );
 }
 
-/** The metrics that the rules read. */
 export function namesIn(rules: readonly AlertRule[]): Set<string> {
   return new Set(
     rules.flatMap(({ expr }) => expr.match(/\b(?:docmirror_\w+|node_textfile_mtime_seconds|up)\b/g) ?? []),
@@ -47,10 +45,8 @@ export const hasPromtool = isHere("promtool");
 if (!hasPromtool)
   process.stderr.write("promtool is not here (Debian: prometheus), so the tests that need it are skipped\n");
 
-/** Whether Prometheus is on this machine. */
 export const hasPrometheus = (): boolean => hasPromtool && isHere("prometheus");
 
-/** The samples of a scrape that rules read, with the labels that Prometheus adds, as of a second. */
 export function labelSamples(
   text: string,
   { names, labels, second }: { names: ReadonlySet<string>; labels: string; second: number },

@@ -8,7 +8,6 @@ export const HAS_OPENSSL = spawnSync("openssl", ["version"]).status === 0;
 /** A key, and a certificate for these names (`DNS:localhost`, `IP:127.0.0.1`) that nobody but itself signed. */
 export const makeCertificate = (...names: string[]) => make(names, []);
 
-/** The same, but it was valid until yesterday. */
 export const makeExpiredCertificate = (...names: string[]) => make(names, ["-days", "-1"]);
 
 function make(names: readonly string[], signedAnew: readonly string[]): { cert: Buffer; key: Buffer } {

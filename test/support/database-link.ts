@@ -43,7 +43,6 @@ export async function linkDatabase(databaseUrl: string) {
 
   const { port } = await listenOnLoopback(server);
   return {
-    /** The URL of the database behind the link. */
     url: Object.assign(new URL(databaseUrl), { hostname: "127.0.0.1", port }).href,
     cut,
     /** Takes connections and what is sent, and passes nothing on: a server that is frozen. */

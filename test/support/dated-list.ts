@@ -14,7 +14,6 @@ export interface DatedListOptions {
   tied?: number;
   /** What happens to it. @default "any" */
   kind?: "deletions" | "old births" | "any";
-  /** Events before each request, on average. @default 0 */
   rate?: number;
   /** The replies come from one of two servers, the other one so many requests behind. @default 0, there is one */
   lag?: number;
@@ -56,7 +55,6 @@ export function createDatedList(options: DatedListOptions) {
     remove(count = 1, at = below(list.length)): void {
       list = list.toSpliced(at, count);
     },
-    /** A record comes with an old date. */
     insertOld: () => insert(below(date)),
     bear(): void {
       date += 1000;
@@ -115,7 +113,6 @@ export function createDatedList(options: DatedListOptions) {
     get missing() {
       return missing.size;
     },
-    /** Whether the mirror has exactly what the list has. */
     isEqual(): boolean {
       return model.shown === list.length && list.every(({ id }) => stored.has(id) && !missing.has(id));
     },

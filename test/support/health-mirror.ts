@@ -1,7 +1,6 @@
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 
-/** A process that leads, with a heartbeat of now. */
 export async function seedLeader(sql: Sql): Promise<void> {
   await sql`
     insert into sync.leader (term, instance, pid, host, backend_pid, since, heartbeat_at)

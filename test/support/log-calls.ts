@@ -2,11 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A call in `src` that writes a line of the log. */
 export interface LogCall {
   /** As in `sync/run.ts:87`. */
   place: string;
-  /** The source of its arguments. */
   facts: string | null;
   message: string;
 }

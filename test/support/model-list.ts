@@ -46,7 +46,6 @@ export interface ModelOptions {
   showsOrder?: boolean;
   /** The share of records that cannot be rendered; a page with such a record answers 500. @default 0 */
   unrenderable?: number;
-  /** The bytes of a record. @default 0 */
   recordBytes?: number;
   /** The time that a record of a page takes, in milliseconds. @default 0 */
   recordMs?: number;
@@ -64,7 +63,6 @@ type ModelRecord = { id: number; key: number; isRenderable: boolean; isHidden: b
 
 export type ModelList = ReturnType<typeof createModelList>;
 
-/** The moments of the model's replies. */
 const EPOCH = Date.UTC(2024, 4, 15);
 const { POSITIVE_INFINITY: ENDLESS } = Number;
 
@@ -133,13 +131,11 @@ export function createModelList(options: ModelOptions) {
     else restore();
   }
 
-  /** As many events as the rate says, on average. */
   function change(): void {
     if (served >= quietAfter) return;
     for (let chance = rate; random() * (1 + chance) < chance && eventsLeft > 0; eventsLeft--) happen();
   }
 
-  /** What the server says that it counted. */
   function counted(): number {
     lengths.push(records.length);
     if (count === "cached" && random() < 0.05) cached = records.length;
@@ -148,7 +144,6 @@ export function createModelList(options: ModelOptions) {
     return (count === "lagging" ? lengths.at(-1 - below(Math.min(lengths.length, 5))) : records.length) ?? 0;
   }
 
-  /** The list as this one request finds it. */
   function sorted(): ModelRecord[] {
     if (order === "fixed" || order === "storage") return records;
     const shuffled = records.map((record) => ({ record, at: random() }));
@@ -238,7 +233,6 @@ export function createModelList(options: ModelOptions) {
     pass(events: number): void {
       for (let left = events; left > 0; left--) happen();
     },
-    /** What the server counts now. */
     count: counted,
     /** The offsets of what cannot be rendered, as the list is now. */
     holes: () => records.flatMap(({ isRenderable }, at) => (isRenderable ? [] : [at])),

@@ -1,6 +1,5 @@
 import { expect } from "vitest";
 
-/** What a reader sees of a piece of HTML. */
 export const textOf = (html: string): string =>
   html
     .replace(/<[^>]*>/g, "")
@@ -41,6 +40,5 @@ export function expectHarmless(page: string, name: string): void {
   ).toEqual([]);
 }
 
-/** The verdict of a page, and what speaks for it. */
 export const headingOf = (page: string): string => textOf(/<h1[^>]*>(.*?)<\/h1>/s.exec(page)?.[1] ?? "");
 export const saysOf = (page: string): string => textOf(/<p class="say">(.*?)<\/p>/s.exec(page)?.[1] ?? "");

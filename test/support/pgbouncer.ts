@@ -52,7 +52,6 @@ export async function startPooler(serverUrl: string, settings: Record<string, st
   process.once("exit", end);
   await isUp(child);
   return {
-    /** The same database, through the pooler. */
     url: (databaseUrl: string) =>
       Object.assign(new URL(databaseUrl), { hostname: "127.0.0.1", port: String(port) }).href,
     async [Symbol.asyncDispose]() {

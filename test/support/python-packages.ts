@@ -37,7 +37,6 @@ export async function installPackages(file = "requirements.txt"): Promise<Python
   }
 }
 
-/** Why Spark cannot run here; null where it can. */
 export async function whyNoJava(): Promise<string | null> {
   try {
     const { stderr } = await run("java", ["-version"], { timeout: 30_000 });

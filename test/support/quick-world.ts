@@ -31,7 +31,6 @@ export async function startQuickWorld(options: WorldOptions = {}, intercept?: In
       return database.sql;
     },
     baseUrl,
-    /** One run; pages of 20 unless told otherwise. */
     sync: ({ settings, ...rest }: Over<SyncOptions> = {}) =>
       syncOnce(database.url, baseUrl, { clock, ...rest, settings: { ...ours, ...settings } }),
     /** One round of the watch. */
@@ -66,7 +65,6 @@ export function editPages<R extends object = Record<string, unknown>>(
   });
 }
 
-/** A log whose messages are kept. */
 export function createKeptLog(): { log: Logger; messages(): string[] } {
   const messages: string[] = [];
   const keep = (_facts: unknown, message?: string) => void messages.push(message ?? "");

@@ -1,6 +1,5 @@
 import { accessSync, constants, statfsSync } from "node:fs";
 
-/** A folder in memory, where Linux has one. */
 const IN_MEMORY = "/dev/shm";
 const NEEDED_BYTES = 4 * 1024 ** 3;
 

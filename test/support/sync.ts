@@ -8,7 +8,6 @@ import { runSync, type SyncOptions, type SyncResult } from "../../src/mirror/run
 import { runWatchRound } from "../../src/mirror/run/watch-round.ts";
 import type { RunOptions } from "../../src/mirror/run/with-run.ts";
 
-/** What may differ from a run's defaults. */
 export type Over<Options> = Partial<Omit<Options, "settings">> & { settings?: Partial<SyncSettings> };
 
 /** Runs one sync against a server on loopback, as fast as it goes unless told otherwise. */
@@ -29,7 +28,6 @@ export const summaryOf = (over: Partial<RunSummary>): RunSummary => ({
   ...over,
 });
 
-/** Runs one round of the watch likewise. */
 export function watchOnce(
   databaseUrl: string,
   baseUrl: URL,

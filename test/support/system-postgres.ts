@@ -46,7 +46,6 @@ export function createSystemPostgres(password: string) {
   const url = (port: number) =>
     `postgres://docmirror:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`;
 
-  /** Runs a program of Postgres to its end. Throws where it fails. */
   function run(program: string, ...args: string[]): void {
     const env = { PATH: process.env.PATH, LC_ALL: "C", PGPASSWORD: password };
     const { status, stderr } = spawnSync(programOf(program), args, {
@@ -60,7 +59,6 @@ export function createSystemPostgres(password: string) {
     run,
     pathOf,
     url,
-    /** Makes an empty cluster. */
     init(cluster: string): void {
       const secret = pathOf("password");
       writeFileSync(secret, password, { mode: 0o600 });

@@ -18,7 +18,6 @@ export function createTally(count: () => number) {
   };
 }
 
-/** A promise with its end beside it. */
 export function later<T = void>() {
   let resolve: (value: T) => void = () => {};
   let reject: (error: unknown) => void = () => {};

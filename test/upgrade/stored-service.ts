@@ -51,7 +51,6 @@ export async function serveStored(file: string, { delayMs = 0, answered = Number
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Requests that came so far. */
     requests: () => requests,
     release,
     async [Symbol.asyncDispose]() {

@@ -8,7 +8,6 @@ import { startScriptedServer } from "../../support/scripted-server.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
 const LOGIN = `me:${PLANTED_SECRET}@`;
-/** Nobody listens there. */
 const NOBODY = "127.0.0.1:1";
 const ALL = {
   DATABASE_URL: `postgres://${LOGIN}${NOBODY}/mirror`,

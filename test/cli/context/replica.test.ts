@@ -38,14 +38,12 @@ describe.skipIf(POSTGRES_BIN === null)("a streaming replica (needs pg_basebackup
 
   const serve = () => startCli("serve --http-port 0", { env: { DOCMIRROR_READ_URL: servers.replicaUrl } });
 
-  /** Whatever a command does, it must not print the password. */
   async function run(args: string[], env: Record<string, string>): Promise<CliResult> {
     const result = await runCli(args, { env });
     expect(result.stdout + result.stderr).not.toContain(PASSWORD);
     return result;
   }
 
-  /** Waits until the replica has replayed all that the primary wrote. */
   async function caughtUp(): Promise<void> {
     const [row] = await servers.ask("primary", "select pg_current_wal_insert_lsn()::text as lsn");
     const look = `select pg_last_wal_replay_lsn() >= '${row?.lsn}' as there`;

@@ -55,9 +55,7 @@ describe("where no mirror is", () => {
 });
 
 describe("a database without our schema", () => {
-  it.each(READERS)("is no mirror to %s %s %s, which exits 7 and makes nothing", {
-    tags: ["long"],
-  }, async (...args) => {
+  it.each(READERS)("is no mirror to %s %s %s: exit 7, nothing made", { tags: ["long"] }, async (...args) => {
     await using database = await createTestDatabase({ migrated: false });
     const { code, stderr } = await run(args, { DATABASE_URL: database.url });
     expect(code).toBe(7);

@@ -79,9 +79,7 @@ quarantine (1)
     });
   });
 
-  it("tells of an open build that vanished, and of a long history the newest part", {
-    tags: ["long"],
-  }, async () => {
+  it("tells of an open build that vanished, of a long history the newest", { tags: ["long"] }, async () => {
     await using told = await createToldBuild();
     await told.sql`update mirror.builds set state = 'building', deleted_at = '2025-06-09 02:17Z'`;
     await told.sql`insert into sync.open_builds (build_id, since, seen_at, run_id, request, vanished_at)

@@ -9,7 +9,6 @@ import { startReplay } from "../../support/replay-upstream.ts";
 import { type Script, startScriptedServer } from "../../support/scripted-server.ts";
 import { withDefaults } from "../../support/sync.ts";
 
-/** Runs `get` against a service that answers as scripted. */
 async function search(script: Script, ...args: string[]) {
   await using server = await startScriptedServer(script);
   const service = ["--base-url", server.url.href, "--rate", "0", "--retries", "0"];

@@ -15,7 +15,6 @@ beforeAll(async () => {
       values (1, 'build', '4711', ${long}, ${sql.json({ output: long })}, now())`;
 });
 
-/** The lines that a command prints on a terminal of 80 columns. */
 async function printed(args: string[], databaseUrl = mirror.url) {
   const { code, stdout } = await runCli(args, {
     terminalColumns: 80,

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { createAnswerWriter, FORMATS, type Format } from "../../../src/cli/output/answer-writer.ts";
 import type { AnswerRow } from "../../../src/report/read-answer.ts";
 
-/** What is printed of rows that come in two batches. */
 async function print(
   format: Format,
   rows: readonly AnswerRow[],

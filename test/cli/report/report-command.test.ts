@@ -41,9 +41,7 @@ describe("report NAME", () => {
     });
   });
 
-  it("--json is one document: the columns, then a row an object, values as JSON has them", {
-    tags: ["long"],
-  }, async () => {
+  it("--json is one document: columns, then rows as objects of JSON values", { tags: ["long"] }, async () => {
     const { code, stdout } = await report("fact_builds", "--json");
     expect(code).toBe(0);
     const told = JSON.parse(stdout);
@@ -62,9 +60,7 @@ describe("report NAME", () => {
     });
   });
 
-  it("--format csv has every row, and nothing that a spreadsheet would compute", {
-    tags: ["long"],
-  }, async () => {
+  it("--format csv has every row, and nothing that a spreadsheet computes", { tags: ["long"] }, async () => {
     const { code, stdout } = await report("dim_projects", "--format", "csv");
     expect(code).toBe(0);
     const lines = stdout.split("\r\n");

@@ -51,9 +51,7 @@ describe("--metrics-file", () => {
     expect(statSync(file).mode & 0o777).toBe(0o644);
   });
 
-  it("has how many records more the service counts than its lists show, after every sync and round", {
-    tags: ["long"],
-  }, async () => {
+  it("has how many more the service counts than it shows, after each run", { tags: ["long"] }, async () => {
     await using counting = await startService(world, {
       async intercept(request, next) {
         const reply = await next();

@@ -47,7 +47,6 @@ function ask<Row extends object>(databaseUrl: string, statement: string): Promis
   return withTestSql(databaseUrl, async (sql) => [...(await sql.unsafe<Row[]>(statement))]);
 }
 
-/** The service behind a gate. */
 async function startGated(closed: string) {
   const { reached, intercept } = createGate(closed);
   return Object.assign(await startService(world, { intercept }), { reached });

@@ -17,7 +17,6 @@ function createTicks() {
   return { ticks, schedule };
 }
 
-/** The job, and how many rounds it has begun. Rounds last until they are let go, where `holds` says so. */
 function createJob({ holds = false } = {}) {
   const rounds: NotifyOptions[] = [];
   const ends: (() => void)[] = [];

@@ -65,7 +65,6 @@ interface OwnRole {
   asAdmin(fn: (sql: Sql) => Promise<unknown>): Promise<unknown>;
 }
 
-/** A database of a role of its own, and a service. */
 async function withOwnRole(work: (own: OwnRole) => Promise<void>): Promise<void> {
   await using database = await createTestDatabase({ migrated: false });
   using folder = createFolder("docmirror-refused-");

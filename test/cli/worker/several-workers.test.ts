@@ -65,7 +65,6 @@ type Run = Awaited<ReturnType<typeof runs>>[number];
 const isGood = ({ status }: Run) => status === "succeeded";
 const isRunning = ({ status }: Run) => status === "running";
 
-/** Waits until a run is like that which was not before. */
 async function newRun(isIt: (run: Run) => boolean, pid?: number): Promise<number> {
   const before = new Set((await runs()).filter(isIt).map(({ id }) => id));
   const find = async () =>
@@ -93,7 +92,6 @@ async function pagesAnswer(but?: WorkerProcess): Promise<void> {
   }
 }
 
-/** The process that leads, and one that stands by. */
 async function roles(): Promise<{ leader: WorkerProcess; others: WorkerProcess[] }> {
   const { pid } = await awaitLeader(sql);
   const leader = workers.find((worker) => worker.pid === pid);

@@ -11,7 +11,6 @@ import { createGate, startService, TINY } from "../../support/service.ts";
 /** Never in these years, so that nothing but the start begins a sync. */
 const NEVER = ["--sync-cron", "0 0 29 2 *", "--rate", "0", "--http-port", "0"];
 
-/** A worker of a service on a database. */
 const workOn = (service: { url: string }, database: { url: string }) =>
   ["worker", ...NEVER, "--base-url", service.url].concat("--database-url", database.url);
 
@@ -19,9 +18,7 @@ const runsOf = ({ sql }: TestDatabase) =>
   sql`select status, kind from sync.runs where kind <> 'watch' order by id`;
 
 describe("worker", () => {
-  it("makes up for the missed night at its start, and not again at the next start", {
-    tags: ["long"],
-  }, async () => {
+  it("makes up for the missed night at its start, not again at the next", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ migrated: false });
     await using service = await startService(TINY);
     const args = workOn(service, database);
@@ -70,9 +67,7 @@ describe("worker", () => {
     },
   );
 
-  it("stands by where another worker leads, and a watch ends with exit code 10; both say which one leads", {
-    tags: ["long"],
-  }, async () => {
+  it("stands by, and a watch exits 10, where another leads; both name it", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
     await using service = await startService(TINY);
     const args = workOn(service, database);
@@ -117,9 +112,7 @@ describe("worker", () => {
     expect(noPort.stderr).toContain("another program listens there");
   });
 
-  it("lives before its database answers, and is ready once the mirror is there", {
-    tags: ["long"],
-  }, async () => {
+  it("lives before its database answers, is ready once the mirror is there", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase({ migrated: false });
     await using link = await linkDatabase(database.url);
     await link.cut();

@@ -49,7 +49,6 @@ function setup({ lastGoodAt }: { lastGoodAt?: () => Promise<Date | null> } = {})
   return { clock, worker, runs, tick, ticks, started: () => runs.map(({ at }) => at) };
 }
 
-/** The same, started. */
 async function begin(options?: Parameters<typeof setup>[0]) {
   const made = setup(options);
   made.worker.start();

@@ -19,7 +19,6 @@ import { createHandClock, settle } from "../../support/fake-clock.ts";
 const FACTS = { url: "http://h/" };
 const HOUR_MS = 3_600_000;
 const NOON = "2024-05-15T12:00:00Z";
-/** Never aborted. */
 const { signal: forever } = new AbortController();
 setMaxListeners(0, forever);
 const down = new NetworkError("got no answer", FACTS);
@@ -75,7 +74,6 @@ function setUp({ retries = 5, clock = createHandClock(NOON), pace = {} as Partia
     return outcome;
   }
 
-  /** Asks and answers at once; the gate must be open. */
   async function pass(error?: UpstreamError) {
     const outcome = ask();
     await settle();

@@ -22,7 +22,6 @@ async function refusalOf(reply: ScriptedReply, base = "http://%") {
   return { error: error as UpstreamError, count: server.requests.length };
 }
 
-/** The same at a port where nobody speaks HTTP. */
 async function errorOf(greet: (socket: Socket) => void) {
   const server = createServer((socket) => greet(socket.on("error", () => {}))).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));

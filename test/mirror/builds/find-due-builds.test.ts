@@ -13,7 +13,6 @@ const DATE = new Date(TRIGGERED).toISOString().slice(0, 19);
 const LATE = new Date(TRIGGERED + DAY_MS).toISOString();
 const lateBuild = (id: string) => wireBuild(id, { date: LATE.slice(0, 19) });
 
-/** Loads a build that is as old as this when it is seen. */
 async function seeAt(loading: Loading, ageMs: number, id = "1", over = {}) {
   const at = new Date(TRIGGERED + ageMs).toISOString();
   await loading.load("build", [wireBuild(id, { date: DATE, ...over })], { at });

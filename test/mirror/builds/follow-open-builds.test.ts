@@ -8,7 +8,6 @@ import { createKeptLog } from "../../support/quick-world.ts";
 import { type Script, type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
-/** Follows open builds once, against a service that answers as scripted. */
 async function follow(
   { sql, loader }: Loading,
   script: Script,
@@ -150,7 +149,6 @@ async function startHanging({ builds = 210, filtering = { state: 1 } as object }
 
 type Answer = (query: { state: string; offset: number; limit: number }) => ScriptedReply;
 
-/** Follows them without room for details. */
 async function sweep(loading: Loading, answer: Answer) {
   const script: Script = (_request, { searchParams }) => {
     const [limit = 0, offset = 0] = ["limit", "offset"].map((name) => Number(searchParams.get(name)));
@@ -161,7 +159,6 @@ async function sweep(loading: Loading, answer: Answer) {
   return { requests, messages };
 }
 
-/** A page of the list of builds as the query asks for. */
 function page(builds: readonly unknown[], { offset, limit }: Parameters<Answer>[0]): ScriptedReply {
   const end = offset + limit;
   const next = end < builds.length ? `/api/v1/build/?limit=${limit}&offset=${end}` : null;
@@ -171,7 +168,6 @@ function page(builds: readonly unknown[], { offset, limit }: Parameters<Answer>[
 
 const hanging = (from: number, to: number, over: Record<string, unknown> = {}) =>
   Array.from({ length: to - from + 1 }, (_, n) => wireBuild(String(from + n), { date: MADE, ...over }));
-/** The builds that nobody has seen since the day before. */
 const unseen = ({ sql }: Loading) => sql<{ id: string }[]>`
   select build_id as id from sync.open_builds where seen_at <= ${HUNG_SEEN}::timestamptz order by build_id::int`;
 

@@ -33,7 +33,6 @@ function spanOf(zone: string, { createdAt, delayMs, gapMs }: ObservedRecord): Of
   };
 }
 
-/** A build a day, as from a watch each minute. */
 function watched(zone: string, from: string, days: number, hour = 12): OffsetSpan[] {
   const start = Date.parse(`${from}T00:00:00Z`) + hour * 3_600_000;
   return Array.from({ length: days }, (_, day) =>

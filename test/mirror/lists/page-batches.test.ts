@@ -10,7 +10,6 @@ import { wireBuild } from "../../support/wire-records.ts";
 const waiting = (seq: number, bytes = 10) => ({ seq, bytes }) as Page;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Batches whose ends the test gives. */
 function setUp(maxPages: number) {
   const begun: { seqs: number[]; end(error?: Error): void }[] = [];
   const batches = createBatches(

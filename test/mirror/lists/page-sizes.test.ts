@@ -6,7 +6,6 @@ import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/q
 const AUTO = { settings: { pageSize: "auto" as const } };
 const HUNDRED = { settings: { pageSize: 100 } };
 const LARGE = { users: 1500, projects: 300, versions: 3000, files: 4000, builds: 3000, outputBytes: 200 };
-/** Two lists of more than two pages. */
 const SOME = { users: 450, projects: 40, versions: 90, files: 350, builds: 80 };
 
 /** The requests for pages, as `limit@offset` by list. */
@@ -30,7 +29,6 @@ async function sizesOf({ sql }: QuickWorld): Promise<Record<string, number>> {
   );
 }
 
-/** A world whose requests for pages are kept. */
 async function startPaged(world: WorldOptions) {
   const pages = createPages();
   const quick = await startQuickWorld(world, (request, next) => {

@@ -5,7 +5,6 @@ import { RESOURCES } from "../../../src/resources/resources.ts";
 import { createTestClient } from "../../support/client.ts";
 import { startScriptedServer } from "../../support/scripted-server.ts";
 
-/** Reads this body as the root listing of a service. */
 async function readListing(body: unknown) {
   await using server = await startScriptedServer([{ body }]);
   await using client = createTestClient(server.url, { retries: 0 });

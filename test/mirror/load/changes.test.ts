@@ -159,7 +159,6 @@ describe("a changed record", () => {
 });
 
 describe("a deleted row", () => {
-  /** Deletes a row as an earlier run may have. */
   const deleteRow = ({ nextRun, sql }: Loading, table: string, id: string) => {
     nextRun();
     return sql.unsafe(`update mirror.${table} set deleted_at = '2024-05-15T23:00:00Z' where id = '${id}'`);

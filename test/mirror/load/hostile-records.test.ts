@@ -97,7 +97,6 @@ describe("a page with", () => {
   afterAll(() => loading[Symbol.asyncDispose]());
 
   let pages = 0;
-  /** Loads the record between two good ones, which must be stored. */
   async function loadBetween(resource: Resource, record: string) {
     pages += 1;
     const neighbours = [`before ${pages}`, `after ${pages}`].map((id) => wholeRecord(resource, id));

@@ -17,7 +17,6 @@ const page = (seq: number, ids: string[]): RememberedPage => ({
   runId: 1,
 });
 
-/** Pages of two users each, loaded and remembered. */
 async function remember({ sql, load }: Loading, pages: number) {
   const memory = createPageMemory(sql, "user");
   for (let seq = 0; seq < pages; seq++) {
@@ -28,7 +27,6 @@ async function remember({ sql, load }: Loading, pages: number) {
   return memory;
 }
 
-/** The places of the pages that are remembered. */
 async function places({ sql }: Loading): Promise<number[]> {
   return (await sql<{ seq: number }[]>`select seq from sync.pages order by seq`).map(({ seq }) => seq);
 }

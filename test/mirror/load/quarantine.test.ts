@@ -75,7 +75,6 @@ const MONDAY = "2024-05-13T02:00:00.000Z";
 const TUESDAY = "2024-05-14T02:00:00.000Z";
 const WEDNESDAY = "2024-05-15T02:00:00.000Z";
 
-/** Puts a record into quarantine, as seen on Tuesday. */
 async function putAside({ sql }: Loading, resource: Resource, id: string | null): Promise<void> {
   await sql`
     insert into sync.quarantine (run_id, resource, record_id, reason, payload, created_at)

@@ -18,7 +18,6 @@ const gone = (resource: Resource, id: string, at = AT) => {
   return { resource, id, askedAt: at, observedAt: at, request: null };
 };
 
-/** Retires records as a run does whose walk missed them. */
 async function retire({ sql, loader }: Loading, resource: Resource, ids: string[]) {
   await sql`
     insert into sync.missing_records (resource, record_id, run_id, noticed_at)

@@ -40,7 +40,6 @@ interface Reply {
   ids: string[];
 }
 
-/** Replies that are loaded together. */
 interface Batch {
   run: number;
   kind: "list" | "missing";

@@ -19,7 +19,6 @@ const miss = ({ loader }: Loading, at: string) =>
 
 /** Midday and so many minutes, as Postgres writes it. */
 const noon = (minutes = 0) => `2024-05-15 12:${String(minutes).padStart(2, "0")}:00+00`;
-/** One of the rows that `stored` gives. */
 const row = (seq: number, from: string | null, to: string, not_before: string, not_after: string) => {
   return { seq, from, to, not_before, not_after, anomaly: null };
 };

@@ -86,7 +86,6 @@ const columnsOf = async (sql: Sql, relation: string) => {
   return rows.map(({ name }) => name);
 };
 
-/** Rows that only one of two queries gives. */
 const difference = (sql: Sql, one: string, other: string) =>
   sql.unsafe(`(${one} except all ${other}) union all (${other} except all ${one})`);
 

@@ -240,7 +240,6 @@ async function startService(world: World) {
   });
   return {
     served: () => served,
-    /** Resolves when so many replies have left since the last start. */
     replied: (count: number) =>
       new Promise<void>((resolve) => {
         look = () => {

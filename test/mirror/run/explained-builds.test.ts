@@ -6,9 +6,7 @@ import { startQuickWorld } from "../../support/quick-world.ts";
 const MINUTE_MS = 60_000;
 const ZONE = "America/Chicago";
 
-test("builds that were watched are explained, and took what they truly took", {
-  tags: ["long"],
-}, async () => {
+test("builds that were watched are explained, and took what they took", { tags: ["long"] }, async () => {
   const rates = { builds: 900 };
   await using quick = await startQuickWorld({ timeZone: ZONE, builds: 200, rates });
   await quick.sync();

@@ -62,11 +62,9 @@ export interface FaultCase {
   run: "succeeded" | "partial" | "failed";
   walk: "whole" | "not_whole" | "skipped" | "none";
   left: keyof typeof LEFT;
-  /** The list that has the fault. @default build */
   list?: Resource;
   /** What the reason of the walk, or the error of the run, says. */
   says?: RegExp;
-  /** What one of the run's warnings says. */
   warns?: RegExp;
   /** A wait that the run must have asked for, in milliseconds from and to. */
   waits?: [from: number, to: number];
@@ -78,11 +76,9 @@ export interface FaultCase {
   places?: number[];
   /** What is kept of a record that was put aside. @default a finished build */
   payload?: unknown;
-  /** How many records are deleted. */
   deleted?: number;
   /** What `extra` of the record at fault holds. */
   extra?: WireRecord;
-  /** Whether an undisturbed night went before. */
   afterNight?: true;
   allowMassDelete?: true;
   world?: WorldOptions;

@@ -10,7 +10,6 @@ export interface Stage {
   world: World;
   /** The waits that the run asked for, in milliseconds; none of them takes time. */
   sleeps: readonly number[];
-  /** Another server, which must never be asked. */
   elsewhere: string;
 }
 
@@ -43,7 +42,6 @@ function readRequest({ url }: Request): Asked {
   return { resource, id, path: pathname, limit: number("limit"), offset: number("offset") };
 }
 
-/** Answers the requests that are meant. */
 export function when(isMeant: IsMeant, reply: Reply): Intercept {
   return (request, next) => {
     const asked = readRequest(request);
@@ -51,7 +49,6 @@ export function when(isMeant: IsMeant, reply: Reply): Intercept {
   };
 }
 
-/** The requests for pages of a list. */
 export function listOf(resource: Resource): IsMeant {
   return (asked) => asked.resource === resource && asked.id === undefined;
 }
@@ -68,7 +65,6 @@ export function holding(resource: Resource, ...places: number[]): IsMeant {
     places.some((place) => place >= asked.offset && place < asked.offset + asked.limit);
 }
 
-/** The first requests among those that are meant. */
 export function first(count: number, isMeant: IsMeant): IsMeant {
   let met = 0;
   return (asked) => isMeant(asked) && ++met <= count;
@@ -83,7 +79,6 @@ export function afterPages(count: number): IsMeant {
   };
 }
 
-/** The service's own page with something changed. */
 export function page(change: (page: WirePage, asked: Asked) => unknown): Reply {
   return async (next, asked) => {
     const body = (await (await next()).json()) as WirePage;
@@ -109,7 +104,6 @@ export function nextTo(change: (query: URLSearchParams) => unknown, path?: strin
   });
 }
 
-/** One record of a list, by its place, with something changed. */
 export function record(resource: Resource, place: number, change: (record: WireRecord) => unknown): Play {
   return () =>
     when(
@@ -143,7 +137,6 @@ export function json(value: unknown): Reply {
 export const html = (code: number): Reply =>
   status(code, { "content-type": "text/html" }, "<html><body>Please wait</body></html>");
 
-/** The service's own body as other bytes. */
 export function bytes(
   change: (body: Buffer) => Buffer | ReadableStream<Uint8Array>,
   headers: Record<string, string> = {},
@@ -220,7 +213,6 @@ export function keepBack(resource: Resource, count: number, detail: Reply): Play
   };
 }
 
-/** The whole list in another order for every request. */
 export function shuffled(resource: Resource): Play {
   return ({ world }) => {
     const records = listed(world, resource);

@@ -12,7 +12,6 @@ import { wireBuild } from "../../support/wire-records.ts";
 const DAY_MS = 86_400_000;
 const SETTINGS = { pageSize: 100 };
 
-/** A mirror of 1,500 builds, none of which moves. */
 async function startMirrored() {
   const quick = await startArranged({ users: 2, projects: 4, versions: 4, files: 2, builds: 1500 });
   expect((await quick.sync({ kind: "full", settings: SETTINGS })).summary.status).toBe("succeeded");
@@ -45,7 +44,6 @@ async function liveIds({ sql }: QuickWorld): Promise<Set<string>> {
   return new Set(rows.map(({ id }) => id));
 }
 
-/** When the list of builds was last read well. */
 const lastGoodAt = async ({ sql }: QuickWorld) =>
   (await findListFreshness(sql)).find(({ resource }) => resource === "build")?.finishedAt;
 

@@ -179,7 +179,6 @@ describe("prune", () => {
 interface RunFacts {
   kind: string;
   status: string;
-  /** Of the run, and of its walks unless they tell another begin. */
   hour: number;
   walks?: Record<string, string>;
 }

@@ -24,7 +24,6 @@ async function startMirror(options = {}): Promise<QuickWorld> {
   return quick;
 }
 
-/** Rounds, a minute apart. */
 async function watch(quick: QuickWorld, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const { error } = await quick.watch();

@@ -10,7 +10,6 @@ import { useDatabase } from "../../support/use-database.ts";
 
 type WireRecord = Record<string, unknown> & { id: string };
 
-/** The distinct records that the recorded lists hold. */
 function recordedList(resource: string): WireRecord[] {
   const byId = new Map<string, WireRecord>();
   for (const { path, body } of recordedExchanges()) {

@@ -36,9 +36,7 @@ async function printed(run: RunSummary): Promise<string> {
   return text;
 }
 
-test("a service that is away for a while is left alone, and the run says so", {
-  tags: ["long"],
-}, async () => {
+test("a service that is away for a while is left alone; the run says so", { tags: ["long"] }, async () => {
   const clock = createFakeClock();
   await using quick = await startTroubled(() => (clock.sleeps.includes(30_000) ? null : "hang up"));
   const result = await quick.sync({ clock, settings: SETTINGS });

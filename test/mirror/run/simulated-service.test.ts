@@ -37,7 +37,6 @@ async function expectTruth(sql: Sql, world: World): Promise<void> {
   }
 }
 
-/** Every recorded transition really happened, within its bounds. */
 async function expectTrueTransitions(sql: Sql, world: World): Promise<number> {
   const truth = new Map<string, number>();
   for (const { buildId, to, atMs } of world.truth().transitions()) truth.set(`${buildId} ${to}`, atMs);

@@ -8,7 +8,6 @@ function begin(pageSize = 4, more: Partial<CourseOptions> = {}): Course {
   const isListPath = (path: string) => path === LIST;
   return createCourse({ resource: "user", listPath: LIST, pageSize, isListPath, ...more });
 }
-/** In a mirror that has seen records up to this id. */
 function beginKnowing(highestId: number | null, pageSize = 4): Course {
   const course = begin(pageSize);
   if (highestId !== null) course.knowHighestId(highestId);
@@ -34,7 +33,6 @@ function replyOf(list: readonly string[], request: PageRequest, maxLimit = 1000)
   return facts(list.slice(request.offset, end), next, { totalCount: list.length });
 }
 
-/** Asks on until the course ends, `reply` being what comes; gives how many pages that took. */
 function exhaust(course: Course, reply: (request: PageRequest) => PageFacts): number {
   let pages = 0;
   for (; course.request; pages++) {
@@ -44,7 +42,6 @@ function exhaust(course: Course, reply: (request: PageRequest) => PageFacts): nu
   return pages;
 }
 
-/** Reads the next page of a list of this content. */
 const readOf = (course: Course, list: readonly string[]) =>
   course.read(replyOf(list, course.request as PageRequest));
 

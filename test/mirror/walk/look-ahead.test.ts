@@ -10,7 +10,6 @@ import { parsePageRequest } from "../../../src/resources/page-request.ts";
 const CONCURRENCY = 8;
 const LATENCY_MS = 100;
 const PAGE_SIZE = 100;
-/** 500 pages that overlap by two records. */
 const RECORDS = 49_002;
 
 interface Weather {
@@ -93,7 +92,6 @@ function createService({ records = RECORDS, recordBytes = 200, ...weather }: Wea
   return {
     client,
     requests: () => requests,
-    /** Lets time pass until the work is done. Returns the seconds. */
     async run(work: Promise<unknown>): Promise<number> {
       let isDone = false;
       const done = work.finally(() => {

@@ -39,10 +39,8 @@ function replyTo(size: PageSize, reply: Reply = {}): [{ limit: number; offset: n
   return [{ limit, offset }, page];
 }
 
-/** A page that is not the first one has come. */
 const learn = (size: PageSize, reply: Reply = {}) => size.learn(...replyTo(size, reply), false);
 
-/** The size after the first page of a walk. */
 function afterFirst(reply: Reply, remembered: RememberedSize | null = null): number {
   const size = createPageSize(remembered);
   size.learn(...replyTo(size, reply), true);

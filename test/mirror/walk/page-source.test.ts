@@ -20,13 +20,11 @@ const at = (offset: number): PageRequest => ({ path: LIST, others: "format=json"
 const offsetsFrom = (from: number, step = 10, end = 1000) =>
   [0, 1, 2, 3].map((place) => from + place * step).filter((offset) => offset < end);
 
-/** A page whose one record is named for its offset. */
 function reply({ searchParams }: URL): ScriptedReply {
   const meta = { limit: 10, next: null, total_count: 1000 };
   return { body: { meta, objects: [{ id: `at${searchParams.get("offset") ?? 0}` }] } };
 }
 const answer: Script = (_, url) => reply(url);
-/** Answers one page alone. */
 const onlyAt15: Script = (_, url) =>
   url.searchParams.get("offset") === "15" ? reply(url) : { instead: "say nothing" };
 
@@ -42,7 +40,6 @@ async function setUp(script: Script, { client: clientOptions, ...options }: SetU
     server,
     client,
     source,
-    /** In order, whichever came first. */
     offsets: () =>
       server.requests
         .map(({ path }) => parsePageRequest(path)?.offset ?? 0)

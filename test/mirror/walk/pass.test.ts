@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createCoveredIds, createHighestIds } from "../../../src/mirror/walk/pass.ts";
 
-/** What was covered by pages in this order. */
 function covering(...pages: string[]): ReturnType<typeof createCoveredIds> {
   const sightings = createCoveredIds();
   for (const page of pages) sightings.cover([...page]);

@@ -28,7 +28,6 @@ const section = (offset: number, seq: number): Section => {
 const sectionsAt = (...offsets: number[]) => offsets.map(section);
 const REGULAR = sectionsAt(0, 8, 16, 24, 32, 40);
 
-/** The offsets behind a page at `offset`. */
 function behind(earlier: Section[] | Sections, read: FetchedPage, offset = 0, pending: number[] = []) {
   const sections = Array.isArray(earlier) ? createSections(() => earlier) : earlier;
   return sections.behind(read, { at: at(offset), next: offset + STEP, step: STEP, pending, count: 4 });

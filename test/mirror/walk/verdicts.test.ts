@@ -122,7 +122,6 @@ function play(pages: readonly (ExamplePage | "narrow")[]): Course {
 const few = fc.nat(3);
 const OTHERS = ["unclear", "elsewhere", "back", "on"] as const;
 const leads = fc.constantFrom<NextLink["leads"][]>("nowhere", "nowhere", "nowhere", ...OTHERS);
-/** A fact that mostly is this. */
 const mostly = (usual: boolean) => fc.oneof({ arbitrary: fc.constant(usual), weight: 4 }, fc.boolean());
 const anyFacts: fc.Arbitrary<WalkFacts> = fc
   .record({

@@ -42,7 +42,6 @@ function setUp(baseUrl: URL, { isSized, client: more, ...options }: SetUpOptions
   return { client, walk: createWalk({ resource, course, source, size, ...others }), course };
 }
 
-/** Takes every page; `onPage` may stop the walk. */
 async function drain(walk: Walk, onPage?: (page: Page) => void, pages: Page[] = []) {
   const steps = walk.pages();
   for (;;) {
@@ -69,7 +68,6 @@ async function walkScript(
   return { pages, verdict: course.verdict, asked, ...ended };
 }
 
-/** A request as `limit@offset`. */
 function shortOf(path: string): string {
   const query = new URLSearchParams(path.split("?")[1]);
   return `${query.get("limit")}@${query.get("offset") ?? 0}`;
@@ -79,7 +77,6 @@ const envelope = (ids: readonly unknown[], next: string | null, total: number, m
   body: { meta: { next, total_count: total }, objects: ids.map((id) => ({ id, ...more })) },
 });
 
-/** A list of so many records that pages as the real service does. */
 function listOf(
   total: number,
   replace: (ids: number[], request: ArrivedRequest) => ScriptedReply | null = () => null,
@@ -294,7 +291,6 @@ describe("a page that cannot be rendered", () => {
 
 describe("a walk that is interrupted", () => {
   const FIRST = envelope([0, 1, 2, 3], `${LIST}?limit=4&offset=4`, 9);
-  /** A service that answers the first page alone. */
   const firstAlone: Script = (_, { searchParams }) =>
     searchParams.has("offset") ? { instead: "say nothing" } : FIRST;
 

@@ -124,7 +124,6 @@ describe("a page cache", () => {
 const STAYS = new AbortController().signal;
 const BOUNDS = { atOnce: 2, waiting: 2, patienceMs: 60_000 };
 
-/** Work that is inside until it is let go. */
 function createWork() {
   const inside: (() => void)[] = [];
   const begun: string[] = [];

@@ -16,7 +16,6 @@ const read = async (path: string, headers: Record<string, string> = {}) => {
   return { reply, text: await reply.text() };
 };
 
-/** The values of an element in each entry. */
 const inEntries = (feed: string, element: string) =>
   feed
     .split("<entry>")

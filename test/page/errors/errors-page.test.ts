@@ -33,7 +33,6 @@ const kindsOf = (page: string): string[] => {
   const list = blockOf(page, "classes").split('<ul class="multi five">')[1] ?? "";
   return [...list.matchAll(/<li><(?:span|div).*?<\/li>\n/gs)].map(([item]) => oneLine(item));
 };
-/** Each kind with its lines, a text each. */
 const printsOf = (page: string): string[] => {
   const kinds = /<li><div class="kind[ "].*?(?=<li><div class="kind[ "]|<p class="kinds-key">)/gs;
   return [...blockOf(page, "lines").matchAll(kinds)].map(([item]) => oneLine(item));

@@ -48,7 +48,6 @@ const rowOf = (page: string, slug: string): string =>
     .map((cells) => cells.join(" | "))
     .find((row) => row.startsWith(slug)) ?? "";
 
-/** Where the search leads. */
 const target = async (q: string) =>
   (await pages.get(`/find?q=${encodeURIComponent(q)}`)).headers.get("location");
 

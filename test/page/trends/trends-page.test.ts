@@ -21,7 +21,6 @@ const WORLD = `
 
 const pages = usePages((url) => seedDays(url, WORLD));
 
-/** The cells of the comparison, by the names of its rows. */
 const comparison = (page: string): Record<string, string[]> =>
   Object.fromEntries(rowsOf(page, "compare").map(([name = "", ...cells]) => [name, cells]));
 

@@ -38,7 +38,6 @@ beforeEach(async () => {
 const NONE = "undated";
 const fileOf = (month: string, ending = "csv") => `fact_builds/triggered_month=${month}/part-0.${ending}`;
 
-/** The content of each file of an export, without those that say when it was made. */
 async function readAll(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files: Record<string, string> = {};
@@ -50,7 +49,6 @@ async function readAll(folder: string): Promise<Record<string, string>> {
   return files;
 }
 
-/** What a full export would write now. */
 async function readFull(given: Given = {}): Promise<Record<string, string>> {
   const folder = join(parent, `full-${count++}`);
   await exportTo(folder, given);

@@ -13,7 +13,6 @@ beforeEach(async () => {
 });
 afterEach(() => rm(parent, { recursive: true, force: true }));
 
-/** An export whose one file says what is given. */
 const exportText = (text: string, place = target) =>
   withStagingFolder(place, ["data"], async (folder) => {
     await writeFile(join(folder, "data"), text);

@@ -53,7 +53,6 @@ async function setUp() {
     exportAll: () => exportLogs({ sql, folder, sourceTimezone: "Etc/UTC", signal }),
     prune: (given: { isDry?: boolean; signal?: AbortSignal } = {}) =>
       pruneLogs({ sql, folder, horizon: DAY, sourceTimezone: "Etc/UTC", isDry: false, signal, ...given }),
-    /** The builds whose log is in the mirror. */
     async here() {
       const rows = await sql<{ build_id: string }[]>`select build_id from mirror.build_logs order by 1`;
       return rows.map((row) => row.build_id).join(" ");
@@ -62,7 +61,6 @@ async function setUp() {
   };
 }
 
-/** All that the reports answer, but for when they were computed. */
 async function readReports({ sql }: Loading): Promise<Record<string, unknown>> {
   const answers: Record<string, unknown> = {};
   for (const relation of RELATIONS) {

@@ -80,7 +80,6 @@ const lastOf = (text: string, characters: number): string =>
 const cut = (line: string): string => [...line].slice(0, LINE_CHARACTERS).join("");
 const trim = (line: string): string => line.replace(/^ +| +$/g, "");
 
-/** The line as one may print it. */
 function toPlain(line: string): string {
   return line.replace(ANSI_SEQUENCE, "").replace(/\p{Cc}+/gu, " ");
 }

@@ -9,9 +9,7 @@ export interface Raw {
   projects: RawNamed[];
   versions: RawNamed[];
   open: { id: string; seen_at: Micros; vanished_at: Micros | null }[];
-  /** When the answers were computed. */
   refreshedAt: Micros;
-  /** Walks of the build list. */
   walks: { run_id: number; walk: string | null; started_at: Micros; finished_at: Micros | null }[];
 }
 
@@ -43,7 +41,6 @@ export interface RawTransition {
 
 export type RawLog = { id: string } & Record<"output" | "error" | "setup" | "setup_error", string | null>;
 
-/** A project or a version. */
 export interface RawNamed {
   id: string;
   slug: string | null;
@@ -52,11 +49,9 @@ export interface RawNamed {
   deleted_at: Micros | null;
   /** Of a project: the slug of its default version. */
   defaultVersion?: string | null;
-  /** Of a version. */
   isActive?: boolean | null;
 }
 
-/** Reads all of it. */
 export async function readRaw(sql: Sql): Promise<Raw> {
   const us = (column: string) =>
     sql.unsafe(

@@ -8,7 +8,6 @@ import { dayOf, dayText, HOUR_US, type Micros } from "./times.ts";
 
 type Life = Pick<Fact, "project" | "type"> & { month: string; isOver: boolean; hours: number };
 
-/** A row for all, and one for each choice of project, type and month in which streaks began. */
 export function timeToRecover(facts: readonly Fact[], coveredThrough: Micros | null): Row[] {
   const lives = allStreaks(facts).flatMap(({ failures: [first], after }): Life[] => {
     if (!first || first.at === null) return [];

@@ -60,9 +60,7 @@ beforeEach(async () => {
 afterEach(() => database?.dispose());
 
 describe("refreshReport", () => {
-  test("takes up what changed, tells the newest run, and then has nothing to do", {
-    tags: ["long"],
-  }, async () => {
+  test("takes up what changed, tells the newest run, then has no work", { tags: ["long"] }, async () => {
     expect(await isReportBehind(sql)).toBe(true);
     expect(await refresh()).toEqual({ runId: 1, changed: 2, isFull: true, repaired: null, isLeft: false });
     expect(await series()).toEqual([{ builds: 2, succeeded: 1, failed: 1 }]);

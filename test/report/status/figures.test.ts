@@ -18,7 +18,6 @@ import { createKeptLog } from "../../support/quick-world.ts";
 import { createReader } from "../../support/roles.ts";
 
 const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true };
-/** What a scrape shows of a metric, by the labels of its series. */
 async function scrape(sql: Sql, isWorker = true) {
   const figures = await withSnapshot(sql, (tx) => findFigures(tx, { ...OPTIONS, isWorker }));
   const text = await createFigureRegistry(true, figures).metrics();

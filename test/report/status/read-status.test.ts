@@ -21,7 +21,6 @@ const NOW = new Date("2026-11-03T12:00:30Z");
 const DEFINITIONS = readDefinitions();
 const read = createReadStatus(SETTINGS, DEFINITIONS);
 
-/** Each test has a mirror of its own. */
 const it = test.extend<{ sql: Sql }>({
   async sql({ task: _ }, use) {
     await using database = await createTestDatabase();
@@ -35,7 +34,6 @@ async function readDocument(sql: Sql): Promise<StatusDocument> {
   return status;
 }
 
-/** The names of all fields, at any depth. */
 function fieldsOf(value: unknown): unknown {
   if (Array.isArray(value)) return fieldsOf(value[0]);
   if (value === null || typeof value !== "object") return typeof value === "object" ? null : "value";

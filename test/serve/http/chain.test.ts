@@ -8,7 +8,6 @@ import { startReplay } from "../../support/replay-upstream.ts";
 import { type ServedInterface, serveInterface } from "../../support/served-pages.ts";
 import { syncOnce } from "../../support/sync.ts";
 
-/** Tables of records, without what only says how and when they were read. */
 const TABLES = [
   ...RESOURCES.map((resource) => `${resource}s`),
   ...["project_users", "build_logs", "unresolved_references"],

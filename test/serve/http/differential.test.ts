@@ -83,7 +83,6 @@ function anyPath(random: Random): string {
 
 const slash = (random: Random) => (random.chance(0.8) ? "/" : "");
 
-/** A name as it is, or with percent signs where none are needed. */
 function encode(random: Random, text: string): string {
   const encoded = encodeURIComponent(text);
   return random.chance(0.05) && /^[a-z]/.test(text)

@@ -37,7 +37,6 @@ async function serve(
     server,
     ask,
     statuses: () => Promise.all(PATHS.map(async (path) => (await ask(path)).status)),
-    /** The reply of `/readyz`, with a status. */
     async readiness() {
       const reply = await ask("/readyz");
       return { status: reply.status, ...((await reply.json()) as { ready: boolean; error?: string }) };
@@ -98,7 +97,7 @@ describe("the health of a server", () => {
     await allRead;
   });
 
-  it("says that the database is away, without a word about it, and that it is back", {
+  it("says, without a word about it, that the database is away, and is back", {
     tags: ["long"],
   }, async () => {
     await using database = await createTestDatabase();
@@ -124,7 +123,7 @@ describe("the health of a server", () => {
     ]);
   });
 
-  it("says within its time that the database is silent, and opens a new connection then", {
+  it("says in time that the database is silent, then opens a new connection", {
     tags: ["long"],
   }, async () => {
     await using database = await createTestDatabase();
@@ -209,7 +208,6 @@ describe("/status.json", () => {
         env: { DATABASE_URL: database.url },
       }),
     ]);
-    /** Without what grows from one moment to the next. */
     const still = (document: unknown) =>
       JSON.stringify(document, (name, value: unknown) =>
         ["age_ms", "generated_at"].includes(name) ? null : value,

@@ -36,7 +36,6 @@ async function serveMetrics(databaseUrl: string, meters: Meters = createMeters()
   };
 }
 
-/** A run with these meters, and the refresh after it. */
 function syncWith(service: QuickWorld, meters: Meters, settings: Partial<SyncSettings> = {}) {
   const given = { databaseUrl: service.databaseUrl, sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 };
   const { signal } = new AbortController();

@@ -33,7 +33,6 @@ function resolve<T extends Ref>(part: T): T {
   return description.components[kind][name] as T;
 }
 
-/** Compiles a schema of the description. */
 function createCompile() {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addSchema({ $id: "description", ...description });
@@ -42,7 +41,6 @@ function createCompile() {
     ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"description#/')));
 }
 
-/** How a reply differs from the description; null when it does not. */
 function createCheck() {
   const compile = createCompile();
   return async (path: string, reply: Response): Promise<unknown> => {
@@ -61,7 +59,6 @@ function createCheck() {
   };
 }
 
-/** Sends a request that `fetch` would not send. */
 async function ask(url: string, path: string, headers: Record<string, string>): Promise<Response> {
   const { hostname, port } = new URL(url);
   const asked = request({ hostname, port, path, headers: { ...headers, connection: "close" } }).end();
@@ -265,7 +262,6 @@ describe("the description of the interface", () => {
   });
 });
 
-/** Values that some parameter takes and another refuses. */
 const VALUES = [
   ...["", "7", "-1", "x", "a/b", "true", "json"],
   ...["/api/v1/project/7/", "http://localhost/api/v1/user/7", "/api/v1/version/7/"],

@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { clientOf, rateLimit, usualRate } from "../../../src/serve/http/request-rules.ts";
 import { serveWorld } from "./simulated-app.ts";
 
-/** Asks a limited app from an address. */
 function limited(ratePerSecond: number, clients?: number) {
   let now = 0;
   const app = new Hono();

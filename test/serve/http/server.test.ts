@@ -9,7 +9,6 @@ import { startServer } from "../../../src/serve/http/server.ts";
 import { later } from "../../support/tally.ts";
 
 const LOCAL = { host: "127.0.0.1", port: 0 };
-/** An app with one answer. */
 const HERE = new Hono().get("/", (c) => c.text("here"));
 /** Resolves when the port of a server takes no more connections. */
 const isRefused = ({ url }: { url: string }) =>

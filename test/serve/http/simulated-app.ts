@@ -15,7 +15,6 @@ export interface SimulatedApp extends AsyncDisposable {
   get(path: string, headers?: Record<string, string>, init?: RequestInit): Promise<Response>;
 }
 
-/** A log whose lines are kept. */
 export function createKeptLines(level = "info") {
   const lines: Record<string, unknown>[] = [];
   const log = pino({ base: null, level }, { write: (line: string) => lines.push(JSON.parse(line)) });

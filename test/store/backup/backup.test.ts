@@ -50,7 +50,6 @@ beforeAll(async () => {
 const write = (place: string, by = sql) => writeBackup({ sql: by, definitions, file: place, signal });
 const drafts = async () => (await readdir(folder.path)).filter((name) => name.includes("partial"));
 
-/** A connection of its own, closed after the test. */
 function connected(url = database.url, applicationName = "docmirror test"): Sql {
   const own = connect(url, { applicationName, max: 1 });
   onTestFinished(() => own.end({ timeout: 0 }));
@@ -111,7 +110,6 @@ async function fillTable(sql: Sql, table: string): Promise<void> {
   );
 }
 
-/** Writes another form of the backup. */
 async function alter(name: string, change: (bytes: Buffer) => Buffer): Promise<string> {
   const path = folder.at(name);
   await writeFile(path, gzipSync(change(gunzipSync(await readFile(file))), { level: 1 }));
@@ -292,7 +290,6 @@ describe("a backup", () => {
 });
 
 describe("a connection that dies", () => {
-  /** Ends the session of a pool from another one. */
   const end = (url: string) =>
     withSql(url, { applicationName: "docmirror test killer", max: 1 }, (other) =>
       other`

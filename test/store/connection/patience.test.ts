@@ -15,7 +15,6 @@ function setUp(options: { holds?: boolean; signal?: AbortSignal; regain?: () => 
   const patience = createPatience({ clock, signal, log: silentLog, regain, renew });
   return {
     clock,
-    /** Fails with these codes, one a try, then gives its answer. */
     run: (codes: readonly string[]) =>
       patience("store a page", async () => {
         const code = codes[tries++];

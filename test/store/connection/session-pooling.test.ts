@@ -18,7 +18,6 @@ const REASON = /a pooler in transaction mode gives one session to several connec
 
 const WITH_LOCK = ["sync", "watch --once", "worker", "serve --http-port 0"];
 
-/** The program as a user runs it, over this pooler. */
 function createProgram(pooler: Pooler, database: TestDatabase) {
   const env = { DATABASE_URL: pooler.url(database.url), DOCMIRROR_RATE: "0" };
   return {
@@ -97,9 +96,7 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in session mode", () => {
     await expect.poll(takeAgain).toBeUndefined();
   });
 
-  test("migrate, sync, status and doctor work, and a run that was killed leaves no lock", {
-    tags: ["long"],
-  }, async () => {
+  test("migrate, sync, status and doctor work; a killed run leaves no lock", { tags: ["long"] }, async () => {
     await using own = await createTestDatabase({ migrated: false });
     let isHeld = true;
     const steps = new EventEmitter();
@@ -126,7 +123,6 @@ describe.skipIf(PGBOUNCER === null)("over a PgBouncer in session mode", () => {
 });
 
 describe.skipIf(PGBOUNCER === null)("over a PgBouncer in transaction mode", () => {
-  /** The locks of sessions, and what the sessions of the pooler are set to. */
   async function traces(pooler: Pooler, database: TestDatabase) {
     const locks = await ask(database, LOCKS);
     // As another program would ask: without any setting of ours.

@@ -8,7 +8,6 @@ import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const database = useDatabase(() => emptyDatabase(4));
 const { sql } = database;
-/** An error of the driver or of Node. */
 const coded = (code: string, facts: object = {}) => Object.assign(new Error("x"), { code, ...facts });
 
 async function errorOf(url: string): Promise<StoreError> {

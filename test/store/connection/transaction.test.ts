@@ -141,7 +141,6 @@ describe("a transaction whose connection is lost", () => {
 describe("a transaction whose caller leaves", () => {
   const gone = new Error("the caller is gone");
   const MANY = Array.from({ length: 30 }, (_, place) => place);
-  /** Statements of this test's pool that the server still runs. */
   const running = () =>
     sql`select query from pg_stat_activity
       where datname = current_database() and application_name = 'docmirror leaving' and state <> 'idle'`;
@@ -201,7 +200,6 @@ describe("a transaction whose caller leaves", () => {
 
 const conflict = () => new StoreError("could not read", { sqlstate: "40001" });
 
-/** Fails so many times, then answers how often it was asked. */
 function failing(times: number, error: () => Error): () => Promise<number> {
   let asked = 0;
   return async () => {

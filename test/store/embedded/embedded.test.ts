@@ -40,9 +40,7 @@ afterEach(async () => {
 });
 
 describe("the embedded Postgres", () => {
-  test("starts, is UTF-8 on loopback alone, and stops once with its last user", {
-    tags: ["long"],
-  }, async () => {
+  test("starts, is UTF-8 on loopback alone, stops once with its last user", { tags: ["long"] }, async () => {
     const server = await open();
     expect(server.startedHere).toBe(true);
     const [row] = await query(
@@ -84,9 +82,7 @@ describe("the embedded Postgres", () => {
     expect(await query(again, "select n from kept")).toEqual([{ n: 1 }]);
   });
 
-  test("a folder that others may read is closed, and still read by the server", {
-    tags: ["long"],
-  }, async () => {
+  test("a folder that others may read is closed, the server still reads it", { tags: ["long"] }, async () => {
     await (await open()).close();
     await chmod(dataDir, 0o755);
     for (const name of ["password", "postgres.log"]) await chmod(join(dataDir, name), 0o644);

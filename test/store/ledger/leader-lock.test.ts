@@ -24,7 +24,6 @@ const release = async () => {
 };
 afterEach(release);
 
-/** As a process has it. */
 function createProcess(log = silentLog, url = database.url) {
   const lock = createLeaderLock(log);
   locks.push(lock);

@@ -33,7 +33,6 @@ const from = (runId: number, startedAt: string) => ({ startedAt, beganRunId: run
 const at = (hour: number) => `2024-05-15T${String(hour).padStart(2, "0")}:00:00.000Z`;
 
 const { sql } = useDatabase(() => createTestDatabase({ max: 4 }), "test");
-/** Closes a run. */
 const finish = (
   runId: number,
   end: Partial<Parameters<typeof finishRun>[2]> = {},
@@ -48,13 +47,11 @@ const finish = (
   };
   return finishRun(sql, runId, { ...usual, ...end }, { ...totals, ...more });
 };
-/** Opens a run with a walk. */
 async function startBuilds(hour = 1): Promise<number> {
   const { runId } = await startRun(sql, "full", at(hour));
   await startWalk(sql, runId, "build", from(runId, at(hour)), none, null);
   return runId;
 }
-/** How a walk ended. */
 const END = {
   ...{ reason: null, totalCount: 1, counts, checkpoint: null, finishedAt: at(3), unstored: 0, deficit: null },
 };

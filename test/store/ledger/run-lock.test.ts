@@ -12,7 +12,6 @@ import { useDatabase } from "../../support/use-database.ts";
 const database = useDatabase(() => createTestDatabase({ max: 2 }), "test");
 const { sql } = database;
 const { signal } = new AbortController();
-/** Opens a run, as the holder of the lock does. */
 const openRun = (kind: RunKind, hour = 1) => startRun(sql, kind, `2024-05-15T0${hour}:00:00Z`);
 /** From outside, so that the holder learns it only when it asks next. */
 const killSessions = () => sql`
@@ -94,7 +93,6 @@ describe("a holder", () => {
 });
 
 describe("who waits for a round of the watch", () => {
-  /** The lock in the hands of a run of this kind. */
   async function held(kind: RunKind) {
     const lock = await acquireRunLock(database.url);
     await openRun(kind);

@@ -20,7 +20,6 @@ const readCatalog = () => sql<CatalogRow[]>`
   where relnamespace = 'report'::regnamespace and relkind in ('r', 'v', 'm', 'p', 'f')
   order by relname, attnum`;
 
-/** The same in the form of the dictionary. */
 async function readEntries(): Promise<Record<string, { answers: string | null; columns: object }>> {
   const entries: Record<string, { answers: string | null; columns: Record<string, string | null> }> = {};
   for (const { relation, answers, column, means } of await readCatalog()) {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defaultValues } from "../../../src/base/config.ts";
 import { SchemaVersionError } from "../../../src/base/errors.ts";
+import { silentLog } from "../../../src/base/log.ts";
 import { readDefinitions } from "../../../src/report/definitions.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { replaceDatabase } from "../../../src/store/connection/connect.ts";
@@ -11,8 +12,14 @@ import {
   migrationStatus,
   pendingSql,
 } from "../../../src/store/migrate/migrate.ts";
+import { type PreparedDatabase, prepareDatabase } from "../../../src/store/migrate/prepare.ts";
 import { startCli } from "../../support/cli.ts";
-import { countAdvisoryWaits, createTestDatabase, withTestSql } from "../../support/database.ts";
+import {
+  countAdvisoryWaits,
+  createTestDatabase,
+  type TestDatabase,
+  withTestSql,
+} from "../../support/database.ts";
 import { makeNextRelease } from "../../support/next-release.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
@@ -148,7 +155,6 @@ ALTER TABLE "mirror"."builds" ADD COLUMN "next_field" text;`;
     (await sql`select from pg_locks where relation = 'mirror.builds'::regclass and not granted`).length,
     await countAdvisoryWaits(sql),
   ];
-  /** Every relation and column, and what the ledgers hold. */
   const readSchema = async () => [
     await sql`
       select table_schema, table_name, column_name, data_type, is_nullable from information_schema.columns
@@ -248,4 +254,67 @@ test("a database that is not UTF-8 is refused", async () => {
   const refused = withTestSql(replaceDatabase(database.url, name), assertServerUsable);
   await expect(refused).rejects.toMatchObject({ exitCode: 4, message: expect.stringMatching(/SQL_ASCII/) });
   await sql.unsafe(`drop database ${name}`);
+});
+
+const open = (url: string, embedded = false): PreparedDatabase => ({
+  url,
+  describe: "a test database",
+  embedded: embedded ? {} : null,
+});
+const stateOf = async ({ sql }: TestDatabase) => (await migrationStatus(sql, definitions)).state;
+
+describe("a database", () => {
+  test.each([
+    true,
+    false,
+  ])("that never had our schema gets it, and is prepared again (embedded: %s)", async (embedded) => {
+    await using database = await createTestDatabase({ migrated: false });
+    for (let time = 0; time < 2; time++) {
+      await prepareDatabase(open(database.url, embedded), definitions, silentLog);
+      expect(await stateOf(database)).toBe("current");
+    }
+  });
+
+  test("whose schema is newer than the program is refused", async () => {
+    await using database = await createTestDatabase();
+    await database.sql`insert into sync.migrations values ('0999_of_tomorrow', 'x', now(), false)`;
+    const refused = prepareDatabase(open(database.url, true), definitions, silentLog);
+    await expect(refused).rejects.toBeInstanceOf(SchemaVersionError);
+  });
+
+  test("of the user's own whose schema is older is left to migrate", async () => {
+    await using database = await createTestDatabase();
+    using next = makeNextRelease({ migration: "-- additive: nothing\nselect 1;" });
+    const { prepareDatabase }: typeof import("../../../src/store/migrate/prepare.ts") = await import(
+      new URL("src/store/migrate/prepare.ts", next.folder).href
+    );
+    const refused = prepareDatabase(open(database.url), definitions, silentLog);
+    await expect(refused).rejects.toMatchObject({
+      exitCode: 7,
+      message: expect.stringContaining("1 of 3 migrations are missing"),
+      hint: expect.stringContaining("docmirror migrate"),
+    });
+    expect(await stateOf(database)).toBe("current");
+  });
+
+  test("whose views are not the program's is left to migrate, or follows by itself when it is embedded", async () => {
+    await using database = await createTestDatabase();
+    const changed = definitions.inOrder.map((one) => ({ ...one, hash: `${one.hash}0` })).slice(0, 1);
+    const other = { ...definitions, inOrder: [...changed, ...definitions.inOrder.slice(1)] };
+    await expect(prepareDatabase(open(database.url), other, silentLog)).rejects.toMatchObject({
+      exitCode: 7,
+      hint: expect.stringContaining("docmirror migrate"),
+    });
+    await prepareDatabase(open(database.url, true), other, silentLog);
+    await prepareDatabase(open(database.url), other, silentLog);
+  });
+
+  test("is left alone when asked to stop", async () => {
+    await using database = await createTestDatabase({ migrated: false });
+    const reason = new Error("stop");
+    const stopped = prepareDatabase(open(database.url), definitions, silentLog, AbortSignal.abort(reason));
+    await expect(stopped).rejects.toBe(reason);
+    await migrate(database.url, definitions);
+    expect(await stateOf(database)).toBe("current");
+  });
 });

@@ -25,7 +25,6 @@ async function addAnotherProgram(): Promise<void> {
     insert into drizzle.__drizzle_migrations (hash, created_at) values ('first', 1), ('last', 99999999999999)`);
 }
 
-/** That it is as it was. */
 const expectUntouched = async () =>
   expect(await sql`select hash, created_at from drizzle.__drizzle_migrations order by created_at`).toEqual([
     { hash: "first", created_at: 1 },

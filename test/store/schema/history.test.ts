@@ -9,7 +9,6 @@ const day = (n: number) => `2024-05-${String(n).padStart(2, "0")}T12:00:00.000Z`
 /** The same moment as Postgres prints it. */
 const shown = (n: number) => `2024-05-${String(n).padStart(2, "0")} 12:00:00+00`;
 
-/** Deletes a record as a run does whose walk missed it. */
 async function retire({ sql, loader }: Loading, resource: Resource, id: string, at: string): Promise<void> {
   await sql`insert into sync.missing_records values (${resource}, ${id}, 1, ${at}, null)`;
   await loader.retire([{ resource, id, askedAt: at, observedAt: at, request: null }]);
@@ -178,7 +177,6 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** How a query reads a table, and how many rows it takes in its hand there. */
 async function scansOf(sql: Sql, query: string, table: string): Promise<{ type: string; rows: number }[]> {
   const [row] = await sql.unsafe<{ "QUERY PLAN": { Plan: PlanNode }[] }[]>(
     `explain (analyze, format json) ${query}`,

@@ -23,7 +23,6 @@ const USERS = `(select coalesce(jsonb_agg(user_uri order by position), '[]')
 /** One record as it stood from a moment on; the next one of the same id takes its place. */
 interface Copy {
   at: number;
-  /** The step that made it, whatever the clock said. */
   step: number;
   row: Row;
 }

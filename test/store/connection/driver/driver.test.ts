@@ -22,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What the driver hears, in its order. */
 function listen(socket: DriverSocket): string[] {
   const heard: string[] = [];
   socket.on("error", ({ code }: { code: string }) => heard.push(code));
@@ -68,7 +67,6 @@ describe("a connection that is lost", () => {
   });
 });
 
-/** A message of the protocol: its type, its length, its content. */
 function message(type: string, content = ""): Buffer {
   const text = Buffer.from(content, "utf8");
   const head = Buffer.alloc(5);

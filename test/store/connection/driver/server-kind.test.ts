@@ -11,7 +11,6 @@ describe.skipIf(POSTGRES_BIN === null)("a server of several (needs pg_basebackup
   });
   afterAll(() => servers?.[Symbol.asyncDispose]());
 
-  /** A URL of both servers, in an order. */
   function urlOf(first: "primary" | "replica", attrs: string, of: Replicated = servers): string {
     const hosts = [new URL(of.primaryUrl).host, new URL(of.replicaUrl).host];
     if (first === "replica") hosts.reverse();

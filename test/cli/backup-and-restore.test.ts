@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Sql } from "../../src/store/connection/sql.ts";
-import { runCli, startCli } from "../support/cli.ts";
+import { type CliResult, runCli, startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
 import { createTestDatabase, withTestSql } from "../support/database.ts";
 import { useFolder } from "../support/folder.ts";
@@ -13,25 +12,26 @@ import { createReportedMirror } from "../support/reported-mirror.ts";
 import { createSystemPostgres, POSTGRES_BIN } from "../support/system-postgres.ts";
 import { useDatabase } from "../support/use-database.ts";
 
-const folder = useFolder("docmirror-restore-command-");
+const folder = useFolder("docmirror-backup-");
 const source = useDatabase(createReportedMirror);
 const { sql } = source;
+const env = () => ({ DATABASE_URL: source.url });
+const backUp = (...args: string[]) => runCli(["backup", ...args], { env: env() });
 let file: string;
 
 beforeAll(async () => {
   file = folder.at("mirror.backup");
-  await runCli(["backup", file], { env: { DATABASE_URL: source.url } });
+  await backUp(file);
 });
 
 const emptyDatabase = () => createTestDatabase({ migrated: false });
 const restore = (url: string, from = file, ...args: string[]) =>
   runCli(["restore", from, ...args], { env: { DATABASE_URL: url } });
-const read = <T>(url: string, fn: (sql: Sql) => Promise<T>) => withTestSql(url, fn);
 
 /** Each row of the backup is in a database, but for when its reports were looked at. */
 async function expectRestored(url: string): Promise<void> {
   const { "rollup.state": _state, ...wanted } = await fingerprintTables(sql);
-  expect(await read(url, fingerprintTables)).toMatchObject(wanted);
+  expect(await withTestSql(url, fingerprintTables)).toMatchObject(wanted);
 }
 
 describe("docmirror restore", () => {
@@ -63,7 +63,7 @@ describe("docmirror restore", () => {
 
   it("waits for nobody: a run that is under way there is exit code 10", async () => {
     await using target = await createTestDatabase();
-    await read(target.url, async (other) => {
+    await withTestSql(target.url, async (other) => {
       // What `acquireRunLock` takes.
       await other`select pg_advisory_lock(7237112447779369583)`;
       const stderr = expect.stringContaining("stop the worker there");
@@ -73,7 +73,7 @@ describe("docmirror restore", () => {
 
   it("that is stopped leaves nothing", { tags: ["long"] }, async () => {
     await using target = await emptyDatabase();
-    await read(target.url, async (other) => {
+    await withTestSql(target.url, async (other) => {
       // What migrations wait for.
       await other`select pg_advisory_lock(7305110624)`;
       await using running = startCli(["restore", file], { env: { DATABASE_URL: target.url } });
@@ -128,7 +128,7 @@ UPDATE "mirror"."projects" SET "loud_name" = upper("name");`,
     await using target = await emptyDatabase();
     const env = { DATABASE_URL: target.url };
     expect(await runCli(["restore", file], { env, script: next.script })).toMatchObject({ code: 0 });
-    await read(target.url, async (restored) => {
+    await withTestSql(target.url, async (restored) => {
       const names = await sql`select id, upper(name) as loud_name from mirror.projects order by id`;
       expect(await restored`select id, loud_name from mirror.projects order by id`).toEqual(names);
       const columns = await restored`select next_column from report.failing_now limit 1`;
@@ -139,5 +139,44 @@ UPDATE "mirror"."projects" SET "loud_name" = upper("name");`,
     await using other = await emptyDatabase();
     const stderr = expect.stringContaining("docmirror 9.0.0 made it, whose schema this program does not");
     expect(await restore(other.url, later)).toMatchObject({ code: 7, stderr });
+  });
+});
+
+describe("docmirror backup", () => {
+  it("says what is in the file, as a sentence or as JSON", async () => {
+    const { code, stdout } = await backUp(file);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/mirror\.backup: [\d,]+ rows as of \d{4}-\S+Z, \d+\.\d MB, read back\n$/);
+    const { file: named, bytes, rows } = JSON.parse((await backUp(file, "--json")).stdout);
+    expect({ named, bytes }).toEqual({ named: file, bytes: (await readFile(file)).length });
+    expect(rows).toMatchObject({ "mirror.builds": 204, "mirror.projects": 4, "mirror.users": 1 });
+  });
+
+  it.each<[what: string, run: () => Promise<CliResult>, code: number, says: string]>([
+    ["without a file", () => backUp(), 2, "missing required argument 'file'"],
+    ["to no name", () => backUp(""), 2, "the file has no name"],
+    ["to a folder", () => backUp(folder.path), 2, "is a folder"],
+    ["to a device", () => backUp("/dev/null"), 2, "/dev/null is not a file"],
+    ["into no folder", () => backUp(folder.at("no", "x")), 2, "its folder is not there"],
+    ["of no mirror", () => runCli(["backup", "x"]), 7, "There is no mirror in ./.docmirror yet"],
+  ])("%s ends with one sentence", async (_what, run, code, says) => {
+    const result = await run();
+    expect(result).toMatchObject({ code, stdout: "", stderr: expect.stringContaining(says) });
+  });
+
+  it("that is stopped leaves the last one and nothing else", { tags: ["long"] }, async () => {
+    const file = folder.at("stopped.backup");
+    await backUp(file);
+    const before = await readFile(file);
+    const names = await readdir(folder.path);
+    await sql.begin(async (tx) => {
+      await tx`lock table mirror.builds in access exclusive mode`;
+      await using running = startCli(["backup", file], { env: env() });
+      const waits = () => tx`select from pg_locks where not granted and relation = 'mirror.builds'::regclass`;
+      await expect.poll(async () => (await waits()).length).toBe(1);
+      expect(await running.stop("SIGINT")).toMatchObject({ code: 130, stdout: "" });
+    });
+    expect(await readFile(file)).toEqual(before);
+    expect(await readdir(folder.path)).toEqual(names);
   });
 });
