@@ -85,7 +85,7 @@ beforeAll(async () => {
   await worker.waitFor("stderr", /(?:"msg":"watch round ended[\s\S]*){2}/);
   worker.signal("SIGTERM");
   results = { sync, watch, worker: await worker.ended };
-}, 120_000);
+});
 
 /** Without the last words of a command, which are for people. */
 function textsOf(name: keyof typeof results): string[] {
