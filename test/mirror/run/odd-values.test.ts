@@ -64,7 +64,7 @@ async function startSpelled() {
 const MAIL: Spell = (date) => new Date(`${date}Z`).toUTCString().replace("GMT", "+0000");
 const toSecond = (text: unknown) => String(text).slice(0, 19);
 
-it("a zone that the server lacks ends a run before its first request", async () => {
+test("a zone that the server lacks ends a run before its first request", async () => {
   await using quick = await startQuickWorld({ users: 1, projects: 1, versions: 1, files: 1, builds: 1 });
   await expect(quick.sync({ settings: { sourceTimezone: "Mars/Phobos" } })).rejects.toMatchObject({
     hint: expect.stringContaining("DOCMIRROR_SOURCE_TIMEZONE"),
