@@ -84,6 +84,7 @@ async function namesIn(
   return [hinted, helped];
 }
 
+/** Which command line the program prints, where it is installed in different ways. Real processes in real folders. */
 describe.skipIf(!isBuilt)("the program names itself", () => {
   const made = useFolder("docmirror-name-");
   let folder: string;

@@ -1,3 +1,8 @@
+/**
+ * The package of deploy/dbt computes the reports from the files of two exports, on DuckDB and on a cluster of Spark. Of the second one it computes the
+ * months that changed, and every figure is that of schema `report`. The engines are installed from the package index; REPORT_SEED=… makes the same
+ * mirror again. On Postgres, dbt itself runs it, with its sample profile and the role that the README makes.
+ */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes, randomInt } from "node:crypto";
 import { once } from "node:events";
