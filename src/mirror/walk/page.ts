@@ -68,13 +68,11 @@ export type ParsedPage = Pick<FetchedPage, "meta" | "ids"> & { records: unknown[
 /** Reads a reply as a page of a list. Throws `UnexpectedShapeError` when it has no `meta` or no `objects`. */
 export function parseListPage(value: unknown, resource: Resource, url: string, source: Source): ParsedPage {
   const { meta, objects } = parseEnvelope(value, resource, url);
-  const other = otherResource(objects[0], resource, source.baseUrl);
-  // A reply of another request: of a connection that lost its order, or of a cache.
-  if (
-    objects.length > 1 &&
-    objects.every((one) => otherResource(one, resource, source.baseUrl) === other) &&
-    other !== null
-  )
+  const otherOf = (record: unknown) => otherResource(record, resource, source.baseUrl);
+  const other = otherOf(objects[0]);
+  // A reply of another request: of a connection that lost its order, or of a cache. A single record may be at fault itself.
+  const isMany = objects.length > 1 || count(meta.total_count) === 1;
+  if (other !== null && isMany && objects.every((record) => otherOf(record) === other))
     throw noPage(url, resource, `its records name themselves ${other.slice(0, 40)}`);
   if (resource === "build") markZonedDates(objects, source);
   return {

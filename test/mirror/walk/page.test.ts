@@ -48,6 +48,16 @@ describe("parsePage", () => {
     expect(parsing).toThrow(place);
   });
 
+  it.each([
+    [1, true],
+    [2, false],
+  ])("with a single build on a page of users, of %i, is another list: %j", (total_count, isOther) => {
+    const page = { meta: { ...META, total_count }, objects: [{ id: "1", resource_uri: "/api/v1/build/1/" }] };
+    const parsing = () => parse(page);
+    if (isOther) expect(parsing).toThrow("its records name themselves build");
+    else expect(parsing()).toMatchObject({ ids: ["build/1"] });
+  });
+
   it("keeps the place of a record of another resource, by an id that is none of the list's", () => {
     const objects = [
       { id: "1", resource_uri: "/api/v1/user/1/" },
