@@ -134,7 +134,7 @@ Results go to stdout, the log and progress to stderr.
 
 ## Exit codes
 
-Any other code is a failure. A script may try again after 3 and 5. Code 10 is not a fault. With any other code, a person must look.
+Any other code is a failure. A script may try again after 3 and 5. Code 10 is not a fault, and after 8 all is stored. With any other code, a person must look.
 
 ${Object.values(EXITS)
   .map(([code, ...words]) => `- ${code}: ${words.filter(Boolean).join(" → ")}`)

@@ -24,6 +24,11 @@ export const EXITS = {
     "the schema is older or newer than the program, or there is no mirror yet",
     "run `migrate`, upgrade, or run `sync`",
   ],
+  unprinted: [
+    8,
+    "all was done and stored, and its result could not be printed",
+    "make room; `status` shows the last runs, so do not run it again for that",
+  ],
   locked: [
     10,
     "another run is active, or leads where a watch wants to; or another one took the lock that this one lost",
@@ -64,6 +69,12 @@ export class MirrorError extends Error {
 export class ConfigError extends MirrorError {
   override name = "ConfigError";
   override readonly exitCode = EXIT.usage;
+}
+
+/** What was asked for is done, and only its result could not be printed. */
+export class UnprintedError extends MirrorError {
+  override name = "UnprintedError";
+  override readonly exitCode = EXIT.unprinted;
 }
 
 /** The mirror or the service, whichever was asked, has no such record. Asking again will not help. */

@@ -7,6 +7,7 @@ import type { CommandDeclaration } from "./usage/create-command.ts";
 
 export const backupCommand: CommandDeclaration = {
   settings: ["database"],
+  exits: ["unprinted"],
   examples: [
     ["backup /backups/docmirror.backup", "all as of one moment, read back; replaces the last backup there"],
     ["backup docmirror.backup --json", "the same; prints what is in it as JSON"],
@@ -30,7 +31,7 @@ export const backupCommand: CommandDeclaration = {
       });
       progress.stop();
       const { taken_at, version } = header;
-      await context.print({ file, bytes, taken_at, version, rows }, () => {
+      await context.printStored({ file, bytes, taken_at, version, rows }, () => {
         const all = Object.values(rows).reduce((sum, count) => sum + count, 0);
         return `${file}: ${grouped(all)} rows as of ${taken_at}, ${(bytes / 1e6).toFixed(1)} MB, read back\n`;
       });

@@ -24,7 +24,7 @@ interface Options extends TimeOptions {
 
 export const exportCommand: CommandDeclaration<Options> = {
   settings: ["database", "readUrl", "reports"],
-  exits: ["partial"],
+  exits: ["partial", "unprinted"],
   examples: [
     ["export --out /data/builds", "all builds as Parquet, a folder a month; replaces the last export"],
     ["export --out /data/builds --incremental", "the same, and writes only months that changed since"],
@@ -53,20 +53,20 @@ export const exportCommand: CommandDeclaration<Options> = {
       )
       .option("--json", "print one JSON document"),
   run: async (context, { options }) => {
-    const { clock, config, out, print, signal } = context;
+    const { clock, config, out, printStored, signal } = context;
     const { out: folder, format, incremental } = options;
     if (options.logs) {
       const done = await withReports(context, "export", (sql) =>
         repeatAfterConflict(() => exportLogs({ sql, folder, sourceTimezone: config.sourceTimezone, signal })),
       );
-      await print({ folder, ...done }, () => renderLogs(done));
+      await printStored({ folder, ...done }, () => renderLogs(done));
       return done.damaged.length > 0 ? EXIT.partial : EXIT.done;
     }
     const { since, until } = readTimes(options, clock.now());
     const facts = await withReports(context, "export", (sql) =>
       repeatAfterConflict(() => exportReport({ sql, folder, format, since, until, incremental, signal })),
     );
-    await print({ folder, ...facts }, () => render(facts, out));
+    await printStored({ folder, ...facts }, () => render(facts, out));
     return EXIT.done;
   },
 };

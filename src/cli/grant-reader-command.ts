@@ -11,6 +11,7 @@ interface Options {
 
 export const grantReaderCommand: CommandDeclaration<Options> = {
   settings: ["database"],
+  exits: ["unprinted"],
   examples: [
     ["grant-reader metabase", "a role for a BI tool; created where it is missing; safe to repeat"],
     ["grant-reader metabase --dry-run > reader.sql", "the SQL, for someone who may run it"],
@@ -28,7 +29,7 @@ export const grantReaderCommand: CommandDeclaration<Options> = {
       .option("--dry-run", "print the SQL that would run, change nothing")
       .option("--json", "print one JSON document"),
   run: async (context, { options, args: [role = ""] }) => {
-    const { log, print } = context;
+    const { log, print, printStored } = context;
     const isDry = options.dryRun === true;
     const grant = await withMirror(context, "grant-reader", async (sql) => {
       const planned = await planReaderGrant(sql, role, {
@@ -40,12 +41,15 @@ export const grantReaderCommand: CommandDeclaration<Options> = {
     });
     const { isNew, withPeople, withInterface, statements, warnings } = grant;
     const rights = { with_people: withPeople, with_interface: withInterface };
-    await print({ role, is_new: isNew, ...rights, dry_run: isDry, statements, warnings }, () => {
-      if (isDry) return statements.map((statement) => `${statement};\n`).join("");
-      const schemas = withPeople ? "the schemas report and report_people" : "the schema report";
-      const records = withInterface ? " and the records of the interface" : "";
-      return `${role}${isNew ? ", a new role," : ""} can read ${schemas}${records}\n`;
-    });
+    await (isDry ? print : printStored)(
+      { role, is_new: isNew, ...rights, dry_run: isDry, statements, warnings },
+      () => {
+        if (isDry) return statements.map((statement) => `${statement};\n`).join("");
+        const schemas = withPeople ? "the schemas report and report_people" : "the schema report";
+        const records = withInterface ? " and the records of the interface" : "";
+        return `${role}${isNew ? ", a new role," : ""} can read ${schemas}${records}\n`;
+      },
+    );
     for (const warning of warnings) log.warn({ role, warning }, "the role can do more than read");
     if (isNew && !isDry)
       log.info({ role }, "the role has no password yet: give it one in psql with \\password");

@@ -33,7 +33,7 @@ const CHANGES = ["service", "worker"];
 
 export const migrateCommand: CommandDeclaration<Options> = {
   settings: ["database", "reports"],
-  exits: ["locked"],
+  exits: ["locked", "unprinted"],
   examples: [
     ["migrate", "applies what is missing, all or nothing; safe to repeat"],
     ["migrate --status", "lists the migrations and when each was applied"],
@@ -77,7 +77,7 @@ export const migrateCommand: CommandDeclaration<Options> = {
         }
         const moved = service && (await move(database, service, context));
         const granted = worker === undefined ? "" : `${worker} may do all that a worker needs\n`;
-        await context.print(
+        await context.printStored(
           { ...result, worker, ...(moved && { service: moved }) },
           () => resultText(result) + granted + (moved ? movedText(moved) : ""),
         );

@@ -33,7 +33,7 @@ const BEGIN_WITHIN_MS = 40_000;
 
 export const notifyCommand: CommandDeclaration<Options> = {
   settings: ["database", "notices"],
-  exits: ["upstream"],
+  exits: ["upstream", "unprinted"],
   examples: [
     ["notify", "what waits, and what was delivered or given up last"],
     ["notify --test", "sends a test notice at once, and says what came back"],
@@ -91,7 +91,7 @@ function changeMute(context: CommandContext, { mute, unmute, for: forMs }: Optio
     else if (!(await unmuteProject(sql, slug)))
       throw new ConfigError(`${slug} is not muted`, { hint: "`docmirror notify` lists what is" });
     const muted_projects = await listMutedProjects(sql);
-    await context.print({ database: database.describe, muted_projects }, () => {
+    await context.printStored({ database: database.describe, muted_projects }, () => {
       if (mute === undefined) return `${slug} is no longer muted\n`;
       const muted = muted_projects.filter(({ project_slug }) => project_slug === slug);
       return muted.map(mutedLine).join("");
@@ -162,7 +162,7 @@ function retry(context: CommandContext, webhook: Webhook): Promise<number> {
       if (round.delivered === 0 || round.failed > 0) break;
     }
     const { waiting } = await listNotices(sql, 0);
-    await context.print(
+    await context.printStored(
       { database: database.describe, tried_again: again, ...sent, waiting },
       () => `${sent.delivered} delivered, ${sent.failed} failed, ${waiting} still wait\n`,
     );

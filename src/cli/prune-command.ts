@@ -22,7 +22,7 @@ const YEAR_MS = 365 * 86_400_000;
 
 export const pruneCommand: CommandDeclaration<Options> = {
   settings: ["database", "sourceTimezone"],
-  exits: ["partial"],
+  exits: ["partial", "unprinted"],
   examples: [
     ["prune --older-than 400d --dry-run", "counts the changes and runs that would be removed"],
     ["prune --older-than 400d", "removes them; the history then begins 400 days ago"],
@@ -61,7 +61,7 @@ export const pruneCommand: CommandDeclaration<Options> = {
           : prune({ sql, horizon, prunedAt: now.toISOString(), signal: context.signal }));
       const begin = await findHistoryBegin(sql);
       const facts = { horizon, dry_run: isDry, ...counts, history_begins_at: begin, logs };
-      await context.print({ database: describe, ...facts }, () => {
+      await context.printStored({ database: describe, ...facts }, () => {
         const history = horizon === null ? "" : render(counts, horizon, isDry, begin);
         return history + (logs === null ? "" : renderLogs(logs, isDry));
       });

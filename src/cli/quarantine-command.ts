@@ -34,7 +34,7 @@ const MAX_PAYLOAD_LENGTH = 60;
 
 export const quarantineCommand: CommandDeclaration<Options> = {
   settings: ["database", "baseUrl", "reports"],
-  exits: ["partial", "locked"],
+  exits: ["partial", "locked", "unprinted"],
   examples: [
     ["quarantine", "the newest 50, with reason and payload"],
     ["quarantine --resource build --json", "builds alone, payloads whole"],
@@ -114,7 +114,7 @@ function jsonRow({ payload, ...row }: QuarantineRow): string {
 }
 
 async function retry(
-  { config, clock, log, signal, print }: CommandContext,
+  { config, clock, log, signal, printStored }: CommandContext,
   database: OpenDatabase,
   baseUrl: URL,
   resource: Resource | null,
@@ -124,7 +124,7 @@ async function retry(
   const counts = await retryQuarantine({ settings, resource, clock, log, signal });
   await tryRefresh(database.url, { ...config, signal }, log);
   signal.throwIfAborted();
-  await print({ database: database.describe, ...counts }, () => retryText(counts));
+  await printStored({ database: database.describe, ...counts }, () => retryText(counts));
   return counts.refused + counts.holes === 0 ? EXIT.done : EXIT.partial;
 }
 

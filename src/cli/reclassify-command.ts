@@ -6,6 +6,7 @@ import type { CommandDeclaration } from "./usage/create-command.ts";
 
 export const reclassifyCommand: CommandDeclaration<{ dryRun?: true }> = {
   settings: ["database", "reports"],
+  exits: ["unprinted"],
   examples: [
     ["reclassify --dry-run", "what the rules of report.error_rules would change"],
     ["reclassify", "applies them to all stored failures; new ones always get the current rules"],
@@ -17,7 +18,7 @@ export const reclassifyCommand: CommandDeclaration<{ dryRun?: true }> = {
       const { config, out, signal } = context;
       const isDry = options.dryRun === true;
       const classes = await reclassify({ ...config, sql, url, isDry, signal });
-      await context.print({ dry_run: isDry, classes }, () => {
+      await context.printStored({ dry_run: isDry, classes }, () => {
         if (classes.length === 0) return "there are no failures to classify\n";
         const head = ["class", "before", isDry ? "by the current rules" : "now"];
         const rows = classes.map((one) => [one.class, one.before, one.after]);

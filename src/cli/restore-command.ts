@@ -10,7 +10,7 @@ import type { CommandDeclaration } from "./usage/create-command.ts";
 
 export const restoreCommand: CommandDeclaration = {
   settings: ["database", "reports"],
-  exits: ["locked"],
+  exits: ["locked", "unprinted"],
   examples: [
     ["restore docmirror.backup --data-dir restored", "into a new embedded Postgres; all or nothing"],
     ["restore docmirror.backup", "into the database of DATABASE_URL, which must have no records and runs"],
@@ -20,7 +20,7 @@ export const restoreCommand: CommandDeclaration = {
       .argument("<file>", "a file that `docmirror backup` wrote, with this version or an older one")
       .option("--json", "print one JSON document"),
   run: async (context, { args: [file = ""] }) => {
-    const { config, signal, log, print } = context;
+    const { config, signal, log, printStored } = context;
     const progress = await context.progress();
     // The whole file, before anything is made: most files that cannot be restored are found here.
     const { header, rows } = await checkBackup(file, {
@@ -41,7 +41,7 @@ export const restoreCommand: CommandDeclaration = {
       // The answers came with the backup. Only a later version, or another zone, computes them anew.
       await tryRefresh(url, { ...config, keepsSettings: true, signal }, log);
       const { taken_at, version } = header;
-      await print(
+      await printStored(
         { file, place, taken_at, version, rows },
         () =>
           `${grouped(totalCount)} rows as of ${taken_at} are in ${place}; \`docmirror sync --full\` finds what is newer\n`,

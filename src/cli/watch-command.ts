@@ -19,7 +19,7 @@ interface Options {
 
 export const watchCommand: CommandDeclaration<Options> = {
   settings: ["requests", "database", "watchCron", "timezone", "watch", "notices"],
-  exits: ["partial", "locked"],
+  exits: ["partial", "locked", "unprinted"],
   examples: [
     ["watch --base-url https://docs.example.org", "a round at once, then one a minute, until it is stopped"],
     ["watch --once --json", "one round, its summary as JSON; for your own scheduler"],

@@ -21,7 +21,7 @@ import { createLog, type Logger } from "../../base/log.ts";
 import { printableColoured } from "../../base/text.ts";
 import { hasPassword, withPassword } from "../../store/connection/database-url.ts";
 import { scramPassword } from "../../store/connection/scram-password.ts";
-import { createOutput, type Output } from "../output/output.ts";
+import { createOutput, type Output, whenStored } from "../output/output.ts";
 import { isAbort, printError } from "../output/print-error.ts";
 import type { Progress } from "../output/progress.ts";
 
@@ -43,6 +43,8 @@ export interface CommandContext {
   readonly out: Output;
   /** Prints what the command found: one JSON document with `--json`, else a text for people. */
   print(document: unknown, text: () => string): Promise<void>;
+  /** The same for what was stored before. Throws UnprintedError where stdout takes nothing. */
+  printStored(document: unknown, text: () => string): Promise<void>;
   /** The progress display. Made by the first call, and by the first one after it was stopped, as by the end. */
   progress(): Promise<Progress>;
 }
@@ -115,6 +117,7 @@ export async function runCommand(command: Command, { run, onConfigError }: Comma
       signal: stop.signal,
       out,
       print,
+      printStored: (document, text) => whenStored(print(document, text)),
       async progress() {
         const { createProgress } = await import("../output/progress.ts");
         // A terminal that does not know its size (0 by 0) would show no bar at all.

@@ -2,6 +2,7 @@
  * All that is printed goes through this folder: tables, progress, errors, and what fits the width of a terminal. Results
  * go to stdout, all else to stderr. It knows no command.
  */
+import { ConfigError, UnprintedError } from "../../base/errors.ts";
 import { toOutputError } from "../../base/system-errors.ts";
 import { printable, printableJson } from "../../base/text.ts";
 
@@ -69,6 +70,14 @@ export function createOutput({ stream, colour, onClosed }: OutputDeps): Output {
     write,
     json: (value) => write(`${printableJson(JSON.stringify(value, null, 2))}\n`),
   };
+}
+
+/** What is printed about work that is done. Throws UnprintedError where stdout takes nothing. */
+export async function whenStored(printing: Promise<void>): Promise<void> {
+  await printing.catch((cause: unknown) => {
+    if (!(cause instanceof ConfigError)) throw cause;
+    throw new UnprintedError(`all was done and stored, but ${cause.message}`, { cause, hint: cause.hint });
+  });
 }
 
 /** Breaks a printable text between words into lines of at most `columns` characters. A longer word has its own line. */

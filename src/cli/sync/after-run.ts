@@ -15,7 +15,7 @@ import { assertNotDemo } from "../../store/ledger/mirrored-service.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import type { CommandContext } from "../context/run-command.ts";
-import { breakLines, type Output } from "../output/output.ts";
+import { breakLines, type Output, whenStored } from "../output/output.ts";
 
 const NOTICES_WITHIN_MS = 30_000;
 /** A try that has begun may last 15 s. */
@@ -36,10 +36,15 @@ export async function runOnce(
   const printSummary = await createSummaryPrinter(json);
   const result = await run();
   const { summary, error, reportError } = result;
-  await printSummary(summary, context.out);
+  const printing = whenStored(printSummary(summary, context.out));
+  const unprinted = await printing.then(
+    () => null,
+    (fault: unknown) => fault,
+  );
   await notifyAfterRun(context, webhook, database.url);
   if (summary.status === "failed" || summary.status === "interrupted") throw error;
   if (reportError instanceof StoppedError) throw reportError;
+  if (unprinted !== null) throw unprinted;
   const code = exitCodeOfRun(result);
   return code === EXIT.done && reportError !== null ? EXIT.partial : code;
 }

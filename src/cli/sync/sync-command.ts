@@ -30,7 +30,7 @@ interface Options {
 
 export const syncCommand: CommandDeclaration<Options> = {
   settings: ["requests", "database", "sync", "notices"],
-  exits: ["partial", "locked"],
+  exits: ["partial", "locked", "unprinted"],
   examples: [
     ["sync --base-url https://docs.example.org", "mirrors everything that is due"],
     ["sync --full", "reads every page of every list"],

@@ -46,7 +46,7 @@ function faultOf(state: SchemaState["state"], status: MigrationStatus): string |
   if (state === "older")
     return `The schema of the database is older than this program: ${whatIsMissing(status)}. Run \`docmirror migrate\`.`;
   if (state === "current" || status.usable) return null;
-  return "The schema of the database is newer than this program. Upgrade docmirror to the version that made it.";
+  return `The schema of the database is newer than this program. Upgrade docmirror to ${status.maker}.`;
 }
 
 /** When a cron line, in its IANA zone, is due next; null when that is at no moment in 40 years. */

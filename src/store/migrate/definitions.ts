@@ -34,7 +34,8 @@ export type DefinitionChanges = Awaited<ReturnType<typeof findDefinitionChanges>
 
 /**
  * Compares the definitions of the database with those of the program. Changes nothing. `changed`: the database lacks them or has
- * another text, in the order of creation; `gone`: the program has none; `newer`: a later version of the program wrote it.
+ * another text, in the order of creation; `gone`: the program has none; `newer`: a later version of the program wrote it;
+ * `latest`: the last version that wrote any, null where that is none after this program's.
  */
 export async function findDefinitionChanges(sql: AnySql, { version, inOrder }: Definitions) {
   type Stored = Pick<Definition, "name" | "hash"> & { version: string };
@@ -48,7 +49,8 @@ export async function findDefinitionChanges(sql: AnySql, { version, inOrder }: D
   const newer = [...changed.map(({ name }) => name), ...gone].filter((name) =>
     isLater(stored.get(name)?.version ?? "", version),
   );
-  return { changed, gone, newer };
+  const latest = rows.reduce((most, row) => (isLater(row.version, most) ? row.version : most), version);
+  return { changed, gone, newer, latest: latest === version ? null : latest };
 }
 
 /** Re-creates what changed, drops what is gone, keeps grants. Throws StoreError if a user's view prevents it. */

@@ -291,6 +291,8 @@ function statusOf(known: readonly Migration[], applied: readonly AppliedMigratio
     unknown: unknown.length,
     /** Views and functions of the reports that the program defines differently, or does not define. */
     outdated,
+    /** "the version that made it", with its number where a newer one has defined reports. */
+    maker: `the version that made it${changes.latest === null ? "" : `, ${changes.latest}`}`,
   };
 }
 
@@ -307,13 +309,13 @@ function isSame(applied: AppliedMigration, { tag, hash }: Migration): boolean {
   return applied.tag === tag && applied.hash === hash;
 }
 
-function newerError({ unknown, outdated }: MigrationStatus): SchemaVersionError {
+function newerError({ unknown, outdated, maker }: MigrationStatus): SchemaVersionError {
   const what =
     unknown > 0
       ? `which does not know ${unknown} of its migrations`
       : `a later version defined ${listOrCount(outdated)}`;
   return new SchemaVersionError(
     `could not use the database: its schema is newer than this program, ${what}`,
-    { hint: "upgrade docmirror to the version that made it" },
+    { hint: `upgrade docmirror to ${maker}` },
   );
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
@@ -58,6 +58,21 @@ async function startGated(closed: string) {
 
 const startSync = (own: { url: string }, { url }: { url: string | URL }, ...args: string[]) =>
   startCli(["sync", ...FAST, "--base-url", String(url), "--database-url", own.url, ...args]);
+
+it.skipIf(!existsSync("/dev/full"))(
+  "a full disk under stdout costs the summary alone: the run is stored, exit code 8",
+  async () => {
+    await using own = await createTestDatabase({ migrated: false });
+    const { code, stderr } = await sync(["--json"], { databaseUrl: own.url, stdoutFile: "/dev/full" });
+    expect({ code, stderr }).toEqual({
+      code: 8,
+      stderr: expect.stringContaining("stored, but could not write to stdout"),
+    });
+    expect(await ask(own.url, "select status from sync.runs")).toEqual([{ status: "succeeded" }]);
+    const migrated = await runCli(["migrate"], { env: { DATABASE_URL: own.url }, stdoutFile: "/dev/full" });
+    expect(migrated.code).toBe(8);
+  },
+);
 
 describe("wrong input", () => {
   it.each<[string, string[], Record<string, string>, RegExp]>([

@@ -132,7 +132,13 @@ describe("the status document", () => {
       "newer",
       "insert into sync.migrations (tag, hash) values ('0999_of_tomorrow', 'x')",
       { state: "newer", missing: 0, unknown: 1 },
-      /is newer than this program\. Upgrade docmirror/,
+      /is newer than this program\. Upgrade docmirror to the version that made it\.$/,
+    ],
+    [
+      "newer and says whose it is",
+      "update sync.definitions set hash = '', version = '99.10.0-beta.1' where name = 'report.freshness'; alter view report.freshness rename column resource to x",
+      { state: "newer", unknown: 0, outdated: 1 },
+      /Upgrade docmirror to the version that made it, 99\.10\.0-beta\.1\.$/,
     ],
   ] as const)("of a schema that is %s is a reason", async ([_name, change, schema, reason], { sql }) => {
     await sql.unsafe(change);
