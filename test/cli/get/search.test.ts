@@ -58,12 +58,10 @@ py-modindex.html  py-modindex
     expect(JSON.parse(stdout).objects[0].text).toContain('<span class="highlighted">kestrel</span>');
   });
 
-  it.skipIf(!hasTerminals).each([
-    ["bold and underlined on a terminal", {}, "\u001b[1m\u001b[4mkestrel\u001b[24m\u001b[22m"],
-    ["between asterisks where NO_COLOR is set", { NO_COLOR: "1" }, "*kestrel*"],
-  ])("shows the words %s", async (_, env, shown) => {
-    const options = { terminalColumns: 70, env: { TERM: "xterm", ...env } };
-    expect((await ask(["file", "--search", "kestrel"], options)).stdout).toContain(shown);
+  it.skipIf(!hasTerminals)("shows the words bold and underlined on a terminal", async () => {
+    const options = { terminalColumns: 70, env: { TERM: "xterm" } };
+    const { stdout } = await ask(["file", "--search", "kestrel"], options);
+    expect(stdout).toContain("\u001b[1m\u001b[4mkestrel\u001b[24m\u001b[22m");
   });
 });
 
