@@ -82,7 +82,9 @@ const MEANINGS: Record<string, Meaning> = {
   "3F000": { hint: "run `docmirror migrate`" },
   "2201B": { hint: "correct the pattern of that rule in report.error_rules" },
   "25006": {
-    hint: "a standby takes no writes: DATABASE_URL must name the primary. A primary takes none while default_transaction_read_only is on, as hosts set it when the disk is nearly full",
+    hint:
+      "a standby takes no writes: DATABASE_URL must name the primary. A primary takes none while default_transaction_read_only is on, " +
+      "as hosts set it when the disk is nearly full",
   },
   "25P04": { hint: "raise transaction_timeout of the role or the database, then try again" },
   "57P05": { hint: "raise idle_session_timeout of the role or the database, then try again" },
@@ -104,7 +106,9 @@ const BY_WORDS: readonly [RegExp, Meaning][] = [
   [
     /^time zone ".*" not recognized$/,
     {
-      hint: "the server does not know that zone: set DOCMIRROR_SOURCE_TIMEZONE to another name of it, such as America/Chicago for US/Central, or install the server's package tzdata-legacy",
+      hint:
+        "the server does not know that zone: set DOCMIRROR_SOURCE_TIMEZONE to another name of it, such as America/Chicago for US/Central, " +
+        "or install the server's package tzdata-legacy",
     },
   ],
   [
