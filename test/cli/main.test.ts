@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
@@ -129,6 +129,18 @@ describe("config", () => {
       });
     },
   );
+
+  it("is not built without what builds it, and says what to do", () => {
+    const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    const { status, stderr } = spawnSync("/bin/sh", ["-c", scripts.prebuild], {
+      env: { PATH: "" },
+      encoding: "utf8",
+    });
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: expect.stringContaining("npm ci --include=dev"),
+    });
+  });
 
   it("ends quietly when its reader takes the first bytes alone", async () => {
     await using cli = startCli(["config", "--json"]);

@@ -178,6 +178,14 @@ describe("deploy/kubernetes", () => {
     expect(read("kustomization.yaml").resources.toSorted()).toEqual(listed.toSorted());
   });
 
+  it("gives each image the version of the program, also that of the alternative", () => {
+    const { version } = JSON.parse(readFileSync(`${FOLDER}../../package.json`, "utf8"));
+    expect(read("kustomization.yaml").images).toEqual([{ name: "docmirror", newTag: version }]);
+    for (const [, { spec }] of pods)
+      for (const { image } of [...(spec.initContainers ?? []), ...spec.containers])
+        expect(image).toBe(`docmirror:${version}`);
+  });
+
   it("is what published schemas allow, of the oldest and newest version", {
     tags: ["long"],
   }, async (test) => {

@@ -7,7 +7,7 @@ import { measureServerClock } from "../../store/connection/server-clock.ts";
 import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
+import { assertCreatable, type OpenDatabase } from "../../store/embedded/open-embedded.ts";
 import {
   describeDatesInChange,
   describeOldest,
@@ -57,9 +57,10 @@ export async function examineDatabase(context: CommandContext): Promise<Finding[
   const [first, ...others] = DATABASE_CHECKS;
   let findings: Finding[] = [];
   let why = "there is no database to ask";
-  const opened = await findingOf(first, signal, () => {
+  const opened = await findingOf(first, signal, async () => {
     if (isMirrorAbsent(config)) {
       why = "there is no mirror yet";
+      await assertCreatable(config.dataDir);
       return noMirror(config);
     }
     return withDatabase(context, (database) =>

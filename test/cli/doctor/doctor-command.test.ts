@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { loadConfig } from "../../../src/base/config.ts";
@@ -104,6 +105,27 @@ describe("a run of doctor", { tags: ["long"] }, () => {
     expect(stdout).toMatch(/^\? unknown {2}time zone +there is no mirror yet$/m);
     expect(stdout).toContain("no fault, 7 not tested");
     expect(readdirSync(folder.path)).toEqual([]);
+  });
+
+  it("tries what a first sync needs: a folder that may be written, and room", async (context) => {
+    using folder = createFolder();
+    const mount = (...options: string[]) => spawnSync("mount", [...options, folder.path]).status === 0;
+    if (!mount("-t", "tmpfs", "-o", "size=50m", "tmpfs")) context.skip("a small disk cannot be mounted here");
+    try {
+      const line = `doctor --base-url ${quick.baseUrl.href} --data-dir ${folder.at("new/data")}`;
+      const small = await runCli(line);
+      expect(small).toMatchObject({
+        code: 4,
+        stdout: expect.stringMatching(/✗ fault .*database .* MB free, \d+ MB needed/),
+      });
+      mount("-o", "remount,ro");
+      expect(await runCli(line)).toMatchObject({
+        code: 4,
+        stdout: expect.stringMatching(/✗ fault .*database .*\(EROFS\)/),
+      });
+    } finally {
+      spawnSync("umount", [folder.path]);
+    }
   });
 
   it("starts an embedded Postgres that is there, and leaves it stopped", async () => {
