@@ -11,9 +11,19 @@ export type ModelOrder = "fixed" | "ties" | "shuffled" | "storage";
 
 /**
  * Where the server takes `total_count` from: the list as it is; a number that was counted a while ago, and was wrong by some
- * records even then; a guess that is wrong by up to a third, always in the same direction; the list as it was a few replies ago.
+ * records even then; a guess that is wrong by up to a third, always in the same direction; the list as it was a few replies ago; too few or too
+ * many for good.
  */
-export type ModelCount = "honest" | "cached" | "estimated" | "lagging";
+export type ModelCount = "honest" | "cached" | "estimated" | "lagging" | "low" | "high";
+
+/** What a service may become on one day. */
+export interface ModelChange {
+  maxLimit?: number;
+  /** It still counts all records, but shows only the first of them: no page goes beyond the shown part. */
+  isCut?: boolean;
+  /** All dates move by so much. */
+  moved?: number;
+}
 
 export interface ModelOptions {
   /** Equal options with an equal seed give an equal list, and equal things happen to it. */
@@ -46,6 +56,8 @@ export interface ModelOptions {
   showsOrder?: boolean;
   /** The share of records that cannot be rendered; a page with such a record answers 500. @default 0 */
   unrenderable?: number;
+  /** The share of records that have no id. @default 0 */
+  nameless?: number;
   recordBytes?: number;
   /** The time that a record of a page takes, in milliseconds. @default 0 */
   recordMs?: number;
@@ -59,7 +71,19 @@ export interface ModelOptions {
   patience?: number;
 }
 
-type ModelRecord = { id: number; key: number; isRenderable: boolean; isHidden: boolean };
+interface ModelRecord {
+  id: number;
+  key: number;
+  /** When it came, as the last time. */
+  came: number;
+  isRenderable: boolean;
+  isHidden: boolean;
+  isNamed: boolean;
+}
+
+/** A cut list keeps back so many of its records, and such a share of them. */
+const LEAST_CUT = 25;
+const CUT_SHARE = 0.4;
 
 export type ModelList = ReturnType<typeof createModelList>;
 
@@ -68,27 +92,31 @@ const { POSITIVE_INFINITY: ENDLESS } = Number;
 
 /** A list that changes while it is walked, served as a page source: no HTTP, so that many thousands of schedules can be tried. */
 export function createModelList(options: ModelOptions) {
-  const { order, rate = 0, burst = 1, quietAfter = ENDLESS, unrenderable = 0, maxLimit = 1000 } = options;
+  const { order, rate = 0, burst = 1, quietAfter = ENDLESS, unrenderable = 0, nameless = 0 } = options;
   const { lookAhead = 0, showsOrder = false, patience = 100_000, count = "honest" } = options;
   const { nextByCount = false, hidden = 0, cut = 0, pairs = 0, silentCap = ENDLESS } = options;
   const { nullAbove = ENDLESS, recordBytes = 0, recordMs = 0, mostServed = ENDLESS } = options;
+  let { maxLimit = 1000 } = options;
+  let isCut = false;
   const random = createRandom(options.seed);
   const below = (end: number) => Math.floor(random() * end);
   let eventsLeft = options.maxEvents ?? ENDLESS;
   let nextId = 0;
+  let now = EPOCH;
   const create = (key: number): ModelRecord => ({
     id: nextId++,
     key,
+    came: now,
+    isNamed: nameless === 0 || random() >= nameless,
     isRenderable: unrenderable === 0 || random() >= unrenderable,
     isHidden: hidden > 0 && random() < hidden,
   });
   const records = Array.from({ length: options.size }, (_, at) => create(order === "ties" ? at >> 2 : at));
-  const original = new Set(records);
   const gone: ModelRecord[] = [];
   const ahead = new Map<string, FetchedPage | HttpStatusError>();
   let served = 0;
   const guesses = createGuessRecord();
-  const wrongBy = count === "cached" || count === "estimated" ? random() * 2 - 1 : 0;
+  const wrongBy = count === "honest" || count === "lagging" ? 0 : random() * 2 - 1;
   const lengths: number[] = [];
   let cached = Math.max(0, records.length + Math.round(wrongBy * 20));
 
@@ -101,10 +129,7 @@ export function createModelList(options: ModelOptions) {
   }
 
   function remove(): void {
-    for (const record of records.splice(below(records.length), 1 + below(burst))) {
-      original.delete(record);
-      gone.push(record);
-    }
+    gone.push(...records.splice(below(records.length), 1 + below(burst)));
   }
 
   /** What was deleted comes back at its old place. */
@@ -112,7 +137,7 @@ export function createModelList(options: ModelOptions) {
     const [record] = gone.splice(below(gone.length), 1);
     if (!record) return;
     const at = records.findIndex(({ key }) => key > record.key);
-    records.splice(at === -1 ? records.length : at, 0, record);
+    records.splice(at === -1 ? records.length : at, 0, { ...record, came: now });
   }
 
   function move(): void {
@@ -141,6 +166,9 @@ export function createModelList(options: ModelOptions) {
     if (count === "cached" && random() < 0.05) cached = records.length;
     if (count === "cached") return cached;
     if (count === "estimated") return Math.round(records.length * (1 + wrongBy / 3));
+    const wrong = Math.ceil(Math.abs(wrongBy) * 15);
+    if (count === "high") return records.length + wrong;
+    if (count === "low") return Math.max(0, records.length - wrong);
     return (count === "lagging" ? lengths.at(-1 - below(Math.min(lengths.length, 5))) : records.length) ?? 0;
   }
 
@@ -163,12 +191,14 @@ export function createModelList(options: ModelOptions) {
   }
 
   function serve(request: PageRequest): FetchedPage | HttpStatusError {
+    now += 1;
     change();
     served += 1;
     if (served > patience) throw new Error(`the walk goes on after ${served} pages`);
     const text = requestText(request);
     const limit = Math.min(request.limit, maxLimit);
-    const list = sorted();
+    const whole = sorted();
+    const list = isCut ? whole.slice(0, -Math.max(LEAST_CUT, Math.ceil(CUT_SHARE * whole.length))) : whole;
     const end = request.offset + limit;
     const page = list.slice(request.offset, end);
     if (page.length > mostServed) return new HttpStatusError("504", { url: text, status: 504 });
@@ -177,22 +207,22 @@ export function createModelList(options: ModelOptions) {
     const totalCount = counted();
     const isLast = end >= (nextByCount ? totalCount : list.length) || request.limit > nullAbove;
     const next = isLast ? null : `${request.path}?format=json&limit=${limit}&offset=${end}`;
-    const isCut = !isLast && random() < cut;
+    const isShort = !isLast && random() < cut;
     const shown = page
-      .slice(0, isCut ? 1 + below(limit) : Math.min(limit, silentCap))
+      .slice(0, isShort ? 1 + below(limit) : Math.min(limit, silentCap))
       .filter(({ isHidden }) => !isHidden);
     const ties = shown.flatMap(({ key }, at) => (at > 0 && key === shown[at - 1]?.key ? [at] : []));
     const isSorted = shown.every(({ key }, at) => at === 0 || key >= (shown[at - 1]?.key ?? key));
     const meta = { limit, offset: request.offset, next, totalCount, count: shown.length };
     return {
       meta: { ...meta, showsOrder: showsOrder && isSorted, ...(ties.length > 0 && { ties }) },
-      ids: shown.map(({ id }) => String(id)),
+      ids: shown.filter(({ isNamed }) => isNamed).map(({ id }) => String(id)),
       records: shown,
       request: text,
       bodyHash: "",
       bytes: page.length * recordBytes,
-      askedAt: new Date(EPOCH),
-      observedAt: new Date(EPOCH + page.length * recordMs),
+      askedAt: new Date(now),
+      observedAt: new Date(now + page.length * recordMs),
     };
   }
 
@@ -226,12 +256,25 @@ export function createModelList(options: ModelOptions) {
   };
   return {
     source,
-    /** The ids of the records that were shown in the list all the time, in their order at the start. */
-    stable: () =>
-      [...original].filter((one) => one.isRenderable && !one.isHidden).map(({ id }) => String(id)),
-    /** Lets so many events happen, as between two nights. */
-    pass(events: number): void {
+    /** The ids of the records that were shown in the list all the time since then. */
+    stable: (since = EPOCH) =>
+      records
+        .filter((one) => one.came <= since && one.isRenderable && !one.isHidden && one.isNamed)
+        .map(({ id }) => String(id)),
+    /** Lets so many events happen in so many milliseconds, as between two nights. */
+    pass(events: number, ms = 0): void {
+      now += 1;
       for (let left = events; left > 0; left--) happen();
+      now += ms;
+    },
+    become(change: ModelChange): void {
+      maxLimit = change.maxLimit ?? maxLimit;
+      isCut = change.isCut ?? isCut;
+      for (const record of records) record.key += change.moved ?? 0;
+    },
+    /** In milliseconds. Each reply takes one. */
+    get now() {
+      return now;
     },
     count: counted,
     /** The offsets of what cannot be rendered, as the list is now. */

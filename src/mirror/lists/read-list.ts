@@ -3,6 +3,8 @@ import { composed } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { forgetRounds, type NightMark, type Round, saveRound } from "../../store/ledger/rounds.ts";
 import {
+  type CountGap,
+  describeCountGap,
   type ResumableWalk,
   saveProgress,
   startWalk,
@@ -13,12 +15,12 @@ import { isSameEndpoint } from "../api/api-url.ts";
 import type { RunParts } from "../load/loader.ts";
 import { createEarlierPages, createPageMemory, type PageMemory } from "../load/page-memory.ts";
 import { RECORD_TABLES } from "../load/tables.ts";
-import { type Course, createCourse } from "../walk/course.ts";
+import { type Course, createCourse, type WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
 import type { FetchedPage } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
-import type { VerdictName } from "../walk/verdicts.ts";
 import { createWalk } from "../walk/walk.ts";
+import { ALWAYS_ALLOWED } from "./missing-records.ts";
 import { describeMove, findMovedDates, noteMovedDates } from "./moved-dates.ts";
 import { findSizing, firstPageSize, keepPageSize } from "./page-sizes.ts";
 import { type Progress, type Reading, readPages, settlePages, type WalkOptions } from "./settle-pages.ts";
@@ -39,6 +41,8 @@ export interface NightPart {
   head: FetchedPage | null;
 }
 
+/** What a list may count and not show, as a part of its count. */
+const MOST_UNSHOWN = 0.05;
 /** The records of its first page by which a night is known. Some may be deleted. */
 const MARKS = 20;
 /** Pages of the walk before that may lie beyond the part of a night, where these were smaller. */
@@ -99,7 +103,7 @@ export async function readList(
   const source = createPageSource({ client, resource, lookAhead, room, signal, recall, recent });
   const walk = createWalk({
     ...{ resource, course, source, size, seq, signal, earlier: earlier.sections },
-    ...(night && { most: night.most, shift: resumed ? night.shift : 0 }),
+    ...(night && { most: night.most, ...(resumed && { shift: night.shift }) }),
     findHighestId: () =>
       patience("find the highest id", () => findHighestId(sql, resource, start.beganRunId)),
   });
@@ -128,6 +132,8 @@ export async function readList(
   });
   const { counts: after, checkpoint: at } = settled;
   const { walk: ended, totalCount } = read.outcome;
+  // Of a walk without a rest the caller compares what it has seen.
+  const judged = judgeEnd(resource, read.outcome, from ? course : { verdict: course.verdict, beyond: 0 });
   // The last pages may have been skipped, with nothing to commit.
   if (night && ended === "head" && at && totalCount !== null)
     await patience("save the round", () =>
@@ -135,17 +141,32 @@ export async function readList(
     );
   const checkpoint = read.brokenBy || night ? (at ?? from?.checkpoint ?? null) : null;
   return {
-    ...{ ...read, start, seen: course.seen, counts: after, keepSize, checkpoint },
+    ...{ ...read, ...judged, start, seen: course.seen, counts: after, keepSize, checkpoint },
     ...{ memorized: seq + after.pages - before.pages, read: walk.read },
     ...{ passes: course.passes, nights: soFar().nights, covers: course.covers },
-    isAllRead: read.outcome.walk === "whole" || isReadButForNameless(course.verdict),
     ...{ deficit: null, unstored: null, explained: 0 },
   };
 }
 
-/** Whether a walk has read all but records of which nothing but their place is known. */
-const isReadButForNameless = (verdict: VerdictName | null) =>
-  verdict === "holes" || verdict === "records without an id";
+/** Whether a walk has read all, but for records of which nothing but their place is known. A list that is cut is not whole. */
+export function judgeEnd(
+  resource: Resource,
+  outcome: WalkOutcome,
+  { verdict, beyond }: Pick<Course, "verdict" | "beyond">,
+): Pick<Reading, "outcome" | "isAllRead"> {
+  const isRead = outcome.walk === "whole" || verdict === "holes" || verdict === "records without an id";
+  const counted = outcome.totalCount ?? 0;
+  const cut = isRead ? describeCut({ resource, counted, shown: counted - beyond }, beyond) : null;
+  return cut === null
+    ? { outcome, isAllRead: isRead }
+    : { outcome: { ...outcome, walk: "not_whole", reason: cut }, isAllRead: false };
+}
+
+/** Why a list that shows so many records fewer than it counts is not read well. Null where they are few. */
+export function describeCut(gap: CountGap, unshown: number): string | null {
+  if (unshown <= Math.max(ALWAYS_ALLOWED, gap.counted * MOST_UNSHOWN)) return null;
+  return `${gap.resource} list: ${describeCountGap(gap)}: ask its owner why`;
+}
 
 async function findHighestId(sql: Sql, resource: Resource, runId: number): Promise<number | null> {
   const { table } = RECORD_TABLES[resource];

@@ -43,34 +43,38 @@ export async function readRound(
 ): Promise<{ night: RoundNight | null; counts: WalkCounts; missing: number }> {
   const { sql, patience, log, clock } = run;
   const { days, counted } = tonight;
-  let { round, earlier } = await patience("find the round", () => findRound(sql, "build"));
-  // It is begun anew, so that a list which never comes to its end is read from its start again.
-  const isTooLong = round !== null && ageMs(round.startedAt, clock.now()) > 2 * days * DAY_MS;
-  if (isTooLong) round = null;
-  const most = partOf(round, { days, counted, now: clock.now() });
-  const nothing = { night: null, counts: tonight.counts, missing: 0 };
-  if (most === 0) return nothing;
+  const found = await patience("find the round", () => findRound(sql, "build"));
+  const { earlier } = found;
+  const { round, most, isTooLong } = beginNight(found.round, { days, counted, now: clock.now() });
+  if (most === 0) return { night: null, counts: tonight.counts, missing: 0 };
   const reading = await readList(run, options, tonight.counts, {
     ...{ round, most, seen: tonight.seen, head: tonight.head },
     pages: Math.ceil(most / tonight.limit),
     shift: round ? counted - round.totalCount : 0,
   });
-  const { outcome, read: records, start, counts, isAllRead } = reading;
-  const isOver = outcome.walk !== "head" && reading.brokenBy === null;
+  const { outcome, read: records, start, counts } = reading;
+  const { isOver, readSince, nights } = endNight(earlier, reading);
   const { held, missing } = isOver
-    ? await closeRound(run, options, reading, earlier)
+    ? await closeRound(run, options, reading, nights)
     : { held: null, missing: 0 };
   const why =
     outcome.reason ??
     held ??
     (records === 0 && !isOver ? "build list: the round read nothing" : null) ??
     (isTooLong ? `build list: the round did not come to its end within ${2 * days} days` : null);
-  const readSince = isOver ? (isAllRead ? start.startedAt : null) : sinceOf(earlier, reading);
   log.info(
     { records, round_began_run_id: start.beganRunId, is_over: isOver, reason: why },
     "read a part of the builds again",
   );
   return { night: { records, reason: why, readSince }, counts, missing };
+}
+
+/** Which round a night goes on with, null for a new one, and with how many records. */
+export function beginNight(round: Round | null, facts: { days: number; counted: number; now: Date }) {
+  // It is begun anew, so that a list which never comes to its end is read from its start again.
+  const isTooLong = round !== null && ageMs(round.startedAt, facts.now) > 2 * facts.days * DAY_MS;
+  const goesOn = isTooLong ? null : round;
+  return { round: goesOn, most: partOf(goesOn, facts), isTooLong };
 }
 
 /** The records of tonight's part: as many as bring the round to where it should be by now, and 0 where it is there. */
@@ -84,32 +88,46 @@ function partOf(round: Round | null, facts: { days: number; counted: number; now
   return Math.max(0, Math.min(MOST_PARTS * part, left));
 }
 
+type RoundReading = Awaited<ReturnType<typeof readList>>;
+type NightReading = Pick<
+  RoundReading,
+  "outcome" | "brokenBy" | "isAllRead" | "start" | "nights" | "passes" | "covers"
+>;
+
+/** Whether the round is over, since when every record was read, and the nights by which the next round knows that. */
+export function endNight(earlier: readonly NightMark[], reading: NightReading) {
+  const { outcome, brokenBy, isAllRead, passes, start } = reading;
+  const isOver = outcome.walk !== "head" && brokenBy === null;
+  if (!isOver) return { isOver, readSince: sinceOf(earlier, reading), nights: earlier };
+  if (!isAllRead) return { isOver, readSince: null, nights: earlier };
+  // A second pass reads in other places than the nights of the first one say.
+  const nights = passes === 1 ? reading.nights : [{ startedAt: start.startedAt, ids: [] }];
+  return { isOver, readSince: start.startedAt, nights };
+}
+
 /**
  * Since when every record was read: what this round has not come to lies behind some record of an earlier night, so that
  * night or a later one of the round before has read it. Null where nothing is known.
  */
-function sinceOf(earlier: readonly NightMark[], { covers, passes }: RoundReading): string | null {
+function sinceOf(earlier: readonly NightMark[], { covers, passes }: NightReading): string | null {
   const [first] = earlier;
-  const isMet = ({ ids }: NightMark) => ids.some(covers);
+  // Of the last date that is covered a record may be left. With two dates of a night covered, the first is not the last.
+  const isMet = ({ ids }: NightMark) => ids.filter(covers).length > 1;
   const met = passes === 1 ? earlier.findLast(isMet) : undefined;
   return met?.startedAt ?? first?.startedAt ?? null;
 }
-
-type RoundReading = Awaited<ReturnType<typeof readList>>;
 
 /** Notes what a whole round did not show, as after any whole walk. */
 async function closeRound(
   { sql, clock, patience, runId }: RunParts,
   { maxDeleteRatio, allowMassDelete }: WalkOptions,
-  { outcome, start, seen, isAllRead, nights, passes }: RoundReading,
-  earlier: readonly NightMark[],
+  { outcome, start, seen }: RoundReading,
+  nights: readonly NightMark[],
 ): Promise<{ held: string | null; missing: number }> {
   const resource = "build" as const;
   return patience("close a round", () =>
     withTransaction(sql, async (tx) => {
-      // A second pass reads in other places than the nights of the first one say.
-      const read = passes === 1 ? nights : [{ startedAt: start.startedAt, ids: [] }];
-      await endRound(tx, resource, isAllRead ? read : earlier);
+      await endRound(tx, resource, nights);
       if (outcome.walk !== "whole") return { held: null, missing: 0 };
       const noticedAt = clock.now().toISOString();
       await resolveHoles(tx, resource, noticedAt);

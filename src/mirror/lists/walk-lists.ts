@@ -1,7 +1,7 @@
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
-import { describeCountGap, finishWalk, type ResumableWalk } from "../../store/ledger/run-ledger.ts";
+import { finishWalk, type ResumableWalk } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
 import { countRows, countShown, setLive } from "../load/live-count.ts";
@@ -10,15 +10,12 @@ import { createPageMemory } from "../load/page-memory.ts";
 import { countUnstored, resolveHoles } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/page-source.ts";
-import { ALWAYS_ALLOWED, forgetSeen, recordMissing } from "./missing-records.ts";
+import { forgetSeen, recordMissing } from "./missing-records.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 import { readHead } from "./read-head.ts";
-import { readList } from "./read-list.ts";
+import { describeCut, readList } from "./read-list.ts";
 import type { Reading, WalkOptions } from "./settle-pages.ts";
 import { emptyCounts, type RunSummary, type WalkSummary } from "./summary.ts";
-
-/** What a list may count and not show, as a part of its count. */
-const MOST_UNSHOWN = 0.05;
 
 /** `abort` is aborted with the first failure, so that no walk continues in vain. */
 type WalkingParts = RunParts & Pick<WalkOptions, "meters" | "warn"> & { abort: AbortController };
@@ -109,10 +106,8 @@ async function closeWalk(
   const isRead = outcome.walk === "whole" && counted !== null;
   const unshown = isRead ? beyondMoves(counted - seen.size, reading.moved) : 0;
   const gap = unshown === 0 || counted === null ? null : { resource, counted, shown: seen.size };
-  if (gap && unshown > Math.max(ALWAYS_ALLOWED, gap.counted * MOST_UNSHOWN)) {
-    const reason = `${resource} list: ${describeCountGap(gap)}: ask its owner why`;
-    outcome = { ...outcome, walk: "not_whole", reason };
-  }
+  const cut = gap && describeCut(gap, unshown);
+  if (cut !== null) outcome = { ...outcome, walk: "not_whole", reason: cut };
   const held = await patience("close a walk", () =>
     withTransaction(sql, async (tx) => {
       let whyHeld: string | null = null;

@@ -100,6 +100,9 @@ export function createCourse(options: CourseOptions) {
   let isRepeated = false;
   let step = 0;
   let isAnchored = true;
+  /** How far `request` moved by a guess, and whether no page behind the last guess has counted yet. */
+  let shift: number | null = null;
+  let isUnsure = false;
   /** An overlap needs two records. */
   const atLeastTwo = (limit: number) => (isOverlapping ? Math.max(2, limit) : limit);
   const pageSize = atLeastTwo(options.pageSize);
@@ -110,8 +113,7 @@ export function createCourse(options: CourseOptions) {
     servedBefore = served;
     highest.beginPass();
     pass = createPass(limit, pass.hasShortPages);
-    stepBack = 0;
-    step = 0;
+    [stepBack, step, isUnsure] = [0, 0, false];
     request = firstRequest(options.listPath, limit);
   }
 
@@ -137,7 +139,8 @@ export function createCourse(options: CourseOptions) {
     // One step back costs less than a second reading of the list. At each border there is only one.
     const joint = joinPage(pass, at, page, isStart ? "none" : stepBack > 0 ? "one" : "two");
     isAnchored = joint.isAnchored;
-    if (isAnchored) stepBack = 0;
+    shift = null;
+    if (isAnchored) [stepBack, isUnsure] = [0, false];
     if (joint.hasNews) isRepeated = false;
     followVerdict(at, page, joint);
   }
@@ -238,15 +241,20 @@ export function createCourse(options: CourseOptions) {
    * The list has so many records more in front than when `request` was made, as the counts say: a walk that has rested
    * goes on where its records are by now. That is a guess; only an anchor proves the place, else the course steps back.
    */
-  function shift(by: number): void {
-    if (!request || request.offset === 0) return;
-    const moved = (offset: number) => Math.max(0, offset + by);
-    pass.last = { ...pass.last, offset: moved(pass.last.offset) };
+  function rest(by: number): void {
+    if (request && request.offset > 0) guess(request.offset + by, Math.max(-request.offset, by));
+  }
+
+  /** `moved`: by how much the last page is further by now. */
+  function guess(offset: number, moved: number): void {
+    if (!request) return;
+    pass.last = { ...pass.last, offset: pass.last.offset + moved };
     pass.waiting = [];
     pass.barrier = 0;
     stepBack = 0;
-    isAnchored = true;
-    request = { ...request, offset: moved(request.offset) };
+    request = { ...request, limit: pass.limit, offset: Math.max(0, offset) };
+    shift = (shift ?? 0) + moved;
+    isUnsure = request.offset > 0;
   }
 
   function beginNextPass(): void {
@@ -266,6 +274,11 @@ export function createCourse(options: CourseOptions) {
     }
     if (request.limit > 1) {
       request = { ...request, limit: Math.floor(request.limit / 2) };
+      return true;
+    }
+    if (isUnsure) {
+      // Behind a hole no anchor is needed, which would take the guess for the place. So records in front of it are read.
+      guess(request.offset - pass.limit, 0);
       return true;
     }
     if (adjacentHoles >= MAX_ADJACENT_HOLES) return false;
@@ -300,12 +313,21 @@ export function createCourse(options: CourseOptions) {
     get isEnlarged() {
       return isEnlarged();
     },
+    /** How far the place of `request` moved by a guess; null where it follows the page before. */
+    get shift() {
+      return shift;
+    },
     /** The `limit` that this pass aims for. A narrowed request has a smaller one. */
     get limit() {
       return pass.limit;
     },
     get passes() {
       return passes;
+    },
+    /** How many records the last page counts behind its end. */
+    get beyond() {
+      const { offset, ids, totalCount } = pass.last;
+      return Math.max(0, (totalCount ?? 0) - offset - ids.length);
     },
     get isAtStart() {
       return passes === 1 && pass.pages === 0 && request?.offset === 0;
@@ -317,12 +339,13 @@ export function createCourse(options: CourseOptions) {
     knowHighestId: highest.know,
     resize,
     beginEarlier,
-    shift,
+    rest,
     read,
     narrow,
     /** Takes a remembered page, with any `limit`. False when it does not fit here; then do not use this course any more. */
     replay(page: PageFacts & { request: string }): boolean {
-      if (page.meta.shift !== undefined) shift(page.meta.shift);
+      const { shift: moved } = page.meta;
+      if (moved !== undefined) guess(parsePageRequest(page.request)?.offset ?? 0, moved);
       if (!resumeAt(page.request)) return false;
       read(page);
       return true;

@@ -117,7 +117,8 @@ export function createPageSource(options: PageSourceOptions) {
     return (
       known &&
       ((envelope: unknown, url: string): FoundPage => {
-        const meta = envelope === null ? known.meta : parseKnownMeta(envelope, known, resource, url);
+        const { shift: _, ...same } = known.meta;
+        const meta = envelope === null ? same : parseKnownMeta(envelope, known, resource, url);
         return { meta, ids: known.ids, records: null, known };
       })
     );

@@ -19,7 +19,7 @@ export interface ParsedMeta {
   showsOrder: boolean;
   /** The places of records that share the sort key of the record before. Absent when there are none. */
   ties?: readonly number[];
-  /** Of a remembered page: the walk rested in front of it, and went on so many places further (`Course.shift`). */
+  /** Of a remembered page: its place is a guess, behind a rest in which the list moved so far (`Course.rest`). */
   shift?: number;
 }
 

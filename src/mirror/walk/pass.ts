@@ -170,11 +170,6 @@ export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: "n
   const isShort = !isFull(at, page.meta);
   const isLast = page.meta.next === null;
   if (isShort && !isLast) pass.hasShortPages = true;
-  if (page.meta.count > page.ids.length) {
-    // A record without an id can be no anchor.
-    pass.nameless += page.meta.count - page.ids.length;
-    goOnUnproven(pass, at.offset + page.meta.count);
-  }
   // Records that came or went in front of the page shift its anchors, even when the count stays the same. A
   // page that was cut shows only some of them.
   const shown = isLast ? undefined : page.ids.length;
@@ -182,6 +177,13 @@ export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: "n
   if (needs !== "none" && expected.some((id, place) => page.ids[place] !== id)) pass.isStill = false;
   const news = pass.covered.cover(page.ids);
   if (news > 0) pass.newsPages += 1;
+  if (page.meta.count > page.ids.length) {
+    pass.nameless += page.meta.count - page.ids.length;
+    pass.isProven = false;
+    // A record without an id can be no anchor. Where its page has come once more, the next one met such records alone.
+    if (page.ids.length === 0 || (needs !== "two" && news === 0))
+      goOnUnproven(pass, at.offset + page.meta.count);
+  }
   if (at.offset === 0) pass.startIsEnd = isShort && isLast;
   else if (news > 0) pass.startIsEnd = false;
   const isEcho = news === 0 && page.ids.at(-1) === pass.last.ids.at(-1);

@@ -226,7 +226,7 @@ export const VERDICTS = [
     when: "places are unseen, and at least as many records of the pass have no id",
     applies: (facts) => unseen(facts) > 0 && unseen(facts) <= facts.nameless,
     outcome: "not_whole",
-    reason: (facts) => `${countsOf(facts)}: ${facts.nameless} of its records have no id`,
+    reason: (facts) => `${countsOf(facts)}: ${unseen(facts)} of its records have no id`,
   },
   {
     name: "count not met, nothing new",

@@ -26,7 +26,7 @@ interface WalkOptions {
   /** Finds the highest number that was an id before the walk began. Called when a second pass begins. */
   findHighestId?(): Promise<number | null>;
   seq?: number;
-  /** The walk has rested, and its next page is so many places further by now (`Course.shift`). @default 0 */
+  /** The walk has rested, and its next page is so many places further by now (`Course.rest`). @default it has not rested */
   shift?: number;
   /** It rests with the outcome `head` when it has read so many records, behind a page that counts. @default to the end */
   most?: number;
@@ -36,7 +36,7 @@ interface WalkOptions {
 export type Walk = ReturnType<typeof createWalk>;
 
 export function createWalk(options: WalkOptions) {
-  const { resource, course, source, signal, shift = 0, most = Number.POSITIVE_INFINITY } = options;
+  const { resource, course, source, signal, shift, most = Number.POSITIVE_INFINITY } = options;
   /** What it has read since it rested: in a first pass records that are new to it. */
   const covered = course.seen.size;
   const readAgain = createIdSet();
@@ -60,13 +60,12 @@ export function createWalk(options: WalkOptions) {
     try {
       const size = sizing();
       if (size && course.isAtStart) course.resize(size.size);
-      if (shift !== 0) course.shift(shift);
-      let moved = shift === 0 ? {} : { shift };
+      if (shift !== undefined) course.rest(shift);
       for (let seq = options.seq ?? 0; course.request !== null; seq++) {
         signal?.throwIfAborted();
         await knowHighestId();
         const { page, holes } = await fetchFirst();
-        const at = course.request;
+        const { request: at, shift: moved } = course;
         course.read(page);
         tried = null;
         const isEven = fitSize(at);
@@ -74,9 +73,10 @@ export function createWalk(options: WalkOptions) {
         const { request, isAnchored } = course;
         const following = request && requestText(request);
         if (course.passes > 1 && Number.isFinite(most)) for (const id of page.ids) readAgain.add(id);
-        yield { ...page, meta: { ...page.meta, ...moved }, seq, resource, holes, isAnchored, following };
-        moved = {};
-        if (first.length === 0 && isAnchored) first = page.ids;
+        const meta = moved === null ? page.meta : { ...page.meta, shift: moved };
+        yield { ...page, meta, seq, resource, holes, isAnchored, following };
+        if (first.length === 0 && isAnchored && page.meta.count === page.ids.length)
+          first = page.ids.filter((_, place) => !page.meta.ties?.includes(place));
         // Behind a hole a page would need no anchor.
         const mayRest = isAnchored && holes.length === 0 && page.meta.totalCount !== null;
         if (request && ((isStopped && isAnchored) || (readSize() >= most && mayRest))) {
@@ -153,7 +153,8 @@ export function createWalk(options: WalkOptions) {
           continue;
         }
         retries = NARROWED_RETRIES;
-        if (request.limit === 1)
+        // The course steps back in front of one that it meets where it only guesses its place.
+        if (request.limit === 1 && (course.request?.offset ?? 0) > request.offset)
           holes.push({ offset: request.offset, request: requestText(request), reason: error.message });
       }
     }
@@ -176,7 +177,7 @@ export function createWalk(options: WalkOptions) {
     get read() {
       return readSize();
     },
-    /** The ids of the first page that counted. */
+    /** Of the first page that counted, and whose records all have ids, the first record of each date. */
     get first() {
       return first;
     },

@@ -209,6 +209,15 @@ describe("builds that are read again in rounds", () => {
     expect(await quick.sql`select 1 from sync.rounds where checkpoint is null`).toHaveLength(1);
   });
 
+  test("have no other zone where the date of one known build among new ones was corrected", async () => {
+    await using quick = await startMirrored();
+    quick.world.triggerBuilds(19);
+    quick.arranged.arrange = (builds) =>
+      builds.map((build, at) => (at === 19 ? { ...build, date: later(build.date, 1000) } : build));
+    const { summary } = await quick.watch({ settings });
+    expect(summary.resources.build).toMatchObject({ walk: "head", inserted: 19, updated: 1 });
+  });
+
   test("are not read where the sync is asked for its head, and by no round of the watch", async () => {
     await using quick = await startMirrored();
     quick.world.advance(DAY_MS);

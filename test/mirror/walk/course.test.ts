@@ -589,8 +589,20 @@ describe("next", () => {
 });
 
 describe("records without an id", () => {
+  it("take no anchor from the page behind them", () => {
+    const course = begin();
+    const read = reader(course);
+    read("abc", link(4, 4), 20, { count: 4 });
+    read("hijk", link(4, 6), 20);
+    expect([course.isAnchored, asked(course)]).toEqual([false, "4@0"]);
+  });
+
   it("cost the walk its wholeness, not its pages", () => {
     const course = begin(4);
+    course.read(facts(["a", "b"], link(4, 4), { count: 4, totalCount: 6 }));
+    expect(asked(course)).toBe("4@2");
+    course.read(facts(["e", "f"], null, { count: 4, totalCount: 6 }));
+    expect(asked(course)).toBe("4@0");
     course.read(facts(["a", "b"], link(4, 4), { count: 4, totalCount: 6 }));
     expect(asked(course)).toBe("4@4");
     course.read(facts(["e", "f"], null, { totalCount: 6 }));
@@ -656,6 +668,58 @@ describe("a page that cannot be rendered", () => {
     const trail = followWithHoles(all, 40, offsets(10, 31));
     expect(trail.slice(-2)).toEqual(["1@30!", "gave up"]);
     expect(all.outcome).toBeNull();
+  });
+});
+
+describe("a walk that has rested", () => {
+  /** Two pages of four of a list from 0 on, then a rest in which so many records came in front. */
+  const rested = (by: number) => {
+    const course = begin();
+    for (let page = 0; page < 2; page++) readOf(course, numbers(0, 40));
+    course.rest(by);
+    return course;
+  };
+
+  it("needs an anchor where it goes on, and steps back to it", () => {
+    const course = rested(10);
+    expect(asked(course)).toBe("4@14");
+    readOf(course, numbers(0, 40));
+    expect(course.isAnchored).toBe(false);
+    while (!course.isAnchored) readOf(course, numbers(0, 40));
+    expect([course.covers("5"), course.covers("10"), course.seen.has("14")]).toEqual([true, false, true]);
+  });
+
+  it("steps back from a record that cannot be rendered, behind which no anchor would be needed", () => {
+    const course = rested(10);
+    for (let half = 0; half < 2; half++) course.narrow();
+    expect(asked(course)).toBe("1@14");
+    course.narrow();
+    expect([asked(course), course.shift]).toEqual(["4@10", 10]);
+  });
+
+  it("is brought back from its pages, wherever it went on", () => {
+    for (const by of [10, 0, -3, -40]) {
+      const course = begin();
+      const pages: (PageFacts & { request: string })[] = [];
+      for (let page = 0; page < 5; page++) {
+        if (page === 2) {
+          course.beginEarlier(3);
+          course.rest(by);
+        }
+        const request = course.request as PageRequest;
+        const reply = replyOf(numbers(0, 60), request);
+        const { shift } = course;
+        pages.push({
+          ...reply,
+          meta: { ...reply.meta, ...(shift !== null && { shift }) },
+          request: requestText(request),
+        });
+        course.read(reply);
+      }
+      const restored = begin();
+      expect(pages.map((page) => restored.replay(page))).toEqual(pages.map(() => true));
+      expect(asked(restored)).toBe(asked(course));
+    }
   });
 });
 

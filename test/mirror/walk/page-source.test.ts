@@ -284,6 +284,14 @@ describe("a page with the records of an earlier one", () => {
     expect(await it.source.take(at(0))).toMatchObject({ meta: page.meta, records: null });
   });
 
+  it("is at no place that is a guess because the earlier one was", async () => {
+    const odd = JSON.stringify({ objects: body.objects, meta: { next: null } });
+    const bodyHash = createHash("sha256").update(`utf-8:${odd}`).digest("hex");
+    const page = { ...remembered, bodyHash, meta: { ...remembered.meta, shift: 4 } };
+    await using it = await setUp([{ body: odd }], { recall: recallOf(page) });
+    expect((await it.source.take(at(0))).meta).toEqual(remembered.meta);
+  });
+
   it("that cannot be recalled fails the page that needs it", async () => {
     await using it = await setUp(answer, { recall: () => Promise.reject(new Error("the database is away")) });
     await expect(it.source.take(at(0))).rejects.toThrow("the database is away");
