@@ -73,6 +73,9 @@ export const STATUS: StatusDocument = {
     error: null,
   },
   leader: { instance: "…", pid: 4711, host: "…", term: 1, since: "…Z", heartbeat_at: "…Z" },
+  lock_holders: [
+    { lock: "run", session: "session 4711 (docmirror lock) of role docmirror", may_write: true },
+  ],
   open_builds: [{ state: "building", open: 0, stuck: 0, vanished: 0, oldest: "2026-11-03 12:00:00" }],
   quarantined: 0,
   unresolved_references: 0,
@@ -200,6 +203,7 @@ ${statusExample()}
 - \`runs\`: the newest 20 that are no round of the watch. \`kind\` and \`status\` are those of [the run summary](#the-run-summary), or \`status\` is \`running\`.
 - \`last_watch_round\`: null when there was none.
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.
+- \`lock_holders\`: who has the lock of the run or the lead. A role that may not write stops nothing.
 - \`open_builds\`: builds that have not finished, by state. \`oldest\` is a date of the service, in its own zone.
 - \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.
 - \`dropped_lists\`: lists that the root listing lacks (\`why\` is \`absent\`, after a week \`dropped\`), or that \`DOCMIRROR_LEAVE_OUT\` names (\`left out\`).

@@ -15,6 +15,18 @@ export type ReaderLogin = "docmirror_sql" | "docmirror_serve";
 
 const RIGHTS = { docmirror_sql: {}, docmirror_serve: { withPeople: true, withInterface: true } };
 
+/** What Postgres lets each role do, though it only reads. Done once, because it locks rows of the catalog. */
+const REVOKE_OF_ALL = `
+  do $$ declare made text; begin
+    execute format('revoke temporary on database %I from public', current_database());
+    for made in
+      select oid::regprocedure::text from pg_proc
+      where pronamespace = 'pg_catalog'::regnamespace and proname in ('lo_creat', 'lo_create', 'lo_from_bytea', 'lo_open', 'lo_put', 'lowrite', 'lo_unlink')
+    loop
+      execute format('revoke execute on function %s from public', made);
+    end loop;
+  end $$`;
+
 /**
  * The URL of the same database for a login that only reads, which is made where it is missing. Null where there is no mirror.
  * `role` is what a statement may switch to. Throws StoreError, and ConfigError for a role that may do more than read the reports.
@@ -35,6 +47,7 @@ export async function findReaderUrl(
       await ensureReader(sql, login, RIGHTS[login]);
       if (login === "docmirror_sql") await letBecome(sql, login, role);
       if (found.password === null) {
+        await runText(sql, REVOKE_OF_ALL);
         const [made] = await sql<{ text: string }[]>`
           select format('alter role %I noinherit password %L', ${login}::text, ${password}::text) as text`;
         await runText(sql, made?.text ?? "");

@@ -16,6 +16,7 @@ const ATTEMPTS = [
   "select rolpassword from pg_authid",
   "select passwd from pg_shadow",
   "select lo_import('/etc/passwd')",
+  "select lo_from_bytea(0, 'x')",
   "select username from mirror.users, set_config('role', 'docmirror_serve', true)",
 ];
 const COMMANDS: readonly (readonly string[])[] = [

@@ -3,6 +3,7 @@ import { EXIT } from "../../base/errors.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { withSql } from "../../store/connection/connect.ts";
+import { describeSession } from "../../store/connection/other-sessions.ts";
 import { measureServerClock } from "../../store/connection/server-clock.ts";
 import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
 import type { Sql } from "../../store/connection/sql.ts";
@@ -17,13 +18,14 @@ import {
 } from "../../store/ledger/list-freshness.ts";
 import { assertService, findService, readDemoMark } from "../../store/ledger/mirrored-service.ts";
 import { describeCountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
+import { describeHolder, findHolders } from "../../store/ledger/writers-lock.ts";
 import {
   assertServerUsable,
   assertUsable,
   migrationStatus,
   whatIsMissing,
 } from "../../store/migrate/migrate.ts";
-import { findLackingRights } from "../../store/migrate/rights.ts";
+import { findLackingRights, findOpenToAll } from "../../store/migrate/rights.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { isMirrorAbsent, type MirrorSettings, mirrorPlace, withDatabase } from "../context/with-mirror.ts";
 import { checkSourceZone } from "./check-source-zone.ts";
@@ -157,7 +159,19 @@ async function checkRights(sql: Sql): Promise<Result> {
       "run `docmirror migrate` as the role that owns the schemas when an upgrade asks for it",
     );
   }
-  return ok("the role may read, write and change all that docmirror keeps");
+  const [intruder] = (await findHolders(sql)).filter(({ may_write }) => !may_write);
+  if (intruder !== undefined)
+    return warning(
+      describeHolder({ ...intruder, session: describeSession(intruder.session) }),
+      "end that session; `revoke connect` keeps its role out",
+    );
+  const mine = "the role may read, write and change all that docmirror keeps";
+  const open = await findOpenToAll(sql);
+  return ok(
+    open === ""
+      ? mine
+      : `${mine}. Every role may make ${open} here, also one that only reads; a superuser can revoke that`,
+  );
 }
 
 /** Whether the schema is the one of this program. The result is `none` where there is no schema yet. */

@@ -9,6 +9,7 @@ import { assertSessionPooling } from "../../store/connection/session-pooling.ts"
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
+import { createWritersLock } from "../../store/ledger/writers-lock.ts";
 import { areReportsLater } from "../../store/migrate/migrate.ts";
 import { readDefinitions } from "../definitions.ts";
 import { EXPENSIVE_ANSWERS } from "../stored/answers.ts";
@@ -78,7 +79,8 @@ export async function refreshReport(url: string, options: RefreshOptions): Promi
     return await withStoreErrors("refresh the reports", async () => {
       await assertSessionPooling(sql, url);
       // This comes before the transaction, whose snapshot must be taken after the lock.
-      await abortable(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
+      if (!(await createWritersLock(LOCK_KEY).tryTake(sql)).isLocked)
+        await abortable(sql`select pg_advisory_lock(${LOCK_KEY})`, signal);
       const result = await withTransaction(sql, (tx) => refresh(tx, options));
       const [noted] = await sql<{ bytes: number }[]>`
         select pg_relation_size('sync.touched_records') as bytes`;

@@ -12,21 +12,15 @@ import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { type DroppedList, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findLeader, type Leader } from "../../store/ledger/leader.ts";
-import {
-  type DatesInChange,
-  describeOldest,
-  findDatesInChange,
-  findListFreshness,
-  findReadSince,
-  type ListFreshness,
-  mirrorAgeMs,
-} from "../../store/ledger/list-freshness.ts";
+import { type DatesInChange, describeOldest, findDatesInChange, findListFreshness, findReadSince, type ListFreshness, mirrorAgeMs } from "../../store/ledger/list-freshness.ts";
 import { listMutedProjects, type MutedProject } from "../../store/ledger/muted-projects.ts";
 import { type BelowHead, findBelowHead } from "../../store/ledger/rounds.ts";
 import { type CountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
 import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
 import { asIso, withSnapshot } from "../read-answer.ts";
+import { describeSession } from "../../store/connection/other-sessions.ts";
+import { findHolders } from "../../store/ledger/writers-lock.ts";
 
 type StatusFacts = Pick<SettingsFor<"status">, "staleAfterMs" | "stuckAfterMs" | "sourceTimezone">;
 
@@ -89,6 +83,8 @@ export interface MirrorStatus {
   last_watch_round: RunRow | null;
   /** The process that runs the schedule; null when none does. */
   leader: Leader | null;
+  /** The sessions that have the lock of the run or of the lead; one whose role may not write stops nothing. */
+  lock_holders: { lock: "run" | "lead"; session: string; may_write: boolean }[];
   open_builds: OpenBuilds[];
   /** The number of unresolved records in quarantine. */
   quarantined: number;
@@ -131,13 +127,16 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       runs,
       last_watch_round: rounds[0] ?? null,
       leader: leader && { ...leader, since: asIso(leader.since), heartbeat_at: asIso(leader.heartbeat_at) },
+      lock_holders: (await findHolders(tx)).map(({ session, ...holder }) => {
+        return { ...holder, session: describeSession(session) };
+      }),
       open_builds: await findOpenBuilds(tx, settings),
       quarantined: left?.quarantined ?? 0,
       unresolved_references: left?.unresolved ?? 0,
       count_gaps: await findCountGaps(tx),
-      below_head: await readBelowHead(tx),
       dates_in_change: inChange && { ...inChange, since: asIso(inChange.since) },
       dropped_lists: (await findDropped(tx)).map((one) => ({ ...one, since: asIso(one.since) })),
+      below_head: await readBelowHead(tx),
       muted_projects: (await listMutedProjects(tx)).map((one) => ({ ...one, until: asIso(one.until) })),
       undecided_records: {
         ...undecided,

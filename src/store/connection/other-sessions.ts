@@ -24,12 +24,13 @@ const FACTS = (sql: AnySql) => sql`
   to_char(backend_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"') as "startedAt",
   to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"') as "inTransactionSince", state = 'active' as "isActive"`;
 
-/** The sessions that have the advisory lock `key` (an int8) of this database. Several only where they share it. */
+/** The sessions that have the advisory lock `key` (an int8) of this database, or have it past another session (`writers-lock.ts`). */
 export function findLockHolders(sql: AnySql, key: string): postgres.PendingQuery<OtherSession[]> {
   return sql<OtherSession[]>`
     select distinct ${FACTS(sql)}
     from pg_locks as lock join pg_stat_activity as holder on holder.pid = lock.pid
-    where locktype = 'advisory' and granted and objsubid = 1 and (classid::bigint << 32) | objid::bigint = ${key}::bigint
+    where locktype = 'advisory' and granted and (objsubid = 1 and (classid::bigint << 32) | objid::bigint = ${key}::bigint
+        or objsubid = 2 and classid::bigint = ${key}::bigint & 4294967295)
       and lock.database = (select oid from pg_database where datname = current_database())`;
 }
 

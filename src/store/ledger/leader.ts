@@ -6,9 +6,8 @@ import { connect, nameInstance, renewConnections, renewOtherConnections } from "
 import type { AnySql, Sql, TransactionSql } from "../connection/sql.ts";
 import { isPassing, READ_ONLY, sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
 import { withTransaction } from "../connection/transaction.ts";
+import { createWritersLock, findWriters, LEAD_KEY, warnOfIntruders } from "./writers-lock.ts";
 
-/** Any number that no other program uses for an advisory lock. One above the number of the run lock. */
-const LEAD_KEY = "7237112447779369584";
 /** What the application name of each session begins with that wants the lead. Process and host follow. */
 const LEAD_NAME = "docmirror lead ";
 
@@ -26,24 +25,16 @@ async function findLeadHolder(sql: AnySql) {
     select session.pid, coalesce(application_name, '') as name,
       to_char(backend_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS"Z"') as since, leader.instance as leader,
       coalesce(heartbeat_at, state_change) < clock_timestamp() - ${HEARTBEAT_LOST_MS} * interval '1 millisecond' as "isSilent"
-    from pg_locks as lock join pg_stat_activity as session on session.pid = lock.pid
+    from pg_stat_activity as session
     -- The number of a session that ended may be that of another one by now. A name is null to other roles.
     left join sync.leader on backend_pid = session.pid
       and (application_name is null or position('#' || instance in application_name) > 0)
-    where locktype = 'advisory' and granted and lock.database = session.datid and datname = current_database()
-      and objsubid = 1 and (classid::bigint << 32) | objid::bigint = ${LEAD_KEY}::bigint`;
+    where session.pid = any (${await findWriters(sql, LEAD_KEY)}::int[]) and session.pid <> pg_backend_pid()`;
   if (row === undefined) return null;
   const { pid, name, since } = row;
   const instance = row.leader ?? / #([a-z0-9]+)/.exec(name)?.[1] ?? null;
   const process = `${name.replace(LEAD_NAME, "").replace(/ #.*$/, "") || "of another role"}, since ${since}`;
   return { pid, process, instance, isSilent: row.isSilent === true && instance !== null };
-}
-
-/** Takes the lock, if it is free. Also true in a session that already has it. */
-async function tryLead(sql: AnySql): Promise<boolean> {
-  const [row] = await sql<{ isLocked: boolean }[]>`
-    select pg_try_advisory_lock(${LEAD_KEY}::bigint) as "isLocked"`;
-  return row?.isLocked === true;
 }
 
 /** A server that says nothing for so long has lost the connection. */
@@ -55,6 +46,7 @@ type LeadSession = ReturnType<typeof createLeadSession>;
 
 /** The only connection of a process that has the lead or wants it: the lock belongs to its session. */
 function createLeadSession() {
+  const lock = createWritersLock(LEAD_KEY);
   let opened: { url: string; sql: Sql } | null = null;
   /** When the server began that answered last. */
   let server: string | null = null;
@@ -81,6 +73,8 @@ function createLeadSession() {
 
   return {
     close,
+    /** Takes the lock, if it is free. Also true in a session that already has it. */
+    tryLead: async (sql: AnySql): Promise<boolean> => (await lock.tryTake(sql)).isLocked,
     url: () => opened?.url ?? null,
     /**
      * Runs `fn`; `doing` completes "could not …". Gives the connection up, with its lock, when the server says
@@ -138,9 +132,9 @@ function createTerm(
 
   /** On a new session. The server may not know yet that the old one broke. */
   async function regain(sql: Sql): Promise<boolean> {
-    if (!(await tryLead(sql))) {
+    if (!(await session.tryLead(sql))) {
       const holder = await findLeadHolder(sql);
-      if (holder?.instance !== instance || (await endHolder(sql, holder)) !== true) return false;
+      if (holder?.instance !== instance || (await endHolder(session, sql, holder)) !== true) return false;
     }
     const again = await sql`
       update sync.leader set backend_pid = pg_backend_pid(), heartbeat_at = clock_timestamp()
@@ -217,7 +211,7 @@ export function createLeaderLock(log: Logger) {
   let isRefused = false;
 
   async function endSilent(sql: Sql, holder: LeadHolder): Promise<boolean> {
-    const isFree = await endHolder(sql, holder);
+    const isFree = await endHolder(session, sql, holder);
     if (isFree === null && !isRefused)
       log.error(
         { leader: holder.process },
@@ -239,12 +233,13 @@ export function createLeaderLock(log: Logger) {
      */
     take: (url: string): Promise<Term | LockedError> =>
       session.ask(url, "take the lead", async (sql) => {
-        if (!(await tryLead(sql))) {
+        if (!(await session.tryLead(sql))) {
           const holder = await findLeadHolder(sql);
           const isFree =
-            holder === null ? await tryLead(sql) : holder.isSilent && (await endSilent(sql, holder));
+            holder === null ? await session.tryLead(sql) : holder.isSilent && (await endSilent(sql, holder));
           if (!isFree) return ledBy(holder);
         }
+        await warnOfIntruders(sql, log);
         return createTerm(session, instance, await takeOver(sql, instance, log));
       }),
   };
@@ -313,11 +308,15 @@ async function endSessions(sql: Sql, { instance, pid = 0 }: { instance: string; 
 }
 
 /** Ends the holder's process and takes the lock. Null where this role may not end those sessions. */
-async function endHolder(sql: Sql, { pid, instance }: LeadHolder): Promise<boolean | null> {
+async function endHolder(
+  session: LeadSession,
+  sql: Sql,
+  { pid, instance }: LeadHolder,
+): Promise<boolean | null> {
   if (instance === null) return false;
   if (!(await endSessions(sql, { instance, pid }))) return null;
   for (let tries = 0; tries < TRIES; tries++) {
-    if (await tryLead(sql)) return true;
+    if (await session.tryLead(sql)) return true;
     await sql`select pg_sleep(0.1)`;
   }
   return false;

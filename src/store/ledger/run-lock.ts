@@ -1,19 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
 import { LockedError } from "../../base/errors.ts";
 import { connect, renewConnections } from "../connection/connect.ts";
+import { describeSessions, findLockHolders, type OtherSession } from "../connection/other-sessions.ts";
 import { createPatience, type PatienceOptions } from "../connection/patience.ts";
 import { runText } from "../connection/run-statement.ts";
 import { assertSessionPooling, SharedSessionError } from "../connection/session-pooling.ts";
 import type { Sql, TransactionSql } from "../connection/sql.ts";
 import { isPassing, READ_ONLY, sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
 import type { RunKind } from "../schema/runs.ts";
+import { createWritersLock, hasWritersLock, RUN_KEY, warnOfIntruders } from "./writers-lock.ts";
 
-/** Any number that no other program uses for an advisory lock: the letters of "docmirro". */
-const LOCK_KEY = "7237112447779369583";
-const TRY_LOCK = `
-  select pg_try_advisory_lock(${LOCK_KEY}) as "isLocked", pid, backend_start as "startedAt",
-    pg_is_in_recovery() or current_setting('transaction_read_only')::bool as "isReadOnly"
-  from pg_stat_activity where pid = pg_backend_pid()`;
 /** The server answered, and then ended the session. */
 const ENDED: readonly (string | undefined)[] = ["57P01", "57P02", "CONNECTION_CLOSED"];
 /** How long the server may take to end a session of ours that was lost. */
@@ -62,6 +58,7 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}) 
   // Otherwise a server that ends idle sessions would end this one.
   const session = { idle_session_timeout: "0" };
   const sql = connect(url, { applicationName: "docmirror lock", max: 1, session });
+  const lock = createWritersLock(RUN_KEY);
   let holder: Holder | null = null;
   let hasAnswered = false;
 
@@ -82,26 +79,23 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}) 
         if (await tryLock()) return;
         const run = await findOpenRun(sql);
         if (run) throw lockedBy(run);
-        await sql`select pg_sleep(0.1)`;
+        // Two that took it at once do not meet again.
+        await sql`select pg_sleep(0.05 + 0.1 * random())`;
       }
-      throw lockedBy(undefined);
+      throw lockedBy(undefined, await findLockHolders(sql, RUN_KEY));
     });
 
   /** Also true in a session that already has the lock. */
   async function tryLock(): Promise<boolean> {
-    // Not prepared: behind a pooler, the next session would not know the prepared statement.
-    const rows = await runText<Session & { isLocked: boolean; isReadOnly: boolean }>(sql, TRY_LOCK);
-    const [row] = rows;
-    if (row === undefined) throw new Error("a session did not find itself");
-    const { pid, startedAt, isLocked, isReadOnly } = row;
+    const { pid, startedAt, isLocked, isReadOnly, connection } = await lock.tryTake(sql);
     if (isReadOnly) {
       // A lock protects nothing here, for example on the old primary after a failover.
       renewConnections(sql);
       throw Object.assign(new Error("the server takes no writes"), { code: READ_ONLY });
     }
     const isSame = holder?.pid === pid && holder.startedAt === startedAt;
-    if (holder !== null && holder.connection === rows.state && !isSame) throw await giveUp(holder);
-    if (isLocked) holder = { pid, startedAt, connection: rows.state };
+    if (holder !== null && holder.connection === connection && !isSame) throw await giveUp(holder);
+    if (isLocked) holder = { pid, startedAt, connection };
     return isLocked;
   }
 
@@ -155,34 +149,35 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}) 
     await release();
     throw error;
   });
+  if (options.patience) await warnOfIntruders(sql, options.patience.log).catch(() => {});
   return { hold, release };
 }
 
 /** Takes the lock for a transaction: whether no run is under way. Then none begins before the transaction ends. */
 export async function tryRunLock(tx: TransactionSql): Promise<boolean> {
-  const [row] = await tx<{ isLocked: boolean }[]>`
-    select pg_try_advisory_xact_lock(${LOCK_KEY}::bigint) as "isLocked"`;
-  return row?.isLocked === true;
+  return (await createWritersLock(RUN_KEY).tryTake(tx, "transaction")).isLocked;
 }
 
 /** The run of the lock's process. One that a dead process left open has a heartbeat older than the lock. */
 async function findOpenRun(sql: Sql) {
-  const [run] = await sql<{ id: number; kind: RunKind; pid: number; host: string; startedAt: string }[]>`
-    select id, kind, pid, host, started_at as "startedAt" from sync.runs
+  const [run] = await runText<{ id: number; kind: RunKind; pid: number; host: string; startedAt: string }>(
+    sql,
+    `select id, kind, pid, host, started_at as "startedAt" from sync.runs
     where status = 'running' and exists (
-      select from pg_locks as lock
-      join pg_stat_activity as session using (pid)
-      where locktype = 'advisory' and granted and lock.database = session.datid and session.datname = current_database()
-        and (classid::bigint << 32) | objid::bigint = ${LOCK_KEY}::bigint and objsubid = 1
-        and (backend_start <= heartbeat_at) is not false)
-    order by id desc limit 1`;
+      select from pg_stat_activity as session
+      where ${hasWritersLock(RUN_KEY, "session.pid")} and (backend_start <= heartbeat_at) is not false)
+    order by id desc limit 1`,
+  );
   return run;
 }
 
-function lockedBy(run: Awaited<ReturnType<typeof findOpenRun>>): LockedError {
+function lockedBy(
+  run: Awaited<ReturnType<typeof findOpenRun>>,
+  sessions: readonly OtherSession[] = [],
+): LockedError {
   const who = run
     ? `run ${run.id}, process ${run.pid} on ${run.host}, since ${run.startedAt}`
-    : "another process";
+    : describeSessions(sessions) || "another process";
   return new LockedError(`another run holds the lock: ${who}`, {
     hint: "wait until that run has ended; `docmirror status` shows it",
     heldBy: run?.kind ?? null,

@@ -124,3 +124,13 @@ export async function assertMayMigrate(sql: AnySql): Promise<void> {
     { sqlstate: "42501", hint: `run \`docmirror migrate\` as the role ${owner}` },
   );
 }
+
+/** What each role may make in this database without a right of its own, for people; empty where that was revoked. */
+export async function findOpenToAll(sql: Sql): Promise<string> {
+  const [row] = await sql<{ temporary: boolean; objects: boolean }[]>`
+    select has_database_privilege('public', current_database(), 'temporary') as temporary,
+      has_function_privilege('public', 'pg_catalog.lo_from_bytea(oid, bytea)', 'execute') as objects`;
+  return [row?.temporary && "temporary tables", row?.objects && "large objects"]
+    .filter(Boolean)
+    .join(" and ");
+}

@@ -8,6 +8,7 @@ import {
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { muteProject } from "../../../src/store/ledger/muted-projects.ts";
+import { RUN_KEY } from "../../../src/store/ledger/writers-lock.ts";
 import { STATUS } from "../../../tools/contract-page.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { EACH_AN_HOUR_AGO, seedLeader, seedWalks } from "../../support/health-mirror.ts";
@@ -54,7 +55,9 @@ describe("the status document", () => {
       insert into sync.missing_records (resource, record_id, run_id, noticed_at, asked_at, undecided_runs)
       values ('build', '1', 1, now(), now(), 3)`;
     await muteProject(sql, "pip", HOUR_MS);
+    await sql`select pg_advisory_lock(${RUN_KEY}::bigint)`;
     const status = await readDocument(sql);
+    await sql`select pg_advisory_unlock(${RUN_KEY}::bigint)`;
     expect(Object.keys(status)).toEqual(Object.keys(STATUS));
     expect(fieldsOf({ ...status, clock_faults: [] })).toEqual(fieldsOf({ ...STATUS, clock_faults: [] }));
   });
