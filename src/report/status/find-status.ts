@@ -8,19 +8,27 @@ import type { SettingsFor } from "../../base/config/settings.ts";
 import { findUndecided, type UndecidedRecord } from "../../mirror/lists/missing-records.ts";
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
+import { describeSession } from "../../store/connection/other-sessions.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { type DroppedList, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findLeader, type Leader } from "../../store/ledger/leader.ts";
-import { type DatesInChange, describeOldest, findDatesInChange, findListFreshness, findReadSince, type ListFreshness, mirrorAgeMs } from "../../store/ledger/list-freshness.ts";
+import {
+  type DatesInChange,
+  describeOldest,
+  findDatesInChange,
+  findListFreshness,
+  findReadSince,
+  type ListFreshness,
+  mirrorAgeMs,
+} from "../../store/ledger/list-freshness.ts";
 import { listMutedProjects, type MutedProject } from "../../store/ledger/muted-projects.ts";
 import { type BelowHead, findBelowHead } from "../../store/ledger/rounds.ts";
 import { type CountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
+import { findHolders } from "../../store/ledger/writers-lock.ts";
 import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
 import { asIso, withSnapshot } from "../read-answer.ts";
-import { describeSession } from "../../store/connection/other-sessions.ts";
-import { findHolders } from "../../store/ledger/writers-lock.ts";
 
 type StatusFacts = Pick<SettingsFor<"status">, "staleAfterMs" | "stuckAfterMs" | "sourceTimezone">;
 
