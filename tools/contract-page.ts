@@ -82,7 +82,14 @@ export const STATUS: StatusDocument = {
   count_gaps: [],
   dates_in_change: null,
   dropped_lists: [],
-  below_head: null,
+  below_head: {
+    run_id: 7,
+    round_records: 0,
+    round_reason: "…",
+    search_requests: 0,
+    search_is_done: true,
+    round: { began_at: "…Z", records: 0, total_count: 0 },
+  },
   muted_projects: [{ project_slug: "pip", until: "…Z" }],
   undecided_records: {
     count: 1,

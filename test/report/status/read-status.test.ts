@@ -54,6 +54,11 @@ describe("the status document", () => {
     await sql`
       insert into sync.missing_records (resource, record_id, run_id, noticed_at, asked_at, undecided_runs)
       values ('build', '1', 1, now(), now(), 3)`;
+    await sql`
+      update sync.walks set round_records = 0, round_reason = '', search_requests = 0, search_is_done = true where resource = 'build'`;
+    await sql`
+      insert into sync.rounds (resource, began_run_id, started_at, records, checkpoint, total_count)
+      values ('build', 1, now(), 0, '{}', 0)`;
     await muteProject(sql, "pip", HOUR_MS);
     await sql`select pg_advisory_lock(${RUN_KEY}::bigint)`;
     const status = await readDocument(sql);
