@@ -83,9 +83,25 @@ export function loadConfig({
     faults.push(
       `${route.because}: the value is not a proxy's address, such as http://user:password@proxy:3128`,
     );
+  faults.push(...unpaired(settings.flatMap(({ key, value }) => (value === null ? [] : [key]))));
   if (faults.length > 0) throw configFaults(faults);
   return { config: Object.freeze(config), settings };
 }
+
+const JOBS = [["backupCron", "backupDir"] as const, ["exportCron", "exportDir", "exportLogsDir"] as const];
+
+/** A schedule needs a folder to write to, and a folder a schedule. */
+function unpaired(given: readonly SettingKey[]): string[] {
+  return JOBS.flatMap(([cron, ...folders]) => {
+    const [named, lacks] = given.includes(cron) ? [[cron], folders] : [folders, [cron]];
+    const set = named.filter((key) => given.includes(key));
+    if (set.length === 0 || lacks.some((key) => given.includes(key))) return [];
+    return [`${namesOf(set, "and")}: set ${namesOf(lacks, "or")} too`];
+  });
+}
+
+const namesOf = (keys: readonly SettingKey[], word: string) =>
+  keys.map((key) => SETTINGS[key].name).join(` ${word} `);
 
 /** The base URL, for a command that needs it. Throws a ConfigError that says how to give it. */
 export function requireBaseUrl({ baseUrl }: Pick<Config, "baseUrl">): URL {

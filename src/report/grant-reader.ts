@@ -24,7 +24,7 @@ interface ReaderGrant extends Required<ReaderOptions> {
 
 /**
  * What `docmirror serve` reads beside schema `report`: the interface the records, the page of a build its history,
- * `/status.json` and the metrics how runs and notices go. Nothing else is granted, such as the replies of upstream in
+ * `/status.json` and the metrics how runs, jobs and notices go. Nothing else is granted, such as the replies of upstream in
  * `sync.pages`. A table that this version does not have is left out.
  */
 const INTERFACE_RELATIONS = [
@@ -40,6 +40,7 @@ const INTERFACE_RELATIONS = [
   "mirror.unresolved_references",
   "sync.definitions",
   "sync.drift",
+  "sync.jobs",
   "sync.leader",
   "sync.lists",
   "sync.migrations",

@@ -224,6 +224,25 @@ describe("faults", () => {
     expect(faultsOf({ env: { [wrong]: "1" } })).toContain(`did you mean ${right}?`);
   });
 
+  it.each<[given: Record<string, string>, message: string | null]>([
+    [{ BACKUP_CRON: "@daily" }, "DOCMIRROR_BACKUP_CRON: set DOCMIRROR_BACKUP_DIR too"],
+    [{ BACKUP_DIR: "/backups" }, "DOCMIRROR_BACKUP_DIR: set DOCMIRROR_BACKUP_CRON too"],
+    [{ BACKUP_CRON: "@daily", BACKUP_DIR: "/backups" }, null],
+    [
+      { EXPORT_CRON: "@daily" },
+      "DOCMIRROR_EXPORT_CRON: set DOCMIRROR_EXPORT_DIR or DOCMIRROR_EXPORT_LOGS_DIR too",
+    ],
+    [
+      { EXPORT_DIR: "/a", EXPORT_LOGS_DIR: "/b" },
+      "DOCMIRROR_EXPORT_DIR and DOCMIRROR_EXPORT_LOGS_DIR: set DOCMIRROR_EXPORT_CRON too",
+    ],
+    [{ EXPORT_CRON: "@daily", EXPORT_LOGS_DIR: "/b" }, null],
+  ])("a schedule without its folder is one, and the other way round: %o", (given, message) => {
+    const env = Object.fromEntries(Object.entries(given).map(([name, text]) => [`DOCMIRROR_${name}`, text]));
+    if (message === null) expect(load({ env }).config.backupKeep).toBe(14);
+    else expect(faultsOf({ env })).toBe(`a setting cannot be used: ${message}`);
+  });
+
   it("suggest nothing where nothing is near", () => {
     expect(faultsOf({ env: { DOCMIRROR_QUUXIFICATION_OF_EVERYTHING: "1" } })).not.toContain("did you mean");
   });

@@ -46,6 +46,7 @@ export type SettingUse =
   | "reports"
   | "status"
   | "server"
+  | "jobs"
   | "notices"
   | "log";
 
@@ -303,6 +304,7 @@ export const NOTICE_TYPES = [
   "builds.quiet",
   "builds.resumed",
   "platform.trouble",
+  "job.failed",
 ] as const;
 
 export type NoticeType = (typeof NOTICE_TYPES)[number] | "test";

@@ -16,8 +16,12 @@ export type RunStatusLabel = (typeof RUN_STATUSES)[number];
 export const OUTCOMES = ["inserted", "updated", "unchanged", "deleted", "restored", "quarantined"] as const;
 export type OutcomeLabel = (typeof OUTCOMES)[number];
 
-/** What runs on a schedule: the nightly sync and the watch. */
-export const COMMAND_LABELS = ["sync", "watch"] as const;
+/** The jobs of a worker that write files. */
+export const FILE_JOBS = ["backup", "export"] as const;
+export type FileJob = (typeof FILE_JOBS)[number];
+
+/** What runs on a schedule: the nightly sync, the watch, and what writes files. */
+export const COMMAND_LABELS = ["sync", "watch", ...FILE_JOBS] as const;
 export type CommandLabel = (typeof COMMAND_LABELS)[number];
 
 /** The states of an open build that services were seen to send. Any other one is `other`. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type FileHandle, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { PRIVATE_FILE } from "../../base/make-folder.ts";
@@ -23,7 +23,7 @@ export async function withBackupFile<T extends object>(
   // A link stays, and what it points to is replaced.
   const place = await realpath(path).catch(() => path);
   await assertReplaceable(place, file);
-  await removeAbandoned(place);
+  await removeAbandoned(dirname(place), (name) => name === basename(place));
   // Not by the process: two containers may write here, and each has a process 1.
   const draft = join(dirname(place), `.${basename(place)}.partial-${randomBytes(6).toString("hex")}`);
   const handle = await withOutputErrors(file, () => open(draft, "wx", PRIVATE_FILE));
@@ -53,21 +53,22 @@ async function assertReplaceable(place: string, file: string): Promise<void> {
     }),
   );
   if (facts === null) return;
-  const hint = "name a file that does not exist yet, or an earlier backup";
+  const hint = "name a file that does not exist yet, an earlier backup, or with --keep a folder of them";
   if (!facts.isFile())
     throw new ConfigError(`${file} is ${facts.isDirectory() ? "a folder" : "not a file"}`, { hint });
   if (!(await isBackup(place)))
     throw new ConfigError(`${file} is not a backup, so it is not replaced`, { hint });
 }
 
-async function removeAbandoned(place: string): Promise<void> {
-  const parent = dirname(place);
-  for (const name of await readdir(parent).catch((): string[] => [])) {
+/** Removes what killed backups left in `folder`, of the files whose names are ours. */
+export async function removeAbandoned(folder: string, isOurs: (name: string) => boolean): Promise<void> {
+  for (const name of await readdir(folder).catch((): string[] => [])) {
     const [, of] = /^\.(.*)\.partial-[0-9a-f]+$/.exec(name) ?? [];
-    if (of !== basename(place)) continue;
-    const path = join(parent, name);
-    const facts = await stat(path).catch(() => null);
-    if (facts?.isFile() && Date.now() - facts.mtimeMs > ABANDONED_AFTER_MS)
+    if (of === undefined || !isOurs(of)) continue;
+    const path = join(folder, name);
+    const facts = await lstat(path).catch(() => null);
+    // A clock that was wrong may have dated it ahead.
+    if (facts?.isFile() && Math.abs(Date.now() - facts.mtimeMs) > ABANDONED_AFTER_MS)
       await rm(path, { force: true }).catch(() => {});
   }
 }

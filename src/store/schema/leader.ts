@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, jsonb, text } from "drizzle-orm/pg-core";
 import type { NoticeType } from "../../base/config/setting.ts";
+import type { FileJob } from "../../base/metrics/labels.ts";
 import { moment, now } from "./columns.ts";
 import { sync } from "./schemas.ts";
 
@@ -71,4 +72,18 @@ export const mutedProjects = sync.table("muted_projects", {
   project_slug: text().primaryKey(),
   until: moment().notNull(),
   muted_at: moment().notNull().default(now),
+});
+
+/** How the jobs that write files ended last. */
+export const jobs = sync.table("jobs", {
+  job: text().$type<FileJob>().primaryKey(),
+  /** When the last good run began; null where none was good. It wrote `what`: a file, or folders without their bytes. */
+  good_at: moment(),
+  what: text(),
+  bytes: bigint({ mode: "number" }),
+  /** The first failure since then. Null after a good run, as `error` is. */
+  failed_at: moment(),
+  error: text(),
+  /** In a row. */
+  failures: integer().notNull().default(0),
 });

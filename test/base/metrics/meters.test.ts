@@ -74,7 +74,7 @@ describe("labels", () => {
     expectTypeOf<labels.RunKindLabel>().toEqualTypeOf<RunKind>();
     expectTypeOf<labels.RunStatusLabel>().toEqualTypeOf<Exclude<RunStatus, "running">>();
     expect(Object.keys(emptyCounts())).toEqual(expect.arrayContaining([...OUTCOMES]));
-    expect(labels.COMMAND_LABELS).toEqual(["sync", "watch"]);
+    expect(labels.COMMAND_LABELS).toEqual(["sync", "watch", "backup", "export"]);
   });
 
   it.each([

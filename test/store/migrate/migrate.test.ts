@@ -291,7 +291,7 @@ describe("a database", () => {
     const refused = prepareDatabase(open(database.url), definitions, silentLog);
     await expect(refused).rejects.toMatchObject({
       exitCode: 7,
-      message: expect.stringContaining("1 of 3 migrations are missing"),
+      message: expect.stringContaining("1 of 4 migrations are missing"),
       hint: expect.stringContaining("docmirror migrate"),
     });
     expect(await stateOf(database)).toBe("current");
