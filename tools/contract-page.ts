@@ -72,6 +72,12 @@ export const STATUS: StatusDocument = {
     requests: 0,
     error: null,
   },
+  jobs: [
+    {
+      ...{ job: "backup", good_at: "…Z", what: "/backups/docmirror-….backup", bytes: 0 },
+      ...{ failed_at: null, error: null, failures: 0 },
+    },
+  ],
   leader: { instance: "…", pid: 4711, host: "…", term: 1, since: "…Z", heartbeat_at: "…Z" },
   lock_holders: [
     { lock: "run", session: "session 4711 (docmirror lock) of role docmirror", may_write: true },
@@ -209,6 +215,7 @@ ${statusExample()}
   when every record was read at least once, by a whole walk or in rounds of some nights; null where that never was.
 - \`runs\`: the newest 20 that are no round of the watch. \`kind\` and \`status\` are those of [the run summary](#the-run-summary), or \`status\` is \`running\`.
 - \`last_watch_round\`: null when there was none.
+- \`jobs\`: how backups and exports ended last (\`what\` was written, \`good_at\` is when that began), and since when they failed.
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.
 - \`lock_holders\`: who has the lock of the run or the lead. A role that may not write stops nothing.
 - \`open_builds\`: builds that have not finished, by state. \`oldest\` is a date of the service, in its own zone.
@@ -220,7 +227,7 @@ ${statusExample()}
 - \`muted_projects\`: projects of which no notice is noted (\`docmirror notify --mute\`), and until when.
 - \`undecided_records\`: records that their lists no longer show and whose details decided nothing in three runs. They are kept and still asked for.
   \`first\` has at most 20.
-- \`next_runs\`: when \`sync\` and \`watch\` are due by the cron lines of the process that answers; give \`serve\` and \`status\` the worker's settings. A failed run
+- \`next_runs\`: when \`sync\`, \`watch\`, \`backup\` and \`export\` are due by the cron lines of the process that answers; give \`serve\` and \`status\` the worker's settings. A failed run
   is tried again earlier, and a leader that is a \`watch\` makes rounds alone. Null where nobody leads, so that no process runs a schedule.
 - \`schema\`: the database compared with the program. \`state\` is \`current\`, \`older\`, \`newer\` or \`none\`. The others count migrations that the program knows,
   that the database lacks, that only the database has, and views and functions that differ.

@@ -2,7 +2,7 @@ import { duration } from "../base/config/setting.ts";
 import { EXIT, SchemaVersionError } from "../base/errors.ts";
 import { formatSpan } from "../mirror/builds/format-span.ts";
 import { readDefinitions } from "../report/definitions.ts";
-import type { RunRow } from "../report/status/find-status.ts";
+import { describeJob, type RunRow } from "../report/status/find-status.ts";
 import { createReadStatus, type StatusDocument } from "../report/status/read-status.ts";
 import type { Sql } from "../store/connection/sql.ts";
 import type { OpenDatabase } from "../store/embedded/open-embedded.ts";
@@ -95,6 +95,7 @@ function renderStatus(status: StatusDocument, out: Output): string {
     lastRuns.length > 0 ? `${runs}${paragraphs(errors)}` : "no runs yet\n",
     paragraphs([describeRound(status.last_watch_round)]),
     paragraphs(describeSchedule(status)),
+    ...status.jobs.map((job) => paragraphs([describeJob(job, new Date(status.generated_at))])),
     status.open_builds.length > 0 ? openBuilds : "no open builds\n",
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
     ...status.dropped_lists.map((one) => paragraphs([describeDropped(one)])),

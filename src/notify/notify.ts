@@ -12,7 +12,7 @@ import { projectTurns } from "./project-turns.ts";
 import { createReceiver } from "./receiver.ts";
 import { endedRuns, schemaChanges } from "./run-notices.ts";
 import { type LookSettings, type NoticeSource, noteNews } from "./source.ts";
-import { arrivals, platformTrouble, staleLists } from "./state-notices.ts";
+import { arrivals, failedJobs, platformTrouble, staleLists } from "./state-notices.ts";
 import type { Wanted, Webhook } from "./webhook.ts";
 
 export interface NotifyOptions extends Omit<DeliverOptions, "sql" | "receiver"> {
@@ -57,6 +57,7 @@ const SOURCES = {
   "builds.quiet": arrivals,
   "builds.resumed": arrivals,
   "platform.trouble": platformTrouble,
+  "job.failed": failedJobs,
 } as const satisfies Record<Exclude<NoticeType, "test">, NoticeSource>;
 
 /** A mark that nobody moved for longer is from before a time without a webhook. What came since is history, not news. */

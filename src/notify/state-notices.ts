@@ -1,9 +1,9 @@
-/** Notices of what is so now: lists that are stale, builds that do not come, trouble of the platform. */
+/** Notices of what is so now: lists that are stale, builds that do not come, trouble of the platform, jobs that fail. */
 import type { SQL } from "drizzle-orm";
 import { RESOURCES } from "../resources/resources.ts";
 import { compose } from "../store/connection/run-statement.ts";
-import { runs, walks } from "../store/schema/index.ts";
-import { inWords, type LookSettings, type NoticeSource } from "./source.ts";
+import { jobs, runs, walks } from "../store/schema/index.ts";
+import { cut, inWords, type LookSettings, type NoticeSource } from "./source.ts";
 
 /**
  * The lists that are stale now, each with its last good moment, when its walk began, which differs from one staleness to the next. A list that
@@ -119,5 +119,27 @@ export const platformTrouble: NoticeSource = {
         'projects_expected', round(projects_expected::numeric, 1), 'builds', builds, 'failed', failed)
       from newest where hour > ${position}::text::timestamptz + interval '3 hours'`,
     next: compose`coalesce(${TROUBLE_POSITION}, ${position}::text) as position`,
+  }),
+};
+
+const FAILING = compose`failing as (
+  select ${jobs}.*, ${jobs.failed_at}::text as since from ${jobs} where ${jobs.failed_at} is not null
+)`;
+const FAILING_POSITION = compose`coalesce((select jsonb_object_agg(job, since) from failing), '{}')::text as position`;
+
+/** Backups and exports that fail. The mark holds since when: until one is good again, its failures are one notice. */
+export const failedJobs: NoticeSource = {
+  name: "jobs",
+  begin: () => compose`with ${FAILING} select ${FAILING_POSITION}`,
+  look: (_, position) => ({
+    facts: FAILING,
+    news: compose`
+      select format('job/%s/%s', job, since), 'job.failed', jsonb_build_object(
+        'summary', format('The %s failed: %s. %s', job, rtrim(${cut(compose`error`, 300)}, '.'), case
+          when good_at is null then 'None was good yet.'
+          else format('The last good one began at %s.', ${inWords(compose`good_at`)}) end),
+        'job', job, 'failed_at', failed_at, 'error', ${cut(compose`error`, 1000)}, 'last_good_at', good_at, 'last_good', what)
+      from failing where ${position}::text::jsonb ->> job is distinct from since order by job`,
+    next: FAILING_POSITION,
   }),
 };

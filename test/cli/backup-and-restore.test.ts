@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type CliResult, runCli, startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
@@ -152,12 +153,32 @@ describe("docmirror backup", () => {
     expect(rows).toMatchObject({ "mirror.builds": 204, "mirror.projects": 4, "mirror.users": 1 });
   });
 
+  it("adds one to a folder with --keep, removes old ones, and notes how that ended", async () => {
+    const place = folder.at("kept");
+    await mkdir(place);
+    const old = ["2024-11-01", "2024-11-02"].map((day) => `docmirror-${day}T021700Z.backup`);
+    for (const name of old) await backUp(`${place}/${name}`);
+    const first = JSON.parse((await backUp(place, "--keep", "1", "--json")).stdout);
+    expect(first).toMatchObject({ removed: old.toReversed().map((name) => `${place}/${name}`) });
+    expect(await readdir(place)).toEqual([basename(first.file)]);
+    const stored = async () => (await sql`select what, bytes, failures, error from sync.jobs`)[0];
+    expect(await stored()).toEqual({ what: first.file, bytes: first.bytes, failures: 0, error: null });
+    await rename(place, `${place}-away`);
+    const gone = `the folder ${place} is not there`;
+    expect(await backUp(place, "--keep", "1")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(gone),
+    });
+    expect(await stored()).toEqual({ what: first.file, bytes: first.bytes, failures: 1, error: gone });
+  });
+
   it.each<[what: string, run: () => Promise<CliResult>, code: number, says: string]>([
     ["without a file", () => backUp(), 2, "missing required argument 'file'"],
     ["to no name", () => backUp(""), 2, "the file has no name"],
     ["to a folder", () => backUp(folder.path), 2, "is a folder"],
     ["to a device", () => backUp("/dev/null"), 2, "/dev/null is not a file"],
     ["into no folder", () => backUp(folder.at("no", "x")), 2, "its folder is not there"],
+    ["to a file with --keep", () => backUp("/dev/null", "--keep", "3"), 2, "/dev/null is not a folder"],
     ["of no mirror", () => runCli(["backup", "x"]), 7, "There is no mirror in ./.docmirror yet"],
   ])("%s ends with one sentence", async (_what, run, code, says) => {
     const result = await run();

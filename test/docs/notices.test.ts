@@ -64,7 +64,9 @@ const badNight = () =>
       values (41, 'build', 'not_whole', 'the service was lost', '2026-03-11 02:17Z', '2026-03-11 02:19Z', 40);
       insert into sync.drift (run_id, resource, field, kind, detail, observed_at) values
         (41, 'build', 'commit', 'appeared', 'a text', '2026-03-11 02:17:30Z'),
-        (41, 'version', 'uploaded', 'vanished', null, '2026-03-11 02:18Z')`);
+        (41, 'version', 'uploaded', 'vanished', null, '2026-03-11 02:18Z');
+      insert into sync.jobs (job, failed_at, error, failures) values ('backup', '2026-03-11 01:45Z',
+        'the folder /backups is not there', 1)`);
     await addBuild("1210", "2026-03-10 09:30", false, 41);
     await addBuild("1211", "2026-03-10 14:00", true, 41);
     await look(NIGHT);

@@ -282,3 +282,39 @@ describe("two looks at the same time", () => {
     expect(looks.reduce((sum, { noted }) => sum + noted, 0)).toBe(1);
   });
 });
+
+describe("a backup or an export that fails", () => {
+  const fail = (job: string, at: string, error = "the disk is full") => sql`
+    insert into sync.jobs as old (job, failed_at, error, failures) values (${job}, ${at}, ${error}, 1)
+    on conflict (job) do update set failed_at = coalesce(old.failed_at, excluded.failed_at), error = excluded.error,
+      failures = old.failures + 1`;
+  const succeed = (job: string) => sql`
+    update sync.jobs set good_at = ${NOW}, what = '/backups/a', failed_at = null, error = null, failures = 0 where job = ${job}`;
+
+  it("is a notice once, until it was good again; what failed before is none", async () => {
+    await fail("export", "2026-03-10T01:00:00Z");
+    await look();
+    await fail("export", "2026-03-10T02:00:00Z");
+    expect(await look()).toEqual([]);
+    await fail("backup", "2026-03-10T03:00:00Z");
+    expect(await look()).toMatchObject([
+      {
+        type: "job.failed",
+        data: {
+          summary: "The backup failed: the disk is full. None was good yet.",
+          ...{ job: "backup", error: "the disk is full", last_good: null, last_good_at: null },
+        },
+      },
+    ]);
+    await fail("backup", "2026-03-10T04:00:00Z", "the folder is gone");
+    expect(await look()).toEqual([]);
+    await succeed("backup");
+    await succeed("export");
+    expect(await look()).toEqual([]);
+    await fail("backup", "2026-03-10T05:00:00Z");
+    const [again] = await look();
+    expect(again?.data.summary).toBe(
+      "The backup failed: the disk is full. The last good one began at 2026-03-10 12:00 UTC.",
+    );
+  });
+});

@@ -1,4 +1,4 @@
-import { isAhead } from "../../base/clock.ts";
+import { isAhead, ageMs } from "../../base/clock.ts";
 import { EXIT } from "../../base/errors.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
 import { readDefinitions } from "../../report/definitions.ts";
@@ -9,38 +9,20 @@ import { assertSessionPooling } from "../../store/connection/session-pooling.ts"
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { assertCreatable, type OpenDatabase } from "../../store/embedded/open-embedded.ts";
-import {
-  describeDatesInChange,
-  describeOldest,
-  findDatesInChange,
-  findListFreshness,
-  mirrorAgeMs,
-} from "../../store/ledger/list-freshness.ts";
+import { describeDatesInChange, describeOldest, findDatesInChange, findListFreshness, mirrorAgeMs } from "../../store/ledger/list-freshness.ts";
 import { assertService, findService, readDemoMark } from "../../store/ledger/mirrored-service.ts";
 import { describeCountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
 import { describeHolder, findHolders } from "../../store/ledger/writers-lock.ts";
-import {
-  assertServerUsable,
-  assertUsable,
-  migrationStatus,
-  whatIsMissing,
-} from "../../store/migrate/migrate.ts";
+import { assertServerUsable, assertUsable, migrationStatus, whatIsMissing } from "../../store/migrate/migrate.ts";
 import { findLackingRights, findOpenToAll } from "../../store/migrate/rights.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { isMirrorAbsent, type MirrorSettings, mirrorPlace, withDatabase } from "../context/with-mirror.ts";
 import { checkSourceZone } from "./check-source-zone.ts";
-import {
-  checkClock,
-  type Finding,
-  fault,
-  findingOf,
-  listed,
-  ok,
-  type Result,
-  unknown,
-  unknowns,
-  warning,
-} from "./finding.ts";
+import { checkClock, type Finding, fault, findingOf, listed, ok, type Result, unknown, unknowns, warning } from "./finding.ts";
+import type { Config } from "../../base/config.ts";
+import { describeJob } from "../../report/status/find-status.ts";
+import { assertBackupFolder } from "../../store/backup/backup-folder.ts";
+import { findJobs } from "../../store/ledger/jobs.ts";
 
 /** In this order: the last one depends on all before it. */
 export const DATABASE_CHECKS = [
@@ -50,6 +32,7 @@ export const DATABASE_CHECKS = [
   "database clock",
   "mirror",
   "freshness",
+  "backups",
   "time zone",
 ] as const;
 
@@ -107,8 +90,9 @@ async function examineContent(sql: Sql, database: OpenDatabase, { config, clock,
   const now = clock.now();
   const mirror = await contentCheck("mirror", () => checkMirror(sql, config.baseUrl));
   const freshness = await contentCheck("freshness", () => checkFreshness(sql, now));
+  const backups = await contentCheck("backups", () => checkBackups(sql, config, now));
   const zone = await contentCheck("time zone", () => checkSourceZone(sql, config.sourceTimezone, now));
-  return [rights, migrations, clocks, mirror, freshness, zone];
+  return [rights, migrations, clocks, mirror, freshness, backups, zone];
 }
 
 /** Its packages bring libraries of their own; on Linux they are of 2018, and there are no newer packages. */
@@ -118,6 +102,8 @@ const MEANT_FOR =
 const MAX_RIGHTS = 3;
 /** A nightly sync runs once a day; a slow night may take some hours more. */
 const STALE_AFTER_MS = 30 * 3_600_000;
+/** A backup each week is enough for some. */
+const BACKUP_WITHIN_MS = 8 * 24 * 3_600_000;
 /** How many of the newest runs are checked. */
 const RUNS = 1000;
 
@@ -233,9 +219,22 @@ async function checkFreshness(sql: Sql, now: Date): Promise<Result> {
     );
   }
   const { resource, why } = describeOldest(lists, now);
-  const ageMs = mirrorAgeMs(lists, now);
-  if (ageMs > STALE_AFTER_MS) {
+  const age = mirrorAgeMs(lists, now);
+  if (age > STALE_AFTER_MS) {
     return warning(`the ${resource} list ${why}`, "see `docmirror status` for what the last runs say");
   }
-  return ok(`all lists were read within ${formatSpan(ageMs)}`);
+  return ok(`all lists were read within ${formatSpan(age)}`);
+}
+
+/** Whether something backs the mirror up, and well. */
+async function checkBackups(sql: Sql, { backupDir }: Config, now: Date): Promise<Result> {
+  if (backupDir !== null) await assertBackupFolder(backupDir);
+  const last = (await findJobs(sql)).find(({ job }) => job === "backup");
+  if (last === undefined)
+    return warning(
+      "no backup was written by schedule yet, and only the mirror has the history",
+      "set DOCMIRROR_BACKUP_CRON and DOCMIRROR_BACKUP_DIR, or run `docmirror backup FOLDER --keep 14` each night",
+    );
+  if (last.failures === 0 && ageMs(last.good_at, now) < BACKUP_WITHIN_MS) return ok(describeJob(last, now));
+  return warning(describeJob(last, now), "look at the log of the worker or the timer that writes backups");
 }

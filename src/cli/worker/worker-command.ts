@@ -6,17 +6,19 @@ import { runWatchRound } from "../../mirror/run/watch-round.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
 import { webhookOf } from "../../notify/webhook.ts";
 import { withReport } from "../../report/refresh/refresh.ts";
+import { scheduleOf } from "../../report/status/read-status.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { showProgress } from "../sync/sync-command.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
+import { createFileJobs } from "./file-jobs.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
 import { createNightlySync } from "./nightly-sync.ts";
 import { withNotifyJob } from "./notify-job.ts";
 import { createWatchJob } from "./watch-job.ts";
 
 export const workerCommand: CommandDeclaration = {
-  settings: ["requests", "database", "sync", "status", "server", "notices"],
+  settings: ["requests", "database", "sync", "status", "server", "jobs", "notices"],
   exits: ["locked"],
   examples: [
     [
@@ -32,7 +34,7 @@ function work(context: CommandContext): Promise<never> {
   const { config, clock } = context;
   const { syncCron, watchCron, timezone } = config;
   const meters = createMeters();
-  for (const [command, cron] of [["sync", syncCron] as const, ["watch", watchCron] as const]) {
+  for (const [command, cron] of scheduleOf(config)) {
     const due = createDueTimes(cron, timezone);
     meters.schedule.watch(command, () => due.next(clock.now()));
   }
@@ -60,6 +62,7 @@ function work(context: CommandContext): Promise<never> {
         timezone,
         runWatchRound: (options) => afterRun(withReport(runWatchRound))({ ...options, meters }),
       }),
+      ...createFileJobs(config, shared),
     ]);
   return keepWorking(context, requireBaseUrl(config), "worker", createJobs, (database) =>
     serveMirror(context, database, { meters, isWorker: true }),

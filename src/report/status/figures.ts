@@ -6,6 +6,7 @@ import { knownOr, OPEN_STATES, RUN_KINDS, RUN_STATUSES } from "../../base/metric
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { sqlstateOf } from "../../store/connection/store-errors.ts";
+import { findJobs } from "../../store/ledger/jobs.ts";
 import { findLeader } from "../../store/ledger/leader.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import { findBelowHead } from "../../store/ledger/rounds.ts";
@@ -250,6 +251,23 @@ const LEAD: FigureSource = {
   },
 };
 
+const JOBS: FigureSource = {
+  // Not `job`: that label is the scraper's own.
+  labels: ["command"],
+  metrics: {
+    docmirror_job_last_good_timestamp_seconds:
+      "When the last good backup or export began, in seconds since 1970. Absent where none ever was.",
+    docmirror_job_failures_in_a_row:
+      "Backups or exports that failed since the last good one. Absent where none ever ran.",
+  },
+  read: async (tx) =>
+    (await findJobs(tx)).map(({ job, good_at, failures }) => ({
+      command: job,
+      docmirror_job_last_good_timestamp_seconds: good_at && Date.parse(good_at) / 1000,
+      docmirror_job_failures_in_a_row: failures,
+    })),
+};
+
 const NOTICES: FigureSource = {
   labels: [],
   metrics: {
@@ -266,7 +284,7 @@ const NOTICES: FigureSource = {
     from sync.notices`,
 };
 
-const SOURCES = [RUNS, FAILURES, LISTS, BELOW_HEAD, SCHEMA_CHANGES, BUILDS, ARRIVALS, LEAD, NOTICES];
+const SOURCES = [RUNS, FAILURES, LISTS, BELOW_HEAD, SCHEMA_CHANGES, BUILDS, ARRIVALS, LEAD, JOBS, NOTICES];
 
 /** The metrics that come from the database. */
 export const FIGURE_METRICS = SOURCES.flatMap(({ labels, byName, metrics }) =>

@@ -5,6 +5,8 @@
 
 import { ageMs, isAhead } from "../../base/clock.ts";
 import type { SettingsFor } from "../../base/config/settings.ts";
+import { counted } from "../../base/text.ts";
+import { formatSpan } from "../../mirror/builds/format-span.ts";
 import { findUndecided, type UndecidedRecord } from "../../mirror/lists/missing-records.ts";
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
@@ -12,6 +14,7 @@ import { describeSession } from "../../store/connection/other-sessions.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { type DroppedList, findDropped } from "../../store/ledger/dropped-lists.ts";
+import { findJobs, type JobState } from "../../store/ledger/jobs.ts";
 import { findLeader, type Leader } from "../../store/ledger/leader.ts";
 import {
   type DatesInChange,
@@ -89,6 +92,8 @@ export interface MirrorStatus {
   runs: RunRow[];
   /** The newest round of the watch; null when there was none. */
   last_watch_round: RunRow | null;
+  /** How backups and exports ended last; those that ever ran. */
+  jobs: JobState[];
   /** The process that runs the schedule; null when none does. */
   leader: Leader | null;
   /** The sessions that have the lock of the run or of the lead; one whose role may not write stops nothing. */
@@ -134,6 +139,11 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       resources,
       runs,
       last_watch_round: rounds[0] ?? null,
+      jobs: (await findJobs(tx)).map((one) => ({
+        ...one,
+        good_at: one.good_at && asIso(one.good_at),
+        failed_at: one.failed_at && asIso(one.failed_at),
+      })),
       leader: leader && { ...leader, since: asIso(leader.since), heartbeat_at: asIso(leader.heartbeat_at) },
       lock_holders: (await findHolders(tx)).map(({ session, ...holder }) => {
         return { ...holder, session: describeSession(session) };
@@ -239,4 +249,13 @@ function findClockFaults(resources: ResourceFreshness[], runs: RunRow[], now: Da
     ...badRuns.map((run) => `run ${run.run_id} began at ${run.started_at}, ${fault}`),
     ...badLists.map((list) => `the ${list.resource} list was last read at ${list.last_good_at}, ${fault}`),
   ];
+}
+
+/** For people, such as "backup: 3 h ago, /backups/docmirror-2026-11-28T021700Z.backup". */
+export function describeJob({ job, good_at, what, failed_at, error, failures }: JobState, now: Date): string {
+  const age = ageMs(good_at, now);
+  const good = `${Number.isFinite(age) ? `${formatSpan(age)} ago` : good_at}, ${what}`;
+  if (failed_at === null) return `${job}: ${good}`;
+  const since = new Date(failed_at).toISOString().replace(/\.\d+/, "");
+  return `${job}: failed ${counted(failures, "time")} since ${since}: ${error}; ${good_at === null ? "none was good yet" : `the last good one: ${good}`}`;
 }

@@ -1,5 +1,6 @@
 import type { SettingsFor } from "../../base/config/settings.ts";
 import { createDueTimes } from "../../base/due-times.ts";
+import { COMMAND_LABELS, type CommandLabel } from "../../base/metrics/labels.ts";
 import type { AnySql, Sql } from "../../store/connection/sql.ts";
 import type { Definitions } from "../../store/migrate/definitions.ts";
 import { type MigrationStatus, migrationStatus, whatIsMissing } from "../../store/migrate/migrate.ts";
@@ -50,17 +51,23 @@ function faultOf(state: SchemaState["state"], status: MigrationStatus): string |
 }
 
 /** When a cron line, in its IANA zone, is due next; null when that is at no moment in 40 years. */
-type NextRun = { job: "sync" | "watch"; cron: string; timezone: string; due_at: string | null };
+type NextRun = { job: CommandLabel; cron: string; timezone: string; due_at: string | null };
+
+type Crons = Pick<StatusSettings, `${CommandLabel}Cron` | "timezone">;
+
+/** The cron lines of a worker with these settings. */
+export function scheduleOf(crons: Crons): [CommandLabel, cron: string][] {
+  return COMMAND_LABELS.flatMap((job) => {
+    const cron = crons[`${job}Cron`];
+    return cron === null ? [] : [[job, cron]];
+  });
+}
 
 /** Says when each job of a worker with these settings is due next. */
-export function createNextRuns({
-  syncCron,
-  watchCron,
-  timezone,
-}: Pick<StatusSettings, "syncCron" | "watchCron" | "timezone">): (now: Date) => NextRun[] {
-  const lines = { sync: syncCron, watch: watchCron };
-  const jobs = (["sync", "watch"] as const).map((job) => {
-    return { job, cron: lines[job], findNext: createFindNext(lines[job], timezone) };
+export function createNextRuns(crons: Crons): (now: Date) => NextRun[] {
+  const { timezone } = crons;
+  const jobs = scheduleOf(crons).map(([job, cron]) => {
+    return { job, cron, findNext: createFindNext(cron, timezone) };
   });
   return (now) =>
     jobs.map(({ findNext, ...job }) => ({

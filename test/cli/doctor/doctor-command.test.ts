@@ -27,6 +27,9 @@ let quick: QuickWorld;
 beforeAll(async () => {
   const startAt = new Date(Date.now() - 30 * 60_000);
   quick = await startWatchedWorld({ startAt, timeZone: "America/Chicago", readAs: "Etc/UTC", rates: QUIET });
+  await withTestSql(quick.databaseUrl, async (sql) => {
+    await sql`insert into sync.jobs (job, good_at, what) values ('backup', now(), '/backups/a.backup')`;
+  });
 });
 afterAll(() => quick?.[Symbol.asyncDispose]());
 
@@ -50,8 +53,8 @@ async function diagnose(flags: Record<string, string> = {}) {
 }
 
 const CHECKS = [
-  ...["settings", "database", "rights", "migrations", "database clock", "freshness", "service", "builds"],
-  ...["build schema", "service clock", "mirror", "time zone"],
+  ...["settings", "database", "rights", "migrations", "database clock", "freshness", "backups", "service"],
+  ...["builds", "build schema", "service clock", "mirror", "time zone"],
 ];
 
 describe("doctor", () => {
@@ -62,7 +65,7 @@ describe("doctor", () => {
     expect(lines.slice(0, -3).map((line) => line.slice(0, 11).trim())).toEqual(CHECKS.map(() => "✓ ok"));
     expect(lines.slice(0, -3).map((line) => line.slice(11, 27).trim())).toEqual(CHECKS);
     expect(lines.slice(-3)).toEqual(["", "no fault", ""]);
-    expect(lines[11]).toMatch(/America\/Chicago fits, as \d+ other zones do: the dates of 12 builds/);
+    expect(lines[12]).toMatch(/America\/Chicago fits, as \d+ other zones do: the dates of 12 builds/);
   });
 
   it("finds that the time zone is wrong and names the one that fits", async () => {
@@ -103,7 +106,7 @@ describe("a run of doctor", { tags: ["long"] }, () => {
       /^\? unknown {2}database +There is no mirror in .*data yet\n +→ `docmirror sync` makes one$/m,
     );
     expect(stdout).toMatch(/^\? unknown {2}time zone +there is no mirror yet$/m);
-    expect(stdout).toContain("no fault, 7 not tested");
+    expect(stdout).toContain("no fault, 8 not tested");
     expect(readdirSync(folder.path)).toEqual([]);
   });
 

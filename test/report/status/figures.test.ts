@@ -211,8 +211,18 @@ describe("the figures of a mirror", () => {
     expect(of("builds_stuck")).toEqual({ "": 2 });
   });
 
+  it("say when backups and exports were good last, and how often they failed since", async ({ sql }) => {
+    expect((await scrape(sql)).of("job_failures_in_a_row")).toEqual({});
+    await sql`insert into sync.jobs (job, good_at, failures) values ('backup', '2026-11-28T02:17Z', 0), ('export', null, 3)`;
+    const { of } = await scrape(sql);
+    const at = Date.parse("2026-11-28T02:17Z") / 1000;
+    expect(of("job_last_good_timestamp_seconds")).toEqual(by("command", { backup: at }));
+    expect(of("job_failures_in_a_row")).toEqual(by("command", { backup: 0, export: 3 }));
+  });
+
   it("can be read by the role that `grant-reader --interface` makes", async ({ url, sql }) => {
     await using role = await createReader({ url, sql }, { withInterface: true });
+    await sql`insert into sync.jobs (job) values ('backup')`;
     const figures = await withTestSql(role.url, (reader) =>
       withSnapshot(reader, (tx) => findFigures(tx, OPTIONS)),
     );

@@ -17,6 +17,7 @@ const HOUR_MS = 3_600_000;
 const SETTINGS = {
   ...{ stuckAfterMs: 2 * HOUR_MS, staleAfterMs: 30 * HOUR_MS, sourceTimezone: "Etc/UTC" },
   ...{ syncCron: "17 2 * * *", watchCron: "* * * * *", timezone: "Etc/UTC" },
+  ...{ backupCron: null, exportCron: null },
 };
 const NOW = new Date("2026-11-03T12:00:30Z");
 const DEFINITIONS = readDefinitions();
@@ -59,6 +60,7 @@ describe("the status document", () => {
     await sql`
       insert into sync.rounds (resource, began_run_id, started_at, records, checkpoint, total_count)
       values ('build', 1, now(), 0, '{}', 0)`;
+    await sql`insert into sync.jobs (job, good_at, what, bytes) values ('backup', now(), '/backups/a.backup', 1)`;
     await muteProject(sql, "pip", HOUR_MS);
     await sql`select pg_advisory_lock(${RUN_KEY}::bigint)`;
     const status = await readDocument(sql);
@@ -166,11 +168,15 @@ describe("the status document", () => {
 
 test("the next runs name each job with its line, its zone and the next moment", () => {
   const timezone = "Europe/Berlin";
-  const findNextRuns = createNextRuns({ syncCron: "17 2 * * *", watchCron: "*/5 * * * *", timezone });
+  const findNextRuns = createNextRuns({
+    ...{ syncCron: "17 2 * * *", watchCron: "*/5 * * * *", backupCron: "47 3 * * *", exportCron: null },
+    timezone,
+  });
   expect(findNextRuns(new Date("2026-03-28T12:01:00Z"))).toEqual([
     // The clocks jump over 02:17.
     { job: "sync", cron: "17 2 * * *", timezone, due_at: "2026-03-29T01:17:00.000Z" },
     { job: "watch", cron: "*/5 * * * *", timezone, due_at: "2026-03-28T12:05:00.000Z" },
+    { job: "backup", cron: "47 3 * * *", timezone, due_at: "2026-03-29T01:47:00.000Z" },
   ]);
 });
 

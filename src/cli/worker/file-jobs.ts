@@ -1,0 +1,95 @@
+import { isAhead } from "../../base/clock.ts";
+import type { SettingsFor } from "../../base/config/settings.ts";
+import type { FileJob } from "../../base/metrics/labels.ts";
+import { readDefinitions } from "../../report/definitions.ts";
+import { exportReport } from "../../report/export/export-report.ts";
+import { exportLogs } from "../../report/logs/export-logs.ts";
+import { backUpIntoFolder } from "../../store/backup/backup-folder.ts";
+import { withSql } from "../../store/connection/connect.ts";
+import type { Sql } from "../../store/connection/sql.ts";
+import { withStoreErrors } from "../../store/connection/store-errors.ts";
+import { repeatAfterConflict } from "../../store/connection/transaction.ts";
+import { findJobs, type Made, withNote } from "../../store/ledger/jobs.ts";
+import type { JobDeps } from "./keep-working.ts";
+import type { Job } from "./worker.ts";
+
+const MINUTE_MS = 60_000;
+
+type Shared = Pick<JobDeps, "database" | "clock" | "log">;
+type Settings = SettingsFor<"jobs"> & { timezone: string; sourceTimezone: string };
+type Make = (sql: Sql, signal: AbortSignal) => Promise<Made>;
+
+/** The backups and the exports, where the settings say when. They hold no lock of a run, so no run waits for them. */
+export function createFileJobs(settings: Settings, shared: Shared): Job[] {
+  const { backupCron, backupDir, exportCron, timezone } = settings;
+  const job = (name: FileJob, cron: string, make: Make) =>
+    createFileJob({ ...shared, name, cron, timezone, make });
+  return [
+    ...(backupCron && backupDir ? [job("backup", backupCron, backUp(backupDir, settings, shared))] : []),
+    ...(exportCron ? [job("export", exportCron, exportAll(settings, shared))] : []),
+  ];
+}
+
+/**
+ * One of them. `sync.jobs` keeps how it ended last. One that failed is tried again after 15 and 60 minutes; one that was
+ * missed is made at the start.
+ */
+export function createFileJob(
+  deps: Shared & { name: FileJob; cron: string; timezone: string; make: Make },
+): Job {
+  const { name, cron, timezone, make, database, clock, log } = deps;
+  const connection = { applicationName: `docmirror ${name}`, max: 1 };
+  return {
+    name,
+    cron,
+    timezone,
+    retryAfterMs: [15 * MINUTE_MS, 60 * MINUTE_MS],
+    async lastGoodAt(signal) {
+      const url = await database.ready(signal);
+      const jobs = await withStoreErrors("read how jobs ended", () => withSql(url, connection, findJobs));
+      const goodAt = jobs.find(({ job }) => job === name)?.good_at ?? null;
+      return goodAt === null || isAhead(goodAt, clock.now()) ? null : new Date(goodAt);
+    },
+    async run(signal) {
+      const url = await database.ready(signal);
+      const from = clock.now().getTime();
+      const made = await withSql(url, connection, (sql) =>
+        withNote({ sql, clock, log, signal }, name, () => make(sql, signal)),
+      );
+      log.info({ job: name, ...made, duration_ms: clock.now().getTime() - from }, "files written");
+      return "done";
+    },
+  };
+}
+
+function backUp(folder: string, { backupKeep: keep }: Settings, { clock, log }: Shared): Make {
+  const definitions = readDefinitions();
+  return async (sql, signal) => {
+    const options = { sql, definitions, folder, keep, now: clock.now(), signal };
+    const { what, bytes, left } = await backUpIntoFolder(options);
+    if (left.length > 0) log.warn({ left }, "could not remove old backups");
+    return { what, bytes };
+  };
+}
+
+function exportAll({ exportDir, exportLogsDir, sourceTimezone }: Settings, { log }: Shared): Make {
+  return async (sql, signal) => {
+    const failures: unknown[] = [];
+    /** Where one folder fails, the other one is written. */
+    const attempt = async (write: () => Promise<unknown>) => {
+      await repeatAfterConflict(write).catch((error: unknown) => failures.push(error));
+      signal.throwIfAborted();
+    };
+    if (exportDir !== null)
+      await attempt(() =>
+        exportReport({ sql, folder: exportDir, format: "parquet", incremental: true, signal }),
+      );
+    if (exportLogsDir !== null)
+      await attempt(async () => {
+        const { damaged } = await exportLogs({ sql, folder: exportLogsDir, sourceTimezone, signal });
+        if (damaged.length > 0) log.warn({ damaged }, "files of the exported logs are missing or damaged");
+      });
+    if (failures.length > 0) throw failures[0];
+    return { what: [exportDir, exportLogsDir].filter((folder) => folder !== null).join(", "), bytes: null };
+  };
+}

@@ -1,0 +1,205 @@
+import { mkdir, readdir, rename, utimes, writeFile } from "node:fs/promises";
+import { describe, expect, it } from "vitest";
+import { silentLog } from "../../../src/base/log.ts";
+import { createFileJob, createFileJobs } from "../../../src/cli/worker/file-jobs.ts";
+import { createWorker } from "../../../src/cli/worker/worker.ts";
+import type { StatusDocument } from "../../../src/report/status/read-status.ts";
+import { checkBackup } from "../../../src/store/backup/read-backup.ts";
+import type { Made } from "../../../src/store/ledger/jobs.ts";
+import { createTestDatabase } from "../../support/database.ts";
+import { createHandClock } from "../../support/fake-clock.ts";
+import { useFolder } from "../../support/folder.ts";
+import { createReportedMirror } from "../../support/reported-mirror.ts";
+import { startService, TINY } from "../../support/service.ts";
+import { awaitLeader, startWorker } from "../../support/several-workers.ts";
+import { useDatabase } from "../../support/use-database.ts";
+import { startWebhookReceiver, WEBHOOK_SECRET } from "../../support/webhook-receiver.ts";
+
+const folder = useFolder("docmirror-file-jobs-");
+const { signal } = new AbortController();
+const database = (url: string) => ({ ready: async () => url, close: async () => {} });
+
+describe("a job that writes files", () => {
+  const mirror = useDatabase(createTestDatabase, "test");
+  const stored = async () => (await mirror.sql`select * from sync.jobs`)[0];
+
+  /** One at a quarter to four, whose next runs end so. */
+  function createJob(clock = createHandClock("2026-11-28T12:00:00Z")) {
+    const ends: (Made | Error)[] = [];
+    const job = createFileJob({
+      ...{ name: "backup", cron: "45 3 * * *", timezone: "Etc/UTC", clock, log: silentLog },
+      database: database(mirror.url),
+      async make() {
+        const end = ends.shift() ?? new Error("one run too many");
+        if (end instanceof Error) throw end;
+        return end;
+      },
+    });
+    return { job, ends, clock };
+  }
+
+  it("is missed until a run began after its due time, and one that a wrong clock dated ahead does not count", async () => {
+    const { job, ends, clock } = createJob();
+    expect(await job.lastGoodAt?.(signal)).toBeNull();
+    ends.push({ what: "/backups/a", bytes: 7 });
+    expect(await job.run(signal)).toBe("done");
+    expect(await job.lastGoodAt?.(signal)).toEqual(clock.now());
+    expect(await createJob(createHandClock("2026-01-01T00:00:00Z")).job.lastGoodAt?.(signal)).toBeNull();
+  });
+
+  it("notes failures since the first one, and keeps the last good run, until one is good again", async () => {
+    const { job, ends, clock } = createJob();
+    ends.push(
+      { what: "/backups/a", bytes: 7 },
+      new Error("the disk is full"),
+      new Error("the disk is fuller"),
+    );
+    await job.run(signal);
+    await clock.advance(60_000);
+    await expect(job.run(signal)).rejects.toThrow("full");
+    await clock.advance(60_000);
+    await expect(job.run(signal)).rejects.toThrow("fuller");
+    const good = { job: "backup", good_at: "2026-11-28 12:00:00+00", what: "/backups/a", bytes: 7 };
+    const failed = { failed_at: "2026-11-28 12:01:00+00", error: "the disk is fuller", failures: 2 };
+    expect(await stored()).toEqual({ ...good, ...failed });
+    ends.push({ what: "/backups/b", bytes: null });
+    await job.run(signal);
+    const now = { good_at: "2026-11-28 12:02:00+00", what: "/backups/b", bytes: null };
+    expect(await stored()).toEqual({ job: "backup", ...now, failed_at: null, error: null, failures: 0 });
+  });
+
+  it("takes a stop for no failure", async () => {
+    const { job, ends } = createJob();
+    const stop = new AbortController();
+    stop.abort(new Error("stopped"));
+    ends.push(new Error("cut off"));
+    await expect(job.run(stop.signal)).rejects.toThrow();
+    expect(await stored()).toBeUndefined();
+  });
+
+  it("is made at the start where it was missed, and tried again after 15 and 60 minutes", async () => {
+    const { job, ends, clock } = createJob();
+    ends.push(new Error("first"), new Error("second"), new Error("third"), { what: "/backups/a", bytes: 7 });
+    const worker = createWorker({ jobs: [job], clock, log: silentLog });
+    worker.start();
+    const state = () => worker.states().backup;
+    try {
+      for (const [left, minutes] of [
+        [3, 14],
+        [3, 1],
+        [2, 59],
+        [2, 1],
+      ] as const) {
+        await expect.poll(state).toBe("backing off");
+        expect(ends).toHaveLength(left);
+        await clock.advance(minutes * 60_000);
+      }
+      await expect.poll(state).toBe("waiting");
+      expect(ends).toHaveLength(1);
+      await clock.moveTo("2026-11-29T03:45:00Z");
+      await expect.poll(async () => (await stored())?.what).toBe("/backups/a");
+    } finally {
+      await worker.stop();
+    }
+  });
+});
+
+describe("an export as a job", () => {
+  it("writes builds and logs, and each of them also where the other one fails", async () => {
+    await using mirror = await createReportedMirror();
+    const run = (exportDir: string | null, exportLogsDir: string | null) => {
+      const settings = {
+        backupCron: null,
+        backupDir: null,
+        backupKeep: 14,
+        exportCron: "@daily",
+        exportDir,
+        exportLogsDir,
+      };
+      const clock = createHandClock("2026-11-28T12:00:00Z");
+      const [job, ...others] = createFileJobs(
+        { ...settings, timezone: "Etc/UTC", sourceTimezone: "Etc/UTC" },
+        { database: database(mirror.url), clock, log: silentLog },
+      );
+      expect(others).toEqual([]);
+      return job?.run(signal);
+    };
+    const [builds, logs, foreign] = [folder.at("builds"), folder.at("logs"), folder.path];
+    await run(builds, null);
+    expect(await readdir(builds)).toContain("fact_builds");
+    await writeFile(folder.at("mine"), "");
+    await expect(run(foreign, logs)).rejects.toThrow("was not made by an export");
+    expect(await readdir(logs)).toContain("build_logs");
+    await run(builds, logs);
+    const [row] = await mirror.sql`select job, what, failures from sync.jobs`;
+    expect(row).toEqual({ job: "export", what: `${builds}, ${logs}`, failures: 0 });
+  });
+});
+
+describe("the backups of workers", { tags: ["long"], timeout: 300_000 }, () => {
+  const NEVER = ["--sync-cron", "0 0 29 2 *", "--watch-cron", "0 0 29 2 *", "--rate", "0"];
+  const backups = async (path: string) => (await readdir(path)).filter((name) => !name.startsWith("."));
+
+  it("are made by the leader alone; a folder that is gone is noticed once, and one that is back takes the next one", async () => {
+    await using mirror = await createTestDatabase();
+    await using service = await startService(TINY);
+    await using receiver = await startWebhookReceiver();
+    const [place, away] = [folder.at("both"), folder.at("away")];
+    await mkdir(place);
+    const every = ["--backup-cron", "* * * * * *", "--backup-dir", place, "--backup-keep", "2"];
+    const hook = ["--webhook-url", receiver.url.href, "--webhook-secret", WEBHOOK_SECRET];
+    const start = () => startWorker(mirror.url, [...NEVER, ...every, ...hook, "--base-url", service.url]);
+    await using first = await start();
+    await awaitLeader(mirror.sql);
+    await using second = await start();
+    await first.cli.waitFor("stderr", /(?:"job":"backup","what":[\s\S]*){4}/);
+    expect(second.cli.stderr()).not.toContain('"job":"backup"');
+    await first.cli.waitFor("stderr", /notices begin here/);
+
+    await rename(place, away);
+    await first.cli.waitFor("stderr", /(?:is not there[\s\S]*){3}/);
+    const statusOf = async () =>
+      ((await (await fetch(`${second.page}/status.json`)).json()) as StatusDocument).jobs;
+    await expect.poll(statusOf).toMatchObject([{ job: "backup", error: `the folder ${place} is not there` }]);
+    const kept = (await backups(away)).length;
+    expect(kept).toBeLessThanOrEqual(3);
+    const metrics = async () => (await fetch(`${second.page}/metrics`)).text();
+    await expect.poll(metrics).toMatch(/^docmirror_job_failures_in_a_row\{command="backup"\} [1-9]/m);
+    expect(await metrics()).toMatch(/^docmirror_job_last_good_timestamp_seconds\{command="backup"\} \d+/m);
+    await receiver.arrived(1);
+
+    await rename(away, place);
+    const good = async () => (await statusOf())[0]?.failures;
+    await expect.poll(good).toBe(0);
+    expect(receiver.notices.map(({ type, data }) => [type, data.job])).toEqual([["job.failed", "backup"]]);
+
+    await first.cli.stop("SIGKILL");
+    await second.cli.waitFor("stderr", /"job":"backup","what":/);
+    for (const name of await backups(place)) await checkBackup(`${place}/${name}`, { signal });
+  });
+
+  it("survive a kill in the middle of one, and no draft stays for ever", async () => {
+    await using mirror = await createTestDatabase();
+    await using service = await startService(TINY);
+    const place = folder.at("killed");
+    await mkdir(place);
+    const args = [...NEVER, "--backup-cron", "* * * * * *", "--backup-dir", place, "--base-url", service.url];
+    await using first = await startWorker(mirror.url, args);
+    await first.cli.waitFor("stderr", /"job":"backup","what":/);
+    const draft = await mirror.sql.begin(async (tx) => {
+      await tx`lock table mirror.builds in access exclusive mode`;
+      const drafts = async () => (await readdir(place)).filter((name) => name.includes(".partial-"));
+      await expect.poll(async () => (await drafts()).length).toBe(1);
+      await first.cli.stop("SIGKILL");
+      const [draft = ""] = await drafts();
+      await utimes(`${place}/${draft}`, 0, 0);
+      return draft;
+    });
+    const before = await backups(place);
+    for (const name of before) await checkBackup(`${place}/${name}`, { signal });
+    await using second = await startWorker(mirror.url, args);
+    await second.cli.waitFor("stderr", /"job":"backup","what":/);
+    expect(await readdir(place)).toEqual(expect.arrayContaining(before));
+    expect(await readdir(place)).not.toContain(draft);
+  });
+});
