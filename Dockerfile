@@ -23,6 +23,8 @@ COPY migrations ./migrations
 COPY --from=build /app/dist/cli ./dist/cli
 # A bundle that does not load fails here.
 RUN ln -s /app/bin/docmirror.js /usr/local/bin/docmirror && docmirror --version
+# A new volume there gets this owner.
+RUN install -d -o 10001 -g 10001 -m 0700 /backups
 ENV NODE_ENV=production
 USER 10001:10001
 STOPSIGNAL SIGTERM

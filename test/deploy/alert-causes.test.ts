@@ -1,5 +1,5 @@
 /** @module-tag long */
-import { stat, writeFile } from "node:fs/promises";
+import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
@@ -175,6 +175,20 @@ const CAUSES: Cause[] = [
     cause: "nobody listens at the webhook when a sync fails",
     env: { DOCMIRROR_WEBHOOK_URL: "http://127.0.0.1:1/", DOCMIRROR_WEBHOOK_SECRET: WEBHOOK_SECRET },
     happen: (mirror) => syncAgain(mirror, () => mirror.answer(refused)),
+  },
+  {
+    alert: "DocmirrorJobOverdue",
+    cause: "the folder of the backups is gone when three are due",
+    async happen(mirror) {
+      await mirror.run("sync");
+      const folder = join(mirror.folder, "backups");
+      await mkdir(folder);
+      expect(await mirror.run("backup", folder, "--keep", "14")).toBe(0);
+      const before = await mirror.scrape();
+      await rm(folder, { recursive: true });
+      for (let nth = 0; nth < 3; nth++) expect(await mirror.run("backup", folder, "--keep", "14")).toBe(2);
+      return { before, after: await mirror.scrape() };
+    },
   },
   {
     alert: "DocmirrorDatabaseDown",

@@ -76,6 +76,21 @@ describe("docker-compose.yml", () => {
     expect(read("deploy/compose/create-roles.sh")).toContain("create role docmirror_worker login");
   });
 
+  it("backs up each night into a volume, whose settings every command can use", () => {
+    const { environment, volumes } = file.services.worker;
+    expect(volumes).toContain(`backups:${environment.DOCMIRROR_BACKUP_DIR}`);
+    expect(file.volumes).toHaveProperty("backups");
+    expect(read("Dockerfile")).toContain(
+      `install -d -o 10001 -g 10001 -m 0700 ${environment.DOCMIRROR_BACKUP_DIR}`,
+    );
+    // `.env` may name the cron line, and one without a folder is refused.
+    const without = services.filter(([, { env_file, environment }]) => {
+      const [{ path = "" } = {}] = (env_file ?? []) as { path: string }[];
+      return path === ".env" && !(environment as Record<string, string>).DOCMIRROR_BACKUP_DIR;
+    });
+    expect(without).toEqual([]);
+  });
+
   it("prunes each month, where that is wanted", () => {
     const { profiles, entrypoint, restart, init } = file.services.prune;
     expect([profiles, restart, init]).toEqual([["prune"], "unless-stopped", true]);

@@ -15,7 +15,10 @@ const names = readdirSync(FOLDER);
 // As kubectl reads them: an anchor is a copy.
 const read = (name: string) => parse(readFileSync(`${FOLDER}${name}`, "utf8"));
 const worker = read("worker.yaml");
-const cronJobs = ["cronjob.yaml", "prune.yaml"].map((name) => ({ name, job: read(name).spec }));
+const cronJobs = ["cronjob.yaml", "prune.yaml", "backup.yaml"].map((name) => ({
+  name,
+  job: read(name).spec,
+}));
 const settings = read("settings.yaml");
 const secrets = parseAllDocuments(readFileSync(`${FOLDER}secret.example.yaml`, "utf8")).map((one) =>
   one.toJS(),
@@ -88,7 +91,9 @@ describe.each(pods)("the pods of %s", (_name, { spec, metadata }) => {
       expect(Object.fromEntries(url.searchParams)).toEqual(known);
       if (isMigrate) expect(container.args).toEqual(["migrate", "--worker", "docmirror_worker"]);
       const names = isMigrate ? ["secrets", "migrate-secrets"] : ["secrets"];
-      const mounts = names.map((name) => ({ name, mountPath: folders[name], readOnly: true }));
+      const mounts: object[] = names.map((name) => ({ name, mountPath: folders[name], readOnly: true }));
+      const [command, folder] = container.args;
+      if (command === "backup") mounts.push({ name: "backups", mountPath: folder });
       expect(container.volumeMounts).toEqual(mounts);
       expect(env.DOCMIRROR_DATABASE_PASSWORD_FILE).toBe(`${folders[names.at(-1) ?? ""]}/database_password`);
     }
@@ -101,6 +106,7 @@ describe.each(pods)("the pods of %s", (_name, { spec, metadata }) => {
     const volumes = [
       { name: "secrets", secret: { secretName: "docmirror", defaultMode: 0o440 } },
       { name: "migrate-secrets", secret: { secretName: "docmirror-migrate", defaultMode: 0o440 } },
+      { name: "backups", persistentVolumeClaim: { claimName: read("backups-volume.yaml").metadata.name } },
     ];
     expect(spec.volumes).toEqual(volumes.filter(({ name }) => names.includes(name)));
     const mounted = containers.flatMap((one) => one.volumeMounts);

@@ -33,7 +33,9 @@ describe.each(services)("$name", ({ text }) => {
 
   it("names settings and exit codes that are there", () => {
     const names = SETTING_KEYS.map((key) => SETTINGS[key].name);
-    const given = valuesOf(text, "Environment").map((line) => line.split("=", 1)[0]?.replace(/_FILE$/, ""));
+    const given = valuesOf(text, "Environment").map((line) =>
+      line.split("=", 1)[0]?.replace(/^"|_FILE$/g, ""),
+    );
     expect([...names, "NODE_ENV"]).toEqual(expect.arrayContaining(given));
     const codes = ["RestartPreventExitStatus", "SuccessExitStatus"].flatMap((key) => valuesOf(text, key));
     const all = codes.flatMap((line) => line.split(" ").map(Number));
@@ -60,6 +62,17 @@ it("the worker is started anew when it tells nothing any more, and its helper ma
   // For as long as it takes, also while its new password is not in its file yet.
   expect(valuesOf(worker, "StartLimitIntervalSec")).toEqual(["0"]);
   expect(valuesOf(worker, "RestartPreventExitStatus")).toEqual(["2 7"]);
+});
+
+it("the worker and the nightly sync write backups into a folder that systemd makes for them", () => {
+  const textOf = (name: string) => services.find((unit) => unit.name === name)?.text ?? "";
+  const [worker, night] = [textOf("docmirror.service"), textOf("docmirror-sync.service")];
+  for (const text of [worker, night]) expect(valuesOf(text, "StateDirectory")).toEqual(["docmirror"]);
+  expect(valuesOf(worker, "Environment")).toContain("DOCMIRROR_BACKUP_DIR=%S/docmirror");
+  // A backup that fails makes no second sync.
+  expect(valuesOf(night, "ExecStartPost")).toEqual([
+    expect.stringMatching(/^-.* backup %S\/docmirror --keep \d+ /),
+  ]);
 });
 
 it("each timer has its service, which no schedule starts otherwise", () => {
