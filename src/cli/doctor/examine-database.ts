@@ -1,7 +1,10 @@
-import { isAhead, ageMs } from "../../base/clock.ts";
+import { ageMs, isAhead } from "../../base/clock.ts";
+import type { Config } from "../../base/config.ts";
 import { EXIT } from "../../base/errors.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
 import { readDefinitions } from "../../report/definitions.ts";
+import { describeJob } from "../../report/status/find-status.ts";
+import { assertBackupFolder } from "../../store/backup/backup-folder.ts";
 import { withSql } from "../../store/connection/connect.ts";
 import { describeSession } from "../../store/connection/other-sessions.ts";
 import { measureServerClock } from "../../store/connection/server-clock.ts";
@@ -9,20 +12,39 @@ import { assertSessionPooling } from "../../store/connection/session-pooling.ts"
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { assertCreatable, type OpenDatabase } from "../../store/embedded/open-embedded.ts";
-import { describeDatesInChange, describeOldest, findDatesInChange, findListFreshness, mirrorAgeMs } from "../../store/ledger/list-freshness.ts";
+import { findJobs } from "../../store/ledger/jobs.ts";
+import {
+  describeDatesInChange,
+  describeOldest,
+  findDatesInChange,
+  findListFreshness,
+  mirrorAgeMs,
+} from "../../store/ledger/list-freshness.ts";
 import { assertService, findService, readDemoMark } from "../../store/ledger/mirrored-service.ts";
 import { describeCountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
 import { describeHolder, findHolders } from "../../store/ledger/writers-lock.ts";
-import { assertServerUsable, assertUsable, migrationStatus, whatIsMissing } from "../../store/migrate/migrate.ts";
+import {
+  assertServerUsable,
+  assertUsable,
+  migrationStatus,
+  whatIsMissing,
+} from "../../store/migrate/migrate.ts";
 import { findLackingRights, findOpenToAll } from "../../store/migrate/rights.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { isMirrorAbsent, type MirrorSettings, mirrorPlace, withDatabase } from "../context/with-mirror.ts";
 import { checkSourceZone } from "./check-source-zone.ts";
-import { checkClock, type Finding, fault, findingOf, listed, ok, type Result, unknown, unknowns, warning } from "./finding.ts";
-import type { Config } from "../../base/config.ts";
-import { describeJob } from "../../report/status/find-status.ts";
-import { assertBackupFolder } from "../../store/backup/backup-folder.ts";
-import { findJobs } from "../../store/ledger/jobs.ts";
+import {
+  checkClock,
+  type Finding,
+  fault,
+  findingOf,
+  listed,
+  ok,
+  type Result,
+  unknown,
+  unknowns,
+  warning,
+} from "./finding.ts";
 
 /** In this order: the last one depends on all before it. */
 export const DATABASE_CHECKS = [
