@@ -28,7 +28,7 @@ export async function notify(options: NotifyOptions): Promise<Delivered> {
   const { databaseUrl, webhook, clock, log, signal } = options;
   const receiver = createReceiver({ ...webhook, proxies: options.proxies, clock });
   try {
-    return await withSql(databaseUrl, { applicationName: "docmirror notify", max: 1 }, async (sql) => {
+    return await withSql(databaseUrl, { applicationName: "docmirror notify", max: 1, log }, async (sql) => {
       try {
         const settings = { staleAfterMs: options.staleAfterMs, now: clock.now().toISOString() };
         const { noted, begun } = await collectNotices(sql, settings, webhook.wanted, signal);

@@ -71,7 +71,8 @@ export async function withMirror<T>(
   assertMirrorPlace(context.config);
   return withDatabase(context, async (database) => {
     const url = does === "reads" ? await readerUrlOf(database) : database.url;
-    return withSql(url, { applicationName: `docmirror ${command}`, max: 1 }, async (sql) => {
+    const connection = { applicationName: `docmirror ${command}`, max: 1, log: context.log };
+    return withSql(url, connection, async (sql) => {
       await assertMirror(sql, readDefinitions(), mirrorPlace(context.config));
       return withStoreErrors(`read the mirror for \`docmirror ${command}\``, () => fn(sql, database));
     });

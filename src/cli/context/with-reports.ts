@@ -5,7 +5,7 @@ import { findReaderUrl, type ReaderLogin } from "../../report/reader-login.ts";
 import { isReportBehind, refreshReport } from "../../report/refresh/refresh.ts";
 import { withSql } from "../../store/connection/connect.ts";
 import type { Sql } from "../../store/connection/sql.ts";
-import { sqlstateOf, withStoreErrors } from "../../store/connection/store-errors.ts";
+import { LOCK_NOT_HAD, READ_ONLY, sqlstateOf, withStoreErrors } from "../../store/connection/store-errors.ts";
 import { isRecoveryConflict, repeatAfterConflict } from "../../store/connection/transaction.ts";
 import { assertMirror } from "../../store/migrate/prepare.ts";
 import type { CommandContext } from "./run-command.ts";
@@ -22,12 +22,12 @@ export function withReports<T>(
   read: (sql: Sql) => Promise<T>,
   reader: { login: ReaderLogin; role?: string | undefined } = { login: "docmirror_serve" },
 ): Promise<T> {
-  const { config } = context;
+  const { config, log } = context;
   return withReplicaHints(config, async () => {
     const place = readSettings(config);
     assertMirrorPlace(place);
     const session = readSession(config);
-    const connection = { applicationName: `docmirror ${command}`, max: 1, session };
+    const connection = { applicationName: `docmirror ${command}`, max: 1, session, log };
     return withDatabase({ ...context, config: place }, async ({ url, embedded }) => {
       if (embedded !== null) {
         await withSql(url, connection, (sql) => refreshIfBehind(context, url, sql));
@@ -89,8 +89,8 @@ function ofReplica(error: unknown): unknown {
   return new StoreError(`could not read the replica: ${message}`, { cause: error, sqlstate, hint });
 }
 
-/** SQLSTATE of missing rights, and of a read-only server or session. */
-const MAY_NOT_WRITE = ["42501", "25006"];
+/** SQLSTATE of missing rights, of a read-only server or session, and of a lock that another session has. */
+const NOT_REFRESHED = ["42501", READ_ONLY, LOCK_NOT_HAD];
 
 const OLD = "the answers are older than the last run";
 const OLD_OR_NONE = `${OLD}, or were never computed`;
@@ -98,7 +98,7 @@ const HOW_TO_REFRESH = "run `docmirror report` as the role that syncs, or wait f
 
 /**
  * Refreshes the answers of schema `report` when they are older than the last run that ended, as after a
- * killed run. Where this role may not refresh them, a warning is logged and the old answers are used. Returns
+ * killed run. Where this role may not refresh them, or another session keeps it from that, a warning is logged and the old answers are used. Returns
  * whether the answers are those of the last run now. Throws what `refreshReport` throws, and
  * SchemaVersionError.
  */
@@ -115,13 +115,14 @@ async function refreshIfBehind(
   }
   log.debug(`${OLD}; refreshing them`);
   try {
-    const { isLeft } = await refreshReport(url, { ...config, keepsSettings: true, signal });
+    const { isLeft } = await refreshReport(url, { ...config, keepsSettings: true, signal, log });
     const hint = "upgrade docmirror here too";
     if (isLeft) log.warn({ hint }, `${OLD}; a later version of docmirror refreshes them`);
     return !isLeft;
   } catch (error) {
-    if (!(error instanceof StoreError && MAY_NOT_WRITE.includes(error.sqlstate ?? ""))) throw error;
-    log.warn({ hint: HOW_TO_REFRESH, error: error.message }, OLD_OR_NONE);
+    if (!(error instanceof StoreError && NOT_REFRESHED.includes(error.sqlstate ?? ""))) throw error;
+    const hint = error.sqlstate === LOCK_NOT_HAD ? error.hint : HOW_TO_REFRESH;
+    log.warn({ hint, error: error.message }, OLD_OR_NONE);
     return false;
   }
 }

@@ -71,19 +71,23 @@ export async function examineDatabase(context: CommandContext): Promise<Finding[
       return noMirror(config);
     }
     return withDatabase(context, (database) =>
-      withSql(database.url, { applicationName: "docmirror doctor", max: 1 }, async (sql) => {
-        // Ends a running statement. Its error is replaced by the signal's reason.
-        signal.addEventListener("abort", () => void sql.end({ timeout: 0 }), { once: true });
-        // This comes first: with such a pooler, our settings would reach its other clients.
-        await withStoreErrors("connect to the database", () => assertSessionPooling(sql, database.url));
-        // A lock that another session holds becomes a finding.
-        await sql`set statement_timeout = '60s'`;
-        const result = await checkDatabase(sql, database, config.baseUrl);
-        // From here on the server itself refuses any change.
-        await sql`set default_transaction_read_only = on`;
-        findings = await examineContent(sql, database, context);
-        return result;
-      }),
+      withSql(
+        database.url,
+        { applicationName: "docmirror doctor", max: 1, log: context.log },
+        async (sql) => {
+          // Ends a running statement. Its error is replaced by the signal's reason.
+          signal.addEventListener("abort", () => void sql.end({ timeout: 0 }), { once: true });
+          // This comes first: with such a pooler, our settings would reach its other clients.
+          await withStoreErrors("connect to the database", () => assertSessionPooling(sql, database.url));
+          // A lock that another session holds becomes a finding.
+          await sql`set statement_timeout = '60s'`;
+          const result = await checkDatabase(sql, database, config.baseUrl);
+          // From here on the server itself refuses any change.
+          await sql`set default_transaction_read_only = on`;
+          findings = await examineContent(sql, database, context);
+          return result;
+        },
+      ),
     );
   });
   if (findings.length === 0) findings = unknowns(others, why);

@@ -52,7 +52,7 @@ async function fetchContent(options: SyncOptions, sharedPace: HostPace, runId: n
     isPage: (url) => pageUrl(url.href, docsUrl)?.pathname === url.pathname,
     pace: isSameHost ? sharedPace : createHostPace({ ratePerSecond: settings.ratePerSecond, clock }),
   });
-  const sql = connect(settings.databaseUrl, { applicationName: "docmirror content", max: 2 });
+  const sql = connect(settings.databaseUrl, { applicationName: "docmirror content", max: 2, log });
   const renew = () => renewConnections(sql);
   const patience = createPatience({ clock, log, signal, regain: async () => {}, renew });
   const from = performance.now();

@@ -71,7 +71,7 @@ export async function withRun(
   // A run continues after the server has crashed and restarted, so all confirmed commits must still be there.
   const session = { synchronous_commit: "on" };
   const applicationName = `docmirror ${isWatch ? "watch" : "sync"}`;
-  const sql = connect(settings.databaseUrl, { applicationName, max: 4, session });
+  const sql = connect(settings.databaseUrl, { applicationName, max: 4, session, log });
   try {
     return await runLocked(options, kind, work, sql, lock);
   } catch (error) {

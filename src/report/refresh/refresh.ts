@@ -56,6 +56,7 @@ export interface RefreshOptions extends RefreshSettings {
   check?: boolean;
   /** Cancels the refresh; nothing is changed then. */
   signal?: AbortSignal;
+  log?: Logger;
 }
 
 interface RefreshResult extends Computed {
@@ -73,8 +74,8 @@ interface RefreshResult extends Computed {
  * `StoreError`, and the signal's reason.
  */
 export async function refreshReport(url: string, options: RefreshOptions): Promise<RefreshResult> {
-  const { signal } = options;
-  const sql = connect(url, { applicationName: "docmirror report", max: 1 });
+  const { signal, log } = options;
+  const sql = connect(url, { applicationName: "docmirror report", max: 1, log });
   try {
     return await withStoreErrors("refresh the reports", async () => {
       await assertSessionPooling(sql, url);
@@ -233,7 +234,7 @@ export function withReport<Options extends RunOptions, Result extends { summary:
 export async function tryRefresh(url: string, options: RefreshOptions, log: Logger): Promise<unknown> {
   const from = performance.now();
   try {
-    const { changed, isFull, repaired, runId, isLeft } = await refreshReport(url, options);
+    const { changed, isFull, repaired, runId, isLeft } = await refreshReport(url, { ...options, log });
     if (isLeft) {
       log.debug({ newest_run_id: runId }, "a later version defined the reports; it refreshes them");
       return null;

@@ -11,6 +11,8 @@ import { isRecoveryConflict, repeatAfterConflict } from "../../store/connection/
 
 /** The limit for each query of a page. A page has a few dozen. */
 const STATEMENT_TIMEOUT = "10s";
+/** Time to find out whom a statement waits for, before it ends. */
+const SILENT_MS = 5000;
 /** Three for replies that are streamed, three for pages (`page/bounds.ts`), and two that none of them takes. */
 const CONNECTIONS = 8;
 /** Who waits longer for a connection has got a 503 by then (`interface.ts`). */
@@ -54,7 +56,10 @@ export type ServedMirror = ReturnType<typeof createServedMirror>;
 /** The database behind the HTTP server. It may be down for some time. Reads are refused at once then, but not while the process starts. */
 export function createServedMirror({ ready, log, startMs = 0 }: ServedMirrorDeps) {
   const closing = new AbortController();
-  const pool = createPool({ applicationName: "docmirror serve", max: CONNECTIONS }, STATEMENT_TIMEOUT);
+  const pool = createPool(
+    { applicationName: "docmirror serve", max: CONNECTIONS, log, silentMs: SILENT_MS },
+    STATEMENT_TIMEOUT,
+  );
   let waiting: Promise<void> | null = null;
   const starting = wait(startMs, undefined, { ref: false });
 

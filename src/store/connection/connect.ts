@@ -26,16 +26,19 @@
  * | passes no name to TLS for a host that is an address | `database-url.ts` |
  */
 import postgres from "postgres";
+import type { Logger } from "../../base/log.ts";
 import { type DatabaseAddress, parseDatabaseUrl } from "./database-url.ts";
-import type { DriverSocket } from "./driver/driver-socket.ts";
+import type { DriverSocket, SocketEvents } from "./driver/driver-socket.ts";
 import { createSocketOpener } from "./driver/open-socket.ts";
 import { type ServerKind, sessionStatement } from "./driver/session-start.ts";
 import { VALUE_TYPES } from "./driver/value-types.ts";
+import { createLookout } from "./lookout.ts";
 import type { Sql } from "./sql.ts";
 
 export { describeDatabase, nameInstance, replaceDatabase } from "./database-url.ts";
 
 const RETIRED_END_SECONDS = 5;
+const SILENT_MS = 10_000;
 const MAX_NAME_LENGTH = 63;
 
 export interface ConnectOptions {
@@ -48,6 +51,10 @@ export interface ConnectOptions {
   connectTimeoutSeconds?: number;
   /** Settings of each session, such as `{ statement_timeout: "30s" }`. They win over the settings in the URL. */
   session?: Record<string, string>;
+  /** Says for which session ours wait, 10 s after they began to. Without it only the error with which a wait ends says so. */
+  log?: Logger | undefined;
+  /** How long the server says nothing before somebody looks why, in milliseconds; 0: never. @default 10000 */
+  silentMs?: number | undefined;
 }
 
 /** One pool of the driver. It is retired as soon as it loses a connection. */
@@ -83,8 +90,20 @@ export function renewOtherConnections(sql: Sql): void {
  */
 export function connect(url: string, options: ConnectOptions): Sql {
   const address = parseDatabaseUrl(url);
+  const { silentMs = SILENT_MS, log, applicationName } = options;
+  const renew = () => {
+    current.isRetired = true;
+    for (const { sockets } of [...retired, current]) for (const socket of sockets) socket.abandon();
+  };
+  const lookout = createLookout({
+    silentMs,
+    log,
+    ask: (fn) => withSql(url, { applicationName, max: 1, silentMs: 0 }, fn),
+    abandon: renew,
+  });
+  const watch = silentMs > 0 ? { silentMs, onSilent: lookout.silent } : {};
   let isEnded = false;
-  let current = createGeneration(address, options);
+  let current = createGeneration(address, options, watch);
   let retired: Generation[] = [];
 
   // No connection is opened twice. A pool that lost one is retired, and a new pool takes over. Its other connections are closed,
@@ -94,7 +113,7 @@ export function connect(url: string, options: ConnectOptions): Sql {
       retired = retired.filter(({ sockets }) => sockets.size > 0);
       if (current.sockets.size > 0) retired.push(current);
       current.sql.end().catch(() => {});
-      current = createGeneration(address, options);
+      current = createGeneration(address, options, watch);
     }
     return current.sql;
   };
@@ -112,23 +131,40 @@ export function connect(url: string, options: ConnectOptions): Sql {
     clearTimeout(timer);
     pools.delete(pool);
   };
+  const explained = <R>(returned: R): R => onRejected(returned, lookout.explain);
   const pool: Sql = new Proxy(current.sql, {
-    apply: (_first, self, args) => Reflect.apply(generation(), self, args),
-    get: (_first, name) => (name === "end" ? end : Reflect.get(generation(), name)),
-  });
-  pools.set(pool, {
-    instance: address.instance,
-    renew() {
-      current.isRetired = true;
-      for (const { sockets } of [...retired, current]) for (const socket of sockets) socket.abandon();
+    apply: (_first, self, args) => explained(Reflect.apply(generation(), self, args)),
+    get(_first, name) {
+      if (name === "end") return end;
+      const value: unknown = Reflect.get(generation(), name);
+      if ((name !== "unsafe" && name !== "begin") || typeof value !== "function") return value;
+      return (...args: unknown[]) => explained(value(...args));
     },
   });
+  pools.set(pool, { instance: address.instance, renew });
   return pool;
+}
+
+/** Passes what a statement or a transaction is rejected with through `change`. A statement is not sent before it is awaited, so its `then` is left alone. */
+function onRejected<R>(returned: R, change: (error: unknown) => unknown): R {
+  if (!(returned instanceof Promise)) return returned;
+  if (!("canceller" in returned))
+    return returned.catch((error: unknown) => {
+      throw change(error);
+    }) as R;
+  const statement = returned as unknown as { reject(error: unknown): void };
+  const { reject } = statement;
+  statement.reject = (error) => reject(change(error));
+  return returned;
 }
 
 const closed = (socket: DriverSocket) => new Promise((resolve) => socket.once("close", resolve));
 
-function createGeneration(address: DatabaseAddress, options: ConnectOptions): Generation {
+function createGeneration(
+  address: DatabaseAddress,
+  options: ConnectOptions,
+  watch: SocketEvents,
+): Generation {
   const timeoutSeconds = address.connectTimeoutSeconds ?? options.connectTimeoutSeconds ?? 10;
   const { application_name: givenName } = address.session;
   const settings = sessionStatement(
@@ -160,8 +196,11 @@ function createGeneration(address: DatabaseAddress, options: ConnectOptions): Ge
   const { sockets, socket } = createSocketOpener(address, {
     timeoutMs: timeoutSeconds * 1000,
     settings,
-    onLost: () => {
-      generation.isRetired = true;
+    events: {
+      ...watch,
+      onLost() {
+        generation.isRetired = true;
+      },
     },
     isRetired: () => generation.isRetired,
     async findKind(asked) {

@@ -35,15 +35,15 @@ export function findLockHolders(sql: AnySql, key: string): postgres.PendingQuery
 }
 
 /**
- * The sessions that keep those named `applicationName` of this role waiting for a lock. One that waits in the same line is
- * left out, because to end it would help nobody.
+ * The sessions that keep those of this role with the name of this session waiting for a lock. One that waits in the same line
+ * is left out, because to end it would help nobody.
  */
-export function findBlockers(sql: AnySql, applicationName: string): postgres.PendingQuery<OtherSession[]> {
+export function findBlockers(sql: AnySql): postgres.PendingQuery<OtherSession[]> {
   return sql<OtherSession[]>`
     with blocker as (
       select distinct unnest(pg_blocking_pids(pid)) as pid from pg_stat_activity
-      where datname = current_database() and usename = current_user and application_name = ${applicationName}
-        and wait_event_type = 'Lock'
+      where datname = current_database() and usename = session_user
+        and application_name = current_setting('application_name') and wait_event_type = 'Lock'
     )
     select ${FACTS(sql)}
     from blocker as holder left join pg_stat_activity using (pid)

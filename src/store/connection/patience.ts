@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { isPassing, READ_ONLY, sqlstateOf, toStoreError } from "./store-errors.ts";
+import { isPassing, LOCK_NOT_HAD, READ_ONLY, sqlstateOf, toStoreError } from "./store-errors.ts";
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
@@ -45,6 +45,7 @@ export function createPatience(options: PatienceOptions): Patience {
   const { clock, signal, log, regain, renew, patienceMs = PATIENCE_MS } = options;
   let hasWritten = options.hasWritten ?? false;
   return async (doing, fn) => {
+    const beganAt = clock.now().getTime();
     let failedAt: number | undefined;
     let waitedMs = 0;
     for (let failures = 0; ; ) {
@@ -60,16 +61,17 @@ export function createPatience(options: PatienceOptions): Patience {
         if (!isDemoted && !isAway) throw toStoreError(error, doing);
         if (isDemoted) renew();
         failures += 1;
-        failedAt ??= clock.now().getTime();
+        // A lock was waited for already.
+        const isLocked = sqlstateOf(error) === LOCK_NOT_HAD;
+        failedAt ??= isLocked ? beganAt : clock.now().getTime();
         // A clock that is set back must not make the wait endless.
         const spentMs = Math.max(waitedMs, clock.now().getTime() - failedAt);
         if (spentMs >= patienceMs) throw toStoreError(error, doing);
         const longestMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10));
         const waitMs = Math.round(longestMs * (0.5 + Math.random() / 2));
-        log.warn(
-          { doing, error: messageOf(error), failures, wait_ms: waitMs },
-          "the database is away; trying again",
-        );
+        const facts = { doing, error: messageOf(error), failures, wait_ms: waitMs };
+        if (isLocked) log.warn(facts, "another session has a lock; trying again");
+        else log.warn(facts, "the database is away; trying again");
         await clock.sleep(waitMs, signal);
         waitedMs += waitMs;
       }

@@ -7,6 +7,9 @@ interface Meaning {
   hint: string;
 }
 
+/** A lock was not had in the time of `lock_timeout`. */
+export const LOCK_NOT_HAD = "55P03";
+
 const NO_ROUTE = { what: "there is no network route to it", hint: "check host and network, then try again" };
 const CLOSED = {
   what: "the connection was closed",
@@ -94,11 +97,13 @@ const MEANINGS: Record<string, Meaning> = {
   "53300": { hint: "close other clients, or raise max_connections or the role's connection limit" },
   "53100": { hint: "free space on the server's disk, then run it again: the stored data is consistent" },
   "53200": { hint: "give the server more memory, or lower its work_mem" },
-  "55P03": { hint: "another session holds the lock: try again when it is done" },
+  [LOCK_NOT_HAD]: { hint: "another session holds the lock: end it or wait until it is done, then try again" },
   "57P01": { hint: "the server is stopping or restarting: try again when it is up" },
   "57P02": { hint: "the server crashed and is recovering: try again in a minute" },
   "57P03": { hint: "the server is starting or stopping: try again in a minute" },
-  "57014": { hint: "the server cancelled it: check statement_timeout" },
+  "57014": {
+    hint: "the server cancelled it: look for a session that it waited for, or raise statement_timeout for this role or in DATABASE_URL",
+  },
 };
 
 /** What the code alone does not say. A server that speaks another language gets the meaning of the code. */
@@ -142,7 +147,7 @@ const PASSING = new Set([
   ...["ERR_SOCKET_CLOSED", "ERR_STREAM_DESTROYED", "ERR_STREAM_WRITE_AFTER_END"],
   // Between the end of a primary and the promotion of its standby.
   "WRONG_SERVERS",
-  ...["53300", "55P03", "57P01", "57P02", "57P03"],
+  ...["53300", LOCK_NOT_HAD, "57P01", "57P02", "57P03"],
 ]);
 
 /**

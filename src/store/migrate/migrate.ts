@@ -55,12 +55,15 @@ export async function migrate(
   definitions: Definitions,
   { log, signal, ...patience }: MigrateOptions = {},
 ): Promise<MigrationResult> {
-  const sql = connect(url, { applicationName: "docmirror migrate", max: 1 });
-  const attempt = () => withTransaction(sql, (tx) => migrateIn(tx, definitions, patience.lockWaitMs, signal));
+  const { lockWaitMs = LOCK_WAIT_MS } = patience;
+  // Within a wait, so that an error can name whom it waited for.
+  const silentMs = lockWaitMs / 2;
+  const sql = connect(url, { applicationName: "docmirror migrate", max: 1, log, silentMs });
+  const attempt = () => withTransaction(sql, (tx) => migrateIn(tx, definitions, lockWaitMs, signal));
   try {
     return await withStoreErrors("bring the schema up to date", async () => {
       await assertServerUsable(sql);
-      return await withShortLocks(sql, attempt, { ...patience, log, signal });
+      return await withShortLocks(attempt, { ...patience, log, signal });
     });
   } finally {
     await sql.end({ timeout: 5 });
@@ -89,7 +92,7 @@ async function redefine(tx: TransactionSql, definitions: Definitions): Promise<s
 async function migrateIn(
   tx: TransactionSql,
   definitions: Definitions,
-  lockWaitMs: number | undefined,
+  lockWaitMs: number,
   signal: AbortSignal | undefined,
 ): Promise<MigrationResult> {
   await takeTurn(tx, signal, lockWaitMs);

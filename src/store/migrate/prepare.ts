@@ -29,7 +29,7 @@ export async function prepareDatabase(
   log: Logger,
   signal?: AbortSignal,
 ): Promise<void> {
-  const sql = connect(database.url, { applicationName: "docmirror prepare", max: 1 });
+  const sql = connect(database.url, { applicationName: "docmirror prepare", max: 1, log });
   try {
     await withStoreErrors("connect to the database", () => assertSessionPooling(sql, database.url));
     const status = await migrationStatus(sql, definitions);

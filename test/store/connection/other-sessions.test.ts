@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { connect } from "../../../src/store/connection/connect.ts";
+import { connect, withSql } from "../../../src/store/connection/connect.ts";
 import {
   describeSession,
   describeSessions,
@@ -25,8 +25,8 @@ async function blockersOf(hold: string, statement: string) {
       await expect
         .poll(async () => (await sql`select from pg_locks where not granted`).count, { timeout: 60_000 })
         .toBeGreaterThan(1);
-      const found = await findBlockers(sql, NAME);
-      await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = ${NAME}`;
+      const found = await withSql(database.url, { applicationName: NAME, max: 1 }, findBlockers);
+      await sql`select pg_cancel_backend(pid) from pg_stat_activity where application_name = ${NAME}`;
       await waits;
       return { pid, found };
     });

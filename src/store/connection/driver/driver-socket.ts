@@ -25,6 +25,14 @@ export function lastWords(bytes: Buffer): string | null {
   return null;
 }
 
+export interface SocketEvents {
+  /** A connection in use is lost. */
+  onLost?(): void;
+  /** The server has said nothing for another `silentMs` to what it was asked. */
+  onSilent?(): void;
+  silentMs?: number | undefined;
+}
+
 /**
  * The socket that the driver gets. It passes everything on to the real socket, with two differences. Each session gets its
  * settings before the driver's first statement: see `SessionStart`. And a loss is reported with the server's last words: a lost
@@ -36,6 +44,8 @@ export class DriverSocket extends EventEmitter {
   readonly port: number;
   readonly #raw: Socket | null;
   readonly #start: SessionStart;
+  readonly #events: SocketEvents;
+  #silence: NodeJS.Timeout | undefined;
   #loss: Error | null = null;
   #lastChunk: Buffer = Buffer.alloc(0);
   #isEnding = false;
@@ -43,15 +53,16 @@ export class DriverSocket extends EventEmitter {
 
   /**
    * `raw` is connected, or null for a connection that failed with `loss`. `settings` is the first statement
-   * of each session. `onLost` is called when a connection in use is lost.
+   * of each session.
    */
   constructor(
     raw: Socket | null,
     place: { host: string; port: number; loss?: Error },
     settings: string,
-    onLost: () => void = () => {},
+    events: SocketEvents = {},
   ) {
     super();
+    this.#events = events;
     this.#raw = raw;
     this.#start = new SessionStart(settings);
     this.host = place.host;
@@ -62,10 +73,11 @@ export class DriverSocket extends EventEmitter {
     }
     const lost = (error: Error) => {
       if (this.#loss !== null) return;
-      if (this.#start.state === "open") onLost();
+      if (this.#start.state === "open") events.onLost?.();
       this.#lose(error);
     };
     raw.on("data", (chunk: Buffer) => {
+      this.#hear();
       this.#lastChunk = chunk;
       if (this.#start.state === "open") this.emit("data", chunk);
       else this.#begin(raw, chunk);
@@ -83,6 +95,8 @@ export class DriverSocket extends EventEmitter {
     if (this.#loss === null && this.#raw !== null) {
       // The driver pauses while a reader of a COPY lags, and forgets it when the COPY ends meanwhile.
       this.#raw.resume();
+      const { silentMs, onSilent } = this.#events;
+      if (onSilent) this.#silence ??= setInterval(onSilent, silentMs).unref();
       return this.#raw.write(chunk, written);
     }
     const loss = this.#loss ?? this.#hungUp();
@@ -136,8 +150,14 @@ export class DriverSocket extends EventEmitter {
     if (this.#start.state === "refused") this.destroy();
   }
 
+  #hear(): void {
+    clearInterval(this.#silence);
+    this.#silence = undefined;
+  }
+
   #lose(loss: Error): void {
     this.#loss = loss;
+    this.#hear();
     const report = () => {
       if (this.#isQuiet) return void this.emit("close", false);
       this.#isQuiet = true;

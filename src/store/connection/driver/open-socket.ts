@@ -1,7 +1,7 @@
 import net from "node:net";
 import tls from "node:tls";
 import type { DatabaseAddress } from "../database-url.ts";
-import { DriverSocket } from "./driver-socket.ts";
+import { DriverSocket, type SocketEvents } from "./driver-socket.ts";
 import { nameKind, SESSION_ATTRS, type ServerKind, sessionStatement } from "./session-start.ts";
 
 type Place = DatabaseAddress["hosts"][number];
@@ -9,7 +9,8 @@ type Place = DatabaseAddress["hosts"][number];
 interface SocketOpenerOptions {
   timeoutMs: number;
   settings: string;
-  onLost(): void;
+  /** For each connection that the driver uses. */
+  events: SocketEvents;
   isRetired(): boolean;
   /** Logs in over a new connection, asks, and closes it. */
   findKind(socket: DriverSocket): Promise<ServerKind>;
@@ -21,13 +22,13 @@ interface SocketOpenerOptions {
  * is right. So the driver knows of one host, and a connection of its own asks each server first.
  */
 export function createSocketOpener(address: DatabaseAddress, options: SocketOpenerOptions) {
-  const { timeoutMs, settings, onLost, isRetired, findKind } = options;
+  const { timeoutMs, settings, events, isRetired, findKind } = options;
   const sockets = new Set<DriverSocket>();
   const { hosts, targetSessionAttrs } = address;
   const rounds = targetSessionAttrs === undefined ? [null] : (SESSION_ATTRS[targetSessionAttrs] ?? []);
 
-  async function open(place: Place, statement: string, lost?: () => void): Promise<DriverSocket> {
-    const socket = new DriverSocket(await openSocket(place, address.tls, timeoutMs), place, statement, lost);
+  async function open(place: Place, statement: string, own?: SocketEvents): Promise<DriverSocket> {
+    const socket = new DriverSocket(await openSocket(place, address.tls, timeoutMs), place, statement, own);
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     return socket;
@@ -53,7 +54,7 @@ export function createSocketOpener(address: DatabaseAddress, options: SocketOpen
         const name = `${place.host}:${place.port}`;
         try {
           const kind = choice === null ? null : await ask(place);
-          if (kind === null || choice?.(kind)) return await open(place, settings, onLost);
+          if (kind === null || choice?.(kind)) return await open(place, settings, events);
           isWrong = true;
           found.set(name, nameKind(kind));
         } catch (error) {

@@ -65,17 +65,24 @@ const OURS = {
 };
 
 /**
- * The statement that makes the settings of a session: ours, which always hold, and `wanted`. A later setting
- * of the same name wins. Values are read as at the start of a session, lists included. The statement fails
- * for a setting that the server does not know.
+ * No statement waits for ever, where neither the server, the database, the role nor the URL say how long it may. The longest
+ * honest one is the copy of a large table to a slow disk.
+ */
+const BOUNDS = { lock_timeout: "5min", statement_timeout: "6h" };
+
+/**
+ * The statement that makes the settings of a session: ours, which always hold, `wanted`, and bounds for what has none. A later
+ * setting of the same name wins. Values are read as at the start of a session, lists included. The statement fails for a
+ * setting that the server does not know.
  */
 export function sessionStatement(...wanted: Record<string, string>[]): string {
   const settings = new Map<string, string>();
-  for (const [name, value] of [...wanted, OURS].flatMap(Object.entries<string>)) {
-    settings.set(name.toLowerCase(), value);
-  }
+  for (const [name, value] of Object.entries(BOUNDS))
+    settings.set(name, `coalesce(nullif(pg_catalog.current_setting('${name}'), '0'), '${value}')`);
+  for (const [name, value] of [...wanted, OURS].flatMap(Object.entries<string>))
+    settings.set(name.toLowerCase(), quote(value));
   const calls = [...settings].map(
-    ([name, value]) => `pg_catalog.set_config(${quote(name)}, ${quote(value)}, false)`,
+    ([name, value]) => `pg_catalog.set_config(${quote(name)}, ${value}, false)`,
   );
   return `select ${calls.join(", ")}`;
 }
