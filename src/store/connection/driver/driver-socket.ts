@@ -3,6 +3,9 @@ import type { Socket } from "node:net";
 import { HEAD_BYTES, SessionStart } from "./session-start.ts";
 
 const ERROR = "E".charCodeAt(0);
+const READY = "Z".charCodeAt(0);
+/** What the server answers by a "ready": a query and a sync. */
+const ASKING = [..."QS"].map((letter) => letter.charCodeAt(0));
 const LONGEST_BYTES = 4096;
 
 /**
@@ -25,6 +28,22 @@ export function lastWords(bytes: Buffer): string | null {
   return null;
 }
 
+/** Calls `on` with the type of each message in bytes that are split anywhere. */
+function createMessageReader(on: (type: number) => void): (chunk: Buffer) => void {
+  let toSkip = 0;
+  let head = Buffer.alloc(0);
+  return (chunk) => {
+    const bytes = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
+    let at = toSkip;
+    while (bytes.length - at >= HEAD_BYTES) {
+      on(bytes.readUInt8(at));
+      at += 1 + bytes.readUInt32BE(at + 1);
+    }
+    head = Buffer.from(bytes.subarray(at));
+    toSkip = Math.max(0, at - bytes.length);
+  };
+}
+
 export interface SocketEvents {
   /** A connection in use is lost. */
   onLost?(): void;
@@ -45,6 +64,8 @@ export class DriverSocket extends EventEmitter {
   readonly #raw: Socket | null;
   readonly #start: SessionStart;
   readonly #events: SocketEvents;
+  /** Answers that the server owes: statements may be sent before the one before is answered. */
+  #owed = 0;
   #silence: NodeJS.Timeout | undefined;
   #loss: Error | null = null;
   #lastChunk: Buffer = Buffer.alloc(0);
@@ -76,8 +97,12 @@ export class DriverSocket extends EventEmitter {
       if (this.#start.state === "open") events.onLost?.();
       this.#lose(error);
     };
+    const hear = createMessageReader((type) => {
+      if (type === READY) this.#owed -= 1;
+    });
     raw.on("data", (chunk: Buffer) => {
-      this.#hear();
+      if (this.#start.state === "open") hear(chunk);
+      this.#listen();
       this.#lastChunk = chunk;
       if (this.#start.state === "open") this.emit("data", chunk);
       else this.#begin(raw, chunk);
@@ -95,8 +120,7 @@ export class DriverSocket extends EventEmitter {
     if (this.#loss === null && this.#raw !== null) {
       // The driver pauses while a reader of a COPY lags, and forgets it when the COPY ends meanwhile.
       this.#raw.resume();
-      const { silentMs, onSilent } = this.#events;
-      if (onSilent) this.#silence ??= setInterval(onSilent, silentMs).unref();
+      if (this.#start.state === "open") this.#ask(chunk);
       return this.#raw.write(chunk, written);
     }
     const loss = this.#loss ?? this.#hungUp();
@@ -150,14 +174,22 @@ export class DriverSocket extends EventEmitter {
     if (this.#start.state === "refused") this.destroy();
   }
 
-  #hear(): void {
+  readonly #ask = createMessageReader((type) => {
+    if (ASKING.includes(type)) this.#owed += 1;
+    if (this.#silence === undefined) this.#listen();
+  });
+
+  /** Begins anew to wait for the server, where it owes an answer. */
+  #listen(): void {
+    const { silentMs, onSilent } = this.#events;
     clearInterval(this.#silence);
-    this.#silence = undefined;
+    this.#silence = this.#owed > 0 && onSilent ? setInterval(onSilent, silentMs).unref() : undefined;
   }
 
   #lose(loss: Error): void {
     this.#loss = loss;
-    this.#hear();
+    this.#owed = 0;
+    this.#listen();
     const report = () => {
       if (this.#isQuiet) return void this.emit("close", false);
       this.#isQuiet = true;

@@ -146,6 +146,31 @@ describe("the start of a session", () => {
   });
 });
 
+test("a connection says again and again that an answer is owed, until the last of several has come", async () => {
+  const { raw, far } = await open();
+  let silences = 0;
+  const socket = new DriverSocket(raw, PLACE, "", { silentMs: 10, onSilent: () => silences++ });
+  const answer = async () => {
+    const heard = once(raw, "data");
+    far.write(message("Z", "I"));
+    await heard;
+  };
+  const isSilent = async () => {
+    const before = silences;
+    await systemClock.sleep(50);
+    return silences > before;
+  };
+  await answer();
+  await answer();
+  expect(await isSilent()).toBe(false);
+  socket.write(Buffer.concat([message("Q", "one"), message("S"), message("H")]));
+  for (const isOwed of [true, true, false]) {
+    expect(await isSilent()).toBe(isOwed);
+    await answer();
+  }
+  socket.destroy();
+});
+
 describe("sessionStatement", () => {
   test("lets the later of two values hold, whatever their case, and ours in the end", () => {
     const statement = sessionStatement({ Work_Mem: "1MB", timezone: "Asia/Tokyo" }, { work_mem: "2MB" });
