@@ -1,7 +1,8 @@
 /**
  * The statements of a migration that an older program would not bear, by a strict rule: what it does not know
  * is not additive. Allowed are new tables without references, whatever happens to these tables afterwards, new
- * columns that may be null or have a constant default, indexes that are not unique, and comments.
+ * columns that may be null or have a constant default, indexes that are not unique, comments, and replica identities that every
+ * row has.
  */
 export function findUnbearable(statements: readonly string[]): string[] {
   const made = new Set<string>();
@@ -36,6 +37,7 @@ function isBearable(statement: string, made: Set<string>): boolean {
   const [, altered = "", action = ""] = ALTER_TABLE.exec(statement) ?? [];
   if (altered !== "") {
     if (made.has(altered)) return !BOUND_TO_OTHERS.test(action);
+    if (/^replica identity full$/i.test(action)) return true;
     return ADD_COLUMN.test(action) && !MORE_THAN_A_TYPE.test(action.replace(/ default .*$/i, ""));
   }
   const index = CREATE_INDEX.exec(statement);
