@@ -46,6 +46,7 @@ const QUIET = `
 
 /** A first sync that began 100 s ago: one list is read, another is half read. */
 const FIRST_SYNC = `
+  select pg_advisory_lock(7237112447779369583);
   insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host)
   values ('full', 'running', now() - interval '100 s', now(), 1, 'test');
   insert into sync.walks (run_id, began_run_id, resource, walk, started_at, finished_at, checkpoint_at, checkpoint, records, total_count)

@@ -194,9 +194,10 @@ interface WalkRow {
 /** How far the newest sync is; null where none has begun. Rounds of the watch do not count. */
 export async function findSyncProgress(tx: TransactionSql) {
   const [sync] = await tx<SyncRow[]>`
-    select id as "runId", status, started_at as "startedAt", finished_at as "finishedAt", error,
+    select run_id as "runId", shown.status, shown.started_at as "startedAt", shown.finished_at as "finishedAt", shown.error,
       1000 * extract(epoch from now() - heartbeat_at)::float8 as "silentMs"
-    from sync.runs where kind in ('full', 'incremental') order by id desc limit 1`;
+    from report.runs as shown join sync.runs on id = run_id
+    where shown.kind in ('full', 'incremental') order by run_id desc limit 1`;
   if (sync === undefined) return null;
   const walks = await tx<WalkRow[]>`
     select resource, records, total_count as total, walk, coalesce(began_run_id <> run_id, false) as "isResumed",

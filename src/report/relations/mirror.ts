@@ -71,7 +71,7 @@ export const MIRROR = {
       kind: "full, incremental, watch or quarantine.",
       status: "running, succeeded, partial, failed or interrupted.",
       started_at: "When it began.",
-      finished_at: "When it ended; null while it runs.",
+      finished_at: "When it ended, or its process was last alive; null while it runs.",
       duration_s: "How many seconds it took; null while it runs.",
       requests: "Requests sent.",
       bytes: "Bytes received.",

@@ -9,11 +9,14 @@ afterEach(() =>
   run("truncate sync.runs, sync.walks, mirror.projects restart identity cascade; delete from rollup.state"),
 );
 
+/** Whoever has it is the process of the open run. */
+const RUN_LOCK = "7237112447779369583";
 const run = (text: string) => pages.sql.unsafe(text);
 
 /** A sync that began 100 s ago, or as long ago as is said, with a page of each list a second ago. */
 const beginSync = (walks: string, status = "running", ago = "100 s") =>
-  run(`insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, error)
+  run(`select pg_advisory_lock(${RUN_LOCK});
+  insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host, error)
     select 'full', '${status}', now() - interval '${ago}', case '${status}' when 'running' then null else now() end, now(), 1, 'test',
       case '${status}' when 'failed' then 'no answer' end;
   insert into sync.walks (run_id, began_run_id, resource, walk, started_at, finished_at, checkpoint_at, checkpoint, records, total_count)
@@ -162,6 +165,15 @@ describe("before the builds are read, the page", () => {
     expect(textOf(blockOf(page, "state"))).toMatch(words);
     expect(textOf(blockOf(await pages.page("/mirror"), "runs"))).toContain("failed no answer");
     expect(page).toContain('class="verdict warn"');
+  });
+
+  it("says so of one whose process was killed, though its run is still open", async () => {
+    await beginSync(HALF);
+    await run("select pg_advisory_unlock_all()");
+    const page = await pages.page("/");
+    expect(headingOf(page)).toBe("The first sync ended before the list of builds was whole.");
+    expect(textOf(blockOf(page, "state"))).toMatch(/Run 1 ended at .*, interrupted: the process ended/);
+    expect(textOf(blockOf(await pages.page("/mirror"), "looks"))).not.toContain("under way");
   });
 
   it("does not say that none was built where the figures are not computed yet", async () => {
