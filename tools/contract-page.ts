@@ -82,6 +82,7 @@ export const STATUS: StatusDocument = {
   lock_holders: [
     { lock: "run", session: "session 4711 (docmirror lock) of role docmirror", may_write: true },
   ],
+  reports_behind_since: null,
   open_builds: [{ state: "building", open: 0, stuck: 0, vanished: 0, oldest: "2026-11-03 12:00:00" }],
   quarantined: 0,
   unresolved_references: 0,

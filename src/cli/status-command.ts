@@ -2,6 +2,7 @@ import { duration } from "../base/config/setting.ts";
 import { EXIT, SchemaVersionError } from "../base/errors.ts";
 import { formatSpan } from "../mirror/builds/format-span.ts";
 import { readDefinitions } from "../report/definitions.ts";
+import { REPORTS_LATE_MS } from "../report/refresh/refresh.ts";
 import { describeJob, type RunRow } from "../report/status/find-status.ts";
 import { createReadStatus, type StatusDocument } from "../report/status/read-status.ts";
 import type { Sql } from "../store/connection/sql.ts";
@@ -94,7 +95,7 @@ function renderStatus(status: StatusDocument, out: Output): string {
     resources,
     lastRuns.length > 0 ? `${runs}${paragraphs(errors)}` : "no runs yet\n",
     paragraphs([describeRound(status.last_watch_round)]),
-    paragraphs(describeSchedule(status)),
+    paragraphs([...describeSchedule(status), ...describeBehind(status)]),
     ...status.jobs.map((job) => paragraphs([describeJob(job, new Date(status.generated_at))])),
     status.open_builds.length > 0 ? openBuilds : "no open builds\n",
     `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
@@ -131,6 +132,12 @@ function describeSchedule({ leader, next_runs, lock_holders }: StatusDocument): 
       `next ${job}: ${due_at === null ? "never" : toSecond(due_at)} (${cron}, ${timezone})`,
   );
   return [`process ${pid} on ${host} leads since ${toSecond(since)}, term ${term}`, ...next, ...locks];
+}
+
+/** Nothing while a refresh may be under way. */
+function describeBehind({ reports_behind_since: since, generated_at }: StatusDocument): string[] {
+  if (since === null || Date.parse(generated_at) - Date.parse(since) < REPORTS_LATE_MS) return [];
+  return [`the reports lack what runs have found since ${toSecond(since)}; \`docmirror doctor\` says why`];
 }
 
 /** The round of the builds and the search; nothing where the newest sync had neither and no round is under way. */

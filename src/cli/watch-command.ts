@@ -7,8 +7,8 @@ import { withReport } from "../report/refresh/refresh.ts";
 import { withDatabase } from "./context/with-mirror.ts";
 import { METRICS_FILE_OPTION, runOnce, withMetricsFile } from "./sync/after-run.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
+import { withFollowUps } from "./worker/follow-up-jobs.ts";
 import { keepWorking } from "./worker/keep-working.ts";
-import { withNotifyJob } from "./worker/notify-job.ts";
 import { createWatchJob } from "./worker/watch-job.ts";
 
 interface Options {
@@ -36,18 +36,17 @@ export const watchCommand: CommandDeclaration<Options> = {
     const { config, clock, log, signal } = context;
     const baseUrl = requireBaseUrl(config);
     const webhook = webhookOf(config);
-    const runRound = withReport(runWatchRound);
     if (!options.once) {
       if (options.metricsFile !== undefined)
         throw new ConfigError("--metrics-file belongs to a run that ends", { hint: "add --once" });
       const { watchCron: cron, timezone } = config;
       return keepWorking(context, baseUrl, "watch", (shared) =>
-        withNotifyJob(context, webhook, shared, (afterRun) => [
+        withFollowUps(context, webhook, shared, undefined, (afterRun) => [
           createWatchJob({
             ...shared,
             cron,
             timezone,
-            runWatchRound: afterRun(runRound),
+            runWatchRound: afterRun(runWatchRound),
             logsQuietRounds: true,
           }),
         ]),
@@ -59,7 +58,7 @@ export const watchCommand: CommandDeclaration<Options> = {
         measured(database.url, () =>
           runOnce(context, database, { baseUrl, webhook, json }, () => {
             const settings = { ...config, databaseUrl: database.url, baseUrl };
-            return runRound({ settings, clock, log, signal });
+            return withReport(runWatchRound)({ settings, clock, log, signal });
           }),
         ),
       ),

@@ -6,7 +6,7 @@ import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
 import { createWorld, type World } from "../../src/simulate/world.ts";
 import { findFirings, hasPrometheus, labelSamples, namesIn, readRules } from "../support/alert-firings.ts";
 import { runCli, startCli } from "../support/cli.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createTestDatabase, withTestSql } from "../support/database.ts";
 import { linkDatabase } from "../support/database-link.ts";
 import { createFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
@@ -168,6 +168,21 @@ const CAUSES: Cause[] = [
       const before = await metricsOf(worker);
       await worker.stop();
       return { before, after: await mirror.scrape() };
+    },
+  },
+  {
+    alert: "DocmirrorReportsBehind",
+    cause: "another session keeps a sync from refreshing them",
+    async happen(mirror) {
+      await mirror.run("sync");
+      const before = await mirror.scrape();
+      return withTestSql(mirror.databaseUrl, async (holder) => {
+        await holder`select pg_advisory_lock(6441180125304119587)`;
+        const url = new URL(mirror.databaseUrl);
+        url.searchParams.set("lock_timeout", "1s");
+        expect(await mirror.run("sync", "--database-url", url.href)).toBe(3);
+        return { before, after: await mirror.scrape() };
+      });
     },
   },
   {

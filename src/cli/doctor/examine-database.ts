@@ -3,6 +3,7 @@ import type { Config } from "../../base/config.ts";
 import { EXIT } from "../../base/errors.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
 import { readDefinitions } from "../../report/definitions.ts";
+import { describeRefreshing, findBehindSince, REPORTS_LATE_MS } from "../../report/refresh/refresh.ts";
 import { describeJob } from "../../report/status/find-status.ts";
 import { assertBackupFolder } from "../../store/backup/backup-folder.ts";
 import { withSql } from "../../store/connection/connect.ts";
@@ -248,6 +249,16 @@ async function checkFreshness(sql: Sql, now: Date): Promise<Result> {
   const age = mirrorAgeMs(lists, now);
   if (age > STALE_AFTER_MS) {
     return warning(`the ${resource} list ${why}`, "see `docmirror status` for what the last runs say");
+  }
+  const behindSince = await findBehindSince(sql);
+  if (behindSince !== null && now.getTime() - Date.parse(behindSince) > REPORTS_LATE_MS) {
+    const holders = await describeRefreshing(sql);
+    return warning(
+      `the reports lack what runs have found since ${behindSince}${holders && `: their refresh waits for ${holders}`}`,
+      holders === ""
+        ? "`docmirror report freshness` refreshes them, or says why it cannot"
+        : "end that session, or wait until it is done; nothing is lost",
+    );
   }
   return ok(`all lists were read within ${formatSpan(age)}`);
 }

@@ -1,7 +1,13 @@
+/**
+ * What follows each run, as jobs of their own: the refresh of the reports, and sending notices. A reader that holds a lock, and a
+ * receiver that is slow or down, delay no run. A round that fails is not repeated: the next one covers it.
+ */
 import { EventEmitter, once } from "node:events";
+import type { StoreMeter } from "../../base/metrics/meters.ts";
 import { type NotifyOptions, notify } from "../../notify/notify.ts";
 import type { Delivered } from "../../notify/outbox.ts";
 import type { Webhook } from "../../notify/webhook.ts";
+import { tryRefresh } from "../../report/refresh/refresh.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import type { JobDeps } from "./keep-working.ts";
 import type { KeptDatabase } from "./kept-database.ts";
@@ -10,34 +16,28 @@ import type { Job } from "./worker.ts";
 /** A try may begin in this part of a minute, so that a round with a slow receiver ends before the next one. */
 const BEGIN_WITHIN_MS = 40_000;
 
-interface NotifyJobDeps
-  extends Pick<NotifyOptions, "webhook" | "staleAfterMs" | "proxies" | "clock" | "log"> {
-  database: KeptDatabase;
-  notify(options: NotifyOptions): Promise<Delivered>;
-}
-
-interface NotifyJob extends Job {
-  /** Makes a run function whose every end wakes the job, so that a notice need not wait for the next minute. */
+interface FollowUpJob extends Job {
+  /** Makes a run function whose every end wakes the job, so that its work need not wait for the next tick. */
   afterRun<O, R>(run: (options: O) => Promise<R>): (options: O) => Promise<R>;
 }
 
-/**
- * Sending notices as a job: a round each minute, and one after each run. A receiver that is slow or down delays no run,
- * because the job has its own schedule. A round that fails is not repeated: the next one covers it.
- */
-export function createNotifyJob({ database, notify, ...what }: NotifyJobDeps): NotifyJob {
+/** A job with a round at the start, at each tick, and after each run. */
+function createFollowUp(
+  name: string,
+  cron: string,
+  work: (signal: AbortSignal) => Promise<unknown>,
+): FollowUpJob {
   const runs = new EventEmitter();
   let hasEnded = false;
   return {
-    name: "notify",
-    cron: "* * * * *",
+    name,
+    cron,
     timezone: "Etc/UTC",
     startsAtOnce: true,
     async run(signal, rest) {
       for (;;) {
         hasEnded = false;
-        const databaseUrl = await database.ready(signal);
-        await notify({ ...what, databaseUrl, beginWithinMs: BEGIN_WITHIN_MS, signal });
+        await work(signal);
         if (rest === undefined) return "done";
         const waiting = AbortSignal.any([signal, rest()]);
         try {
@@ -60,15 +60,37 @@ export function createNotifyJob({ database, notify, ...what }: NotifyJobDeps): N
   };
 }
 
-/** The jobs of a process. Where there is a webhook, one more sends notices, also after each run of the others. */
-export function withNotifyJob(
+interface NotifyJobDeps
+  extends Pick<NotifyOptions, "webhook" | "staleAfterMs" | "proxies" | "clock" | "log"> {
+  database: KeptDatabase;
+  notify(options: NotifyOptions): Promise<Delivered>;
+}
+
+export function createNotifyJob({ database, notify, ...what }: NotifyJobDeps): FollowUpJob {
+  return createFollowUp("notify", "* * * * *", async (signal) => {
+    const databaseUrl = await database.ready(signal);
+    return notify({ ...what, databaseUrl, beginWithinMs: BEGIN_WITHIN_MS, signal });
+  });
+}
+
+/**
+ * The jobs of a process, with those that follow each run: the reports are refreshed, and where there is a webhook notices are
+ * sent, after each refresh too.
+ */
+export function withFollowUps(
   { config }: CommandContext,
   webhook: Webhook | null,
   shared: Pick<JobDeps, "database" | "clock" | "log">,
-  createJobs: (afterRun: NotifyJob["afterRun"]) => Job[],
+  meter: StoreMeter | undefined,
+  createJobs: (afterRun: FollowUpJob["afterRun"]) => Job[],
 ): Job[] {
-  if (webhook === null) return createJobs((run) => run);
   const { staleAfterMs, proxies } = config;
-  const job = createNotifyJob({ ...shared, webhook, staleAfterMs, proxies, notify });
-  return [...createJobs(job.afterRun), job];
+  const { database, log } = shared;
+  const notices = webhook && createNotifyJob({ ...shared, webhook, staleAfterMs, proxies, notify });
+  const noticed: FollowUpJob["afterRun"] = notices?.afterRun ?? ((run) => run);
+  const refresh = async (signal: AbortSignal) =>
+    tryRefresh(await database.ready(signal), { ...config, signal }, log, meter);
+  const reports = createFollowUp("reports", "*/5 * * * *", noticed(refresh));
+  const jobs = createJobs((run) => noticed(reports.afterRun(run)));
+  return [...jobs, reports, ...(notices ? [notices] : [])];
 }

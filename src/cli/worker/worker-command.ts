@@ -5,16 +5,15 @@ import { runSync } from "../../mirror/run/run.ts";
 import { runWatchRound } from "../../mirror/run/watch-round.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
 import { webhookOf } from "../../notify/webhook.ts";
-import { withReport } from "../../report/refresh/refresh.ts";
 import { scheduleOf } from "../../report/status/read-status.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { showProgress } from "../sync/sync-command.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
 import { createFileJobs } from "./file-jobs.ts";
+import { withFollowUps } from "./follow-up-jobs.ts";
 import { type JobDeps, keepWorking } from "./keep-working.ts";
 import { createNightlySync } from "./nightly-sync.ts";
-import { withNotifyJob } from "./notify-job.ts";
 import { createWatchJob } from "./watch-job.ts";
 
 export const workerCommand: CommandDeclaration = {
@@ -40,7 +39,7 @@ function work(context: CommandContext): Promise<never> {
   }
   const webhook = webhookOf(config);
   const createJobs = (shared: JobDeps) =>
-    withNotifyJob(context, webhook, shared, (afterRun) => [
+    withFollowUps(context, webhook, shared, meters.store, (afterRun) => [
       createNightlySync({
         ...shared,
         cron: syncCron,
@@ -49,7 +48,7 @@ function work(context: CommandContext): Promise<never> {
           // A new one for each night, so that the last state of an earlier night stays on the screen.
           const progress = await context.progress();
           try {
-            const run = afterRun(withContent(withReport(runSync)));
+            const run = withContent(afterRun(runSync));
             return await run({ ...options, meters, onProgress: showProgress(progress) });
           } finally {
             progress.stop();
@@ -60,7 +59,7 @@ function work(context: CommandContext): Promise<never> {
         ...shared,
         cron: watchCron,
         timezone,
-        runWatchRound: (options) => afterRun(withReport(runWatchRound))({ ...options, meters }),
+        runWatchRound: (options) => afterRun(runWatchRound)({ ...options, meters }),
       }),
       ...createFileJobs(config, shared),
     ]);

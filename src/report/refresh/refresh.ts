@@ -1,12 +1,13 @@
 import type { SettingsFor } from "../../base/config/settings.ts";
-import { messageOf } from "../../base/errors.ts";
+import { messageOf, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { StoreMeter } from "../../base/metrics/meters.ts";
 import { abortable } from "../../store/connection/abortable.ts";
 import { connect } from "../../store/connection/connect.ts";
+import { describeSessions, findLockHolders } from "../../store/connection/other-sessions.ts";
 import { runText } from "../../store/connection/run-statement.ts";
 import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { withTransaction } from "../../store/connection/transaction.ts";
 import { createWritersLock } from "../../store/ledger/writers-lock.ts";
@@ -27,6 +28,9 @@ const CHECK_AFTER_HOURS = 20;
 
 /** Rows that were read leave their room to nobody before a vacuum; this much is worth one. */
 const VACUUM_BYTES = 8_388_608;
+
+/** Reports that are behind for so long wait for something: all of a large mirror are computed in minutes. */
+export const REPORTS_LATE_MS = 900_000;
 
 /** They end with the transaction. */
 const TRANSACTION_SETTINGS = `
@@ -101,6 +105,21 @@ export async function isReportBehind(sql: Sql): Promise<boolean> {
     ) as current`;
   return row?.current !== true;
 }
+
+/**
+ * Since when a run has ended that the answers lack; null while they lack none. What a refresh needs is seconds as a rule. Asks
+ * only what a reader may see.
+ */
+export async function findBehindSince(sql: AnySql): Promise<string | null> {
+  const [row] = await sql<{ since: string | null }[]>`
+    select min(coalesce(case when rounds > 1 then rounds_since end, finished_at)) as since from sync.runs
+    where status <> 'running' and id > coalesce((select max(refreshed_run_id) from report.freshness), 0)`;
+  return row?.since ?? null;
+}
+
+/** The sessions that have the lock under which refreshes take turns, for people; empty where nobody has it. */
+export const describeRefreshing = async (sql: AnySql): Promise<string> =>
+  describeSessions(await findLockHolders(sql, LOCK_KEY));
 
 /** Whether this session may refresh the answers. Not where its role only reads, or the session or server is read-only. */
 export async function mayRefresh(sql: Sql): Promise<boolean> {
@@ -223,30 +242,36 @@ export function withReport<Options extends RunOptions, Result extends { summary:
     const result = await run(options);
     const { settings, signal, meters } = options;
     const log = options.log.child({ run_id: result.summary.run_id });
-    const from = performance.now();
-    const reportError = await tryRefresh(settings.databaseUrl, { ...settings, signal }, log);
-    meters?.store.refreshed((performance.now() - from) / 1000, reportError === null);
+    const reportError = await tryRefresh(settings.databaseUrl, { ...settings, signal }, log, meters?.store);
     return { ...result, reportError };
   };
 }
 
 /** Refreshes the reports. Returns a failure or a stop, else null. A failure is logged too. */
-export async function tryRefresh(url: string, options: RefreshOptions, log: Logger): Promise<unknown> {
+export async function tryRefresh(
+  url: string,
+  options: RefreshOptions,
+  log: Logger,
+  meter?: StoreMeter,
+): Promise<unknown> {
   const from = performance.now();
+  const tookMs = () => Math.round(performance.now() - from);
   try {
     const { changed, isFull, repaired, runId, isLeft } = await refreshReport(url, { ...options, log });
+    meter?.refreshed(tookMs() / 1000, true);
     if (isLeft) {
       log.debug({ newest_run_id: runId }, "a later version defined the reports; it refreshes them");
       return null;
     }
-    const duration_ms = Math.round(performance.now() - from);
-    log.debug({ newest_run_id: runId, changed, full: isFull, duration_ms }, "reports refreshed");
+    log.debug({ newest_run_id: runId, changed, full: isFull, duration_ms: tookMs() }, "reports refreshed");
     if (repaired)
       log.warn({ repaired }, "facts of builds were not what their records give; computed them again");
     return null;
   } catch (error) {
+    meter?.refreshed(tookMs() / 1000, false);
+    const hint = error instanceof StoreError ? error.hint : undefined;
     if (!options.signal?.aborted)
-      log.error({ error: messageOf(error) }, "could not refresh the reports; the next run tries again");
+      log.error({ error: messageOf(error), hint }, "could not refresh the reports; the next run tries again");
     return error;
   }
 }

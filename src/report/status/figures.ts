@@ -12,13 +12,12 @@ import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import { findBelowHead } from "../../store/ledger/rounds.ts";
 import { findDeficit } from "../../store/ledger/run-ledger.ts";
 import { withSnapshot } from "../read-answer.ts";
+import { findBehindSince } from "../refresh/refresh.ts";
 import { findOpenBuilds } from "./find-status.ts";
 
 /** The newest syncs, and the newest rounds of the watch, that are looked at: enough for years and for two days. */
 const SYNCS = 1000;
 const ROUNDS = 3000;
-/** A run without a heartbeat for this long has died. */
-const ALIVE_WITHIN_S = 60;
 
 interface FiguresOptions extends Pick<Config, "stuckAfterMs" | "sourceTimezone"> {
   /** Whether this process may lead. */
@@ -71,8 +70,8 @@ const RUNS: FigureSource = {
       from recent where status = 'succeeded' order by kind, id desc
     ),
     alive as (
-      select kind, count(*) as runs from recent
-      where status = 'running' and heartbeat_at > clock_timestamp() - ${ALIVE_WITHIN_S} * interval '1 second'
+      select kind, count(*) as runs from report.runs
+      where status = 'running' and run_id in (select id from recent where status = 'running')
       group by kind
     )
     select of.kind, good.at as docmirror_last_success_timestamp_seconds,
@@ -284,7 +283,22 @@ const NOTICES: FigureSource = {
     from sync.notices`,
 };
 
-const SOURCES = [RUNS, FAILURES, LISTS, BELOW_HEAD, SCHEMA_CHANGES, BUILDS, ARRIVALS, LEAD, JOBS, NOTICES];
+const REPORTS: FigureSource = {
+  labels: [],
+  metrics: {
+    docmirror_reports_behind_timestamp_seconds:
+      "Since when a run has ended that the reports lack, in seconds since 1970. Absent while they lack none.",
+  },
+  async read(tx) {
+    const since = await findBehindSince(tx);
+    return [{ docmirror_reports_behind_timestamp_seconds: since && Date.parse(since) / 1000 }];
+  },
+};
+
+const SOURCES = [
+  ...[RUNS, FAILURES, LISTS, BELOW_HEAD, SCHEMA_CHANGES, BUILDS, ARRIVALS, LEAD],
+  ...[JOBS, NOTICES, REPORTS],
+];
 
 /** The metrics that come from the database. */
 export const FIGURE_METRICS = SOURCES.flatMap(({ labels, byName, metrics }) =>

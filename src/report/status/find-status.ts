@@ -32,6 +32,7 @@ import { findHolders } from "../../store/ledger/writers-lock.ts";
 import { lists as stored } from "../../store/schema/index.ts";
 import type { RunKind, RunStatus, WalkVerdict } from "../../store/schema/runs.ts";
 import { asIso, withSnapshot } from "../read-answer.ts";
+import { findBehindSince } from "../refresh/refresh.ts";
 
 type StatusFacts = Pick<SettingsFor<"status">, "staleAfterMs" | "stuckAfterMs" | "sourceTimezone">;
 
@@ -98,6 +99,8 @@ export interface MirrorStatus {
   leader: Leader | null;
   /** The sessions that have the lock of the run or of the lead; one whose role may not write stops nothing. */
   lock_holders: { lock: "run" | "lead"; session: string; may_write: boolean }[];
+  /** Since when a run has ended that the reports lack; null while they lack none. Their refresh takes seconds as a rule. */
+  reports_behind_since: string | null;
   open_builds: OpenBuilds[];
   /** The number of unresolved records in quarantine. */
   quarantined: number;
@@ -124,6 +127,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
     const runs = await findRuns(tx, false, RUNS);
     const rounds = await findRuns(tx, true, 1);
     const leader = await findLeader(tx);
+    const behindSince = await findBehindSince(tx);
     const undecided = await findUndecided(tx, UNDECIDED_SHOWN);
     const inChange = await findDatesInChange(tx);
     const [left] = await tx<{ quarantined: number; unresolved: number }[]>`
@@ -148,6 +152,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       lock_holders: (await findHolders(tx)).map(({ session, ...holder }) => {
         return { ...holder, session: describeSession(session) };
       }),
+      reports_behind_since: behindSince && asIso(behindSince),
       open_builds: await findOpenBuilds(tx, settings),
       quarantined: left?.quarantined ?? 0,
       unresolved_references: left?.unresolved ?? 0,
@@ -205,8 +210,8 @@ async function readBelowHead(tx: TransactionSql): Promise<BelowHead | null> {
 
 async function findRuns(tx: TransactionSql, isWatch: boolean, limit: number): Promise<RunRow[]> {
   const runs = await tx<RunRow[]>`
-    select id as run_id, kind, status, started_at, finished_at, requests, error
-    from sync.runs where kind ${isWatch ? tx`=` : tx`<>`} 'watch' order by id desc limit ${limit}`;
+    select run_id, kind, status, started_at, finished_at, requests, error
+    from report.runs where kind ${isWatch ? tx`=` : tx`<>`} 'watch' order by run_id desc limit ${limit}`;
   return runs.map(({ started_at, finished_at, ...run }) => {
     return { ...run, started_at: asIso(started_at), finished_at: finished_at && asIso(finished_at) };
   });

@@ -71,6 +71,54 @@ describe("status", () => {
     expect(stdout).toContain("next watch: never (0 0 29 2 1#1, Europe/Berlin)\n");
   });
 
+  it("takes no run of a dead process for running, as the answer about the runs does not", async () => {
+    await using database = await createTestDatabase();
+    const { sql } = database;
+    await sql`select pg_advisory_lock(7237112447779369583)`;
+    await sql`
+      insert into sync.runs (kind, status, started_at, heartbeat_at, pid, host) values
+        ('full', 'running', now() - interval '1 hour', now() - interval '5 minutes', 1, 'host'), ('watch', 'running', now(), now(), 2, 'host')`;
+    const read = async () => JSON.parse((await status(database.url, "--json")).stdout);
+    const { runs, last_watch_round } = await read();
+    // The lock is of a session that began later than the last sign of life.
+    expect(runs).toMatchObject([
+      { status: "interrupted", error: expect.stringContaining("the process ended") },
+    ]);
+    expect(Date.parse(runs[0].finished_at) - Date.parse(runs[0].started_at)).toBe(55 * 60_000);
+    expect(last_watch_round).toMatchObject({ status: "running", finished_at: null, error: null });
+    await sql`select pg_advisory_unlock_all()`;
+    const { code, stdout } = await status(database.url);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^last round of the watch: run 2, interrupted/m);
+    expect(await sql`select status from report.runs`).toEqual([
+      { status: "interrupted" },
+      { status: "interrupted" },
+    ]);
+  });
+
+  it("says that the reports are behind, and doctor says for whom their refresh waits", async () => {
+    await using database = await createTestDatabase();
+    const { sql } = database;
+    await sql`
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+      values ('full', 'succeeded', now() - interval '1 hour', now() - interval '40 minutes', now(), 1, 'host')`;
+    await sql`
+      insert into sync.walks (run_id, resource, walk, started_at, finished_at)
+      select 1, unnest(${[...RESOURCES]}::text[]), 'whole', now() - interval '1 hour', now() - interval '40 minutes'`;
+    await sql`select pg_advisory_lock(6441180125304119587)`;
+    const doctor = async () => (await runCli(["doctor"], { env: { DATABASE_URL: database.url } })).stdout;
+    expect((await status(database.url)).stdout).toMatch(
+      /^the reports lack what runs have found since \d{4}/m,
+    );
+    expect(await doctor()).toMatch(
+      /the reports lack what runs .* waits for session \d+ \(docmirror test\) of role/,
+    );
+    await sql`select pg_advisory_unlock_all()`;
+    await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+    expect((await status(database.url)).stdout).not.toContain("the reports lack");
+    expect(await doctor()).not.toContain("the reports lack");
+  });
+
   it("names a list that shows another number than the service counts, as doctor and the page of the mirror do", async () => {
     await using database = await createTestDatabase();
     await database.sql`

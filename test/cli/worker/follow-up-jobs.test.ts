@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { createNotifyJob } from "../../../src/cli/worker/notify-job.ts";
+import { createNotifyJob } from "../../../src/cli/worker/follow-up-jobs.ts";
 import { createWorker } from "../../../src/cli/worker/worker.ts";
 import type { NotifyOptions } from "../../../src/notify/notify.ts";
 import { settle } from "../../support/fake-clock.ts";

@@ -4,7 +4,7 @@ import { startServer } from "../../../src/serve/http/server.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { pageOf, runCli, startCli } from "../../support/cli.ts";
-import { absentDatabase, createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { absentDatabase, createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
 import { linkDatabase } from "../../support/database-link.ts";
 import { createGate, startService, TINY } from "../../support/service.ts";
 
@@ -26,7 +26,8 @@ describe("worker", () => {
     await first.waitFor("stderr", /sync succeeded/);
     expect(first.stderr()).toContain("missed a scheduled run");
     const page = await pageOf(first);
-    expect(await (await fetch(page)).text()).toContain("As of </span><b>");
+    const read = async () => (await fetch(page)).text();
+    await expect.poll(read, { timeout: 60_000 }).toContain("As of </span><b>");
     expect(await first.stop()).toMatchObject({ code: 143, stdout: "" });
 
     await using second = startCli(args);
@@ -44,6 +45,30 @@ describe("worker", () => {
     world.triggerBuilds(2);
     await cli.waitFor("stderr", /watch round ended/);
     expect((await cli.stop()).code).toBe(143);
+  });
+
+  it("reads lists and follows builds while another session keeps it from refreshing the reports, and names that one", {
+    tags: ["long"],
+  }, async () => {
+    await using database = await createTestDatabase();
+    const world = createWorld({ ...TINY, rates: QUIET, startAt: new Date(), clockSteps: false });
+    await using service = await startService(world);
+    await using worker = await withTestSql(database.url, async (holder) => {
+      await holder`select pg_advisory_lock(6441180125304119587)`;
+      const cli = startCli([...workOn(service, database), "--watch-cron", "* * * * * *"]);
+      await cli.waitFor("stderr", /sync succeeded/);
+      world.triggerBuilds(2);
+      await cli.waitFor("stderr", /watch round ended/);
+      await cli.waitFor(
+        "stderr",
+        /waiting for another session[^\n]*\n +waits_for: session \d+ \(docmirror test\) of role/,
+      );
+      expect(await database.sql`select from rollup.state`).toHaveLength(0);
+      return cli;
+    });
+    const isReported = () => database.sql`select from rollup.state`;
+    await expect.poll(isReported, { timeout: 60_000 }).toHaveLength(1);
+    expect((await worker.stop()).code).toBe(143);
   });
 
   it.each([

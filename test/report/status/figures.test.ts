@@ -117,8 +117,9 @@ describe("the figures of a mirror", () => {
     await sql`
       insert into sync.walks (run_id, resource, walk, started_at, finished_at, inserted, updated)
       values (3, 'build', 'whole', now(), now(), 5, 1), (3, 'file', 'whole', now(), now(), 2, 0)`;
+    await sql`select pg_advisory_lock(7237112447779369583)`;
     const { of } = await scrape(sql);
-    // The process of the round has died.
+    // The process of the round has died: the lock is that of a later one.
     expect(of("run_in_progress")).toEqual(by("kind", { full: 0, incremental: 1, watch: 0, quarantine: 0 }));
     expect(Object.keys(of("last_success_timestamp_seconds"))).toEqual(['kind="full"']);
     for (const name of ["last_success_timestamp_seconds", "last_run_timestamp_seconds"])
@@ -133,6 +134,19 @@ describe("the figures of a mirror", () => {
       ...by('kind="full",outcome', { ...all(OUTCOMES, 0), inserted: 7, updated: 1 }),
       ...by('kind="incremental",outcome', all(OUTCOMES, 0)),
     });
+  });
+
+  it("say since when the reports lack a run, until they are refreshed", async ({ sql, url }) => {
+    const behind = async () => (await scrape(sql)).of("reports_behind_timestamp_seconds");
+    await addRun(sql, "full", "succeeded");
+    await addRun(sql, "watch", "succeeded");
+    await addRun(sql, "watch", "running");
+    const [first] = await sql<
+      { at: number }[]
+    >`select extract(epoch from finished_at)::float8 as at from sync.runs where id = 1`;
+    expect((await behind())[""]).toBeCloseTo(first?.at ?? 0, 2);
+    await refreshReport(url, OPTIONS);
+    expect(await behind()).toEqual({});
   });
 
   it("count the failures since the last run that read a part, of syncs and of rounds", async ({ sql }) => {
