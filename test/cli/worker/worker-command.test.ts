@@ -59,10 +59,7 @@ describe("worker", () => {
       await cli.waitFor("stderr", /sync succeeded/);
       world.triggerBuilds(2);
       await cli.waitFor("stderr", /watch round ended/);
-      await cli.waitFor(
-        "stderr",
-        /waiting for another session[^\n]*\n +waits_for: session \d+ \(docmirror test\) of role/,
-      );
+      await cli.waitFor("stderr", /waits_for\W+session \d+ \(docmirror test\) of role/);
       expect(await database.sql`select from rollup.state`).toHaveLength(0);
       return cli;
     });
