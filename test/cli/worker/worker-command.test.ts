@@ -4,7 +4,12 @@ import { startServer } from "../../../src/serve/http/server.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
 import { pageOf, runCli, startCli } from "../../support/cli.ts";
-import { absentDatabase, createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
+import {
+  absentDatabase,
+  createTestDatabase,
+  type TestDatabase,
+  withTestSql,
+} from "../../support/database.ts";
 import { linkDatabase } from "../../support/database-link.ts";
 import { createGate, startService, TINY } from "../../support/service.ts";
 
