@@ -82,7 +82,7 @@ export const STATUS: StatusDocument = {
   lock_holders: [
     { lock: "run", session: "session 4711 (docmirror lock) of role docmirror", may_write: true },
   ],
-  reports_behind_since: null,
+  reports_behind_since: "…Z",
   open_builds: [{ state: "building", open: 0, stuck: 0, vanished: 0, oldest: "2026-11-03 12:00:00" }],
   quarantined: 0,
   unresolved_references: 0,
@@ -219,6 +219,7 @@ ${statusExample()}
 - \`jobs\`: how backups and exports ended last (\`what\` was written, \`good_at\` is when that began), and since when they failed.
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.
 - \`lock_holders\`: who has the lock of the run or the lead. A role that may not write stops nothing.
+- \`reports_behind_since\`: since when a run has ended that the reports lack; null while they lack none.
 - \`open_builds\`: builds that have not finished, by state. \`oldest\` is a date of the service, in its own zone.
 - \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.
 - \`dropped_lists\`: lists that the root listing lacks (\`why\` is \`absent\`, after a week \`dropped\`), or that \`DOCMIRROR_LEAVE_OUT\` names (\`left out\`).
