@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { isAway, isPassing, sqlstateOf, toStoreError } from "../../../src/store/connection/store-errors.ts";
+import { withTransaction } from "../../../src/store/connection/transaction.ts";
 import { listenOnLoopback } from "../../support/free-port.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
@@ -107,7 +108,7 @@ describe("toStoreError", () => {
   });
 
   test("a session that idled too long in a transaction names the setting", async () => {
-    const failed = sql.begin(async (own) => {
+    const failed = withTransaction(sql, async (own) => {
       const [session] = await own<{ pid: number }[]>`
         select pg_backend_pid() as pid, set_config('idle_in_transaction_session_timeout', '10', true)`;
       const left = () => sql`select from pg_stat_activity where pid = ${session?.pid ?? 0}`;
