@@ -15,6 +15,7 @@ const EXAMPLES: [string, errors.MirrorError, number][] = [
   ["WrongAddressError", new errors.WrongAddressError("x", FACTS), 6],
   ["StoreError", new errors.StoreError("x"), 4],
   ["SchemaVersionError", new errors.SchemaVersionError("x"), 7],
+  ["UnprintedError", new errors.UnprintedError("x"), 8],
   ["LockedError", new errors.LockedError("x"), 10],
   ["StoppedError", new errors.StoppedError("SIGINT"), 130],
   ["StoppedError", new errors.StoppedError("SIGTERM"), 143],

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { loadConfig } from "../../../src/base/config.ts";
 import { checkSettings, renderFindings } from "../../../src/cli/doctor/doctor-command.ts";
 import { checkClock, exitCodeOfFindings, type Finding } from "../../../src/cli/doctor/finding.ts";
+import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { replaceDatabase } from "../../../src/store/connection/connect.ts";
@@ -27,6 +28,7 @@ let quick: QuickWorld;
 beforeAll(async () => {
   const startAt = new Date(Date.now() - 30 * 60_000);
   quick = await startWatchedWorld({ startAt, timeZone: "America/Chicago", readAs: "Etc/UTC", rates: QUIET });
+  await refreshReport(quick.databaseUrl, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
   await withTestSql(quick.databaseUrl, async (sql) => {
     await sql`insert into sync.jobs (job, good_at, what) values ('backup', now(), '/backups/a.backup')`;
   });
