@@ -270,7 +270,7 @@ export function createModelList(options: ModelOptions) {
     become(change: ModelChange): void {
       maxLimit = change.maxLimit ?? maxLimit;
       isCut = change.isCut ?? isCut;
-      for (const record of records) record.key += change.moved ?? 0;
+      for (const record of [...records, ...gone]) record.key += change.moved ?? 0;
     },
     /** In milliseconds. Each reply takes one. */
     get now() {

@@ -38,7 +38,6 @@ import {
 } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { createIdSet } from "./id-set.ts";
-import type { ParsedMeta } from "./page.ts";
 import { LARGEST_SIZE } from "./page-size.ts";
 import {
   createHighestIds,
@@ -170,7 +169,7 @@ export function createCourse(options: CourseOptions) {
       case "go_on": {
         const joined = joinWaiting(pass);
         if (joined) followVerdict(joined.at, joined.page, joined.joint);
-        else goOn(facts, page.meta);
+        else goOn(facts, page);
       }
     }
   }
@@ -209,9 +208,19 @@ export function createCourse(options: CourseOptions) {
     request = { ...at, offset: Math.max(pass.barrier, at.offset - stepBack) };
   }
 
-  function goOn({ at, next }: WalkFacts, meta: ParsedMeta): void {
+  function goOn({ at, next }: WalkFacts, { meta, ids }: PageFacts): void {
+    const nameless = meta.count - ids.length;
     const shiftAt = passes > 1 && pass.pages === 1 ? servedBefore : 0;
-    const following = requestBehind({ at, meta, next, aim: pass.limit, isOverlapping, shiftAt, isRepeated });
+    const following = requestBehind({
+      at,
+      meta,
+      nameless,
+      next,
+      aim: pass.limit,
+      isOverlapping,
+      shiftAt,
+      isRepeated,
+    });
     served = following.served;
     pass.limit = Math.min(pass.limit, following.aim);
     isRepeated ||= following.isSingle;
@@ -335,6 +344,8 @@ export function createCourse(options: CourseOptions) {
     seen,
     /** Whether this pass has covered a record. One of a page without an anchor is seen, and not covered. */
     covers: (id: string) => pass.covered.has(id),
+    /** Whether this pass has covered it, and nothing behind it. */
+    endsWith: (id: string | undefined) => pass.covered.endsWith(id),
     /** Without it, no id that is new to the second pass counts as that of a new record. */
     knowHighestId: highest.know,
     resize,

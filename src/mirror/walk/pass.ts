@@ -74,6 +74,8 @@ export function createCoveredIds() {
       return added;
     },
     has: covered.has,
+    /** Whether a record is behind all others. */
+    endsWith: (id: string | undefined) => places.get(id ?? "") === nextPlace - 1,
     get size() {
       return covered.size;
     },
@@ -180,9 +182,8 @@ export function joinPage(pass: Pass, at: PageRequest, page: PageFacts, needs: "n
   if (page.meta.count > page.ids.length) {
     pass.nameless += page.meta.count - page.ids.length;
     pass.isProven = false;
-    // A record without an id can be no anchor. Where its page has come once more, the next one met such records alone.
-    if (page.ids.length === 0 || (needs !== "two" && news === 0))
-      goOnUnproven(pass, at.offset + page.meta.count);
+    // A record without an id can be no anchor.
+    if (2 * page.ids.length < page.meta.count) goOnUnproven(pass, at.offset + page.meta.count);
   }
   if (at.offset === 0) pass.startIsEnd = isShort && isLast;
   else if (news > 0) pass.startIsEnd = false;

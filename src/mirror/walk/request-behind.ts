@@ -14,6 +14,8 @@ const LEAST_LIMIT = 8;
 export function requestBehind(page: {
   at: PageRequest;
   meta: ParsedMeta;
+  /** Its records without an id: they may be its last ones, and are no anchors. */
+  nameless: number;
   next: NextLink;
   aim: number;
   isOverlapping: boolean;
@@ -34,7 +36,7 @@ export function requestBehind(page: {
   // Never beyond the records that came, so that a short page with a next one leaves no gap. Only the offset of
   // `next` is used: a filter in it would hide records.
   const behind = isEnd ? at.offset + count : Math.min(next.offset, at.offset + count);
-  const wanted = served === page.shiftAt ? served >> 1 : overlapAfter(served, meta);
+  const wanted = (served === page.shiftAt ? served >> 1 : overlapAfter(served, meta)) + page.nameless;
   const overlap = isOverlapping ? Math.min(wanted, behind - at.offset - 1) : 0;
   const isSingle = isOverlapping && overlap === 0;
   // Where a page was cut to one record, there is room for anchors in front of it.

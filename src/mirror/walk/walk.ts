@@ -41,6 +41,8 @@ export function createWalk(options: WalkOptions) {
   const covered = course.seen.size;
   const readAgain = createIdSet();
   let first: readonly string[] = [];
+  let chain = first;
+  let before: ReadonlySet<string> = new Set();
   const readSize = () => (course.passes === 1 ? course.seen.size - covered : readAgain.size);
   // A later pass reads at other places and has a size of its own, for the sake of the proof.
   const sections = createSections(() => (course.passes === 1 ? (options.earlier?.() ?? []) : []));
@@ -73,10 +75,9 @@ export function createWalk(options: WalkOptions) {
         const { request, isAnchored } = course;
         const following = request && requestText(request);
         if (course.passes > 1 && Number.isFinite(most)) for (const id of page.ids) readAgain.add(id);
+        if (isAnchored) follow(page);
         const meta = moved === null ? page.meta : { ...page.meta, shift: moved };
         yield { ...page, meta, seq, resource, holes, isAnchored, following };
-        if (first.length === 0 && isAnchored && page.meta.count === page.ids.length)
-          first = page.ids.filter((_, place) => !page.meta.ties?.includes(place));
         // Behind a hole a page would need no anchor.
         const mayRest = isAnchored && holes.length === 0 && page.meta.totalCount !== null;
         if (request && ((isStopped && isAnchored) || (readSize() >= most && mayRest))) {
@@ -89,6 +90,14 @@ export function createWalk(options: WalkOptions) {
     } finally {
       source.close();
     }
+  }
+
+  /** A page that does not share two dates with the page before may follow what was covered before the rest alone. */
+  function follow({ ids, meta: { count, ties } }: FetchedPage): void {
+    const dates = count === ids.length ? ids.filter((_, place) => !ties?.includes(place)) : [];
+    if (chain.length === 0 || dates.filter((id) => before.has(id)).length < 2) [chain, first] = [dates, []];
+    if (course.endsWith(ids.at(-1))) first = chain;
+    before = new Set(ids);
   }
 
   /** Begins the next request where a section of the walk before does, and asks for the pages behind it ahead. */
@@ -177,7 +186,7 @@ export function createWalk(options: WalkOptions) {
     get read() {
       return readSize();
     },
-    /** Of the first page that counted, and whose records all have ids, the first record of each date. */
+    /** The first record of each date of a page behind which all was read without a gap since the walk rested. None: [] */
     get first() {
       return first;
     },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { HttpStatusError, StoppedError, UnexpectedShapeError } from "../../../src/base/errors.ts";
 import type { ClientOptions } from "../../../src/mirror/api/client.ts";
 import { createCourse, type WalkOutcome } from "../../../src/mirror/walk/course.ts";
@@ -6,7 +6,7 @@ import type { Page } from "../../../src/mirror/walk/page.ts";
 import { createPageSize } from "../../../src/mirror/walk/page-size.ts";
 import { createPageSource } from "../../../src/mirror/walk/page-source.ts";
 import { createWalk, type Walk } from "../../../src/mirror/walk/walk.ts";
-import { parsePageRequest } from "../../../src/resources/page-request.ts";
+import { parsePageRequest, requestText } from "../../../src/resources/page-request.ts";
 import type { Resource } from "../../../src/resources/resources.ts";
 import { createTestClient } from "../../support/client.ts";
 import {
@@ -355,4 +355,34 @@ describe("a walk that is interrupted", () => {
     const other = client.fetchJson("/api/v1/", { parse: (value) => value });
     expect(await other).toMatchObject({ value: { meta: { total_count: 9 } } });
   });
+});
+
+test("a walk that rested knows its night by a page behind which all was read since", async () => {
+  const course = createCourse({ resource: "user", listPath: LIST, pageSize: 4, isListPath: () => true });
+  const numbers = (from: number) => [0, 1, 2, 3].map((at) => String(from + at));
+  const reply = (ids: string[]) => ({
+    ...{ ids, records: ids, bodyHash: "", bytes: 1, askedAt: new Date(0), observedAt: new Date(0) },
+    meta: {
+      limit: 4,
+      offset: 0,
+      next: `${LIST}?limit=4&offset=900`,
+      totalCount: 40,
+      count: 4,
+      showsOrder: true,
+    },
+  });
+  for (let from = 0; from <= 8; from += 2) course.read(reply(numbers(from)));
+  // The night begins too early. The second page joins what was covered before, and not the first one.
+  const pages = [0, 8, 10].map((from) => reply(numbers(from)));
+  const walk = createWalk({
+    ...{ resource: "user", course, shift: -40, most: 2 },
+    source: {
+      ...{ lookAhead: 0, pending: [], askAhead() {}, close() {}, isServiceUp: async () => true },
+      async take(request) {
+        return { ...(pages.shift() ?? reply([])), request: requestText(request) };
+      },
+    },
+  });
+  await drain(walk);
+  expect(walk.first).toEqual(numbers(8));
 });
