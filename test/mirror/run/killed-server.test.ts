@@ -56,11 +56,13 @@ async function kill(): Promise<void> {
 /** A run over the embedded server of this folder; `act` is done when the walk of builds is at its fifth page. */
 async function syncWhile(url: string, clock: Clock, act: () => Promise<unknown>): Promise<SyncResult> {
   let acted: Promise<unknown> | undefined;
+  // A statement begins when somebody waits for it.
+  const start = async () => await act();
   const result = await quick.sync({
     clock,
     settings: { databaseUrl: url },
     onProgress(resource, { pages }) {
-      if (resource === "build" && pages >= 5) acted ??= act();
+      if (resource === "build" && pages >= 5) acted ??= start();
     },
   });
   await acted;
