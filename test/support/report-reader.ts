@@ -24,7 +24,7 @@ export async function openReportReader() {
   return {
     /** One connection that may read schema `report` and nothing else, as that of a BI tool. */
     sql,
-    /** With the rights of whoever owns the mirror. */
+    /** With the rights of the role that owns the mirror. */
     databaseUrl: database.url,
     async [Symbol.asyncDispose]() {
       await sql.end({ timeout: 5 });

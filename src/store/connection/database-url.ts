@@ -172,7 +172,7 @@ function parseTls(
       options: { ...material, rejectUnauthorized: true, checkServerIdentity: check },
     };
   };
-  // Whoever names a root certificate wants it to be checked, whatever libpq's default is.
+  // A root certificate is named to be checked; the default of libpq would not check it.
   switch (mode ?? (root === undefined ? "prefer" : "verify-full")) {
     case "allow":
     case "prefer":

@@ -241,44 +241,6 @@ describe("status", () => {
     expect(never.stderr).toContain("the file list was never read to its end");
   });
 
-  it("says of backups and exports when they were good last, or since when they fail, as doctor does", async () => {
-    await using database = await createTestDatabase();
-    const lines = async () => {
-      const [plain, doctor] = await Promise.all([
-        status(database.url),
-        runCli(["doctor"], { env: { DATABASE_URL: database.url } }),
-      ]);
-      return [...plain.stdout.split("\n"), ...doctor.stdout.split("\n")].filter((line) =>
-        /^(?:backup|export): |backups {2}/.test(line),
-      );
-    };
-    const [never] = await lines();
-    expect(never).toMatch(/^! warning +backups +no backup was written by schedule yet/);
-    await database.sql`insert into sync.jobs (job, good_at, what, bytes) values
-      ('backup', now() - interval '2 hours', '/backups/a.backup', 7), ('export', null, null, null)`;
-    await database.sql`
-      update sync.jobs set failed_at = '2026-11-03 02:17Z', error = 'the disk is full (ENOSPC)', failures = 3 where job = 'export'`;
-    const good = "backup: 2h 0m ago, /backups/a.backup";
-    const full = "failed 3 times since 2026-11-03T02:17:00Z: the disk is full (ENOSPC)";
-    expect(await lines()).toEqual([
-      good,
-      `export: ${full}; none was good yet`,
-      expect.stringMatching(/^✓ ok +backups +backup: 2h 0m ago/),
-    ]);
-    await database.sql`
-      update sync.jobs set failed_at = '2026-11-03 02:17Z', error = 'the disk is full (ENOSPC)', failures = 3`;
-    expect(await lines()).toEqual([
-      `backup: ${full}; the last good one: 2h 0m ago, /backups/a.backup`,
-      `export: ${full}; none was good yet`,
-      expect.stringMatching(/^! warning +backups +backup: failed 3 times/),
-    ]);
-    const { jobs } = JSON.parse((await status(database.url, "--json")).stdout);
-    expect(jobs).toMatchObject([
-      { job: "backup", bytes: 7, failed_at: "2026-11-03T02:17:00Z", failures: 3 },
-      { job: "export", good_at: null, what: null },
-    ]);
-  });
-
   it("--max-age exits 11, with the run, when a clock ahead dated the sync", { tags: ["long"] }, async () => {
     const { database } = await syncedDatabase();
     await using _ = database;

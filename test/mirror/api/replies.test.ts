@@ -329,7 +329,7 @@ describe("withRetries", () => {
     ]);
   });
 
-  it("never repeats what no repetition mends", async () => {
+  it("asks once where asking again cannot help", async () => {
     for (const error of [new Error("a bug"), new TypeError("fetch failed"), new StoppedError("SIGINT")]) {
       expect(await failing(error, 5, 0)).toEqual({ thrown: error, attempts: 1, sleeps: [], told: [] });
     }

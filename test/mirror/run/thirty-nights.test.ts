@@ -138,7 +138,7 @@ test("thirty nights in rounds of three lose nothing, whatever happens in them", 
     expect(summary.status, told.at(-1)).toBe(reasons.length > 0 ? "partial" : "succeeded");
     if (build?.walk === "head" && !wasKilled) expect(build.round?.records, told.at(-1)).toBeGreaterThan(0);
 
-    // No record is lost, none is taken for deleted, and builds that went on have their state.
+    // No record is lost, none is marked as deleted by mistake, and builds have their newest state.
     const wrong = await findWrongDeletions(url, world, changes, new Set());
     changes = wrong.upTo;
     expect(wrong.wrong, told.at(-1)).toEqual([]);

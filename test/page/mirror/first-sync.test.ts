@@ -9,7 +9,7 @@ afterEach(() =>
   run("truncate sync.runs, sync.walks, mirror.projects restart identity cascade; delete from rollup.state"),
 );
 
-/** Whoever has it is the process of the open run. */
+/** The session that has this lock is that of the open run. */
 const RUN_LOCK = "7237112447779369583";
 const run = (text: string) => pages.sql.unsafe(text);
 
