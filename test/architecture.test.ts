@@ -213,7 +213,7 @@ describe("the files", () => {
     const { scripts } = JSON.parse(readFileSync(join(SRC, "../package.json"), "utf8"));
     const isCopied = (path: string) =>
       scripts.bundle.includes(path) ||
-      ([".sql", ".css"].includes(extname(path)) &&
+      ([".sql", ".css", ".bash", ".fish", ".zsh"].includes(extname(path)) &&
         scripts.bundle.split(" ").some((folder: string) => path.startsWith(`${folder}/`)));
     const others = ENTRIES.filter((path) => ![".ts", ".json"].includes(extname(path))).map(
       (path) => `src/${path}`,

@@ -15,11 +15,13 @@ import { createProbes, createStatusReply } from "../src/serve/http/supervision.t
 import type { MirrorReader } from "../src/store/connection/mirror-reader.ts";
 import * as schema from "../src/store/schema/index.ts";
 import { cliPage } from "../tools/cli-page.ts";
+import { completionScript, SHELLS } from "../tools/completion-scripts.ts";
 import { contractPage, HEALTH_PATHS, PATHS, STATUS } from "../tools/contract-page.ts";
 import { cookbookPage, DEMO_STARTS } from "../tools/cookbook-page.ts";
 import { QUESTIONS } from "../tools/cookbook-questions.ts";
 import { dictionaryPage, questionsTable } from "../tools/dictionary-page.ts";
 import { metricsPage } from "../tools/metrics-page.ts";
+import { openApi } from "../tools/openapi.ts";
 import { settingsPage } from "../tools/settings-page.ts";
 import { withPicture } from "../tools/tables-picture.ts";
 import { createTestDatabase } from "./support/database.ts";
@@ -90,6 +92,10 @@ const GENERATED = [
   ["docs/settings.md", "settings", settingsPage],
   ["docs/contract.md", "contract", contractPage],
   ["docs/metrics.md", "contract", metricsPage],
+  ["src/serve/http/description/openapi.json", "openapi", openApi],
+  ...SHELLS.map(
+    (shell) => [`src/cli/completion/docmirror.${shell}`, "cli", () => completionScript(shell)] as const,
+  ),
 ] as const;
 
 test.each(GENERATED)("%s is what the code says; `npm run docs:%s` writes it", async (page, _, write) => {

@@ -120,6 +120,6 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "completion",
     summary: "prints a script that completes commands and flags in bash, zsh or fish",
-    load: async () => (await import("./completion/completion-command.ts")).completionCommand(COMMANDS),
+    load: async () => (await import("./completion-command.ts")).completionCommand,
   },
 ];

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { etag, RETAINED_304_HEADERS } from "hono/etag";
 import type { Clock } from "../../base/clock.ts";
@@ -8,7 +9,6 @@ import { isResource, type Resource } from "../../resources/resources.ts";
 import type { Catalog } from "../protocol/catalog.ts";
 import { createProtocol, MIRROR } from "../protocol/protocol.ts";
 import { failureReply, lateReply } from "./error-reply.ts";
-import { describeInterface } from "./openapi.ts";
 
 /** Longer than a statement may take (`served-mirror.ts`), so that the database says first what is wrong. */
 const ANSWER_WITHIN_MS = 15_000;
@@ -47,7 +47,7 @@ export function createInterface(catalog: Catalog, clock: Clock, log: Logger): Ho
     onFailure: (error, path, told) =>
       failureReply(error, path, told instanceof Object ? log.child(told) : log),
   });
-  const description = JSON.stringify(describeInterface());
+  const description = readFileSync(new URL("description/openapi.json", import.meta.url), "utf8");
   const app = new Hono();
 
   /** What comes before the answer asks the database too, so it counts as well. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MOMENT } from "../../../src/serve/http/record-schemas.ts";
+import { MOMENT } from "../../../tools/record-schemas.ts";
 import { readFilters } from "../../../src/serve/protocol/filters.ts";
 
 const two = (number: number) => String(number).padStart(2, "0");

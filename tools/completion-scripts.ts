@@ -1,9 +1,58 @@
-/** What may be typed at a place: words, several of them behind commas, paths, or what no list can hold. */
-export type Values =
-  | { kind: "words" | "list"; words: readonly string[] }
-  | { kind: "files" | "folders" | "other" };
+/** Completion for three shells, written from the same declarations as the help. */
+import type { Option } from "commander";
+import { flagOf, type Setting } from "../src/base/config/setting.ts";
+import { SETTING_KEYS, SETTINGS } from "../src/base/config/settings.ts";
+import { COMMANDS } from "../src/cli/commands.ts";
+import { type CommandEntry, createCommand } from "../src/cli/usage/create-command.ts";
 
-export interface DescribedFlag {
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
+export const SHELLS = Object.keys(SCRIPTS) as (keyof typeof SCRIPTS)[];
+
+export async function completionScript(shell: keyof typeof SCRIPTS): Promise<string> {
+  return SCRIPTS[shell](await Promise.all(COMMANDS.map(describe)));
+}
+
+async function describe(entry: CommandEntry): Promise<DescribedCommand> {
+  const declaration = await entry.load();
+  const { options, registeredArguments } = createCommand(entry, declaration);
+  const valuesOf = (name: string, placeholder: string, choices?: readonly string[]): Values => {
+    const words = choices ?? declaration.words?.[name] ?? choicesOfSetting(name);
+    if (words !== undefined) return { kind: placeholder === "names" ? "list" : "words", words };
+    if (placeholder.includes("|")) return { kind: "words", words: placeholder.split("|") };
+    if (placeholder === "folder") return { kind: "folders" };
+    return { kind: placeholder === "path" || placeholder === "file" ? "files" : "other" };
+  };
+  const flags = options.map(({ long, flags, description, optional, required, argChoices }: Option) => {
+    const name = long ?? flags;
+    const [, placeholder = ""] = /[<[](.*)[>\]]/.exec(flags) ?? [];
+    return {
+      name,
+      // Names of settings and defaults, in brackets at the end, make a line too long.
+      does: description.replace(/ \[[^\]]*\]$/, ""),
+      values: required || optional ? valuesOf(name, placeholder, argChoices) : null,
+      isValueOptional: optional,
+    };
+  });
+  const help = { name: "--help", does: "shows the help", values: null, isValueOptional: false };
+  return {
+    name: entry.name,
+    does: entry.summary,
+    flags: [...flags, help],
+    places: registeredArguments.map((place) => valuesOf(place.name(), place.name(), place.argChoices)),
+  };
+}
+
+function choicesOfSetting(flag: string): readonly string[] | undefined {
+  const setting: Setting | undefined = SETTING_KEYS.map((key) => SETTINGS[key]).find(
+    (one) => `--${flagOf(one)}` === flag,
+  );
+  return setting?.parse.choices;
+}
+
+/** What may be typed at a place: words, several of them behind commas, paths, or what no list can hold. */
+type Values = { kind: "words" | "list"; words: readonly string[] } | { kind: "files" | "folders" | "other" };
+
+interface DescribedFlag {
   /** With its two dashes. */
   name: string;
   does: string;
@@ -12,7 +61,7 @@ export interface DescribedFlag {
   isValueOptional: boolean;
 }
 
-export interface DescribedCommand {
+interface DescribedCommand {
   name: string;
   does: string;
   flags: readonly DescribedFlag[];
@@ -21,7 +70,7 @@ export interface DescribedCommand {
 }
 
 /** The script for bash, from version 3.2 on. It starts no program. */
-export function bashScript(commands: readonly DescribedCommand[]): string {
+function bashScript(commands: readonly DescribedCommand[]): string {
   const valued = commands.flatMap(({ name, flags }) =>
     flags.flatMap((flag) => (flag.values === null ? [] : [{ ...flag, name: `${name} ${flag.name}` }])),
   );
@@ -77,7 +126,7 @@ function setValues(values: Values): string {
 }
 
 /** The script for zsh: to be sourced after `compinit`, or as the file `_docmirror` in a folder of `fpath`. */
-export function zshScript(commands: readonly DescribedCommand[]): string {
+function zshScript(commands: readonly DescribedCommand[]): string {
   const names = commands.map(({ name, does }) => `      ${zshQuoted(`${name}:${does}`)}`);
   const cases = commands.map(({ name, flags, places }) => {
     const placeSpecs = places.map((values, index) => zshQuoted(`${index + 1}: :${zshAction(values)}`));
@@ -134,7 +183,7 @@ function zshAction(values: Values): string {
 const zshQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The script for fish. */
-export function fishScript(commands: readonly DescribedCommand[]): string {
+function fishScript(commands: readonly DescribedCommand[]): string {
   const lines = commands.flatMap(({ name, does, flags, places }) => [
     `complete -c docmirror -n __fish_use_subcommand -a ${name} -d ${fishQuoted(does)}`,
     ...flags.map((flag) => {

@@ -1,5 +1,5 @@
-import type { Field, FieldKind } from "../../resources/declare.ts";
-import { DECLARATIONS, fieldsOf, RESOURCES, type Resource, targetOf } from "../../resources/resources.ts";
+import type { Field, FieldKind } from "../src/resources/declare.ts";
+import { DECLARATIONS, fieldsOf, RESOURCES, type Resource, targetOf } from "../src/resources/resources.ts";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,8 @@
-import { readVersion } from "../../base/version.ts";
-import { DECLARATIONS, RESOURCES, type Resource } from "../../resources/resources.ts";
-import { DEFAULT_LIMIT, MAX_LIMIT } from "../protocol/paging.ts";
+import { readVersion } from "../src/base/version.ts";
+import { DECLARATIONS, RESOURCES, type Resource } from "../src/resources/resources.ts";
+import { MAX_BODY_BYTES, MAX_URL_LENGTH } from "../src/serve/http/request-rules.ts";
+import { MAX_HEADER_BYTES, REQUEST_WITHIN_MS } from "../src/serve/http/server.ts";
+import { DEFAULT_LIMIT, MAX_LIMIT } from "../src/serve/protocol/paging.ts";
 import {
   filterParameters,
   type JsonSchema,
@@ -10,11 +12,11 @@ import {
   recordSchemas,
   schemaRef,
 } from "./record-schemas.ts";
-import { MAX_BODY_BYTES, MAX_URL_LENGTH } from "./request-rules.ts";
-import { MAX_HEADER_BYTES, REQUEST_WITHIN_MS } from "./server.ts";
 
-/** The description of the interface, OpenAPI 3.1: each path with its parameters and replies. */
-export function describeInterface(): Record<string, unknown> {
+/** The description of the interface, OpenAPI 3.1: each path with its parameters and replies. The server sends this file. */
+export const openApi = (): string => `${JSON.stringify(describeInterface(), null, 2)}\n`;
+
+function describeInterface(): Record<string, unknown> {
   return {
     openapi: "3.1.0",
     info: {
