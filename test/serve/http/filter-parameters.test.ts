@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MOMENT } from "../../../tools/record-schemas.ts";
 import { readFilters } from "../../../src/serve/protocol/filters.ts";
+import { MOMENT } from "../../../tools/record-schemas.ts";
 
 const two = (number: number) => String(number).padStart(2, "0");
 const upTo = (max: number) => fc.integer({ min: 0, max });
