@@ -1,4 +1,4 @@
-import type { Fetch } from "../mirror/api/fetch.ts";
+import type { Fetch, RequestNotice } from "../mirror/api/fetch.ts";
 
 /** A request that failed and is sent again. */
 export interface RetryNotice {
@@ -48,6 +48,8 @@ export interface ServiceClientOptions {
    * `UnexpectedShapeError`. @default false
    */
   allowOddFields?: boolean | undefined;
+  /** Called at the end of each request that was sent, tries and redirects too: for a log, a trace or a count. It must not throw. */
+  onRequest?: ((notice: RequestNotice) => void) | undefined;
   onRetry?: ((notice: RetryNotice) => void) | undefined;
   /** Called when the service held back or paused the requests, with a sentence for people. */
   onWarning?: ((message: string) => void) | undefined;

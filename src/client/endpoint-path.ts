@@ -1,11 +1,22 @@
 import { ConfigError } from "../base/errors.ts";
 import type { Fields, Filtering } from "../resources/declare.ts";
 import { isStorableId } from "../resources/record-id.ts";
-import { type DeclarationOf, fieldsOf, type Resource } from "../resources/resources.ts";
+import {
+  type DeclarationOf,
+  fieldsOf,
+  isResource,
+  RESOURCES,
+  type Resource,
+} from "../resources/resources.ts";
 
 export const ROOT_PATH = "/api/v1/";
 
-export const listPath = (resource: Resource) => `${ROOT_PATH}${resource}/`;
+/** Throws ConfigError for a name that is no resource, as programs in JavaScript may have. */
+export function listPath(resource: Resource): string {
+  if (isResource(resource)) return `${ROOT_PATH}${resource}/`;
+  const hint = `the resources are ${RESOURCES.join(", ")}`;
+  throw new ConfigError(`'${String(resource).slice(0, 100)}' is no resource of the service`, { hint });
+}
 
 /** The path of a detail. The closing slash saves a redirect. Throws ConfigError for a key that no record can have. */
 export function recordPath(resource: Resource, key: string): string {
@@ -81,7 +92,9 @@ export function filterText(
   const given = { ...filters, ...otherFilters };
   const own = OWN.filter((name) => Object.hasOwn(given, name));
   if (own.length > 0)
-    throw new ConfigError(`${own.join(", ")} cannot be a filter: the client sets it itself`);
+    throw new ConfigError(`${own.join(", ")} cannot be a filter: the client sets it itself`, {
+      hint: "use the options limit, pageSize and offset",
+    });
   const fields = fieldsOf(resource).flatMap(([name, { filter }]) => (filter === undefined ? [] : [name]));
   const known = fields.includes("project") ? [...fields, "project__slug"] : fields;
   const unknown = Object.keys(filters).filter((name) => !known.includes(name));
@@ -92,8 +105,11 @@ export function filterText(
   return queryText({ ...given, format: "json" });
 }
 
+export const wrongOption = (message: string): ConfigError =>
+  new ConfigError(message, { hint: "docs/client.md and the types say what each option takes" });
+
 export function assertCount(name: string, value: number, min: number, max = Number.MAX_SAFE_INTEGER): void {
   if (Number.isSafeInteger(value) && value >= min && value <= max) return;
   const range = `from ${min}${max === Number.MAX_SAFE_INTEGER ? "" : ` to ${max}`}`;
-  throw new ConfigError(`${name} should be a whole number ${range}, and is ${value}`);
+  throw wrongOption(`${name} should be a whole number ${range}, and is ${value}`);
 }

@@ -11,7 +11,7 @@ export {
   UpstreamError,
   WrongAddressError,
 } from "../base/errors.ts";
-export type { Fetch, FetchInit, FetchReply } from "../mirror/api/fetch.ts";
+export type { Fetch, FetchInit, FetchReply, RequestNotice } from "../mirror/api/fetch.ts";
 export { RESOURCES, type Resource } from "../resources/resources.ts";
 export type { CallOptions, RetryNotice, ServiceClientOptions } from "./client-options.ts";
 export { createServiceClient } from "./create-service-client.ts";

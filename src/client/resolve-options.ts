@@ -3,10 +3,10 @@ import { maskUrl } from "../base/config/addresses.ts";
 import { environmentProxies, findProxyRoute } from "../base/config/proxies.ts";
 import { SERVICE_SETTINGS } from "../base/config/service-settings.ts";
 import { defaultsOf, type Parsed, whole } from "../base/config/setting.ts";
-import { ConfigError } from "../base/errors.ts";
 import type { ClientOptions, FetchOptions } from "../mirror/api/client.ts";
 import type { Wording } from "../mirror/api/upstream-errors.ts";
 import type { CallOptions, ServiceClientOptions } from "./client-options.ts";
+import { wrongOption } from "./endpoint-path.ts";
 
 const LIMITS = ["ratePerSecond", "concurrency", "timeoutMs", "retries"] as const;
 
@@ -17,7 +17,15 @@ const WORDING: Wording = {
 
 /** Checks the options and adds the defaults. Throws one ConfigError that names every fault. */
 export function resolveOptions(options: ServiceClientOptions): ClientOptions {
-  const { onRetry, onWarning, signal, fetch, userAgent = "docmirror", useProxies = true } = options;
+  const {
+    onRequest,
+    onRetry,
+    onWarning,
+    signal,
+    fetch,
+    userAgent = "docmirror",
+    useProxies = true,
+  } = options;
   const faults: string[] = [];
   function settle<T>(name: string, given: unknown, parsed: Parsed<T>, fallback: T): T {
     if ("value" in parsed) return parsed.value;
@@ -42,7 +50,7 @@ export function resolveOptions(options: ServiceClientOptions): ClientOptions {
   const route = findProxyRoute(baseUrl, proxies);
   if (route.proxy === null && route.isFault)
     faults.push(`${route.because}: its value is not a proxy's address`);
-  if (faults.length > 0) throw new ConfigError(`the client cannot be made: ${faults.join("; ")}`);
+  if (faults.length > 0) throw wrongOption(`the client cannot be made: ${faults.join("; ")}`);
 
   const { ratePerSecond, concurrency, timeoutMs, retries } = limits;
   return {
@@ -55,6 +63,7 @@ export function resolveOptions(options: ServiceClientOptions): ClientOptions {
     ...(fetch && { fetch }),
     ...(signal && { signal }),
     ...(onWarning && { onWarning }),
+    ...(onRequest && { onRequest }),
   };
 }
 
@@ -66,7 +75,7 @@ export function requestOptions({ signal, timeoutMs, retries, headers }: CallOpti
     return value === undefined || "value" in parsed ? [] : [`${name}: ${value} ${parsed.fault}`];
   });
   faults.push(...headerFaults(headers));
-  if (faults.length > 0) throw new ConfigError(`the call cannot be made: ${faults.join("; ")}`);
+  if (faults.length > 0) throw wrongOption(`the call cannot be made: ${faults.join("; ")}`);
   return {
     ...(signal && { signal }),
     ...(timeoutMs !== undefined && { timeoutMs }),

@@ -108,6 +108,10 @@ export function serviceClientOver(
       ),
     versionsOf: (projectSlug, query = {}) =>
       recordList(recordsOf("version", recordPath("version", projectSlug), query)),
+    buildsOf: (projectSlug, query = {}) => {
+      const path = listPath("build");
+      return recordList(recordsOf("build", path, { ...query, filters: { project__slug: projectSlug } }));
+    },
     fetchSchema: (resource, options = {}) =>
       call(options, (ask) => ask(`${listPath(resource)}schema/`, parseSchema)),
     searchFiles: (q, options = {}) =>
@@ -175,5 +179,8 @@ function parseDetail<R extends Resource>(
 async function throwNoRecord(error: unknown, ask: Ask, message: string): Promise<never> {
   if (!isGone(error)) throw error;
   await fetchRoot(ask);
-  throw new NotFoundError(message, { cause: error });
+  throw new NotFoundError(message, {
+    cause: error,
+    hint: "check it: digits are always an id, other texts a slug",
+  });
 }

@@ -4,7 +4,7 @@ import type { Resource } from "../resources/resources.ts";
 import type { CallOptions } from "./client-options.ts";
 import { assertCount, type DocSearch, type Filters, type OtherFilters } from "./endpoint-path.ts";
 import type { ListPage } from "./list-pages.ts";
-import type { FileHit, RecordOf, Version } from "./parse-record.ts";
+import type { Build, FileHit, RecordOf, Version } from "./parse-record.ts";
 import type { DocHits, ResourceSchema, RootListing } from "./parse-replies.ts";
 
 interface ListFilters<R extends Resource> extends CallOptions {
@@ -87,6 +87,12 @@ export interface ServiceClient extends AsyncDisposable {
     projectSlug: string,
     query?: Omit<ListQuery<"version">, "filters" | "otherFilters">,
   ): RecordList<Version>;
+
+  /** The builds of a project, by its slug, with the newest first. Like `list` in all else. An unknown slug gives none. */
+  buildsOf(
+    projectSlug: string,
+    query?: Omit<ListQuery<"build">, "filters" | "otherFilters">,
+  ): RecordList<Build>;
 
   /** The fields of a resource as the service describes them. Follows `docs/interface.md`, "Endpoints". */
   fetchSchema(resource: Resource, options?: CallOptions): Call<ResourceSchema>;

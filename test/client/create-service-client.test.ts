@@ -7,7 +7,7 @@ import { ConfigError, HttpStatusError, MirrorError, UnexpectedShapeError } from 
 import type { RetryNotice, ServiceClientOptions } from "../../src/client/client-options.ts";
 import { createServiceClient } from "../../src/client/create-service-client.ts";
 import { resolveOptions } from "../../src/client/resolve-options.ts";
-import type { Fetch } from "../../src/mirror/api/fetch.ts";
+import type { Fetch, RequestNotice } from "../../src/mirror/api/fetch.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { wireUser } from "../support/wire-records.ts";
 
@@ -42,6 +42,21 @@ describe("createServiceClient", () => {
       { attempt: 2, waitMs: 0 },
     ]);
     expect(own.service.stats().requests).toBe(3);
+  });
+
+  it("tells of each request with its status and time, and of none that was not sent", async () => {
+    const notices: RequestNotice[] = [];
+    const onRequest = (notice: RequestNotice) => void notices.push(notice);
+    await using own = await start([FAULT, USER, { instead: "hang up" }], { retries: 1, onRequest }, "anna");
+    await own.service.fetchRecord("user", "7");
+    await own.service.fetchRecord("user", "8", { retries: 0 }).catch(() => {});
+    await own.service.fetchRecord("users" as "user", "7").catch(() => {});
+    expect(notices.map(({ status }) => status)).toEqual([500, 200, null]);
+    expect(notices[0]).toEqual({
+      url: `${own.server.url}api/v1/user/7/?format=json`,
+      status: 500,
+      tookMs: expect.any(Number),
+    });
   });
 
   it("gives up after its retries", async () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
+import { findBuiltProgram } from "../support/cli.ts";
 import { useFolder } from "../support/folder.ts";
 import { startService, TINY } from "../support/service.ts";
 
@@ -66,6 +67,30 @@ describe("docmirror/client", () => {
       await import("postgres").catch(({ code }) => console.log(code));
     `);
     expect(stdout).toMatch(/createServiceClient.*\nERR_MODULE_NOT_FOUND\n$/);
+  });
+
+  it("is a package of its own too, of a queue and HTTP alone", { tags: ["long"] }, async ({ skip }) => {
+    skip(findBuiltProgram() === null, "skipped: the program is not built");
+    await run(here("../../node_modules/.bin/tsx"), [here("../../tools/pack-client.ts"), folder.path]);
+    const { version } = JSON.parse(readFileSync(here("../../package.json"), "utf8"));
+    const installed = folder.at("node_modules", "docmirror-client");
+    mkdirSync(join(installed, "node_modules"), { recursive: true });
+    const packed = folder.at(`docmirror-client-${version}.tgz`);
+    await run("tar", ["xzf", packed, "--strip-components=1", "-C", installed]);
+    const { dependencies } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
+    expect(Object.keys(dependencies)).toEqual(LOADED);
+    for (const name of LOADED)
+      symlinkSync(here(`../../node_modules/${name}`), join(installed, "node_modules", name));
+    const source = "docmirror-client";
+    expect(
+      await runProgram(`import * as client from "${source}"; console.log(Object.keys(client).join())`),
+    ).toMatch(/createServiceClient/);
+    expect(
+      await checkTypes(TYPED.replace("docmirror/client", source), ["--ignoreConfig", "--target", "es2022"]),
+    ).toBe("");
+    const readme = readFileSync(join(installed, "README.md"), "utf8");
+    expect(readme).toContain(`from "${source}"`);
+    expect(readme).not.toMatch(/\]\([a-z]+\.md/);
   });
 
   const TYPED = `

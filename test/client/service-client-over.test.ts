@@ -94,6 +94,7 @@ describe("a record", () => {
     const script: Script = (_, { pathname }) => (pathname === "/api/v1/" ? { body: ROOT } : { status: 404 });
     const { error, paths } = await call(script, fetchBuild);
     expect(error).toBeInstanceOf(errors.NotFoundError);
+    expect(error).toHaveProperty("hint", expect.stringContaining("digits"));
     expect(error?.message).toBe("The service has no build 7");
     expect(paths).toEqual(["/api/v1/build/7/?format=json", "/api/v1/?format=json"]);
   });
@@ -118,6 +119,16 @@ describe("a record", () => {
   it.each(["", ".", "..", "a\u0000b", "x".repeat(256)])("by the key %j is not asked for", async (key) => {
     const { error, paths } = await call([], async (service) => service.fetchRecord("project", key));
     expect(error).toBeInstanceOf(errors.ConfigError);
+    expect(paths).toEqual([]);
+  });
+
+  it("of a name that is no resource is not asked for, and the hint names the resources", async () => {
+    const ask = (service: ServiceClient) => service.fetchRecord("builds" as "build", "7");
+    const { error, paths } = await call([], ask);
+    expect(error).toMatchObject({
+      message: "'builds' is no resource of the service",
+      hint: expect.stringMatching(/project.*build/),
+    });
     expect(paths).toEqual([]);
   });
 
@@ -154,6 +165,14 @@ describe("a page", () => {
     expect(error?.message).toContain(message);
     expect(paths).toEqual([]);
   });
+});
+
+it("the builds of a project are those of the list that its slug filters", async () => {
+  const { answer, paths } = await call(page(wireBuild("7")), (service) =>
+    service.buildsOf("pip", { pageSize: 5 }).toArray({ max: 3 }),
+  );
+  expect(answer).toMatchObject([{ id: "7" }]);
+  expect(paths).toEqual(["/api/v1/build/?project__slug=pip&format=json&limit=5"]);
 });
 
 describe("the root listing", () => {

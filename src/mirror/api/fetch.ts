@@ -23,3 +23,13 @@ export interface FetchReply {
 
 /** Sends one request. `globalThis.fetch` is one, and so is that of undici with a dispatcher of one's own. */
 export type Fetch = (url: string, init: FetchInit) => Promise<FetchReply>;
+
+/** A request that was sent and has ended. */
+export interface RequestNotice {
+  /** Without user and password. */
+  url: string;
+  /** Null where no whole reply came. */
+  status: number | null;
+  /** Milliseconds, without the wait for the rate. */
+  tookMs: number;
+}

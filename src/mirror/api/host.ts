@@ -2,12 +2,18 @@ import PQueue from "p-queue";
 import type { Clock } from "../../base/clock.ts";
 import { findProxyRoute } from "../../base/config/proxies.ts";
 import type { Config } from "../../base/config.ts";
-import { attachReply, NetworkError, type Reply, UnexpectedShapeError } from "../../base/errors.ts";
+import {
+  attachReply,
+  HttpStatusError,
+  NetworkError,
+  type Reply,
+  UnexpectedShapeError,
+} from "../../base/errors.ts";
 import type { RequestLabel } from "../../base/metrics/labels.ts";
 import type { RequestMeter } from "../../base/metrics/meters.ts";
 import { userAgentOf } from "../../base/version.ts";
 import { ACCEPT_ENCODING, BodyTooLargeError, decodeBody, readBody } from "./body.ts";
-import type { Fetch } from "./fetch.ts";
+import type { Fetch, RequestNotice } from "./fetch.ts";
 import { createHostGate } from "./host-gate.ts";
 import { createHostPace, type HostPace } from "./host-pace.ts";
 import { withSignals } from "./link-signals.ts";
@@ -55,6 +61,7 @@ export interface HostSettings
   log: RetryLog;
   signal?: AbortSignal;
   onWarning?(message: string): void;
+  onRequest?(notice: RequestNotice): void;
   /** Counts the requests. @default nothing does */
   meter?: RequestMeter | undefined;
 }
@@ -217,19 +224,24 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     const timeoutMs = question.timeoutMs ?? settings.timeoutMs;
     const timer = setTimeout(() => deadline.abort(), timeoutMs);
     const from = performance.now();
+    let status: number | null = null;
     inFlight += 1;
     try {
       const sent = await withSignals([signal, deadline.signal], (either) => send(url, question, either));
-      if (sent.kind !== "reply") meter?.answered(labelOf(url), sent.status);
+      status = sent.status;
+      if (sent.kind !== "reply") meter?.answered(labelOf(url), status);
       return sent;
     } catch (reason) {
       const facts = { timeoutMs: deadline.signal.aborted ? timeoutMs : null, nameOf: wording.nameOf, route };
       const error = signal.aborted ? signal.reason : toUpstreamError(reason, url, facts);
+      if (error instanceof HttpStatusError) status = error.status;
       meter?.answered(labelOf(url), signal.aborted ? "stopped" : answerOf(error));
       throw error;
     } finally {
       inFlight -= 1;
-      meter?.took(labelOf(url), (performance.now() - from) / 1000);
+      const tookMs = performance.now() - from;
+      meter?.took(labelOf(url), tookMs / 1000);
+      settings.onRequest?.({ url: showUrl(url), status, tookMs });
       clearTimeout(timer);
     }
   }
