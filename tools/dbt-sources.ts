@@ -121,7 +121,7 @@ function toYaml(header: string, content: object): string {
 function freshnessOf(resource: string | undefined) {
   if (resource === undefined) return {};
   return {
-    freshness: { warn_after: { count: 26, period: "hour" }, error_after: { count: 50, period: "hour" } },
+    freshness: { warn_after: { count: 30, period: "hour" }, error_after: { count: 50, period: "hour" } },
     loaded_at_query: `select least(current_through, refreshed_at) from report.freshness where resource = '${resource}' and current_through is not null`,
   };
 }

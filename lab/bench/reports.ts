@@ -110,7 +110,13 @@ async function measure(sql: Sql, databaseUrl: string): Promise<void> {
   }
   const mirror = createServedMirror({ ready: async () => databaseUrl, log: silentLog });
   await mirror.open();
-  const deps = { mirror, sourceTimezone: settings.sourceTimezone, clock: systemClock, log: silentLog };
+  const deps = {
+    mirror,
+    sourceTimezone: settings.sourceTimezone,
+    staleAfterMs: 108_000_000,
+    clock: systemClock,
+    log: silentLog,
+  };
   const page = async (path: string) => {
     // New pages keep none from before; what draws charts is loaded by the first of the three.
     const reply = await createPages(deps).request(path);

@@ -3,6 +3,7 @@ import { type AnswerFilters, askFor, FILTER_NAMES, filtersOf } from "../report/a
 import { DICTIONARY, RELATIONS, type Relation } from "../report/dictionary.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
 import { asIso, readAnswer, withSnapshot } from "../report/read-answer.ts";
+import { findSpanEnd } from "../report/span-end.ts";
 import type { TransactionSql } from "../store/connection/sql.ts";
 import { repeatAfterConflict } from "../store/connection/transaction.ts";
 import type { CommandContext } from "./context/run-command.ts";
@@ -51,9 +52,13 @@ export const reportCommand: CommandDeclaration<Options> = {
   run: async (context, { options, args: [name] }) => {
     const format = readFormat(options);
     if (name === undefined) return listReports(context.out, format, options);
-    const times = readTimes(options, context.clock.now());
+    const relation = parseRelation(name);
     const isReplica = context.config.readUrl !== null;
-    const asked = chooseRows(name, format, { ...options, ...times }, isReplica);
+    const now = context.clock.now();
+    const askUntil = (end: Date) =>
+      chooseRows(relation, format, { ...options, ...readTimes(options, end) }, isReplica);
+    // Before any database is opened: a wrong choice is refused at once.
+    askUntil(now);
     const hasBom = options.bom === true;
     let isPrinted = false;
     const onBegin = () => {
@@ -62,7 +67,10 @@ export const reportCommand: CommandDeclaration<Options> = {
     await withReports(context, "report", (sql) => {
       const answer = async () => {
         await assertNamesKnown(sql, options);
-        await withSnapshot(sql, (tx) => print(context, tx, { format, hasBom }, asked, onBegin));
+        await withSnapshot(sql, async (tx) => {
+          const asked = askUntil(await findSpanEnd(tx, relation, now));
+          await print(context, tx, { format, hasBom }, asked, onBegin);
+        });
       };
       return repeatAfterConflict(answer, () => !isPrinted);
     });
@@ -71,8 +79,7 @@ export const reportCommand: CommandDeclaration<Options> = {
 };
 
 /** What to ask, and how to show it. */
-function chooseRows(name: string, format: Format, options: Options, isReplica: boolean) {
-  const relation = parseRelation(name);
+function chooseRows(relation: Relation, format: Format, options: Options, isReplica: boolean) {
   const isForPeople = format === "table" || format === "md";
   const shown = options.limit ?? (isForPeople ? SHOWN_ROWS : Number.POSITIVE_INFINITY);
   if (format === "table" && shown > MOST_TABLE_ROWS) {

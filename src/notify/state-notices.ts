@@ -94,11 +94,12 @@ export const arrivals: NoticeSource = {
   }),
 };
 
-/** The newest hour of trouble of the last three, which the page of now names too. */
-const newest = ({ now }: LookSettings) => compose`
+/** The newest hour of trouble of the three before the last look, which the page of now names too. */
+const NEWEST = compose`
   newest as (
-    select * from report.incident_hours
-    where hour >= date_trunc('hour', ${now}::timestamptz, 'UTC') - interval '3 hours' and hour <= ${now}::timestamptz
+    select hour.* from report.incident_hours as hour
+    join report.freshness on resource = 'build' and hour >= date_trunc('hour', current_through, 'UTC') - interval '3 hours'
+      and hour <= current_through
     order by hour desc limit 1
   )`;
 const TROUBLE_POSITION = compose`(select hour::text from newest)`;
@@ -107,10 +108,9 @@ const clock = (moment: string) => compose`to_char((${compose.raw(moment)}) at ti
 /** Trouble of the platform. The mark holds its newest hour: as long as no three hours lie between, it is one trouble, and one notice. */
 export const platformTrouble: NoticeSource = {
   name: "platform",
-  begin: (settings) =>
-    compose`with ${newest(settings)} select coalesce(${TROUBLE_POSITION}, '-infinity') as position`,
-  look: (settings, position) => ({
-    facts: newest(settings),
+  begin: () => compose`with ${NEWEST} select coalesce(${TROUBLE_POSITION}, '-infinity') as position`,
+  look: (_, position) => ({
+    facts: NEWEST,
     news: compose`
       select 'platform/' || to_char(hour at time zone 'UTC', 'YYYY-MM-DD"T"HH24'), 'platform.trouble', jsonb_build_object(
         'summary', format('The platform is in trouble: %s of %s projects failed between %s and %s UTC; %s would be usual.',

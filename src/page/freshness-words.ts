@@ -6,7 +6,7 @@ import type { Freshness } from "./parts/page-moment.ts";
 
 /** What stands at the end of the header: of which moment the data is. It leads to the page of the mirror. */
 export function renderAge(freshness: Freshness, now: Date): Markup {
-  const { asOf, isStale, unread, overdue } = freshness;
+  const { asOf, isLate, unread, overdue } = freshness;
   if (asOf === null) {
     const held = RESOURCES.length - unread.length;
     const words =
@@ -20,7 +20,7 @@ export function renderAge(freshness: Freshness, now: Date): Markup {
   const ago = span(now.getTime() - asOf.getTime());
   const isToday = now.getTime() - asOf.getTime() < 86_400_000;
   const at = `${isToday ? "" : `${dayWords(asOf.getTime(), now)} `}${clockWords(asOf.getTime())}`;
-  const isWell = !isStale && unread.length === 0 && overdue.length === 0;
+  const isWell = !isLate && unread.length === 0 && overdue.length === 0;
   return link(
     isWell ? "good" : "warn",
     isWell ? "current" : "look at the mirror",

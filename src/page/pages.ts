@@ -25,7 +25,7 @@ import { type DocumentFacts, type PageFunction, renderDocument } from "./parts/d
 import { html } from "./parts/html.ts";
 import { buildHref, originOf, projectHref, segmentAfter } from "./parts/links.ts";
 import { eitherLinks, faultNotice, notice } from "./parts/notice.ts";
-import { minuteOf, pageMoment } from "./parts/page-moment.ts";
+import { minuteOf } from "./parts/page-moment.ts";
 import { findProjects } from "./parts/projects.ts";
 import { projectPage } from "./project/project-page.ts";
 import { projectsPage } from "./projects/projects-page.ts";
@@ -37,6 +37,8 @@ export interface PagesDeps {
   mirror: MirrorReader;
   /** The time zone of the dates of builds. */
   sourceTimezone: string;
+  /** A list that was not read well for this long is stale. */
+  staleAfterMs: number;
   clock: Clock;
   log: Logger;
 }
@@ -70,9 +72,9 @@ const pathOf = (page: string): string => (page === "now" ? "/" : `/${page}`);
  * each answer as a file. They only read the mirror, and load nothing from elsewhere. Any other path gets a page
  * that says so.
  */
-export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): Hono {
+export function createPages({ mirror, sourceTimezone, staleAfterMs, clock, log }: PagesDeps): Hono {
   const style = readStyleSheet();
-  const kept = createKeptPages(mirror);
+  const kept = createKeptPages(mirror, staleAfterMs);
   const pageOfBuild = buildPage(sourceTimezone);
   const app = new Hono();
 
@@ -91,12 +93,11 @@ export function createPages({ mirror, sourceTimezone, clock, log }: PagesDeps): 
     const query = readQuery(c.req.url, now);
     const address = { path, name, query, origin: originOf(c), now, renews: query.get("renew") !== "no" };
     const { key, needs = ["build"], draw } = page(address);
-    const made = await kept.find(c, [key, address.renews], now, async (tx, freshness) => {
+    const made = await kept.find(c, [key, address.renews], now, async (tx, moment) => {
+      const { freshness } = moment;
       // Figures of before the lists were read would say that nothing was ever built.
       const isEmpty = needs.length > 0 && needs.every((list) => freshness.uncounted.includes(list));
-      const draft = isEmpty
-        ? await drawNeverSynced(tx, freshness, address)
-        : await draw(tx, pageMoment(freshness, now));
+      const draft = isEmpty ? await drawNeverSynced(tx, freshness, address) : await draw(tx, moment);
       const limits = renderLimits(freshness, now);
       const facts = { age: renderAge(freshness, now), ...draft.facts, limits };
       return { ...draft, body: await renderDocument(facts, style.href) };

@@ -12,13 +12,13 @@ const LONGEST_SPAN_MS = 100 * 366 * DAY_MS;
 const FORM = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
 /**
- * Turns a span such as `7d` or `1h30m` into the moment that long before `now`, to the minute. Returns any other text as it
+ * Turns a span such as `7d` or `1h30m` into the moment that long before `end`, to the minute. Returns any other text as it
  * is. Links, and the SQL next to a figure, use the moment, so that they mean the same tomorrow.
  */
-export function resolveSpan(text: string, now: Date): string {
+export function resolveSpan(text: string, end: Date): string {
   const spanMs = parseDuration(text);
   if (spanMs === undefined || spanMs === 0 || spanMs > LONGEST_SPAN_MS) return text;
-  const moment = Math.floor((now.getTime() - spanMs) / MINUTE_MS) * MINUTE_MS;
+  const moment = Math.floor((end.getTime() - spanMs) / MINUTE_MS) * MINUTE_MS;
   return `${new Date(moment).toISOString().slice(0, 16)}Z`;
 }
 
@@ -56,7 +56,9 @@ export function parseTime(label: string, text: string): { moment: number; isDay:
   }
   throw new ConfigError(
     `${label} ${text}: give a day (2026-11-03), a time (2026-11-03T12:00Z) or a span (7d)`,
-    { hint: "days and times are in UTC; a span counts back from now, with the units m, h, d and w" },
+    {
+      hint: "days and times are in UTC; a span counts back from the last look at the builds, with the units m, h, d and w",
+    },
   );
 }
 

@@ -181,8 +181,8 @@ describe("without data or database", () => {
   it.each([
     [
       "old data are called so",
-      "update sync.walks set started_at = started_at - interval '27 hours', finished_at = finished_at - interval '27 hours'",
-      /Not current: what follows is as of \d+ \w+ \d\d:\d\d, 27 h ago\./,
+      "update sync.walks set started_at = started_at - interval '31 hours', finished_at = finished_at - interval '31 hours'",
+      /Not current: what follows is as of \d+ \w+ \d\d:\d\d, 31 h ago\./,
     ],
     [
       "data dated by a clock that stood ahead are called old too",

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
+import type { Clock } from "../../src/base/clock.ts";
 import { createTestDatabase } from "./database.ts";
 import { servePages } from "./served-pages.ts";
 
@@ -6,13 +7,16 @@ export type MirrorPages = Awaited<ReturnType<typeof openMirrorPages>>;
 
 /**
  * The pages over a mirror of their own, which goes when they close; `sql` is its owner's connection. `fill` writes what the mirror holds before
- * it is served. @default nothing, as before the first sync
+ * it is served. @default nothing, as before the first sync; `clock` is that of its readers
  */
-export async function openMirrorPages(fill: (databaseUrl: string) => Promise<void> = async () => {}) {
+export async function openMirrorPages(
+  fill: (databaseUrl: string) => Promise<void> = async () => {},
+  clock?: Clock,
+) {
   const database = await createTestDatabase();
   try {
     await fill(database.url);
-    const served = await servePages(database.url);
+    const served = await servePages(database.url, undefined, undefined, clock);
     return {
       ...served,
       database,

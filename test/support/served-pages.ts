@@ -28,10 +28,11 @@ export async function servePages(
   databaseUrl: string,
   ready: (signal: AbortSignal) => Promise<string> = async () => databaseUrl,
   findMore: (mirror: ServedMirror) => Promise<Pick<AppDeps, "catalog">> = async () => ({}),
+  clock = systemClock,
 ): Promise<ServedPages> {
   const mirror = createServedMirror({ ready, log: silentLog });
-  const deps = { clock: systemClock, log: silentLog };
-  const pages = createPages({ mirror, sourceTimezone: "Etc/UTC", ...deps });
+  const deps = { clock, log: silentLog };
+  const pages = createPages({ mirror, sourceTimezone: "Etc/UTC", staleAfterMs: 108_000_000, ...deps });
   const app = createApp({ pages, ...(await findMore(mirror)), ...deps });
   const server = await startServer({ app, host: "127.0.0.1", port: 0, graceMs: 100 });
   mirror.open().catch(() => {});

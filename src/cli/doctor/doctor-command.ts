@@ -22,7 +22,7 @@ import {
 } from "./finding.ts";
 
 export const doctorCommand: CommandDeclaration = {
-  settings: ["requests", "database", "sourceTimezone"],
+  settings: ["requests", "database", "sourceTimezone", "staleAfterMs"],
   examples: [
     ["doctor", "every check, and how to repair each fault; changes nothing"],
     ["doctor --json", "the same as JSON"],

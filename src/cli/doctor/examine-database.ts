@@ -116,7 +116,7 @@ async function examineContent(sql: Sql, database: OpenDatabase, { config, clock,
     });
   const now = clock.now();
   const mirror = await contentCheck("mirror", () => checkMirror(sql, config.baseUrl));
-  const freshness = await contentCheck("freshness", () => checkFreshness(sql, now));
+  const freshness = await contentCheck("freshness", () => checkFreshness(sql, config.staleAfterMs, now));
   const backups = await contentCheck("backups", () => checkBackups(sql, config, now));
   const zone = await contentCheck("time zone", () => checkSourceZone(sql, config.sourceTimezone, now));
   return [rights, migrations, clocks, mirror, freshness, backups, zone];
@@ -127,8 +127,6 @@ const MEANT_FOR =
   "It is for trying out, and for small mirrors on this machine: its libraries get no repairs. For more, DATABASE_URL names a server of your own";
 /** How many missing rights are named. */
 const MAX_RIGHTS = 3;
-/** A nightly sync runs once a day; a slow night may take some hours more. */
-const STALE_AFTER_MS = 30 * 3_600_000;
 /** A backup each week is enough for some. */
 const BACKUP_WITHIN_MS = 8 * 24 * 3_600_000;
 /** How many of the newest runs are checked. */
@@ -219,7 +217,7 @@ async function checkMirror(sql: Sql, baseUrl: URL | null): Promise<Result> {
 }
 
 /** How old the mirror is by its oldest list, and whether a run has its time from a clock that was ahead. */
-async function checkFreshness(sql: Sql, now: Date): Promise<Result> {
+async function checkFreshness(sql: Sql, staleAfterMs: number, now: Date): Promise<Result> {
   const runs = await sql<{ id: number; at: string }[]>`
     select id, greatest(started_at, finished_at) as at from sync.runs order by id desc limit ${RUNS}`;
   const ahead = runs.filter(({ at }) => isAhead(at, now));
@@ -247,7 +245,7 @@ async function checkFreshness(sql: Sql, now: Date): Promise<Result> {
   }
   const { resource, why } = describeOldest(lists, now);
   const age = mirrorAgeMs(lists, now);
-  if (age > STALE_AFTER_MS) {
+  if (age > staleAfterMs) {
     return warning(`the ${resource} list ${why}`, "see `docmirror status` for what the last runs say");
   }
   const behindSince = await findBehindSince(sql);

@@ -7,16 +7,18 @@ import { LRUCache } from "lru-cache";
 import { entityTagOf } from "../../base/entity-tag.ts";
 import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { findFreshness } from "../parts/freshness.ts";
+import { findMoment } from "../parts/freshness.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 import { createGate, PAGES_AT_ONCE } from "./gate.ts";
 import { createSingleFlight, whileRead } from "./single-flight.ts";
 
-type Found = Awaited<ReturnType<typeof findFreshness>>;
+type Found = Awaited<ReturnType<typeof findMoment>>;
 
 /** How pages read the mirror: few at once, and no longer than somebody waits for them. */
 export type KeptPages = ReturnType<typeof createKeptPages>;
 
-export function createKeptPages(mirror: MirrorReader) {
+/** A list that was not read well for `staleAfterMs` is stale. */
+export function createKeptPages(mirror: MirrorReader, staleAfterMs: number) {
   const gate = createGate(PAGES_AT_ONCE);
   const cache = createPageCache();
   // Few short questions, so they need no gate: a kept page does not wait for expensive ones.
@@ -31,21 +33,22 @@ export function createKeptPages(mirror: MirrorReader) {
       c: Context,
       key: unknown,
       now: Date,
-      make: (tx: TransactionSql, freshness: Found["freshness"]) => Promise<MadeText>,
+      make: (tx: TransactionSql, moment: PageMoment) => Promise<MadeText>,
     ): Promise<MadePage> {
       const reader = whileRead(c.req.raw);
-      const findNow = (tx: TransactionSql) => findFreshness(tx, now);
+      const findNow = (tx: TransactionSql) => findMoment(tx, now, staleAfterMs);
       const { revision } = await revisions.join(
         now.toISOString().slice(0, 16),
         (signal) => mirror.snapshot(findNow, signal),
         reader,
       );
       const makeBounded = (signal: AbortSignal) => {
-        const read = async (tx: TransactionSql) => make(tx, (await findNow(tx)).freshness);
+        const read = async (tx: TransactionSql) => make(tx, (await findNow(tx)).moment);
         return gate.pass(() => mirror.snapshot(read, signal), signal);
       };
       return cache.find(JSON.stringify(key), revision, makeBounded, reader);
     },
+    moment: async (tx: TransactionSql, now: Date) => (await findMoment(tx, now, staleAfterMs)).moment,
     /** Reads a snapshot for a page that is not kept. */
     read<T>(c: Context, fn: (tx: TransactionSql) => Promise<T>): Promise<T> {
       const reader = whileRead(c.req.raw);

@@ -12,9 +12,13 @@ interface BadgeFacts {
 
 /**
  * The state of a project's main docs, which are the HTML of its default version. Undefined when the mirror has
- * no such project, or only a deleted one.
+ * no such project, or only a deleted one. The 90 days end with the moment of the data.
  */
-export async function findBadgeFacts(tx: TransactionSql, slug: string): Promise<BadgeFacts | undefined> {
+export async function findBadgeFacts(
+  tx: TransactionSql,
+  slug: string,
+  at: Date,
+): Promise<BadgeFacts | undefined> {
   // No text of Postgres has this character.
   if (slug.includes("\0")) return undefined;
   const [row] = await tx<BadgeFacts[]>`
@@ -25,15 +29,15 @@ export async function findBadgeFacts(tx: TransactionSql, slug: string): Promise<
       from report.dim_versions as version
       join report.fact_builds as build on build.project_id = project.project_id and build.version_id = version.version_id
       where version.project_id = project.project_id and version.is_main and not version.is_deleted and build.type = 'html' and build.succeeded is not null
-        and (build.triggered_at is null or build.triggered_at < now() + interval '1 day')
+        and (build.triggered_at is null or build.triggered_at < ${at}::timestamptz + interval '1 day')
       order by build.triggered_at desc nulls last, length(build.build_id) desc, build.build_id desc
       limit 1
     ) as main on true
     cross join lateral (
       select sum(day.finished) as finished, sum(day.succeeded) as succeeded
       from report.success_rate_daily_by_project as day
-      where day.project_id = project.project_id and day.day > (now() at time zone 'utc')::date - 90
-        and day.day <= (now() at time zone 'utc')::date
+      where day.project_id = project.project_id and day.day > (${at}::timestamptz at time zone 'utc')::date - 90
+        and day.day <= (${at}::timestamptz at time zone 'utc')::date
     ) as days
     where project.project_slug = ${slug} and not project.is_deleted
     order by length(project.project_id) desc, project.project_id desc

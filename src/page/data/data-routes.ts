@@ -7,13 +7,13 @@ import type { Clock } from "../../base/clock.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { askFor } from "../../report/ask.ts";
 import { assertNamesKnown, parseRelation } from "../../report/known-names.ts";
+import { findSpanEnd } from "../../report/span-end.ts";
 import { type KeptPages, sendPage } from "../cache/kept-pages.ts";
 import { whileRead } from "../cache/single-flight.ts";
 import { readQuery } from "../parts/choices.ts";
 import type { PageFunction } from "../parts/document.ts";
-import { findFreshness } from "../parts/freshness.ts";
 import { originOf, segmentAfter } from "../parts/links.ts";
-import { minuteOf, pageMoment } from "../parts/page-moment.ts";
+import { minuteOf } from "../parts/page-moment.ts";
 import { ANSWER_FORMATS, type AnswerReply, type FindQuestion, type FormatName } from "./answer-reply.ts";
 import { findBadgeFacts, renderBadge } from "./badge.ts";
 import { findFeedEvents, findRefreshed, hasProject, renderFeed } from "./feed.ts";
@@ -55,8 +55,11 @@ export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence 
   const showAnswer = (c: Context) =>
     showRows(c, "/report/", (name) => {
       const relation = parseRelation(name);
-      const filters = readFilters(relation, readQuery(c.req.url, clock.now()));
+      const now = clock.now();
+      const filtersUntil = (end: Date) => readFilters(relation, readQuery(c.req.url, end));
+      filtersUntil(now);
       return async (tx) => {
+        const filters = filtersUntil(await findSpanEnd(tx, relation, now));
         const question = askFor(relation, filters);
         await assertNamesKnown(tx, filters);
         return { name: relation, statement: question };
@@ -75,8 +78,7 @@ export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence 
       const { files } = drawing({ path: "", name, query, now, renews: false, origin: "" });
       assertNarrows(page, block, query, files);
       return async (tx) => {
-        const { freshness } = await findFreshness(tx, now);
-        const questions = await files.ask(tx, pageMoment(freshness, now));
+        const questions = await files.ask(tx, await kept.moment(tx, now));
         const question = Object.hasOwn(questions, block) ? questions[block] : undefined;
         if (question === undefined) throw new ConfigError(`the page ${page} has no rows of ${block} now`);
         return { name: `${page}-${block}`, statement: question.whole };
@@ -87,9 +89,9 @@ export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence 
   /** Without a project the feed of all. */
   async function showFeed(c: Context, project?: string): Promise<Response> {
     const origin = originOf(c);
-    const feed = await kept.find(c, ["feed", project, origin], clock.now(), async (tx) => {
+    const feed = await kept.find(c, ["feed", project, origin], clock.now(), async (tx, { at }) => {
       if (project !== undefined && !(await hasProject(tx, project))) return { status: 404, body: "" };
-      const events = await findFeedEvents(tx, project);
+      const events = await findFeedEvents(tx, at, project);
       return { status: 200, body: await renderFeed(origin, project, events, await findRefreshed(tx)) };
     });
     return feed.status === 404 ? showAbsence(c) : sendPage(c, feed, ATOM);
@@ -98,8 +100,8 @@ export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence 
   async function showBadge(c: Context): Promise<Response> {
     const slug = segmentAfter("/badge/", c.req.url)?.match(/^(.*)\.svg$/s)?.[1];
     if (slug === undefined) return showAbsence(c);
-    const badge = await kept.find(c, ["badge", slug], clock.now(), async (tx) => {
-      const facts = await findBadgeFacts(tx, slug);
+    const badge = await kept.find(c, ["badge", slug], clock.now(), async (tx, { at }) => {
+      const facts = await findBadgeFacts(tx, slug, at);
       return { status: facts === undefined ? 404 : 200, body: await renderBadge(slug, facts) };
     });
     return sendPage(c, badge, BADGE);

@@ -24,9 +24,14 @@ const MOST_EVENTS = 50;
 
 /**
  * The newest breaks and fixes, newest first, of one project or of all that the service still has. Dates
- * beyond tomorrow come from a wrong clock and are left out.
+ * beyond a day after the moment of the data come from a wrong clock and are left out.
  */
-export async function findFeedEvents(tx: TransactionSql, project?: string): Promise<readonly FeedEvent[]> {
+export async function findFeedEvents(
+  tx: TransactionSql,
+  at: Date,
+  project?: string,
+): Promise<readonly FeedEvent[]> {
+  const last = tx`${at}::timestamptz + interval '1 day'`;
   const isShown = tx`
     ${project === undefined ? tx`true` : tx`streak.project_slug = ${project}`}
     and not exists (
@@ -38,12 +43,12 @@ export async function findFeedEvents(tx: TransactionSql, project?: string): Prom
       (select 'broke' as kind, first_failed_build_id as build_id, broke_at as at,
          project_slug, version_slug, type, failures, broke_at
        from report.recoveries as streak
-       where broke_at < now() + interval '1 day' and ${isShown}
+       where broke_at < ${last} and ${isShown}
        order by broke_at desc limit ${MOST_EVENTS})
       union all
       (select 'fixed', recovered_build_id, recovered_at, project_slug, version_slug, type, failures, broke_at
        from report.recoveries as streak
-       where recovered_at < now() + interval '1 day' and ${isShown}
+       where recovered_at < ${last} and ${isShown}
        order by recovered_at desc limit ${MOST_EVENTS})
     ) as event
     left join report.fact_builds as failed on failed.build_id = event.build_id and event.kind = 'broke'

@@ -3,23 +3,19 @@ import { counted, grouped } from "../../base/text.ts";
 import { clockWords, DAY_MS, MINUTE_MS, momentMs, span, when } from "../parts/age.ts";
 import type { Row } from "../parts/block.ts";
 
-/** A mirror that has not looked for longer proves nothing about what arrives now. */
-const LOOKED_WITHIN_MS = 5 * MINUTE_MS;
 const LEAST_DAYS = 14;
 
 /** How builds arrive now, as `report.arrivals` has it: moments and spans in milliseconds. */
 export type Arrivals = ReturnType<typeof readArrivals>;
 
-export function readArrivals(row: Row | undefined, now: Date) {
-  const lookedAt = momentMs(row?.looked_at);
-  const isKnown = Math.abs(now.getTime() - lookedAt) <= LOOKED_WITHIN_MS;
+export function readArrivals(row: Row | undefined) {
   const number = (column: string) => Number(row?.[column]);
   return {
-    /** That of now, so it is unknown where the mirror has not looked lately. */
-    state: isKnown ? String(row?.state) : "unknown",
-    /** Why it is unknown; null where the mirror has not looked lately, too. */
-    reason: isKnown && row?.reason != null ? String(row.reason) : null,
-    lookedAt,
+    /** That of the last look: what the mirror found then does not become better while it does not look. */
+    state: String(row?.state ?? "unknown"),
+    /** Why it is unknown. */
+    reason: row?.reason == null ? null : String(row.reason),
+    lookedAt: momentMs(row?.looked_at),
     lastBuildId: String(row?.last_build_id),
     lastBuildAt: momentMs(row?.last_build_at),
     gapMs: number("gap_s") * 1000,
@@ -34,47 +30,54 @@ export function readArrivals(row: Row | undefined, now: Date) {
   };
 }
 
-/** `now` is the minute of the reader. */
+/** `now` is the minute of the reader, `span` the 24 hours up to the last look in words. */
 interface Silence {
   readonly arrivals: Arrivals;
   readonly now: Date;
+  readonly isNow: boolean;
+  readonly span: string;
 }
 
+/** `No build since 02:10`, up to the last look where that is old. */
+const noBuild = ({ arrivals, now, isNow }: Silence): string =>
+  `No build ${isNow ? "since" : "from"} ${sinceWords(arrivals, now)}${isNow ? "" : ` to ${when(arrivals.lookedAt, now)}`}`;
+
 /** Red: none for twice the longest gap, and the mirror looks. It outranks what fails: nothing proves that it still does. */
-export function judgeQuiet({ arrivals, now }: Silence) {
+export function judgeQuiet(silence: Silence) {
+  const { arrivals, now } = silence;
   if (arrivals.state !== "quiet") return null;
-  const last = sinceWords(arrivals, now);
   return {
-    title: `! No build since ${last}`,
-    sentence: `No build since ${last}. ${usuallyWords(arrivals)}`,
+    title: `! ${noBuild(silence)}`,
+    sentence: `${noBuild(silence)}. ${usuallyWords(silence)}`,
     evidence:
-      `${arrivalRange(arrivals, now)} The mirror looked ${agoText(now.getTime() - arrivals.lookedAt)}, and the service ` +
+      `${arrivalRange(arrivals)} The mirror looked ${agoText(now.getTime() - arrivals.lookedAt)}, and the service ` +
       "answered: it lists no newer build. So the builds stopped there, not here.",
   };
 }
 
 /** Amber: none for longer than the longest gap, or fewer in the 24 hours than on any day. */
-export function judgeFew({ arrivals, now }: Silence) {
+export function judgeFew(silence: Silence) {
+  const { arrivals, now, span } = silence;
   const { state, lately, daysKnown } = arrivals;
   const last = sinceWords(arrivals, now);
   if (state === "late")
     return {
-      title: `! No build since ${last}`,
-      sentence: `No build since ${last}, the longest gap of ${daysKnown} days. ${usuallyWords(arrivals)}`,
-      evidence: arrivalRange(arrivals, now),
+      title: `! ${noBuild(silence)}`,
+      sentence: `${noBuild(silence)}, the longest gap of ${daysKnown} days. ${usuallyWords(silence)}`,
+      evidence: arrivalRange(arrivals),
     };
   if (state !== "few") return null;
   return {
     title: `! ${counted(lately.builds, "build")} in 24 h`,
-    sentence: `${counted(lately.builds, "build")} came in the last 24 hours, fewer than on any of ${daysKnown} days.`,
+    sentence: `${counted(lately.builds, "build")} came in the ${span}, fewer than on any of ${daysKnown} days.`,
     evidence: `Usually ${grouped(lately.usual)} come, and at least ${grouped(lately.fewest)}. The last came at ${last}.`,
   };
 }
 
 /** What else is to be said of the arrival of builds; null where they come as usual, or nobody has looked. */
-export function arrivalWords({ arrivals, now }: Silence): string | null {
+export function arrivalWords({ arrivals, now, span }: Silence): string | null {
   const { state, reason, daysKnown, lately, lastBuildAt } = arrivals;
-  const none = "No build came in the last 24 hours.";
+  const none = `No build came in the ${span}.`;
   if (reason === "too_few_days")
     return `${lately.builds === 0 ? `${none} ` : ""}Whether builds arrive as usual cannot be known yet: ${daysKnown} of ${LEAST_DAYS} days are known.`;
   if (reason === "clock")
@@ -91,17 +94,14 @@ export const isSilent = ({ kind }: { readonly kind: string }): boolean => kind =
 export const sinceWords = ({ lastBuildAt }: Arrivals, now: Date): string =>
   now.getTime() - lastBuildAt < DAY_MS ? clockWords(lastBuildAt) : when(lastBuildAt, now);
 
-const usuallyWords = ({ usual, gapMs }: Arrivals): string =>
-  `Usually ${grouped(usual)} arrive ${gapMs > DAY_MS ? "in a day" : "by now"}.`;
+const usuallyWords = ({ arrivals: { usual, gapMs }, isNow }: Silence): string =>
+  `Usually ${grouped(usual)} arrive ${gapMs > DAY_MS ? "in a day" : isNow ? "by now" : "by then"}.`;
 
-function arrivalRange(
-  { fewest, most, daysKnown, longestGapMs, lastBuildAt, lookedAt, gapMs }: Arrivals,
-  now: Date,
-) {
+function arrivalRange({ fewest, most, daysKnown, longestGapMs, lastBuildAt, lookedAt, gapMs }: Arrivals) {
   const hours =
     gapMs > DAY_MS
       ? `in the 24 hours from ${clockWords(lastBuildAt)} on`
-      : `between ${clockWords(lastBuildAt)} and ${clockWords(Math.min(lookedAt, now.getTime()))}`;
+      : `between ${clockWords(lastBuildAt)} and ${clockWords(lookedAt)}`;
   return `${rangeWords({ low: fewest, high: most })} came ${hours} on each of ${daysKnown} days before; the longest gap was ${longSpan(longestGapMs)}.`;
 }
 

@@ -7,7 +7,7 @@ import { mark } from "../parts/marks.ts";
 import { drawBar, drawPlot, keyEntry, LOOKS, levelLine, renderKey } from "../parts/plot.ts";
 import { headCell, numberCell, renderFoldTable } from "../parts/tables.ts";
 import { type Arrivals, isSilent, rangeWords, sinceWords } from "./arrivals-verdict.ts";
-import { askForOpenCounts, type NowScope } from "./now-scope.ts";
+import { askForOpenCounts, type NowScope, spanOf } from "./now-scope.ts";
 import type { NowSaid } from "./now-verdict.ts";
 
 const walk = relation("walks");
@@ -29,15 +29,15 @@ export const arrivals = block({
   async next(tx, _found, _scope, { verdict }: NowSaid) {
     return isSilent(verdict) ? askEach(tx, { rows: askForHours() }) : { rows: null };
   },
-  draw({ rows }, { now }, { facts: { arrivals } }: NowSaid) {
+  draw({ rows }, scope, { facts: { arrivals } }: NowSaid) {
     if (rows === null) return null;
+    const { now } = scope;
     const hours = rows.map(readHour).toSorted((one, other) => one.from - other.from);
-    const until = clockWords(Math.min(arrivals.lookedAt, now.getTime()));
     return {
-      title: "Arrivals by hour, last 24 hours",
+      title: `Arrivals by hour, ${spanOf(scope).words}`,
       note:
         "Bars: builds triggered in the hour. Band: that hour on 28 days, the highest and lowest tenth left out, working days and weekends " +
-        `apart. The last hour ends at ${until}.`,
+        `apart. The last hour ends at ${clockWords(arrivals.lookedAt)}.`,
       body: html`${drawHours(hours, arrivals, now)}
 ${renderKey([
   keyEntry(
@@ -136,11 +136,7 @@ function drawCame(hour: Hour, place: number, wide: number, y: (count: number) =>
 }
 
 const RULES = [
-  [
-    "alarm",
-    "Red",
-    "None came for twice the longest gap of 28 days, 10 or more are usual in that time, and the mirror has looked within 5 min.",
-  ],
+  ["alarm", "Red", "None came for twice the longest gap of 28 days, and 10 or more are usual in that time."],
   [
     "warn",
     "Amber",
@@ -151,7 +147,11 @@ const RULES = [
     "Plain",
     "Builds come as usual; fewer than 14 days are known; fewer than 10 are usual; or none came for 28 days.",
   ],
-  ["idle", "Not known", "The mirror itself has not looked. Then the page says nothing about arrivals."],
+  [
+    "idle",
+    "Not known",
+    "The mirror has never looked, or the dates of builds and its clock disagree. All is judged as of the last look.",
+  ],
 ] as const;
 
 /** When the arrival of builds is red, amber, plain, and not known. */
@@ -178,7 +178,11 @@ export const checked = block({
   async next(tx, _found, _scope, { isQuiet, facts: { arrivals } }: NowSaid) {
     return isQuiet ? askEach(tx, { looked: askForLooks(new Date(arrivals.lastBuildAt)) }) : { looked: [] };
   },
-  draw({ openCounts: [open], looked: [looks] }, { now }, { isQuiet, facts: { arrivals } }: NowSaid) {
+  draw(
+    { openCounts: [open], looked: [looks] },
+    { now, freshness },
+    { isQuiet, facts: { arrivals } }: NowSaid,
+  ) {
     if (!isQuiet) return null;
     const last = sinceWords(arrivals, now);
     const [bad, stuck] = [countIn(looks, "not_whole"), countIn(open, "stuck")];
@@ -186,7 +190,7 @@ export const checked = block({
     const progress = `${grouped(countIn(open, "builds"))} in progress`;
     const checks = [
       [
-        mark("good", "in order"),
+        freshness.isLate ? mark("warn", "look at the mirror") : mark("good", "in order"),
         "The mirror looks",
         span(Math.max(0, now.getTime() - arrivals.lookedAt)),
         `${counted(countIn(looks, "looks"), "look")} since ${last}, ${bad === 0 ? "none failed" : `${grouped(bad)} of them not whole`}`,

@@ -43,12 +43,11 @@ export const failing = block({
     totals: askForTotals(),
   }),
   next: async (tx, { rows }) => ({ fails: await findFailRows(tx, rows) }),
-  draw({ fails, failing, totals }, { choice, now, at }, { of, isQuiet }: NowSaid) {
+  draw({ fails, failing, totals }, { choice, now, isNow }, { of, isQuiet }: NowSaid) {
     const { show, why, page } = choice;
     const sums = sumUp(failing.filter((row) => why === undefined || row.error_class === why));
     const all = sumUp(failing);
     const total = show === undefined ? sums.projects : sums[show];
-    const isNow = at.getTime() === now.getTime();
     const chips = [
       { label: "All", value: undefined, count: sums.projects },
       ...Object.entries(SHOWN).map(([value, { label }]) => ({ label, value, count: sums[value as Shown] })),

@@ -59,10 +59,10 @@ export interface NowSpan {
   readonly endWords: string;
 }
 
-/** The last 24 hours; those before the moment of the data where that is old. */
-export function spanOf({ now, at }: PageMoment): NowSpan {
-  if (at.getTime() !== now.getTime()) return spanUntil(at, when(at.getTime(), now), now);
-  return { ...spanUntil(now, "", now), words: "last 24 hours", short: "last 24\u00a0h" };
+/** The 24 hours up to the last look; the last ones where it is new. */
+export function spanOf({ now, at, isNow }: PageMoment): NowSpan {
+  const span = spanUntil(at, when(at.getTime(), now), now);
+  return isNow ? { ...span, words: "last 24 hours", short: "last 24\u00a0h" } : span;
 }
 
 export function spanUntil(end: Date, endWords: string, now: Date): NowSpan {

@@ -69,7 +69,7 @@ function withNewest(text: string, { newest }: NowVerdictFacts): Markup {
 }
 
 function renderNowFigures(
-  { failing, projects, broke, now, at }: NowVerdictFacts,
+  { failing, projects, broke, now, isNow }: NowVerdictFacts,
   answers: NowAnswers,
 ): Markup {
   const rateOf = (rows: readonly Row[]) => ({
@@ -80,7 +80,6 @@ function renderNowFigures(
   const [last, usual] = [of(true), rateOf(answers.days)];
   const difference = differenceOf(last, of(false));
   const [[open], [fixed]] = [answers.openCounts, answers.fixedCounts];
-  const isNow = at.getTime() === now.getTime();
   const span = isNow ? "last 24 hours" : "those 24 hours";
   return renderFigures([
     {
@@ -111,7 +110,7 @@ function renderNowFigures(
     {
       label: "Stuck",
       ...amount(countIn(open, "stuck"), "build"),
-      note: html`<a href="/projects?state=stuck">${grouped(countIn(open, "lately"))} since yesterday</a>`,
+      note: html`<a href="/projects?state=stuck">${grouped(countIn(open, "lately"))} in 24 hours</a>`,
     },
   ]);
 }
@@ -172,7 +171,6 @@ function renderQuietFigures(
   { openCounts: [open] }: NowAnswers,
 ): Markup {
   const last = sinceWords(arrivals, now);
-  const gapMs = Math.max(arrivals.gapMs, now.getTime() - arrivals.lastBuildAt);
   return renderFigures(
     [
       {
@@ -196,7 +194,7 @@ function renderQuietFigures(
       },
       {
         label: "Gap",
-        value: longSpan(gapMs),
+        value: longSpan(arrivals.gapMs),
         note: `longest of ${arrivals.daysKnown} days: ${longSpan(arrivals.longestGapMs)}`,
       },
     ],

@@ -97,7 +97,7 @@ export const stuck = block({
       short:
         stuck === 0
           ? "none of them is stuck"
-          : `${grouped(stuck)} stuck, ${grouped(countIn(counts, "lately"))} since yesterday${age}`,
+          : `${grouped(stuck)} stuck, ${grouped(countIn(counts, "lately"))} in 24 hours${age}`,
       empty: rows.length === 0 && ["none", "None.", "Every build that the mirror knows has finished."],
       body: html`<ul class="rows">${rows.map((row) => renderOpenBuild(row, of.now))}</ul>
 <p class="more">${stuck === 0 ? "None of them is stuck." : stuckWords}</p>`,

@@ -9,14 +9,15 @@ import type { PageMoment } from "../parts/page-moment.ts";
 import { beforeWords, readRising, risingWords, sayingOf } from "../parts/rising.ts";
 import type { VerdictLook } from "../parts/verdict.ts";
 import { arrivalWords, judgeFew, judgeQuiet, rangeWords, readArrivals } from "./arrivals-verdict.ts";
-import type { NowAnswers } from "./now-scope.ts";
+import { type NowAnswers, spanOf } from "./now-scope.ts";
 
 const MOST_DAYS = 28;
 
 export type NowVerdictFacts = ReturnType<typeof readVerdictFacts>;
 
 /** What the verdict is judged by, from the answers to `askForVerdict`. */
-export function readVerdictFacts(answers: NowAnswers, { now, at, freshness }: PageMoment) {
+export function readVerdictFacts(answers: NowAnswers, moment: PageMoment) {
+  const { now, at, isNow, freshness } = moment;
   const { asOf, isStale, trouble } = freshness;
   const today = answers.broke.find(({ days_before }) => Number(days_before) === 0);
   const lastDay = answers.rates.find(({ is_last_day }) => is_last_day === true);
@@ -27,6 +28,9 @@ export function readVerdictFacts(answers: NowAnswers, { now, at, freshness }: Pa
   return {
     now,
     at,
+    isNow,
+    /** The 24 hours in words: "last 24 hours". */
+    span: spanOf(moment).words,
     asOf,
     isStale,
     trouble,
@@ -60,7 +64,7 @@ export function readVerdictFacts(answers: NowAnswers, { now, at, freshness }: Pa
     finished: countIn(totals, "finished"),
     finishedLately: countIn(lastDay, "finished"),
     rising: readRising(answers.rising),
-    arrivals: readArrivals(answers.arrivals[0], now),
+    arrivals: readArrivals(answers.arrivals[0]),
     /** Failures of the 24 hours by class, the most frequent first. */
     kinds: answers.kinds
       .map((row) => ({ kind: String(row.error_class), failures: countIn(row, "failures") }))
@@ -121,10 +125,10 @@ export function judge(facts: NowVerdictFacts): NowVerdict {
     kind: "none",
     look: "good",
     tone: "good",
-    title: "✓ Nothing fails",
-    sentence: "Nothing fails: the last finished build of every version and format succeeded.",
+    title: facts.isNow ? "✓ Nothing fails" : "✓ Nothing failed",
+    sentence: `Nothing ${facts.isNow ? "fails" : "failed"}: the last finished build of every version and format succeeded.`,
     evidence: sentences(
-      `${counted(facts.projects, "project")}, ${counted(facts.finished, "finished build")}, as of ${clockWords(facts.at.getTime())} UTC.`,
+      `${counted(facts.projects, "project")}, ${counted(facts.finished, "finished build")}, as of ${when(facts.at.getTime(), facts.now)} UTC.`,
       arrivalWords(facts),
     ),
   };
@@ -153,7 +157,7 @@ function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdi
   };
 }
 
-function judgePlatform({ platformHour, broke }: NowVerdictFacts): Said | null {
+function judgePlatform({ platformHour, broke, span }: NowVerdictFacts): Said | null {
   if (platformHour === null) return null;
   const { from, projects: all, failing: hit, expected } = platformHour;
   return {
@@ -161,26 +165,26 @@ function judgePlatform({ platformHour, broke }: NowVerdictFacts): Said | null {
     sentence: `The platform is in trouble: ${hit} of ${counted(all, "project")} failed between ${clockWords(from)} and ${clockWords(from + 3_600_000)}.`,
     evidence:
       `${grouped(Math.round(expected))} would be usual. The failures of such an hour tell little about a project. ` +
-      `${counted(broke, "project")} broke in the last 24 hours.`,
+      `${counted(broke, "project")} broke in the ${span}.`,
   };
 }
 
-function judgeEmpty({ finished, projects, asOf }: NowVerdictFacts): Said | null {
+function judgeEmpty({ finished, projects, at, now }: NowVerdictFacts): Said | null {
   if (finished > 0) return null;
   return {
     title: "No finished build",
     sentence: "No build has finished yet, so none can have failed.",
-    evidence: `${counted(projects, "project")}, as of ${clockWords(asOf?.getTime() ?? 0)} UTC.`,
+    evidence: `${counted(projects, "project")}, as of ${when(at.getTime(), now)} UTC.`,
   };
 }
 
 /** Red: more broke than on nine of ten days. */
 function judgeMany(facts: NowVerdictFacts): Said | null {
-  const { broke, newest, now } = facts;
+  const { broke, newest, now, span } = facts;
   const usual = usualOf(facts.usualDays);
   if (usual === null || broke <= usual.high) return null;
   const fixed = fixedWords(facts);
-  const brokeWords = `${counted(broke, "project")} broke in the last 24 hours, more than usual (${rangeWords(usual)})`;
+  const brokeWords = `${counted(broke, "project")} broke in the ${span}, more than usual (${rangeWords(usual)})`;
   return {
     title: `✗ ${grouped(broke)} broke in 24 h`,
     sentence: `${brokeWords}${fixed === null ? "" : `; ${fixed}`}.${newest === null ? "" : ` The newest is {newest}, ${agoWords(newest.brokeAt, now)} ago.`}`,
@@ -190,10 +194,10 @@ function judgeMany(facts: NowVerdictFacts): Said | null {
 
 /** Amber: some broke, and that is usual, or not known to be more. */
 function judgeSome(facts: NowVerdictFacts): Said | null {
-  const { broke, newest, now } = facts;
+  const { broke, newest, now, span } = facts;
   if (broke === 0) return null;
   const clauses = [
-    `${counted(broke, "project")} broke in the last 24 hours`,
+    `${counted(broke, "project")} broke in the ${span}`,
     fixedWords(facts),
     newest === null ? null : `the newest, {newest}, ${agoWords(newest.brokeAt, now)} ago`,
   ];
@@ -211,11 +215,11 @@ function judgeSome(facts: NowVerdictFacts): Said | null {
 
 /** Plain: what fails is known, and nothing is new. */
 function judgeFailing(facts: NowVerdictFacts): Said | null {
-  const { failing, newest, now } = facts;
+  const { failing, newest, now, span } = facts;
   if (failing === 0) return null;
   return {
     title: `${grouped(failing)} failing, none newly`,
-    sentence: `Nothing broke in the last 24 hours; ${counted(failing, "project fails", "projects fail")} for longer.`,
+    sentence: `Nothing broke in the ${span}; ${counted(failing, "project fails", "projects fail")} for longer.`,
     evidence: sentences(
       newest === null ? null : `The newest break is that of {newest}, ${agoWords(newest.brokeAt, now)} ago.`,
       ordinaryWords(facts),
@@ -272,7 +276,7 @@ function platformWords(hoursLookedAt: number): string {
 }
 
 /** That one error line rose today in many projects: the cause of most of what broke. Null where none did. */
-function judgeRising({ rising, broke, now }: NowVerdictFacts): Said | null {
+function judgeRising({ rising, broke, now, span }: NowVerdictFacts): Said | null {
   const [first] = rising;
   if (first === undefined) return null;
   const more =
@@ -280,6 +284,6 @@ function judgeRising({ rising, broke, now }: NowVerdictFacts): Said | null {
   return {
     title: `↑ ${sayingOf(first.line, 40)} hit ${counted(first.projects, "project")}`,
     sentence: `${risingWords(first, now)}.`.replaceAll("{newest}", ""),
-    evidence: `${beforeWords(first)}${more} ${counted(broke, "project")} broke in the last 24 hours, of whatever error.`,
+    evidence: `${beforeWords(first)}${more} ${counted(broke, "project")} broke in the ${span}, of whatever error.`,
   };
 }

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from "./age.ts";
+import { HOUR_MS, MINUTE_MS } from "./age.ts";
 
 /** How fresh the data of a page is. */
 export interface Freshness {
@@ -9,6 +9,8 @@ export interface Freshness {
   readonly asOf: Date | null;
   /** Whether that is so long ago, or unknown for a wrong clock, that nothing can be said of now. */
   readonly isStale: boolean;
+  /** Whether that is stale, or longer ago than twice the usual time between looks at the builds. */
+  readonly isLate: boolean;
   /** The lists that were never read well. */
   readonly unread: readonly string[];
   /** The lists that the figures know nothing of: never read well, or not before the figures were computed. */
@@ -34,8 +36,10 @@ export interface Freshness {
 export interface PageMoment {
   /** The minute of the request: ages count to it. */
   readonly now: Date;
-  /** What "now" means: `now`, or the moment of the data where that is old. Spans such as 24 hours end there. */
+  /** The last look at the builds: spans such as 24 hours end there, because nobody knows what came since. */
   readonly at: Date;
+  /** Whether that look is new, so that the span is "the last 24 hours"; else words name its end. */
+  readonly isNow: boolean;
   /** Null stands for: no walk of the builds has ended well, so nothing is known. */
   readonly freshness: Freshness;
 }
@@ -44,8 +48,12 @@ export interface PageMoment {
 export const minuteOf = (moment: Date): Date =>
   new Date(Math.floor(moment.getTime() / MINUTE_MS) * MINUTE_MS);
 
-/** The moment that a page speaks of, for a reader at `now`. */
+/**
+ * The moment that a page, a feed or a badge speaks of, for a reader at `now`. Nothing else ends a span at the reader's clock:
+ * a mirror that nobody synced would look calmer by the hour. Without a known look it is `now`.
+ */
 export function pageMoment(freshness: Freshness, now: Date): PageMoment {
-  const { asOf, isStale } = freshness;
-  return { now, at: isStale && asOf !== null && !Number.isNaN(asOf.getTime()) ? asOf : now, freshness };
+  const { asOf, isLate } = freshness;
+  const at = asOf === null || Number.isNaN(asOf.getTime()) ? now : asOf;
+  return { now, at, isNow: at === now || (!isLate && now.getTime() - at.getTime() < HOUR_MS), freshness };
 }

@@ -55,18 +55,12 @@ export function readPeriodChoice(query: URLSearchParams): PeriodChoice {
  * The period of a choice, within the days that the mirror knows: `firstDay`, such as 2026-11-03, to the moment of
  * the page. Null where nothing of it is known.
  */
-export function resolvePeriod(
-  choice: PeriodChoice,
-  firstDay: string,
-  { at, freshness }: PageMoment,
-): Period | null {
+export function resolvePeriod(choice: PeriodChoice, firstDay: string, { at }: PageMoment): Period | null {
   const { from, before } = readTimeBounds(choice, "day");
   const known = dayOf(Date.parse(firstDay));
   const today = dayOf(at.getTime());
-  const asOf = freshness.asOf?.getTime() ?? Number.NaN;
-  const whole = dayOf(Number.isNaN(asOf) ? at.getTime() : Math.min(asOf, at.getTime())) - 1;
   // A mirror that knows one day shows that.
-  const usualLast = whole < known ? today : whole;
+  const usualLast = today === known ? today : today - 1;
   const since = from === null ? null : dayOf(Date.parse(from));
   // So does a reader who asks for what is not over.
   const usual = since !== null && since > usualLast ? today : usualLast;

@@ -30,10 +30,10 @@ export const failing = block({
   narrowedBy: OWN,
   asks: (scope: ProjectScope) => ({ rows: askForFailing(scope), totals: askForTotals(scope) }),
   next: (tx, { rows }, scope) => findStrips(tx, scope, rows),
-  draw({ rows, totals, strips }, { now, at }) {
+  draw({ rows, totals, strips }, { now, isNow }) {
     const total = numberOf(rows, "total");
     return {
-      title: at.getTime() === now.getTime() ? "Failing now" : "Failing then",
+      title: isNow ? "Failing now" : "Failing then",
       count: grouped(total),
       empty:
         total === 0 &&

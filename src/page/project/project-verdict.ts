@@ -35,8 +35,7 @@ const UNKNOWN = { tone: "idle", sign: "?", look: "idle", mark: { kind: "idle", w
  * Whether a project's main docs are good; then whether all else is. What was never finished is neither. `rest` follows the
  * project's slug.
  */
-function judgeProject(answers: Answers, { project, now, at }: ProjectScope) {
-  const isNow = at.getTime() === now.getTime();
+function judgeProject(answers: Answers, { project, now, isNow }: ProjectScope) {
   const [first] = answers.failing;
   const others = numberOf(answers.failing, "total") - (first?.is_main === true ? 1 : 0);
   const [main] = answers.main;

@@ -37,7 +37,7 @@ export async function serveMirror(
   { meters, isWorker }: { meters: Meters; isWorker: boolean },
 ) {
   const { config, clock, log, signal } = deps;
-  const { httpHost: host, httpPort: port, httpAllowedHosts, httpRate, sourceTimezone } = config;
+  const { httpHost: host, httpPort: port, httpAllowedHosts, httpRate, sourceTimezone, staleAfterMs } = config;
   const ready = (closing: AbortSignal) => database.ready(AbortSignal.any([closing, signal]));
   const mirror = createServedMirror({ ready, log, startMs: START_MS });
   const definitions = readDefinitions();
@@ -51,7 +51,7 @@ export async function serveMirror(
     probes: createProbes(readyReader, definitions, log),
     metrics: createMetricsRoute(meters.registry, readFigures),
     status: createStatusReply(statusReader, readStatus, clock, log),
-    pages: createPages({ mirror, sourceTimezone, clock, log }),
+    pages: createPages({ mirror, sourceTimezone, staleAfterMs, clock, log }),
     catalog: createMirrorCatalog(mirror),
     // The name it listens on is one that its operator chose.
     allowedHosts: [host, ...(httpAllowedHosts ?? [])],

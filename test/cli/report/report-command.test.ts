@@ -78,7 +78,9 @@ describe("report NAME", () => {
     expect(ids).toEqual(["9", "1"]);
   });
 
-  it("takes spans, counted back from now", { tags: ["long"] }, async () => {
+  it("takes spans, counted back from now where rows are about the mirror itself", {
+    tags: ["long"],
+  }, async () => {
     // The first run is of the summer of 2025; other tests add some of this minute.
     const runsOf = async (...times: string[]) =>
       JSON.parse((await report("runs", "--json", ...times)).stdout).rows;
@@ -86,6 +88,14 @@ describe("report NAME", () => {
     expect(idsOf(await runsOf())).toContain(1);
     expect(idsOf(await runsOf("--since", "24h"))).not.toContain(1);
     expect(idsOf(await runsOf("--until", "24h"))).toEqual([1]);
+  });
+
+  it("counts a span about builds back from the last look at the builds", async () => {
+    const [look] = await sql<{ at: string }[]>`
+      select to_char(current_through at time zone 'UTC' - interval '1 hour', 'YYYY-MM-DD HH24:MI') as at
+      from report.freshness where resource = 'build'`;
+    const rows = async (...times: string[]) => (await report("fact_builds", "--json", ...times)).stdout;
+    expect(await rows("--since", "1h")).toBe(await rows("--since", `${look?.at}Z`));
   });
 
   it("is over at once when its reader has gone", async () => {

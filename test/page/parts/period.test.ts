@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { spanNoun, spansOf } from "../../../src/page/parts/axes.ts";
-import type { PageMoment } from "../../../src/page/parts/page-moment.ts";
+import { type PageMoment, pageMoment } from "../../../src/page/parts/page-moment.ts";
 import {
   dayNumber,
   daysName,
@@ -14,8 +14,7 @@ const NOW = new Date("2026-11-22T10:00:00Z");
 
 /** The moment of a page whose builds were read up to `asOf`. */
 function momentOf(asOf: string): PageMoment {
-  const freshness = { asOf: new Date(asOf) } as PageMoment["freshness"];
-  return { now: NOW, at: NOW, freshness };
+  return pageMoment({ asOf: new Date(asOf) } as PageMoment["freshness"], NOW);
 }
 
 /** Such a period as its first day, its last, the first of the period before, and how many days it has. */

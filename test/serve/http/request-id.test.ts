@@ -103,7 +103,13 @@ describe("a request that fails", () => {
   ])("shows its id to the reader of a page where %s", async (_case, error, status, msg) => {
     const { log, lines } = createKeptLines();
     const mirror = { read: () => Promise.reject(error), snapshot: () => Promise.reject(error) };
-    const pages = createPages({ mirror, sourceTimezone: "Etc/UTC", clock: systemClock, log });
+    const pages = createPages({
+      mirror,
+      sourceTimezone: "Etc/UTC",
+      staleAfterMs: 108_000_000,
+      clock: systemClock,
+      log,
+    });
     await using app = await serveWorld({}, { pages }, log);
     const reply = await app.get("/mirror");
     const id = reply.headers.get("x-request-id") ?? "none";
