@@ -1,5 +1,6 @@
 import { duration } from "../base/config/setting.ts";
 import { EXIT, SchemaVersionError } from "../base/errors.ts";
+import { counted } from "../base/text.ts";
 import { formatSpan } from "../mirror/builds/format-span.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { REPORTS_LATE_MS } from "../report/refresh/refresh.ts";
@@ -98,7 +99,7 @@ function renderStatus(status: StatusDocument, out: Output): string {
     paragraphs([...describeSchedule(status), ...describeBehind(status)]),
     ...status.jobs.map((job) => paragraphs([describeJob(job, new Date(status.generated_at))])),
     status.open_builds.length > 0 ? openBuilds : "no open builds\n",
-    `${status.quarantined} records in quarantine, ${status.unresolved_references} unresolved references\n`,
+    paragraphs([`${counted(status.quarantined, "record")} in quarantine, ${describeUnresolved(status)}`]),
     ...status.dropped_lists.map((one) => paragraphs([describeDropped(one)])),
     ...status.count_gaps.map((gap) => paragraphs([describeCountGap(gap)])),
     ...describeBelowHead(status).map((text) => paragraphs([text])),
@@ -157,6 +158,10 @@ function describeBelowHead({ below_head }: StatusDocument): string[] {
     ...(search_requests === null ? [] : [search]),
   ];
 }
+
+/** The service has references to records that it deleted, so these are no fault by themselves. */
+const describeUnresolved = ({ unresolved_references: count }: StatusDocument): string =>
+  `${counted(count, "reference")} to records that are not here${count === 0 ? "" : ", such as deleted ones"}`;
 
 /** The records that nothing settles; nothing where there are none. */
 function describeUndecided({ undecided_records }: StatusDocument): string[] {

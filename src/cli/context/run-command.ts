@@ -61,10 +61,15 @@ export interface CommandBody<Options = object> {
   ): Promise<number | undefined>;
   /** Runs instead when the settings cannot be used. @default the error is printed and the exit code is 2 */
   onConfigError?(error: ConfigError, context: Pick<CommandContext, "out" | "print">): Promise<number>;
+  /** Whether its log is pretty off a terminal too, unless a setting says otherwise. @default false */
+  readonly isForPeople?: boolean;
 }
 
 /** Wires settings, log, signals and the exit code around a command's body. Never rejects. */
-export async function runCommand(command: Command, { run, onConfigError }: CommandBody): Promise<void> {
+export async function runCommand(
+  command: Command,
+  { run, onConfigError, isForPeople = false }: CommandBody,
+): Promise<void> {
   const verbose = isGiven(command, "verbose");
   const noColorFlag = isGiven(command, "color");
   const stop = new AbortController();
@@ -86,7 +91,7 @@ export async function runCommand(command: Command, { run, onConfigError }: Comma
   try {
     const isTty = process.stderr.isTTY === true;
     const colour = wantsColour({ isTty, noColorFlag });
-    const input = { flags: settingFlags(command, verbose), isTty };
+    const input = { flags: settingFlags(command, verbose), isTty: isTty || isForPeople };
     const loaded = tryConfig(input);
     if (loaded instanceof ConfigError) {
       if (onConfigError === undefined) throw loaded;

@@ -29,6 +29,7 @@ import { DAY_MS, type DemoSyncDeps, keepGoing, passDay } from "./simulated-day.t
 const STEP_INDENT = "      ";
 
 export const demoCommand: CommandDeclaration<{ keep?: true }> = {
+  isForPeople: true,
   settings: ["dataDir", "sourceTimezone", "httpHost", "httpPort", "httpAllowedHosts"],
   exits: ["partial", "database", "locked"],
   examples: [

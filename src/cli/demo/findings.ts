@@ -155,7 +155,7 @@ function sections({ runs, watches, findings }: DemoReport): Section[] {
       note: `changed most: ${changed_fields.map(({ resource, field, changes }) => `${resource}.${field} ${changes}`).join(", ") || "nothing"}`,
     },
     {
-      title: "Builds by state",
+      title: "Builds by state, without the deleted ones",
       head: ["state", "builds", "oldest", "newest"],
       rows: build_states.map(({ state, builds, oldest, newest }) => [state, builds, oldest, newest]),
       none: "no builds",
@@ -177,7 +177,7 @@ function sections({ runs, watches, findings }: DemoReport): Section[] {
         return [project, builds, finished, succeeded, percent(success_rate)];
       }),
       none: "no builds",
-      note: `all projects: ${success.succeeded} of ${success.finished} finished builds succeeded, ${percent(success.success_rate)}`,
+      note: `all projects: ${success.succeeded} of ${success.finished} finished builds succeeded, the deleted ones too: ${percent(success.success_rate)}`,
     },
     {
       title: "References to records that the mirror does not have",

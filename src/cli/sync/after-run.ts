@@ -110,7 +110,9 @@ function renderSummary(
   const { resolved, unresolved } = run.references;
   // A round of the watch leaves references to the next sync.
   const references =
-    run.kind === "watch" ? "" : `, references: ${resolved} resolved, ${unresolved} unresolved`;
+    run.kind === "watch"
+      ? ""
+      : `, references: ${resolved} resolved, ${unresolved} to records that are not here`;
   const table =
     rows.length > 0 ? `${renderTable({ head, rows, right: head.slice(2) }, { columns, colour })}\n` : "";
   const summary =

@@ -28,7 +28,7 @@ type DanglingTarget = { resource: Resource; key: string };
 export async function repairReferences(
   run: Omit<RunParts, "runId" | "startedAt">,
 ): Promise<{ resolved: number; unresolved: number; unsettled: number }> {
-  const { sql, clock, log, patience } = run;
+  const { sql, clock, patience } = run;
   const resolve = () => patience("resolve references", () => resolveReferences(sql));
   let resolved = await resolve();
   const now = clock.now();
@@ -82,7 +82,6 @@ export async function repairReferences(
         count(distinct (target_resource, target_key)) filter (where ${isDueAt(at)}) as unsettled
       from mirror.unresolved_references`,
   );
-  if (left.unresolved > 0) log.info({ unresolved: left.unresolved }, "some references are still unresolved");
   return { resolved, ...left };
 }
 

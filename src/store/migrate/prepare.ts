@@ -36,8 +36,10 @@ export async function prepareDatabase(
     const isNew = status.migrations.every(({ appliedAt }) => appliedAt === null);
     if (status.state === "older" && (isNew || database.embedded)) {
       const { applied, redefined } = await migrate(database.url, definitions, { log, signal });
-      const facts = { database: database.describe, applied, redefined: redefined.length };
-      if (applied.length > 0 || redefined.length > 0) log.info(facts, "schema brought up to date");
+      const facts = { database: database.describe };
+      if (isNew) log.info(facts, "schema made");
+      else if (applied.length > 0 || redefined.length > 0)
+        log.info({ ...facts, applied, redefined: redefined.length }, "schema brought up to date");
       return;
     }
     const { state, unknown, outdated } = assertUsable(status);

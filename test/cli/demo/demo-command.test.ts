@@ -44,7 +44,7 @@ describe("demo", { timeout: 600_000 }, () => {
     using folder = createFolder("docmirror-demo-");
     const cwd = folder.path;
     await using stopped = startCli(["demo"], { cwd });
-    await stopped.waitFor("stderr", /"msg":"synced"/);
+    await stopped.waitFor("stderr", /INFO: run 1: synced/);
     expect(await stopped.stop("SIGINT")).toMatchObject({ code: 130, stdout: "" });
 
     for (const command of ["sync", "worker"]) {
