@@ -61,6 +61,7 @@ export const STATUS: StatusDocument = {
       finished_at: "…Z",
       requests: 0,
       error: null,
+      reason: null,
     },
   ],
   last_watch_round: {
@@ -71,6 +72,7 @@ export const STATUS: StatusDocument = {
     finished_at: "…Z",
     requests: 0,
     error: null,
+    reason: null,
   },
   jobs: [
     {
@@ -87,6 +89,7 @@ export const STATUS: StatusDocument = {
   quarantined: 0,
   unresolved_references: 0,
   count_gaps: [],
+  held_deletions: [{ resource: "file", records: 0, since: "…Z", until: "…Z" }],
   dates_in_change: null,
   dropped_lists: [],
   below_head: {
@@ -214,7 +217,7 @@ ${statusExample()}
   was wrong, and \`clock_faults\` then says so.
 - \`resources\`: the lists. \`walk\` is \`whole\` or \`head\`. \`rows\` are not deleted. \`read_since\`: since
   when every record was read at least once, by a whole walk or in rounds of some nights; null where that never was.
-- \`runs\`: the newest 20 that are no round of the watch. \`kind\` and \`status\` are those of [the run summary](#the-run-summary), or \`status\` is \`running\`.
+- \`runs\`: the newest 20 that are no round of the watch. \`kind\` and \`status\` are those of [the run summary](#the-run-summary), or \`status\` is \`running\`; \`reason\` says why one did not succeed.
 - \`last_watch_round\`: null when there was none.
 - \`jobs\`: how backups and exports ended last (\`what\` was written, \`good_at\` is when that began), and since when they failed.
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.
@@ -224,6 +227,7 @@ ${statusExample()}
 - \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.
 - \`dropped_lists\`: lists that the root listing lacks (\`why\` is \`absent\`, after a week \`dropped\`), or that \`DOCMIRROR_LEAVE_OUT\` names (\`left out\`).
 - \`count_gaps\`: lists that showed another number of records (\`shown\`), when they were read from end to end, than the service counts (\`counted\`).
+- \`held_deletions\`: lists that miss more records than \`DOCMIRROR_MAX_DELETE_RATIO\` allows, \`since\` when, and \`until\` when they are kept at least; null: until a person decides.
 - \`below_head\`: the night of a round (\`round_records\`, \`round_reason\`) and the search of the newest sync, as \`report.walks\` has them, and the round under way.
 - \`dates_in_change\`: \`since\` when the service shows most builds with another date, and how (\`detail\`), until all were read since; else null.
 - \`muted_projects\`: projects of which no notice is noted (\`docmirror notify --mute\`), and until when.

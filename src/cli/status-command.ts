@@ -2,6 +2,7 @@ import { duration } from "../base/config/setting.ts";
 import { EXIT, SchemaVersionError } from "../base/errors.ts";
 import { counted } from "../base/text.ts";
 import { formatSpan } from "../mirror/builds/format-span.ts";
+import { describeHeld } from "../mirror/lists/missing-records.ts";
 import { readDefinitions } from "../report/definitions.ts";
 import { REPORTS_LATE_MS } from "../report/refresh/refresh.ts";
 import { describeJob, type RunRow } from "../report/status/find-status.ts";
@@ -76,7 +77,11 @@ function renderStatus(status: StatusDocument, out: Output): string {
   );
   const lastRuns = status.runs.slice(0, RUNS_SHOWN);
   // They are too long for a column.
-  const errors = lastRuns.flatMap(({ run_id, error }) => (error === null ? [] : [`run ${run_id}: ${error}`]));
+  const reasons = new Set(lastRuns.flatMap(({ reason }) => reason ?? []));
+  const errors = [...reasons].map((reason) => {
+    const ids = lastRuns.filter((one) => one.reason === reason).map(({ run_id }) => run_id);
+    return `run ${ids.join(", ")}: ${reason}`;
+  });
   const runs = table(
     ["run", "took", "requests"],
     ["run", "kind", "status", "started", "took", "requests"],
@@ -102,6 +107,7 @@ function renderStatus(status: StatusDocument, out: Output): string {
     paragraphs([`${counted(status.quarantined, "record")} in quarantine, ${describeUnresolved(status)}`]),
     ...status.dropped_lists.map((one) => paragraphs([describeDropped(one)])),
     ...status.count_gaps.map((gap) => paragraphs([describeCountGap(gap)])),
+    ...status.held_deletions.map((held) => paragraphs([describeHeld(held)])),
     ...describeBelowHead(status).map((text) => paragraphs([text])),
     ...(status.dates_in_change ? [paragraphs([describeDatesInChange(status.dates_in_change)])] : []),
     ...status.muted_projects.map(
@@ -120,8 +126,8 @@ function staleLine({ resources, stale_after_ms }: StatusDocument): string[] {
 
 function describeRound(round: RunRow | null): string {
   if (round === null) return "no round of the watch yet";
-  const { run_id, status, started_at, error } = round;
-  return `last round of the watch: run ${run_id}, ${status}, ${toSecond(started_at)}${error ? `: ${error}` : ""}`;
+  const { run_id, status, started_at, reason } = round;
+  return `last round of the watch: run ${run_id}, ${status}, ${toSecond(started_at)}${reason ? `: ${reason}` : ""}`;
 }
 
 function describeSchedule({ leader, next_runs, lock_holders }: StatusDocument): string[] {

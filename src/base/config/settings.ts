@@ -123,6 +123,16 @@ export const SETTINGS = {
     meaning:
       "the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted",
   },
+  deleteHeldAfterMs: {
+    name: "DOCMIRROR_DELETE_HELD_AFTER",
+    uses: ["sync"],
+    value: "duration",
+    default: "3d",
+    parse: values.wordOr("never", values.duration),
+    meaning:
+      "how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; " +
+      "more than half of a list always waits for a person; units ms s m h d w, or never",
+  },
   replicaLagMs: {
     name: "DOCMIRROR_REPLICA_LAG",
     uses: ["sync", "watch"],

@@ -2,6 +2,7 @@ import { ageMs, isAhead } from "../../base/clock.ts";
 import type { Config } from "../../base/config.ts";
 import { EXIT } from "../../base/errors.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
+import { describeHeld, findHeld } from "../../mirror/lists/missing-records.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { describeRefreshing, findBehindSince, REPORTS_LATE_MS } from "../../report/refresh/refresh.ts";
 import { describeJob } from "../../report/status/find-status.ts";
@@ -236,6 +237,10 @@ async function checkFreshness(sql: Sql, staleAfterMs: number, now: Date): Promis
   }
   const inChange = await findDatesInChange(sql);
   if (inChange) return warning(describeDatesInChange(inChange), "the next sync reads it in full");
+  const held = await findHeld(sql);
+  if (held.length > 0) {
+    return warning(held.map(describeHeld).join("; "), "ask the service's owner whether so much was deleted");
+  }
   const gaps = await findCountGaps(sql);
   if (gaps.length > 0) {
     return warning(

@@ -1,8 +1,10 @@
 /**
  * Missing records: live records that the newest whole walk of their list, or a search for differences, did not show. They
- * stay missing until a walk shows them again, or their details answer that they are gone.
+ * stay missing until a walk shows them again, or their details answer that they are gone. Too many at once are held back:
+ * nobody asks for their details, and their list is taken to show them, until `held_until`.
  */
 import type { Clock } from "../../base/clock.ts";
+import { counted, grouped } from "../../base/text.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Patience } from "../../store/connection/patience.ts";
 import { compose, composed } from "../../store/connection/run-statement.ts";
@@ -30,21 +32,29 @@ export interface MissingFacts {
   noticedAt: string;
   /** The share of the known records that may be missing, 0 to 1; 20 always may. */
   maxDeleteRatio: number;
+  /** How long whole walks must miss what is held back before its details are asked for; "never": a person decides. */
+  deleteHeldAfterMs: number | "never";
   allowMassDelete: boolean;
 }
 
 /**
  * Stores which live records a whole walk did not see, in the transaction that ends it. When those that no earlier walk
- * missed are too many, none is stored, and `held` says why. Throws when the walk saw nothing although records are known.
+ * missed are too many, they are held back, and `held` says so: each until whole walks have missed it for
+ * `deleteHeldAfterMs`, but until a person decides where more than half of the list would go. Throws when the walk saw
+ * nothing although records are known.
  *
  * Counts the live records of the list (`live`) and those of them that the walk saw (`met`), and of those that were
  * stored before it began (`known`) the ones that it did not see (`missing`).
  */
 export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
-  const { resource, seen, beganRunId, runId, noticedAt, maxDeleteRatio } = facts;
+  const { resource, seen, beganRunId, runId, noticedAt, deleteHeldAfterMs } = facts;
   const keptSeen = await forgetSeen(tx, resource, seen, beganRunId);
-  const [stored] = await tx<{ waiting: number }[]>`
-    select count(*) as waiting from sync.missing_records where resource = ${resource}`;
+  const heldForMs = deleteHeldAfterMs === "never" ? null : deleteHeldAfterMs;
+  const [stored] = await tx<{ waiting: number; hidden: number; due: number }[]>`
+    select count(*) filter (where held_until is null) as waiting, count(found_at) as hidden,
+      count(*) filter (where held_until is not null
+        and noticed_at + ${heldForMs}::float8 * interval '1 ms' <= ${noticedAt}::timestamptz) as due
+    from sync.missing_records where resource = ${resource}`;
   const counts = { live: 0, met: 0, known: 0, missing: 0 };
   for await (const { older, newer } of liveIds(tx, resource, beganRunId)) {
     if (seen.size === 0) throw new Error(`a walk of ${resource}s that saw nothing was accepted as whole`);
@@ -56,21 +66,60 @@ export async function recordMissing(tx: TransactionSql, facts: MissingFacts) {
     counts.missing += older.length - olderMet;
   }
   const { known, missing } = counts;
-  // Records that an earlier walk missed, and that wait for their details, are not new.
-  const fresh = missing - ((stored?.waiting ?? 0) - keptSeen);
-  if (fresh > mostMissing(known, facts))
-    return { ...counts, held: describeHeld(resource, fresh, known, maxDeleteRatio) };
   if (missing === 0) return { ...counts, held: null };
+  const { waiting = 0, hidden = 0, due = 0 } = stored ?? {};
+  const waitsMs = 2 * (missing - hidden) > known ? null : heldForMs;
+  // Records that an earlier walk missed, and that wait for their details, are not new.
+  const fresh = missing - (waiting - keptSeen) - (waitsMs === null ? 0 : due);
+  const isHeld = fresh > mostMissing(known, facts);
   for await (const { older } of liveIds(tx, resource, beganRunId)) {
     const unseen = older.filter((id) => !seen.has(id));
     await tx`
-      insert into sync.missing_records (resource, record_id, run_id, noticed_at)
-      select ${resource}, id, ${runId}, ${noticedAt}::timestamptz from unnest(${unseen}::text[]) as unseen (id)
-      -- Noticed later than now: by a clock that was put back since.
+      with unseen as (
+        -- A stored moment is later where a clock was put back since.
+        select id, least(stored.noticed_at, ${noticedAt}::timestamptz) as noticed_at,
+          -- What is asked for already is not held back again.
+          ${isHeld} and (stored.record_id is null or stored.held_until is not null) as is_held
+        from unnest(${unseen}::text[]) as unseen (id)
+        left join sync.missing_records as stored on stored.resource = ${resource} and stored.record_id = id
+      ), judged as (
+        select *, case when is_held then coalesce(noticed_at + ${waitsMs}::float8 * interval '1 ms', 'infinity') end as until from unseen
+      )
+      insert into sync.missing_records (resource, record_id, run_id, noticed_at, held_until)
+      select ${resource}, id, ${runId}, noticed_at, case when until > ${noticedAt}::timestamptz then until end from judged
       on conflict (resource, record_id) do update
-      set run_id = excluded.run_id, noticed_at = least(missing_records.noticed_at, excluded.noticed_at)`;
+      set run_id = excluded.run_id, noticed_at = excluded.noticed_at, held_until = excluded.held_until`;
   }
-  return { ...counts, held: null };
+  const held = isHeld ? (await findHeld(tx)).find((one) => one.resource === resource) : undefined;
+  return { ...counts, held: held ? describeHeld(held) : null };
+}
+
+/** The records of a list whose deletion is held back. */
+export interface HeldDeletions {
+  resource: Resource;
+  records: number;
+  /** Since when the first of them was missed. */
+  since: string;
+  /** Until when the last of them is kept; a whole walk after that lets them go. Null: until a person decides. */
+  until: string | null;
+}
+
+export async function findHeld(sql: AnySql): Promise<HeldDeletions[]> {
+  return sql<HeldDeletions[]>`
+    select resource, count(*) as records, min(noticed_at) as since, nullif(max(held_until), 'infinity') as until
+    from sync.missing_records where held_until is not null group by resource order by resource`;
+}
+
+/** For people: how many records of which list wait, since when, until when, and the command. */
+export function describeHeld({ resource, records, since, until }: HeldDeletions): string {
+  const toMinute = (moment: string) => `${new Date(moment).toISOString().slice(0, 16)}Z`;
+  const have = records === 1 ? "has" : "have";
+  const kept = until === null ? "until a person decides" : `at least until ${toMinute(until)}`;
+  return (
+    `${counted(records, resource)} ${have} been missing from the list since ${toMinute(since)}, more than ` +
+    `DOCMIRROR_MAX_DELETE_RATIO allows: they are kept ${kept}; ` +
+    "`docmirror sync --full --allow-mass-delete` deletes now what is gone"
+  );
 }
 
 /** The most records that may go missing at once, of those that are known. */
@@ -79,14 +128,6 @@ export function mostMissing(
   { maxDeleteRatio, allowMassDelete }: Pick<MissingFacts, "maxDeleteRatio" | "allowMassDelete">,
 ): number {
   return allowMassDelete ? Number.POSITIVE_INFINITY : Math.max(ALWAYS_ALLOWED, maxDeleteRatio * known);
-}
-
-function describeHeld(resource: Resource, missing: number, known: number, ratio: number): string {
-  const share = `${missing.toLocaleString("en-US")} of ${known.toLocaleString("en-US")} known ${resource}s`;
-  return (
-    `${share} were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO ${ratio} allows: ` +
-    "they are not deleted; `docmirror sync --full --allow-mass-delete` allows it for one run"
-  );
 }
 
 /** In windows of one row, because rows cost the driver more than ids. `older`: by run ids, because a clock may be wrong. */
@@ -118,7 +159,7 @@ async function* liveIds(
 
 /**
  * Removes missing records that a walk saw. `upTo`: the run in which the walk began, where that may be an earlier one. What
- * was noticed since may have gone behind the reader, and is kept: returns how many.
+ * was noticed since may have gone behind the reader, and is kept, unless it is held back: returns how many.
  */
 export async function forgetSeen(
   sql: Sql | TransactionSql,
@@ -129,11 +170,11 @@ export async function forgetSeen(
   let kept = 0;
   // In windows: a cursor would block all other statements of the transaction.
   for (let last = "", isLast = false; !isLast; ) {
-    const missing = await sql<{ id: string; runId: number }[]>`
-      select record_id as id, run_id as "runId" from sync.missing_records
+    const missing = await sql<{ id: string; runId: number; isHeld: boolean }[]>`
+      select record_id as id, run_id as "runId", held_until is not null as "isHeld" from sync.missing_records
       where record_id > ${last} and resource = ${resource} order by record_id limit ${WINDOW}`;
     const met = missing.filter(({ id }) => seen.has(id));
-    const old = met.filter(({ runId }) => runId <= upTo).map(({ id }) => id);
+    const old = met.filter(({ runId, isHeld }) => isHeld || runId <= upTo).map(({ id }) => id);
     if (old.length > 0) await forgetMissing(sql, resource, old);
     kept += met.length - old.length;
     last = missing.at(-1)?.id ?? last;
@@ -163,7 +204,7 @@ export async function findMissing(
         partition by resource
         order by case when asked_at <= ${now}::timestamptz then asked_at end nulls first, noticed_at, record_id) as turn
       from sync.missing_records
-      where resource = any (${resources as Resource[]}::text[]) and (asked_at is null or not ${onlyNew})
+      where resource = any (${resources as Resource[]}::text[]) and held_until is null and (asked_at is null or not ${onlyNew})
     ) as waiting
     order by is_kept, turn, resource limit ${limit}`;
 }
@@ -198,7 +239,7 @@ export async function countUnsettled(sql: Sql, runId: number | null = null) {
     select count(*) filter (where found_at is null and gone_at is null and undecided_runs < ${RUNS_TO_DECIDE}) as deletions,
       count(*) filter (where gone_at is not null) as waiting
     from sync.missing_records
-    where ${runId}::bigint is null or run_id = ${runId}::bigint or asked_at is null`;
+    where held_until is null and (${runId}::bigint is null or run_id = ${runId}::bigint or asked_at is null)`;
   return row ?? { deletions: 0, waiting: 0 };
 }
 
@@ -251,11 +292,12 @@ export function collectUnshown(
       );
       noted += inserted.count;
       if (noted <= mostMissing(known, limits)) return;
-      held = describeHeld("build", noted, known, limits.maxDeleteRatio);
+      const share = `${grouped(noted)} of ${counted(known, "build")} are not where their dates are`;
+      held = `${share}, more than DOCMIRROR_MAX_DELETE_RATIO allows: none is noted; \`docmirror sync --full\` says more`;
       await patience(
         "forget missing builds",
         () => sql`
-          delete from sync.missing_records where resource = 'build' and run_id = ${runId} and asked_at is null`,
+          delete from sync.missing_records where resource = 'build' and run_id = ${runId} and asked_at is null and held_until is null`,
       );
     },
     get noted() {

@@ -21,7 +21,7 @@ import { datesOf, type FetchedPage, type Page } from "../walk/page.ts";
 import { createPageSource } from "../walk/page-source.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findDifferences, LEAST_SEARCHED, toDatedPage } from "./dated-pages.ts";
-import { collectUnshown, mostMissing } from "./missing-records.ts";
+import { collectUnshown, describeHeld, findHeld, mostMissing } from "./missing-records.ts";
 import { describeMove, findMovedDates, type MovedDates, noteMovedDates } from "./moved-dates.ts";
 import { findPageSize, firstPageSize } from "./page-sizes.ts";
 import { readRound } from "./read-round.ts";
@@ -54,7 +54,7 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
   const start = { startedAt: clock.now().toISOString(), beganRunId: runId };
   await patience("open a walk", () => startWalk(sql, runId, resource, start, emptyCounts(), null));
   const earlier = await patience("find the last count", () => findEarlier(sql, resource));
-  const { unstored, explained, known, held, joinedRunId } = earlier;
+  const { unstored, explained, known, joinedRunId } = earlier;
   const size = search.pageSize ?? options.pageSize;
   const largest = await patience("find the page size", () => findPageSize(sql, size, resource));
   const missing = collectUnshown(run, options);
@@ -129,8 +129,9 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
     const beneath = { isAllRead: false, ...(night && { night }), ...(searched && { search: searched }) };
     const reading = { ...head, ...facts, ...beneath, seen };
     // A round of the watch has no way to let them go.
-    const stillHeld = search.isRepeated && deficit === explained ? held : null;
-    const reason = missing.held ?? night?.reason ?? stillHeld;
+    const stillHeld = search.isRepeated ? await patience("find what is held back", () => findHeld(sql)) : [];
+    const [held] = stillHeld.filter((one) => one.resource === resource).map(describeHeld);
+    const reason = missing.held ?? night?.reason ?? held ?? null;
     return { ...reading, ...judge(reading, newer, resource, reason) };
   }
 }
@@ -236,16 +237,15 @@ function withoutAhead({ ids, records, observedAt }: Page): string[] {
 
 /**
  * What earlier walks left: what the newest whole one could not store (`unstored`), that and what the list did not show
- * (`explained`), why it held deletions back (`held`), the difference that the newest comparison could not resolve
- * (`known`), and the run up to which the stored records have no gap at the head; 0 when nothing was read yet.
+ * (`explained`), the difference that the newest comparison could not resolve (`known`), and the run up to which the
+ * stored records have no gap at the head; 0 when nothing was read yet.
  */
 async function findEarlier(sql: Sql, resource: Resource) {
   const whole = await findLastWholeWalk(sql, resource);
   const unstored = whole?.unstored ?? 0;
   const explained = unstored + (whole?.unshown ?? 0);
   const known = explained + (await findUnexplainedDeficit(sql, resource));
-  const held = explained < 0 ? (whole?.held ?? null) : null;
-  return { unstored, explained, known, held, joinedRunId: (await findLastJoinedRun(sql, resource)) ?? 0 };
+  return { unstored, explained, known, joinedRunId: (await findLastJoinedRun(sql, resource)) ?? 0 };
 }
 
 /**

@@ -120,7 +120,7 @@ function sinceOf(earlier: readonly NightMark[], { covers, passes }: NightReading
 /** Notes what a whole round did not show, as after any whole walk. */
 async function closeRound(
   { sql, clock, patience, runId }: RunParts,
-  { maxDeleteRatio, allowMassDelete }: WalkOptions,
+  options: WalkOptions,
   { outcome, start, seen }: RoundReading,
   nights: readonly NightMark[],
 ): Promise<{ held: string | null; missing: number }> {
@@ -132,7 +132,7 @@ async function closeRound(
       const noticedAt = clock.now().toISOString();
       await resolveHoles(tx, resource, noticedAt);
       const facts = { resource, runId, beganRunId: start.beganRunId, noticedAt, seen };
-      const { live, held, missing } = await recordMissing(tx, { ...facts, maxDeleteRatio, allowMassDelete });
+      const { live, held, missing } = await recordMissing(tx, { ...options, ...facts });
       await setLive(tx, resource, live);
       return { held, missing };
     }),

@@ -214,7 +214,8 @@ function addCounts(
   };
 }
 
-export interface WalkOptions extends Pick<SyncSettings, "pageSize" | "maxDeleteRatio" | "replicaLagMs"> {
+export interface WalkOptions
+  extends Pick<SyncSettings, "pageSize" | "maxDeleteRatio" | "deleteHeldAfterMs" | "replicaLagMs"> {
   plan: WalkPlan;
   lookAhead: number;
   room: LookAheadRoom;

@@ -22,7 +22,10 @@ type WalkingParts = RunParts & Pick<WalkOptions, "meters" | "warn"> & { abort: A
 
 interface WalkListsOptions extends Pick<WalkOptions, "allowMassDelete"> {
   walks: readonly WalkPlan[];
-  settings: Pick<SyncSettings, "pageSize" | "concurrency" | "maxDeleteRatio" | "replicaLagMs">;
+  settings: Pick<
+    SyncSettings,
+    "pageSize" | "concurrency" | "maxDeleteRatio" | "deleteHeldAfterMs" | "replicaLagMs"
+  >;
   resumable: readonly ResumableWalk[];
   resources: RunSummary["resources"];
   unfinished: Pick<Unfinished, "deficit">;
@@ -115,9 +118,8 @@ async function closeWalk(
       if (outcome.walk === "whole") {
         if (isFull) await createPageMemory(sql, resource).forgetFrom(tx, reading.memorized);
         await resolveHoles(tx, resource, finishedAt);
-        const { maxDeleteRatio, allowMassDelete } = options;
-        const facts = { resource, runId, beganRunId: start.beganRunId, noticedAt: finishedAt };
-        const missing = await recordMissing(tx, { ...facts, maxDeleteRatio, allowMassDelete, seen });
+        const facts = { resource, runId, beganRunId: start.beganRunId, noticedAt: finishedAt, seen };
+        const missing = await recordMissing(tx, { ...options, ...facts });
         await setLive(tx, resource, missing.live);
         whyHeld = missing.held;
         unstored = seen.size - missing.met;

@@ -54,9 +54,21 @@ export async function countShownIn(sql: Sql, ranges: readonly DateRange[]): Prom
   return rows.map(({ records }) => records);
 }
 
+/** The ids of some records that the newest whole walk of a list has shown, others in each run. */
+export async function findSomeShown(sql: Sql, resource: Resource, runId: number): Promise<string[]> {
+  const { table } = RECORD_TABLES[resource];
+  const rows = await composed(sql)<{ id: string }>`
+    select ${table.id} from ${table}
+    where ${isListed(resource)} and not exists (
+      select from ${missingRecords} where ${missingRecords.resource} = ${resource} and ${missingRecords.record_id} = ${table.id})
+    order by md5(${table.id} || ${runId}::bigint) limit 3`;
+  return rows.map(({ id }) => id);
+}
+
 function hiddenIds(resource: Resource): SQL {
   return compose`
-    select ${missingRecords.record_id} from ${missingRecords} where ${missingRecords.resource} = ${resource}
+    select ${missingRecords.record_id} from ${missingRecords}
+    where ${missingRecords.resource} = ${resource} and ${missingRecords.held_until} is null
     union select ${openBuilds.build_id} from ${openBuilds}
     where ${resource} = 'build' and ${openBuilds.vanished_at} is not null`;
 }

@@ -6,12 +6,14 @@ import { aboutList } from "../api/client.ts";
 import { askDetail, askInBatches, type DetailAnswer } from "../api/fetch-detail.ts";
 import { isRefusal } from "../api/retry.ts";
 import {
+  ALWAYS_ALLOWED,
   type AskedRecord,
   countUnsettled,
   findMissing,
   type MissingRecord,
   recordAsked,
 } from "../lists/missing-records.ts";
+import { findSomeShown } from "../load/live-count.ts";
 import type { RunParts } from "../load/loader.ts";
 import { loadAnswers } from "../load/replica-lag.ts";
 import type { GoneRecord } from "../load/retire-records.ts";
@@ -36,8 +38,9 @@ type Asked = MissingRecord & { answer: DetailAnswer };
 /**
  * Requests the details of missing records. One whose detail answers 404 or 410 is deleted, unless it was sighted
  * within the lag of a replica. One that is returned is loaded: its list hides it. Any other answer decides nothing,
- * and after three runs the record is kept. Returns how many are undecided, and how many wait for the lag. Safe to
- * interrupt: each batch is committed by itself.
+ * and after three runs the record is kept. More of a list than may always go are asked for only while a detail of what
+ * it shows is there, because a service may answer 404 to all details. Returns how many are undecided, and how many wait
+ * for the lag. Safe to interrupt: each batch is committed by itself.
  */
 export async function confirmDeletions(
   run: RunParts,
@@ -49,12 +52,32 @@ export async function confirmDeletions(
   const missing = await patience("find missing records", () =>
     findMissing(sql, resources, { limit, onlyNew, now }),
   );
-  const asked = await askInBatches(run, missing, BATCH, async (batch) =>
+  const unproven = new Set<Resource>();
+  for (const resource of resources) {
+    const isMany = missing.filter((one) => one.resource === resource).length > ALWAYS_ALLOWED;
+    if (isMany && !(await showsDetails(run, resource))) unproven.add(resource);
+  }
+  const provable = missing.filter(({ resource }) => !unproven.has(resource));
+  const asked = await askInBatches(run, provable, BATCH, async (batch) =>
     settle(run, options, await Promise.all(batch.map((record) => ask(run, record)))),
   );
   const left = await patience("count missing records", () => countUnsettled(sql, onlyNew ? runId : null));
   if (asked > 0) log.info({ asked, ...left }, "requested the details of missing records");
   return left;
+}
+
+/** Whether the detail of a record that the list shows is there, of three that are tried. */
+async function showsDetails(run: RunParts, resource: Resource): Promise<boolean> {
+  const { client, log } = aboutList(run, resource);
+  const ids = await run.patience("find records that are there", () =>
+    findSomeShown(run.sql, resource, run.runId),
+  );
+  for (const id of ids) if ((await askDetail(client, resource, id)).kind === "found") return true;
+  log.warn(
+    { tried: ids },
+    "no detail of what the list shows is there, so none of its missing records is asked for",
+  );
+  return false;
 }
 
 async function ask(run: RunParts, missing: MissingRecord): Promise<Asked> {

@@ -43,11 +43,12 @@ const renderState = (kind: MarkKind, word: string) =>
   html`<span class="state">${mark(kind, word)}<span>${word}</span></span>`;
 
 function listState(
-  { resource, last_good_at, is_whole, deficit }: Row,
+  { resource, last_good_at, is_whole, deficit, held_records }: Row,
   overdue: readonly string[],
 ): [MarkKind, string] {
   if (last_good_at === null) return ["idle", "never read"];
   if (overdue.includes(String(resource))) return ["warn", "not current"];
+  if (Number(held_records) > 0) return ["warn", `${grouped(Number(held_records))} held back`];
   if (Number(deficit ?? 0) > 0) return ["warn", is_whole === true ? "count too high" : "records missing"];
   if (Number(deficit ?? 0) < 0 && is_whole === true) return ["warn", "count too low"];
   return is_whole === true ? ["good", "current"] : ["warn", "last reading not whole"];

@@ -1,5 +1,7 @@
 import { counted, grouped } from "../../base/text.ts";
+import { describeHeld } from "../../mirror/lists/missing-records.ts";
 import { askFor } from "../../report/ask.ts";
+import type { Resource } from "../../resources/resources.ts";
 import { agoWords, clockWords, DAY_MS, momentMs, span, when } from "../parts/age.ts";
 import { type BlockPage, drawBlocks, filesOf, part, type Row, sumIn } from "../parts/block.ts";
 import type { Address, Drawing } from "../parts/document.ts";
@@ -144,6 +146,14 @@ function currentWords(lists: readonly Row[], now: Date): string {
   return `${read} ${isWhole ? "at" : "up to"} ${clockOrDay(through, now)} UTC, ${span(now.getTime() - through)} ago.`;
 }
 
+const isHeld = ({ held_records }: Row): boolean => Number(held_records) > 0;
+
+const wordsOfHeld = ({ resource, held_records, held_since, held_until }: Row): string =>
+  describeHeld({
+    ...{ resource: resource as Resource, records: Number(held_records), since: String(held_since) },
+    until: held_until === null ? null : String(held_until),
+  });
+
 /** Why the mirror is not current; null where it is. */
 function troubleOf({ asOf, unread, overdue }: Freshness, lists: readonly Row[], now: Date): string | null {
   if (asOf !== null && Number.isNaN(asOf.getTime()))
@@ -154,6 +164,11 @@ function troubleOf({ asOf, unread, overdue }: Freshness, lists: readonly Row[], 
     const ago = agoWords(oldest?.current_through, now);
     return `Not current: ${listsOf(overdue)} ${overdue.length === 1 ? "was" : "were"} last read ${ago === null ? "at an unknown time" : `${ago} ago`}.`;
   }
+  const held = lists
+    .filter(isHeld)
+    .map(({ resource, held_records: records }) => counted(Number(records), String(resource)));
+  if (held.length > 0)
+    return `Deletions are held back: ${held.join(", ")} are here that the service no longer lists.`;
   return null;
 }
 
@@ -180,12 +195,17 @@ function cautionsOf({ lists, runs }: Answers, { trouble }: Freshness, now: Date)
   const silentMs = now.getTime() - watched;
   // A head that counts fewer has a deletion that a search will find.
   const gaps = lists.filter(
-    ({ deficit, is_whole }) => Number(deficit ?? 0) > (is_whole ? -Infinity : 0) && Number(deficit),
+    (list) =>
+      Number(list.deficit ?? 0) > (list.is_whole ? -Infinity : 0) && Number(list.deficit) && !isHeld(list),
   );
   const repaired = Number(lists[0]?.facts_repaired ?? 0);
   const ahead = sumIn(lists, "builds_dated_ahead");
+  const held = lists.filter(isHeld).map(wordsOfHeld);
   const cautions = [
-    trouble !== null && `The last run did not succeed: ${shorten(trouble, ERROR_LENGTH)}.`,
+    ...held.map((words) => `${words}.`),
+    trouble !== null &&
+      !held.some((words) => trouble === `partial: ${words}`) &&
+      `The last run did not succeed: ${shorten(trouble, ERROR_LENGTH)}.`,
     watch === undefined && `Nothing watches the builds: ${UNWATCHED}`,
     silentMs > WATCH_LATE_MS &&
       `Nothing has watched the builds since ${clockOrDay(watched, now)}, ${span(silentMs)} ago: ${UNWATCHED}`,

@@ -20,7 +20,7 @@ const MOST_RUNS = 2000;
 /** Runs; rounds of the watch that followed each other are one row. */
 const RUNS: SQL = sql`select ${run.kind}, sum(${run.rounds}) as runs, min(${run.rounds_first_run_id}) as first_run_id, max(${run.run_id}) as last_run_id,
   min(${run.rounds_since}) as started_at, max(coalesce(${run.finished_at}, ${run.started_at})) as ended_at,
-  (array_agg(${run.status} order by ${run.run_id} desc))[1] as status, (array_agg(${run.error} order by ${run.run_id} desc))[1] as error,
+  (array_agg(${run.status} order by ${run.run_id} desc))[1] as status, (array_agg(${run.reason} order by ${run.run_id} desc))[1] as reason,
   count(*) filter (where ${run.status} not in ('succeeded', 'running')) as troubled,
   sum(${run.rounds_requests}) as requests, sum(${run.inserted}) as inserted, sum(${run.updated}) as updated, sum(${run.deleted}) as deleted,
   sum(${run.transitions}) as transitions
@@ -204,10 +204,10 @@ function runWords({ kind, runs, first_run_id, last_run_id }: Row): Markup {
   return html`${words}<small>${numbers}</small>`;
 }
 
-function endWords({ status, error, troubled, runs }: Row): Markup {
+function endWords({ status, reason, troubled, runs }: Row): Markup {
   const word = String(status);
   const kind = STATES.get(word) ?? "idle";
   const some = Number(troubled) > 0 && Number(runs) > 1 ? `, ${grouped(Number(troubled))} not` : "";
   return html`<span class="state">${mark(kind, word)}
-    <span>${word}${some}${error === null ? "" : html` <small>${foreign(String(error), 200)}</small>`}</span></span>`;
+    <span>${word}${some}${reason === null ? "" : html` <small>${foreign(String(reason), 200)}</small>`}</span></span>`;
 }

@@ -51,7 +51,7 @@ function readFreshness(
     trouble:
       lastRun === undefined || lastRun.status === "succeeded"
         ? null
-        : `${lastRun.status}${lastRun.error === null ? "" : `: ${lastRun.error}`}`,
+        : `${lastRun.status}${lastRun.reason === null ? "" : `: ${lastRun.reason}`}`,
     newestRun: newestRun ?? null,
   };
 }

@@ -57,6 +57,10 @@ export const MIRROR = {
         "The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended.",
       read_since:
         "Since when every record of the list was read at least once: by a whole walk, or the builds in rounds of some nights. Null where that never was.",
+      held_records:
+        "Records that whole walks miss and that are kept, because more are missing than DOCMIRROR_MAX_DELETE_RATIO allows.",
+      held_since: "Since when the first of them is missing; null where there is none.",
+      held_until: "Until when the last of them is kept; null where there is none, or where a person decides.",
     },
     key: ["resource"],
     order: ["resource"],
@@ -86,11 +90,13 @@ export const MIRROR = {
       rounds_since: "When the first of them began.",
       rounds_requests: "Requests that all of them sent; sums add up by it.",
       rounds_bytes: "Bytes that all of them received.",
+      reason:
+        "Why it did not succeed: its error, else the reasons of its walks and what it left; null where it did, or still runs.",
     },
     key: ["run_id"],
     time: { column: "started_at", span: "moment" },
     order: ["run_id desc"],
-    answer: ["run_id", "kind", "status", "started_at", "requests", "error", "duration_s"],
+    answer: ["run_id", "kind", "status", "started_at", "requests", "reason", "duration_s"],
   }),
   walks: declareRelation({
     answers: "How did each reading of a list end, and why was it not whole? One row per run and resource.",

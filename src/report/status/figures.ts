@@ -127,7 +127,7 @@ const LISTS: FigureSource = {
       "Records that the service counts and the mirror does not have, beyond those that are known not to be storable. Negative when the mirror has more.",
     docmirror_missing_records: "Records that their list no longer shows and that are not proven to be gone.",
     docmirror_deletions_held_back:
-      "1 where the newest whole walk missed more records than DOCMIRROR_MAX_DELETE_RATIO allows.",
+      "1 where more records are missing than DOCMIRROR_MAX_DELETE_RATIO allows, so that they are kept.",
     docmirror_quarantined_records: "Records in quarantine.",
   },
   async read(tx) {
@@ -138,9 +138,8 @@ const LISTS: FigureSource = {
          order by run_id desc limit 1) as docmirror_upstream_records,
         (select count(*) from sync.missing_records as missing where missing.resource = of.resource)
           as docmirror_missing_records,
-        -- A whole walk has a reason only where its deletions are held back.
-        coalesce((select reason is not null from sync.walks where walks.resource = of.resource and walk = 'whole'
-         order by run_id desc limit 1), false) as docmirror_deletions_held_back
+        exists (select from sync.missing_records as missing where missing.resource = of.resource and held_until is not null)
+          as docmirror_deletions_held_back
       from report.freshness as of`;
     return Promise.all(
       rows.map(async (row) => {

@@ -7,7 +7,12 @@ import { ageMs, isAhead } from "../../base/clock.ts";
 import type { SettingsFor } from "../../base/config/settings.ts";
 import { counted } from "../../base/text.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
-import { findUndecided, type UndecidedRecord } from "../../mirror/lists/missing-records.ts";
+import {
+  findHeld,
+  findUndecided,
+  type HeldDeletions,
+  type UndecidedRecord,
+} from "../../mirror/lists/missing-records.ts";
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { describeSession } from "../../store/connection/other-sessions.ts";
@@ -62,6 +67,8 @@ export interface RunRow {
   finished_at: string | null;
   requests: number;
   error: string | null;
+  /** Why it did not succeed. Null where it did, or still runs. */
+  reason: string | null;
 }
 
 export interface OpenBuilds {
@@ -109,6 +116,8 @@ export interface MirrorStatus {
   dropped_lists: DroppedList[];
   /** The lists that showed another number of records, read from end to end, than the service counts. */
   count_gaps: CountGap[];
+  /** The lists that miss more records than `DOCMIRROR_MAX_DELETE_RATIO` allows: these are kept. */
+  held_deletions: HeldDeletions[];
   /** The round of the builds and the search, by the newest sync that ended; null before the first one. */
   below_head: BelowHead | null;
   /** Since when builds show other dates than before, while not all were read since, and how. Else null. */
@@ -157,6 +166,9 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       quarantined: left?.quarantined ?? 0,
       unresolved_references: left?.unresolved ?? 0,
       count_gaps: await findCountGaps(tx),
+      held_deletions: (await findHeld(tx)).map((one) => {
+        return { ...one, since: asIso(one.since), until: one.until && asIso(one.until) };
+      }),
       dates_in_change: inChange && { ...inChange, since: asIso(inChange.since) },
       dropped_lists: (await findDropped(tx)).map((one) => ({ ...one, since: asIso(one.since) })),
       below_head: await readBelowHead(tx),
@@ -210,7 +222,7 @@ async function readBelowHead(tx: TransactionSql): Promise<BelowHead | null> {
 
 async function findRuns(tx: TransactionSql, isWatch: boolean, limit: number): Promise<RunRow[]> {
   const runs = await tx<RunRow[]>`
-    select run_id, kind, status, started_at, finished_at, requests, error
+    select run_id, kind, status, started_at, finished_at, requests, error, reason
     from report.runs where kind ${isWatch ? tx`=` : tx`<>`} 'watch' order by run_id desc limit ${limit}`;
   return runs.map(({ started_at, finished_at, ...run }) => {
     return { ...run, started_at: asIso(started_at), finished_at: finished_at && asIso(finished_at) };

@@ -93,7 +93,8 @@ function describeList(resource: Resource, filters: ListRequest["filters"]) {
 export function isShown(resource: Resource, r: RecordTable): SQL {
   const isListed = resource === "project" ? compose`${columnOf(r, projects.listed.name)} and ` : undefined;
   return compose`${isListed}${r.id} <> all (array(
-    select ${missingRecords.record_id} from ${missingRecords} where ${missingRecords.resource} = ${resource}))`;
+    select ${missingRecords.record_id} from ${missingRecords}
+    where ${missingRecords.resource} = ${resource} and ${missingRecords.held_until} is null))`;
 }
 
 /** The order of a served list (`docs/internals/service.md`, "Order"): one key of upstream, then the id. */

@@ -41,9 +41,13 @@ export async function noteService(
     on conflict (id) do update set resources = excluded.resources, noted_at = excluded.noted_at`;
 }
 
-/** Stores that the service has moved to another base URL. Returns the old one, or null if unknown. */
+/**
+ * Stores that the service has moved to another base URL. What the lists of the old one did not show says nothing of the
+ * new one, so deletions that are held back wait anew. Returns the old URL, or null if unknown.
+ */
 export async function moveService(sql: Sql, baseUrl: URL, at: string): Promise<string | null> {
   const before = await findService(sql);
+  await sql`delete from sync.missing_records where held_until is not null`;
   await sql`
     insert into sync.service (base_url, resources, noted_at) values (${serviceUrl(baseUrl)}, '{}', ${at}::timestamptz)
     on conflict (id) do update set base_url = excluded.base_url, noted_at = excluded.noted_at`;

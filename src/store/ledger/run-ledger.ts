@@ -235,8 +235,8 @@ export async function findResumableWalks(sql: Sql, since: string, until: string)
  * where they are negative.
  */
 export async function findLastWholeWalk(sql: AnySql, resource: Resource) {
-  const [row] = await sql<{ startedAt: string; unstored: number; unshown: number; held: string | null }[]>`
-    select started_at as "startedAt", reason as held, coalesce(unstored, 0) as unstored,
+  const [row] = await sql<{ startedAt: string; unstored: number; unshown: number }[]>`
+    select started_at as "startedAt", coalesce(unstored, 0) as unstored,
       coalesce(deficit - coalesce(unstored, 0), 0) as unshown from sync.walks
     where resource = ${resource} and walk = 'whole' order by run_id desc limit 1`;
   return row ?? null;
@@ -258,7 +258,7 @@ export async function findCountGaps(sql: AnySql): Promise<CountGap[]> {
       where walks.resource = of.resource and (walk = 'whole' or walk = 'not_whole' and deficit is not null)
       order by run_id desc limit 1
     ) as reading
-    where gap <> 0 order by place`;
+    where gap <> 0 and counted <> shown order by place`;
 }
 
 /** For people, such as "the service counts 3,000 builds and shows 1,000". */

@@ -199,6 +199,8 @@ export const missingRecords = sync.table(
     /** Within `DOCMIRROR_REPLICA_LAG` of its last sighting. Null while it never did, and after another answer. */
     gone_at: moment(),
     undecided_runs: integer().notNull().default(0),
+    /** Null where its deletion is not held back; infinity where a person decides. */
+    held_until: moment(),
   },
   (table) => [primaryKey({ columns: [table.resource, table.record_id] })],
 );

@@ -8,6 +8,7 @@ import { createWorld } from "../../../src/simulate/world.ts";
 import { runCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { seedLeader } from "../../support/health-mirror.ts";
+import { headingOf, rowsOf, saysOf } from "../../support/page-text.ts";
 import { servePages } from "../../support/served-pages.ts";
 import { startService, TINY } from "../../support/service.ts";
 import { syncOnce } from "../../support/sync.ts";
@@ -117,6 +118,45 @@ describe("status", () => {
     await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
     expect((await status(database.url)).stdout).not.toContain("the reports lack");
     expect(await doctor()).not.toContain("the reports lack");
+  });
+
+  it("says which deletions wait, since when, and the command, as doctor and the page of the mirror do", async () => {
+    await using database = await createTestDatabase();
+    const { sql } = database;
+    const words =
+      "22 files have been missing from the list since 2026-11-03T12:00Z, more than DOCMIRROR_MAX_DELETE_RATIO allows: " +
+      "they are kept at least until 2026-11-06T12:00Z; `docmirror sync --full --allow-mass-delete` deletes now what is gone";
+    await sql`
+      insert into sync.runs (kind, status, started_at, finished_at, heartbeat_at, pid, host)
+      select 'full', 'partial', now(), now(), now(), 1, 'host' from generate_series(1, 2)`;
+    await sql`
+      insert into sync.walks (run_id, resource, walk, reason, started_at, finished_at, total_count, records, deficit, unstored)
+      select run_id, resource, 'whole', case when resource = 'file' then ${words}::text end, now(), now(), 40, 40,
+        case when resource = 'file' then -22 else 0 end, 0
+      from unnest(${[...RESOURCES]}::text[]) as resource, generate_series(1, 2) as run_id`;
+    await sql`
+      insert into sync.missing_records (resource, record_id, run_id, noticed_at, held_until)
+      select 'file', n, 1, '2026-11-03T12:00Z', '2026-11-06T12:00Z' from generate_series(1, 22) as n`;
+    await refreshReport(database.url, { sourceTimezone: "Etc/UTC", stuckAfterMs: 7_200_000 });
+    const env = { DATABASE_URL: database.url };
+    const plain = (await status(database.url)).stdout;
+    expect(plain).toContain(`run 2, 1: ${words}\n`);
+    expect(plain).toContain(`\n${words}\n`);
+    const json = JSON.parse((await status(database.url, "--json")).stdout);
+    const held = { resource: "file", records: 22, since: "2026-11-03T12:00:00Z" };
+    expect(json.held_deletions).toEqual([{ ...held, until: "2026-11-06T12:00:00Z" }]);
+    expect(json.count_gaps).toEqual([]);
+    expect(json.runs).toMatchObject([{ reason: words }, { reason: words }]);
+    expect((await runCli(["doctor"], { env })).stdout).toContain(words);
+    expect((await runCli(["report", "runs", "--json"], { env })).stdout).toContain(words.slice(0, 60));
+    await using pages = await servePages(database.url);
+    const page = await pages.page("/mirror");
+    expect(page).toContain('<section class="verdict warn"');
+    expect(headingOf(page)).toContain("22 files");
+    expect(saysOf(page)).toContain(words.replaceAll("`", ""));
+    expect(saysOf(page)).not.toContain("did not succeed");
+    expect(rowsOf(page, "lists")[RESOURCES.indexOf("file")]?.[1]).toContain("22 held back");
+    expect(rowsOf(page, "runs")[0]?.[1]).toContain("22 files have been missing");
   });
 
   it("names a list that shows another number than the service counts, as doctor and the page of the mirror do", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect } from "vitest";
 import {
+  findHeld,
   findMissing,
   forgetSeen,
   type MissingFacts,
@@ -23,13 +24,13 @@ function note({ sql }: Loading, seen: readonly string[], facts: Partial<MissingF
   // The first run has loaded what is here before; the walk began in the second.
   const { runId = 2 } = facts;
   const defaults = { resource: "user" as Resource, beganRunId: runId, runId, noticedAt: DURING };
-  return sql.begin((tx) =>
-    recordMissing(tx, { ...defaults, maxDeleteRatio: 0.05, allowMassDelete: false, seen: set, ...facts }),
-  );
+  const limits = { maxDeleteRatio: 0.05, deleteHeldAfterMs: 3 * 86_400_000, allowMassDelete: false };
+  return sql.begin((tx) => recordMissing(tx, { ...defaults, ...limits, seen: set, ...facts }));
 }
 
 const noted = ({ sql }: Loading) => sql`
-  select resource, record_id, run_id, noticed_at, asked_at from sync.missing_records order by resource, record_id`;
+  select resource, record_id, run_id, noticed_at, asked_at from sync.missing_records where held_until is null
+  order by resource, record_id`;
 const notedIds = async (loading: Loading) => (await noted(loading)).map(({ record_id }) => record_id);
 
 describe("a whole walk's missing records", () => {
@@ -125,13 +126,18 @@ describe("a whole walk's missing records", () => {
     expect(await noted(loading)).toHaveLength(isHeld ? 0 : missing);
   });
 
-  test("are held back with a sentence that says how many, why, and what lifts it", async ({ loading }) => {
+  test("are held back with a sentence that says how many, since when, until when, and what lifts it", async ({
+    loading,
+  }) => {
     await loading.load("user", idsOf(1200).map(toUser), { at: BEFORE });
-    const { held } = await note(loading, ["1"]);
+    const { held } = await note(loading, idsOf(1200).slice(1, 1000));
     expect(held).toBe(
-      "1,199 of 1,200 known users were not in the walk, more than DOCMIRROR_MAX_DELETE_RATIO 0.05 allows: " +
-        "they are not deleted; `docmirror sync --full --allow-mass-delete` allows it for one run",
+      "201 users have been missing from the list since 2024-05-15T00:00Z, more than DOCMIRROR_MAX_DELETE_RATIO allows: " +
+        "they are kept at least until 2024-05-18T00:00Z; `docmirror sync --full --allow-mass-delete` deletes now what is gone",
     );
+    const most = await note(loading, ["1"], { runId: 3 });
+    expect(most.held).toContain("1,199 users");
+    expect(most.held).toContain("kept until a person decides");
     const allowed = await note(loading, ["1"], { allowMassDelete: true });
     expect(allowed).toMatchObject({ missing: 1199, held: null });
     expect(await noted(loading)).toHaveLength(1199);
@@ -144,7 +150,7 @@ describe("a whole walk's missing records", () => {
     expect(left).toMatchObject({ known: 100, missing: 98, held: null });
     await loading.sql`delete from sync.missing_records where record_id::integer <= 60`;
     const { held } = await note(loading, ["1", "2"], { runId: 4 });
-    expect(held).toContain("58 of 100 known users");
+    expect(held).toContain("58 users");
     expect(new Set(await notedIds(loading))).toEqual(new Set(idsOf(100).slice(60)));
   });
 
@@ -154,6 +160,61 @@ describe("a whole walk's missing records", () => {
     await expect(noting).rejects.toThrow("a walk of users that saw nothing");
     expect(await noted(loading)).toEqual([]);
     expect(await note(loading, [], { resource: "file" })).toMatchObject({ known: 0, missing: 0, held: null });
+  });
+});
+
+describe("missing records that are held back", () => {
+  /** So many nights after the first one; a hundred users are known, and those of `missing` were not met. */
+  async function night(loading: Loading, nights: number, missing: readonly string[], facts = {}) {
+    const noticedAt = new Date(Date.parse(DURING) + nights * 86_400_000).toISOString();
+    const seen = idsOf(100).filter((id) => !missing.includes(id));
+    const { held } = await note(loading, seen, { runId: 2 + Math.ceil(2 * nights), noticedAt, ...facts });
+    const found = await findHeld(loading.sql);
+    return { isHeld: held !== null, held: found[0]?.records ?? 0, asked: (await noted(loading)).length };
+  }
+  const FIRST = idsOf(30);
+  const HELD = { isHeld: true, held: 30, asked: 0 };
+  const GOING = { isHeld: false, held: 0, asked: 30 };
+  const held = test.extend<{ mirror: Loading }>({
+    async mirror({ loading }, use) {
+      await loading.load("user", idsOf(100).map(toUser), { at: BEFORE });
+      expect(await night(loading, 0, FIRST)).toEqual(HELD);
+      await use(loading);
+    },
+  });
+
+  held("are asked for once whole walks have missed them for three days", async ({ mirror }) => {
+    expect(await night(mirror, 2.9, FIRST)).toEqual(HELD);
+    expect(await night(mirror, 3, FIRST)).toEqual(GOING);
+  });
+
+  held(
+    "wait for their own three days where more go later, and anew where they were shown",
+    async ({ mirror }) => {
+      const later = idsOf(55).slice(10);
+      expect(await night(mirror, 1, later)).toEqual({ isHeld: true, held: 45, asked: 0 });
+      expect(await night(mirror, 3, later)).toEqual({ isHeld: true, held: 25, asked: 20 });
+      const returned = [...later, ...idsOf(3)];
+      expect(await night(mirror, 3.5, returned)).toEqual({ isHeld: true, held: 28, asked: 20 });
+      expect(await night(mirror, 4, returned)).toEqual({ isHeld: false, held: 0, asked: 48 });
+    },
+  );
+
+  held(
+    "wait for a person where more than half of the list would go, or the setting says never",
+    async ({ mirror }) => {
+      expect(await night(mirror, 9, FIRST, { deleteHeldAfterMs: "never" })).toEqual(HELD);
+      expect(await findHeld(mirror.sql)).toMatchObject([{ since: "2024-05-15 00:00:01+00", until: null }]);
+      expect(await night(mirror, 10, idsOf(51))).toEqual({ isHeld: true, held: 51, asked: 0 });
+      expect(await night(mirror, 20, idsOf(51))).toEqual({ isHeld: true, held: 51, asked: 0 });
+      expect(await night(mirror, 21, idsOf(50))).toEqual({ isHeld: false, held: 0, asked: 50 });
+    },
+  );
+
+  held("are forgotten by any walk that meets them, whole or not", async ({ mirror }) => {
+    await forgetSeen(mirror.sql, "user", new Set(["1", "2"]), 1);
+    expect(await findHeld(mirror.sql)).toMatchObject([{ resource: "user", records: 28 }]);
+    expect(await night(mirror, 1, [])).toEqual({ isHeld: false, held: 0, asked: 0 });
   });
 });
 

@@ -11,9 +11,10 @@ import { wireBuild, wireUser } from "../../support/wire-records.ts";
 
 const toUser = (id: string) => wireUser(id);
 const toBuild = (id: string) => wireBuild(id);
+const MET = "/api/v1/user/met/";
 const RUN_START = new Date(Date.now() - 60_000);
 
-/** Users (and builds) in the mirror that a walk of run 1 missed. */
+/** Users (and builds) in the mirror that a walk of run 1 missed, and of many users one that it met. */
 async function setUpMissing(users: number, builds = 0): Promise<Loading> {
   const loading = await setUpLoading();
   const ids = (count: number) => Array.from({ length: count }, (_, n) => String(n + 1));
@@ -27,16 +28,24 @@ async function setUpMissing(users: number, builds = 0): Promise<Loading> {
   await loading.sql`
     insert into sync.missing_records (resource, record_id, run_id, noticed_at)
     select 'user', id, 1, now() from mirror.users union all select 'build', id, 1, now() from mirror.builds`;
+  if (users > 20) await loading.load("user", [wireUser("met")]);
   return loading;
 }
 
 async function confirm(
   { sql, loader }: Loading,
   script: Script,
-  options: Partial<ConfirmOptions> = {},
-  signal = new AbortController().signal,
+  {
+    signal = new AbortController().signal,
+    met = { body: wireUser("met") },
+    ...options
+  }: Partial<ConfirmOptions> & { signal?: AbortSignal; met?: ScriptedReply } = {},
 ) {
-  await using server = await startScriptedServer(script);
+  const scripted: Script = (request, url) => {
+    if (url.pathname === MET) return met;
+    return typeof script === "function" ? script(request, url) : (script[0] ?? {});
+  };
+  await using server = await startScriptedServer(scripted);
   await using client = createTestClient(server.url, { retries: 0, clock: systemClock });
   const deleted: Record<string, number> = {};
   const parts = { sql, client, loader, clock: systemClock, log: silentLog, patience: withStoreErrors };
@@ -49,7 +58,7 @@ async function confirm(
     replicaLagMs: 0,
     ...options,
   });
-  const asked = server.requests.map(({ path }) => path.split("?")[0]);
+  const asked = server.requests.map(({ path }) => path.split("?")[0]).filter((path) => path !== MET);
   return { left, ...(waiting > 0 && { waiting }), deleted, asked };
 }
 
@@ -238,8 +247,14 @@ describe("missing records", () => {
   test("are left alone when asked to stop", async () => {
     await using loading = await setUpMissing(1);
     const reason = new Error("stop");
-    await expect(confirm(loading, [GONE], {}, AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(confirm(loading, [GONE], { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(await stateOf(loading)).toMatchObject({ deleted: false, missing: 1 });
+  });
+
+  test("of which more than 20 are gone are asked for only while the detail of what the list shows is there", async () => {
+    await using loading = await setUpMissing(21);
+    expect(await confirm(loading, [GONE], { met: GONE })).toEqual({ left: 21, deleted: {}, asked: [] });
+    expect(await confirm(loading, [GONE])).toMatchObject({ left: 0, deleted: { user: 21 } });
   });
 
   test("that a walk met while they were asked for are not deleted", async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../../../src/base/clock.ts";
 import { StoppedError } from "../../../src/base/errors.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
+import { moveService } from "../../../src/store/ledger/mirrored-service.ts";
 import { runCli } from "../../support/cli.ts";
 import { type Kept, keepBack } from "../../support/keep-back.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
@@ -73,6 +75,67 @@ describe("a record that the service deleted", () => {
     expect(await missingAndDeleted(quick)).toEqual([1, []]);
     expect((await night(quick)).summary.resources.user).toMatchObject({ walk: "whole", deleted: 1 });
     expect(await missingAndDeleted(quick)).toEqual([0, [user]]);
+  });
+});
+
+describe("25 of 60 users that are gone from their list", () => {
+  const DAY_MS = 86_400_000;
+  async function startHeld(settings = {}) {
+    const kept: Kept = new Map();
+    let areDetailsBroken = false;
+    const keeping = keepBack(kept);
+    const quick = await startQuickWorld(FEW, (request, next) =>
+      areDetailsBroken && /\/user\/\d+\//.test(request.url)
+        ? new Response(null, { status: 404 })
+        : keeping(request, next),
+    );
+    await night(quick);
+    const ids = idsOf(quick, "user", 25);
+    for (const id of ids) kept.set(`user ${id}`, 404);
+    // Our clock alone goes on: nothing else happens in the world.
+    let aheadMs = 1;
+    const clock = { ...systemClock, now: () => new Date(quick.world.now().getTime() + aheadMs) };
+    const nightAfter = async (days: number, over = {}) => {
+      aheadMs += days * DAY_MS;
+      const { summary } = await quick.sync({ resources: users, clock, settings, ...over });
+      return [summary.status, summary.resources.user?.deleted, (await deletedIds(quick)).length];
+    };
+    expect(await nightAfter(0)).toEqual(["partial", 0, 0]);
+    const setBroken = (is: boolean) => {
+      areDetailsBroken = is;
+    };
+    return { quick, kept, ids, nightAfter, setBroken, [Symbol.asyncDispose]: quick[Symbol.asyncDispose] };
+  }
+
+  test("are kept for three days, then deleted where their details say so, and return", async () => {
+    await using held = await startHeld();
+    const { quick, kept, ids, nightAfter } = held;
+    kept.set(`user ${ids[0]}`, 200);
+    expect(await nightAfter(2)).toEqual(["partial", 0, 0]);
+    const [run] = await quick.sql`select reason from report.runs order by run_id desc limit 1`;
+    expect(run?.reason).toMatch(/^25 users have been missing .*--allow-mass-delete/);
+    expect(await nightAfter(1)).toEqual(["succeeded", 24, 24]);
+    expect(await nightAfter(1)).toEqual(["succeeded", 0, 24]);
+    kept.clear();
+    expect(await nightAfter(1)).toEqual(["succeeded", 0, 0]);
+  });
+
+  test("are kept while the details of what the list shows answer 404 too", async () => {
+    await using held = await startHeld();
+    held.setBroken(true);
+    for (const days of [3, 1]) expect(await held.nightAfter(days)).toEqual(["partial", 0, 0]);
+    held.setBroken(false);
+    expect(await held.nightAfter(1)).toEqual(["succeeded", 25, 25]);
+  });
+
+  test("are kept for ever by the setting never, for their own time after the service moved, and till a person allows it", async () => {
+    await using held = await startHeld({ deleteHeldAfterMs: "never" });
+    const { quick, nightAfter } = held;
+    expect(await nightAfter(30)).toEqual(["partial", 0, 0]);
+    await moveService(quick.sql, quick.baseUrl, quick.world.now().toISOString());
+    const settings = { deleteHeldAfterMs: 3 * DAY_MS };
+    expect(await nightAfter(1, { settings })).toEqual(["partial", 0, 0]);
+    expect(await nightAfter(1, { allowMassDelete: true })).toEqual(["succeeded", 25, 25]);
   });
 });
 

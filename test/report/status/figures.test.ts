@@ -199,8 +199,11 @@ describe("the figures of a mirror", () => {
         (1, 'build', 'a', 'appeared', '', now()), (1, ${'x"} 1\nevil 1'}, '', 'appeared', '', now())`;
     await sql`
       insert into sync.walks (run_id, resource, walk, reason, started_at, finished_at, total_count, deficit, unstored)
-      values (1, 'project', 'whole', 'too many are gone', now(), now(), 40, null, null),
+      values (1, 'project', 'whole', null, now(), now(), 40, null, null),
         (1, 'build', 'head', null, now(), now(), 900, 12, 2)`;
+    await sql`
+      insert into sync.missing_records (resource, record_id, run_id, noticed_at, held_until)
+      values ('project', '1', 1, now(), 'infinity'), ('build', '1', 1, now(), null)`;
     await sql`
       insert into sync.quarantine (run_id, resource, record_id, reason, created_at, resolved_at)
       values (1, 'file', '1', 'x', now(), null), (1, 'file', '2', 'x', now(), now())`;

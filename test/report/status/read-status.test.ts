@@ -53,8 +53,8 @@ describe("the status document", () => {
       insert into mirror.builds (id, date, state, first_seen_at, changed_at, record_hash)
       values ('1', '2026-11-03 09:00:00', 'building', now(), now(), '')`;
     await sql`
-      insert into sync.missing_records (resource, record_id, run_id, noticed_at, asked_at, undecided_runs)
-      values ('build', '1', 1, now(), now(), 3)`;
+      insert into sync.missing_records (resource, record_id, run_id, noticed_at, asked_at, undecided_runs, held_until)
+      values ('build', '1', 1, now(), now(), 3, null), ('file', '2', 1, now(), null, 0, now())`;
     await sql`
       update sync.walks set round_records = 0, round_reason = '', search_requests = 0, search_is_done = true where resource = 'build'`;
     await sql`

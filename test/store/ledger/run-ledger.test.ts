@@ -176,7 +176,7 @@ describe("a walk", () => {
       const end = { ...END, walk: walks[hour], finishedAt: at(hour + 1) };
       await finishWalk(sql, await startBuilds(hour), "build", end);
     }
-    const last = { startedAt: "2024-05-15 02:00:00+00", unstored: 0, unshown: 0, held: null };
+    const last = { startedAt: "2024-05-15 02:00:00+00", unstored: 0, unshown: 0 };
     expect(await findLastWholeWalk(sql, "build")).toEqual(last);
     expect(await findLastEndedWalk(sql, "build")).toMatchObject({ walk: "not_whole" });
     expect(await findLastWholeWalk(sql, "user")).toBeNull();

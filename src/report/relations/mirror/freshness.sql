@@ -19,7 +19,7 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   CASE of.resource WHEN 'build' THEN (SELECT covered_through FROM rollup.state) END AS covered_through,
   CASE of.resource WHEN 'build' THEN (SELECT builds_dated_ahead FROM rollup.state) END AS builds_dated_ahead,
   (SELECT run_id FROM rollup.state) AS refreshed_run_id,
-  read.since AS read_since
+  read.since AS read_since, held.records AS held_records, held.since AS held_since, held.until AS held_until
 FROM rollup.resource_names AS of
 LEFT JOIN rollup.resources AS counted ON counted.resource = of.resource
 LEFT JOIN LATERAL (
@@ -41,6 +41,10 @@ LEFT JOIN LATERAL (
   SELECT walks.walk, walks.is_good, walks.deficit - coalesce(walks.unstored, 0) AS deficit FROM sync.walks
   WHERE walks.resource = of.resource AND walk IS NOT NULL ORDER BY run_id DESC LIMIT 1
 ) AS ended ON true
+CROSS JOIN LATERAL (
+  SELECT count(*) AS records, min(noticed_at) AS since, nullif(max(missing.held_until), 'infinity') AS until
+  FROM sync.missing_records AS missing WHERE missing.resource = of.resource AND missing.held_until IS NOT NULL
+) AS held
 CROSS JOIN (
   SELECT CASE
     WHEN NOT pg_is_in_recovery() THEN NULL
