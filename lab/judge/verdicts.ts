@@ -27,7 +27,7 @@ export function createVerdicts(url: string, world: OddWorld, unordered: Readonly
       const walks = await sql<{ resource: Resource; resumed: boolean }[]>`
         select resource, began_run_id <> run_id as resumed from sync.walks where run_id = ${runId} and walk = 'whole'`;
       const [left] = await sql<{ missing: number; pending: number }[]>`
-        select (select count(*)::int from sync.missing_records where found_at is null and gone_at is null and undecided_runs < 3) as missing,
+        select (select count(*)::int from sync.missing_records where found_at is null and gone_at is null and held_until is null and undecided_runs < 3) as missing,
           (select count(*)::int from mirror.unresolved_references where status = 'pending') as pending`;
       // Without those that a whole walk of the run did not show.
       const met = {} as Ids;
