@@ -17,14 +17,15 @@ const READ_WHOLE = `
 
 /**
  * Fills a mirror by days. `rows` is a query with columns id, ago (whole days before today; 1 is yesterday), minute
- * (after noon of that day), type, project, success (null for a build that is stuck) and error. Its reports are up to date.
+ * (after noon of that day; of today never later than three minutes ago), type, project, success (null for a build that is stuck) and error. Its reports are up to date.
  */
 export async function seedDays(databaseUrl: string, rows: string): Promise<void> {
   await withTestSql(databaseUrl, (sql) =>
     sql.unsafe(`${READ_WHOLE}
       create temporary table row as ${rows};
       insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
-      select id, at, case when success is null then 'building' else 'finished' end, success, type, project, project,
+      select id, case when ago = 0 then greatest(date_trunc('day', now() at time zone 'utc'), least(at, date_trunc('second', now() at time zone 'utc') - interval '3 minutes')) else at end,
+        case when success is null then 'building' else 'finished' end, success, type, project, project,
         at at time zone 'utc', now(), ''
       from row cross join lateral (
         select date_trunc('day', now() at time zone 'utc') - ago * interval '1 day' + interval '12 hours' + minute * interval '1 minute' as at

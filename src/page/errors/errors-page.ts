@@ -2,7 +2,7 @@ import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, type Question, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { age, momentTag } from "../parts/age.ts";
+import { age, clockWords, momentTag } from "../parts/age.ts";
 import {
   askEach,
   type BlockPage,
@@ -14,7 +14,8 @@ import {
   part,
   type Row,
 } from "../parts/block.ts";
-import { nearestChoices, readPageNumber, readText } from "../parts/choices.ts";
+import { isMore } from "../parts/changes.ts";
+import { keptFields, nearestChoices, readPageNumber, readText } from "../parts/choices.ts";
 import type { Address, Draft, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup, percent, wholePercent } from "../parts/html.ts";
 import { askForKinds, assertKindKnown, KINDS, kindLabel, kindMeaning, renderMask } from "../parts/kinds.ts";
@@ -25,6 +26,8 @@ import { drawNoMatch, noDayMatches } from "../parts/notice.ts";
 import { type Kind, kindsOf } from "../parts/outcomes.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import {
+  daysName,
+  dayText,
   FIRST_DAY,
   findPeriod,
   lengthWords,
@@ -32,6 +35,7 @@ import {
   type PeriodChoice,
   readPeriodChoice,
   renderPeriodChips,
+  renderPeriodForm,
   resolvePeriod,
   within,
 } from "../parts/period.ts";
@@ -123,7 +127,6 @@ group by ${broken.error_class}`,
         period,
         href: (name) => href({ kind: name, line: undefined, print: undefined }),
         small: (name) => renderMeaning(name, classes, now),
-        isPlain: true,
         more: {
           head: "Projects",
           cell: (name) => html`${hit(projects, name)}<small>${hit(failing, name)} fail now</small>`,
@@ -152,7 +155,15 @@ const errorsVerdict = part({
     rising: askForRising(at),
     finished: ask("success_rate_daily")`
 select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day, period.first, period.last)}`,
-    lines: askForLines(period, choice),
+    // It speaks of the whole period, whatever the list below is narrowed to.
+    lines: askForLines(period, {
+      ...choice,
+      kind: undefined,
+      line: undefined,
+      print: undefined,
+      sort: "rise",
+      page: 1,
+    }),
   }),
   draw(found, scope) {
     const { period } = scope;
@@ -161,7 +172,7 @@ select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day,
     const risen = found.lines.filter((line) => isRising(line, period));
     const verdict =
       judgeRising(readRising(found.rising), failed, scope) ??
-      judgeErrors(kinds, failed, risen, countIn(found.finished[0], "finished"), period);
+      judgeErrors(kinds, failed, risen, countIn(found.finished[0], "finished"), scope);
     return { verdict, failed };
   },
 });
@@ -170,7 +181,7 @@ select sum(${rate.finished}) as finished\nfrom ${rate}\nwhere ${within(rate.day,
 function judgeRising(
   rising: readonly RisingLine[],
   failed: number,
-  { period: { days }, now, at }: ErrorsScope,
+  { period, now, at }: ErrorsScope,
 ): Verdict | null {
   const [first, second] = rising;
   if (first === undefined) return null;
@@ -186,7 +197,7 @@ function judgeRising(
     evidence: `${beforeWords(first)}${more}`,
     acts: html`<a href="${buildHref(first.firstBuild)}">The first of them, build ${foreign(first.firstBuild, 24)}</a>
       <a href="${linesHref({ line: first.id }, at)}">The ${counted(first.projects, "project")}</a>
-      <a href="#lines">All that failed in ${lengthWords(days)}: ${counted(failed, "build")}</a>`,
+      <a href="#lines">All that failed on ${daysName(period, now)}: ${counted(failed, "build")}</a>`,
   };
 }
 
@@ -195,13 +206,14 @@ function judgeRising(
  * `finished` counts the builds with a known result.
  */
 function judgeErrors(
-  [most]: readonly Kind[],
+  [most, ...others]: readonly Kind[],
   failed: number,
   rising: readonly Row[],
   finished: number,
-  period: Period,
+  { period, now, at }: ErrorsScope,
 ): Verdict {
-  const length = lengthWords(period.days);
+  const isToday = dayText(period.last) === at.toISOString().slice(0, 10);
+  const days = `${daysName(period, now)}${isToday ? `, up to ${clockWords(at.getTime())}` : ""}`;
   if (failed === 0 || most === undefined) {
     const isKnown = finished > 0;
     return {
@@ -209,28 +221,32 @@ function judgeErrors(
       mark: isKnown ? { kind: "good", word: "None failed" } : { kind: "idle", word: "Not known" },
       title: isKnown ? "Errors: none failed" : "Errors: not known",
       sentence: isKnown
-        ? `No build failed in ${length}; ${counted(finished, "build")} finished.`
-        : `No build of ${length} has finished, so none can have failed.`,
+        ? `No build failed on ${days}; ${counted(finished, "build")} finished.`
+        : `No build of ${days} has finished, so none can have failed.`,
       evidence: "",
     };
   }
-  const isRising = rising.length > 0;
+  const risen =
+    period.before === null ? [] : [most, ...others].filter((kind) => isMore(kind.now, kind.before));
+  const isRising = rising.length + risen.length > 0;
   const share =
     most.now === failed ? "all of them" : `${grouped(most.now)} of them (${wholePercent(most.now / failed)})`;
   return {
     look: isRising ? "some" : "idle",
     mark: isRising ? { kind: "bad2", word: "Rising" } : { kind: "flat", word: "Failures" },
-    title: `Errors: ${grouped(failed)} failed in ${length}`,
-    sentence: `${counted(failed, "build")} failed in ${length}; ${share} say: ${kindLabel(most.name)}.`,
-    evidence: `${riseWords(rising, period)}${finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`}`,
+    title: `Errors: ${grouped(failed)} failed on ${daysName(period, now)}`,
+    sentence: `${counted(failed, "build")} failed on ${days}; ${share} say: ${kindLabel(most.name)}.`,
+    evidence: `${riseWords(rising, risen, period)}${finished === 0 ? "" : ` Of ${counted(finished, "finished build")} ${percent(failed / finished)} failed.`}`,
   };
 }
 
-function riseWords(rising: readonly Row[], { before, days }: Period): string {
+function riseWords(rising: readonly Row[], [kind]: readonly Kind[], { before, days }: Period): string {
   if (before === null)
     return "The mirror does not know builds of all of the days before, so nothing can be said to rise.";
   if (rising.length === 0)
-    return "No line below rose by more than chance. Among many lines chance explains more than among kinds.";
+    return kind === undefined
+      ? "No kind and no line rose by more than chance."
+      : `“${kindLabel(kind.name)}” rose by more than chance, ${grouped(kind.now)} against ${grouped(kind.before)}, but no single line of it did in several projects: so it has no one cause.`;
   const [first, ...rest] = rising.slice(0, MOST_RISING).map((line) => ({
     label: `“${sayingOf(String(line.error_line))}”`,
     counts: `${grouped(Number(line.failures))} against ${grouped(Number(line.failures_before))}`,
@@ -270,7 +286,7 @@ export function errorsPage({ query }: Address): Drawing {
     files: filesOf(ERRORS, async (tx, moment) => {
       await assertKindKnown(tx, choice.kind);
       await assertLineKnown(tx, choice);
-      return scopeOf(choice, await findPeriod(tx, choice, moment), moment);
+      return scopeOf(choice, await findPeriod(tx, choice, moment, true), moment);
     }),
   };
 }
@@ -289,7 +305,7 @@ async function draw(tx: TransactionSql, choice: ErrorsChoice, moment: PageMoment
   const kinds = known.kinds.map(({ kind }) => String(kind));
   if (choice.kind !== undefined && !kinds.includes(choice.kind))
     return drawUnknownKind(choice.kind, kinds, choice);
-  const period = resolvePeriod(choice, String(firstDay), moment);
+  const period = resolvePeriod(choice, String(firstDay), moment, true);
   if (period === null)
     return drawNothing(
       "No build of these days is known.",
@@ -301,6 +317,7 @@ async function draw(tx: TransactionSql, choice: ErrorsChoice, moment: PageMoment
   const kept = { ...keptQuery(choice), until: undefined };
   const main = html`${renderVerdict(verdict)}
 <div class="bar controls">${renderPeriodChips(ERRORS_PATH, period, choice, kept)}
+${renderPeriodForm(ERRORS_PATH, period, keptFields({ ...kept, since: undefined }))}
 ${renderSorts(choice, period, scope.href)}</div>
 ${drawn.draw()}
 <p class="more quiet">Why a build fails is told from its error line by the rules in

@@ -2,6 +2,7 @@ import { counted, grouped } from "../../base/text.ts";
 import { age, DAY_MS, momentMs, momentTag } from "../parts/age.ts";
 import { spanNoun, spansOf } from "../parts/axes.ts";
 import { askEach, block, countIn, type Empty, type Row, renderNoRows, sumIn } from "../parts/block.ts";
+import { isMore } from "../parts/changes.ts";
 import { renderPager } from "../parts/choices.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { hidesCause, kindLabel, renderMask } from "../parts/kinds.ts";
@@ -127,9 +128,9 @@ function renderLegend({ before, days }: Period): Markup {
 }
 
 /** Why the list is empty. A choice that leaves nothing says nothing about builds. */
-function whyNone({ choice, period, failed, href }: LinesFacts): Empty {
+function whyNone({ choice, period, failed, href, now }: LinesFacts): Empty {
   const { kind, page } = choice;
-  const of = lengthWords(period.days);
+  const of = daysName(period, now);
   if (page > 1)
     return [
       "no-match",
@@ -145,8 +146,6 @@ function whyNone({ choice, period, failed, href }: LinesFacts): Empty {
 }
 
 const [KIND_HEIGHT, LINE_HEIGHT] = [28, 22];
-/** Of hundreds of lines some rise by chance beyond an interval of 95 %; so a line has to leave one of 99 %. */
-const DEVIATIONS = 2.6;
 /** One project may fail with a new line each day. */
 const FEWEST_PROJECTS = 3;
 
@@ -280,7 +279,7 @@ function isNew({ first_triggered_at }: Row, { first, before }: Period): boolean 
 export function isRising(line: Row, { before }: Pick<Period, "before">): boolean {
   if (before === null || line.failures_before === null) return false;
   const [now, old] = [Number(line.failures), Number(line.failures_before)];
-  return Number(line.projects) >= FEWEST_PROJECTS && now - old > DEVIATIONS * Math.sqrt(now + old);
+  return Number(line.projects) >= FEWEST_PROJECTS && isMore(now, old);
 }
 
 function renderProjects(line: Row, { projects, choice, href, now }: LinesFacts): Markup | string {

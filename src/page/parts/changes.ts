@@ -58,17 +58,18 @@ export function rateDot(succeeded: number, finished: number): Markup {
     <small>${grouped(succeeded)} of ${grouped(finished)}</small></span>`;
 }
 
-/**
- * Whether chance alone may have made the difference of two counts: whether half lies in the 95 % interval of the share that the
- * new ones have of both.
- */
-export function isCountChance(now: number, before: number): boolean {
-  const interval = wilsonInterval(now, now + before);
-  return interval === null || (interval.low <= 0.5 && interval.high >= 0.5);
-}
+/** Of hundreds of lines some rise by chance beyond an interval of 95 %, so a count has to leave one of 99 %. */
+const DEVIATIONS = 2.6;
 
-/** A change in percent, such as `+79 %`, `new` and `gone`; coloured only where it is more than chance, and more is worse. `isPlain`: never. */
-export function renderCountChange(now: number, before: number, isPlain = false): Markup {
+/** Whether chance alone may have made the difference of two counts. Every page asks it by this one test, of kinds and of lines. */
+export const isCountChance = (now: number, before: number): boolean =>
+  Math.abs(now - before) <= DEVIATIONS * Math.sqrt(now + before);
+
+/** Whether a count rose by more than chance: only that is red. */
+export const isMore = (now: number, before: number): boolean => now > before && !isCountChance(now, before);
+
+/** A change in percent, such as `+79 %`, `new` and `gone`; coloured only where it is more than chance, and more is worse. */
+export function renderCountChange(now: number, before: number): Markup {
   const isChance = isCountChance(now, before);
   const percent = grouped(Math.max(1, Math.round((100 * Math.abs(now - before)) / before)));
   const words =
@@ -79,7 +80,7 @@ export function renderCountChange(now: number, before: number, isPlain = false):
         : now === 0
           ? "gone"
           : `${now > before ? "+" : "−"}${percent}\u00a0%`;
-  const kind = isPlain ? "same" : isChance || now === before ? "chance" : now > before ? "bad" : "good";
+  const kind = isChance || now === before ? "chance" : now > before ? "bad" : "good";
   return html`<span class="delta ${kind}">${icon(directionOf(now - before))}${words}</span> <small>${isChance ? "within chance" : "more than chance"}</small>`;
 }
 

@@ -1,6 +1,6 @@
 import { counted, grouped } from "../../base/text.ts";
 import { at, dayAxis, type Span, spanNoun, spansOf } from "./axes.ts";
-import { renderCountChange } from "./changes.ts";
+import { isMore, renderCountChange } from "./changes.ts";
 import { html, type Markup } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
 import type { Kind } from "./outcomes.ts";
@@ -61,14 +61,12 @@ interface KindRowsFacts {
   small?(kind: string): Markup | string;
   /** One more column. @default none */
   readonly more?: { readonly head: string; cell(kind: string): Markup | string };
-  /** Whether nothing is red: where the lines of the kinds are shown too, only a line alarms. @default false */
-  readonly isPlain?: boolean;
   readonly now: Date;
 }
 
 /** Kinds of error with their failures by day on one scale, and against the period before. */
 export function renderKindRows(facts: KindRowsFacts): Markup {
-  const { kinds, period, href, small, more, isPlain = false, now } = facts;
+  const { kinds, period, href, small, more, now } = facts;
   const spans = spansOf(period);
   const rows = kinds.map((kind) => ({ kind, counts: countsBySpan(spans, kind.byDay) }));
   const most = Math.max(0, ...rows.map(({ counts }) => mostADay(spans, counts)));
@@ -86,10 +84,10 @@ export function renderKindRows(facts: KindRowsFacts): Markup {
     const told = `${kindLabel(kind.name)}: ${builds}${isKnown ? `, ${before}` : ""}`;
     return html`<li><span><a href="${href(kind.name)}">${kindLabel(kind.name)}</a>
       ${small === undefined ? "" : html`<small>${small(kind.name)}</small>`}</span>
-      ${drawMiniBars({ spans, counts, most, height: HEIGHT, told, look: isPlain ? "m-ink" : "m-bad", now })}
+      ${drawMiniBars({ spans, counts, most, height: HEIGHT, told, look: isKnown && isMore(kind.now, kind.before) ? "m-bad" : "m-ink", now })}
       <span class="n">${grouped(kind.now)}${isKnown ? html`<small>${before}</small>` : ""}</span>
       ${more === undefined ? "" : html`<span class="n">${more.cell(kind.name)}</span>`}
-      <span>${isKnown ? renderCountChange(kind.now, kind.before, isPlain) : ""}</span></li>
+      <span>${isKnown ? renderCountChange(kind.now, kind.before) : ""}</span></li>
 `;
   })}</ul>`;
 }

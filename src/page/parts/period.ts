@@ -6,7 +6,7 @@ import type { TransactionSql } from "../../store/connection/sql.ts";
 import { DAY_MS, dayWords } from "./age.ts";
 import { askEach } from "./block.ts";
 import { type Chip, renderChips } from "./choices.ts";
-import type { Markup } from "./html.ts";
+import { html, type Markup } from "./html.ts";
 import type { Query } from "./links.ts";
 import type { PageMoment } from "./page-moment.ts";
 
@@ -34,7 +34,7 @@ export interface Period extends Days {
   readonly start: number;
   /** The first day with a known build. */
   readonly known: number;
-  /** The day that a period ends with where no other end is chosen: the last one that was read whole. */
+  /** The day that a period ends with where no other end is chosen. */
   readonly usualLast: number;
 }
 
@@ -53,14 +53,19 @@ export function readPeriodChoice(query: URLSearchParams): PeriodChoice {
 
 /**
  * The period of a choice, within the days that the mirror knows: `firstDay`, such as 2026-11-03, to the moment of
- * the page. Null where nothing of it is known.
+ * the page. `takesToday` says whether the usual period ends with the day of that moment. Null where nothing of it is known.
  */
-export function resolvePeriod(choice: PeriodChoice, firstDay: string, { at }: PageMoment): Period | null {
+export function resolvePeriod(
+  choice: PeriodChoice,
+  firstDay: string,
+  { at }: PageMoment,
+  takesToday = false,
+): Period | null {
   const { from, before } = readTimeBounds(choice, "day");
   const known = dayOf(Date.parse(firstDay));
   const today = dayOf(at.getTime());
   // A mirror that knows one day shows that.
-  const usualLast = today === known ? today : today - 1;
+  const usualLast = takesToday || today === known ? today : today - 1;
   const since = from === null ? null : dayOf(Date.parse(from));
   // So does a reader who asks for what is not over.
   const usual = since !== null && since > usualLast ? today : usualLast;
@@ -121,10 +126,11 @@ export async function findPeriod(
   tx: TransactionSql,
   choice: PeriodChoice,
   moment: PageMoment,
+  takesToday = false,
 ): Promise<Period> {
   const { days } = await askEach(tx, { days: FIRST_DAY });
   const firstDay = days[0]?.first_day;
-  const period = typeof firstDay === "string" ? resolvePeriod(choice, firstDay, moment) : null;
+  const period = typeof firstDay === "string" ? resolvePeriod(choice, firstDay, moment, takesToday) : null;
   if (period !== null) return period;
   throw new ConfigError("no build of these days is known");
 }
@@ -132,7 +138,7 @@ export async function findPeriod(
 const CHIP_DAYS = [7, 14, 30, 90];
 
 /**
- * The usual periods, up to the last day that was read whole; those longer than what is known are left out. `kept` are the other
+ * The usual periods; those longer than what is known are left out. `kept` are the other
  * filters.
  */
 export function renderPeriodChips(path: string, period: Period, choice: PeriodChoice, kept: Query): Markup {
@@ -148,4 +154,12 @@ export function renderPeriodChips(path: string, period: Period, choice: PeriodCh
   ];
   const chosen = choice.until === undefined && last === usualLast ? since(days) : "none";
   return renderChips({ label: "How many days", path, name: "since", chosen, kept, chips });
+}
+
+/** The first and the last day as a form; `more` are its other fields, of the choices that it keeps. */
+export function renderPeriodForm(path: string, period: Period, more: Markup): Markup {
+  const day = (name: string, label: string, value: number) =>
+    html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${dayText(value)}" min="${dayText(period.known)}">`;
+  return html`<form action="${path}" aria-label="Days">${day("since", "From", period.first)}
+    ${day("until", "to", period.last)}${more}<button>Show</button></form>`;
 }

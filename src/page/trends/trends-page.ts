@@ -10,12 +10,12 @@ import { meantLinks, withQuery } from "../parts/links.ts";
 import { drawNoMatch, noDayMatches } from "../parts/notice.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import {
-  dayText,
   FIRST_DAY,
   findPeriod,
   type Period,
   readPeriodChoice,
   renderPeriodChips,
+  renderPeriodForm,
   resolvePeriod,
   shortenPeriod,
 } from "../parts/period.ts";
@@ -96,7 +96,7 @@ async function draw(tx: TransactionSql, choice: TrendsChoice, moment: PageMoment
   const { verdict, draw: drawAll } = await drawBlocks(tx, TRENDS, trendsVerdict, scope);
   const main = html`${renderVerdict(verdict)}
 <div class="bar controls">${renderPeriodChips(PATH, period, choice, { type })}
-${renderTrendsForm(period, type, types)}</div>
+${renderPeriodForm(PATH, period, renderTypes(type, types))}</div>
 ${period === chosen ? "" : SHORTENED}
 ${drawAll()}`;
   const tone = verdict.look === "some" ? "bad" : verdict.look === "good" ? "good" : "idle";
@@ -130,13 +130,10 @@ function drawUnknownType(type: string, types: readonly string[], { since, until 
   ]);
 }
 
-function renderTrendsForm(period: Period, type: string | undefined, types: readonly string[]): Markup {
-  const day = (name: string, label: string, value: number) =>
-    html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${dayText(value)}" min="${dayText(period.known)}">`;
-  return html`<form action="/trends" aria-label="Days and format">${day("since", "From", period.first)}
-    ${day("until", "to", period.last)}<label for="type">Format</label>
+function renderTypes(type: string | undefined, types: readonly string[]): Markup {
+  return html`<label for="type">Format</label>
     <select id="type" name="type"><option value="">all</option>${types.map(
       (name) =>
         html`<option value="${name}"${name === type ? html` selected` : ""}>${name === "(none)" ? "not known" : shorten(name, 24)}</option>`,
-    )}</select><button>Show</button></form>`;
+    )}</select>`;
 }

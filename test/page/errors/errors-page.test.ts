@@ -11,20 +11,20 @@ const WORDS =
   );
 
 /**
- * In the last 14 days: 30 builds of 10 projects timed out, 10 of 2 projects missed one of 7 modules, one build each of project 3 says one of 22 words, and
- * 138 succeeded. In the 14 days before: 5 timed out, 10 missed a module. The first build is of 28 days ago.
+ * In the last 14 days, today included: 30 builds of 10 projects timed out, 10 of 2 projects missed one of 7 modules, one build each of project 3 says one of 22 words, and
+ * 138 succeeded. In the 14 days before: 5 timed out, 10 missed a module. The first build is of 27 days ago.
  */
 const WORLD = `
-  select 't' || n as id, 1 + n % 14 as ago, n as minute, 'html' as type, (1 + n % 10)::text as project, false as success,
+  select 't' || n as id, 1 + n % 13 as ago, n as minute, 'html' as type, (1 + n % 10)::text as project, false as success,
     'Command killed due to timeout: make html' as error
   from generate_series(0, 29) as n
-  union all select 't-' || n, 15 + n, n, 'html', '1', false, 'Command killed due to timeout: make html' from generate_series(0, 4) as n
-  union all select 'd' || n, 1 + n, 40 + n, 'pdf', (1 + n % 2)::text, false, 'ModuleNotFoundError: No module named ''kiln' || n % 7 || ''''
+  union all select 't-' || n, 14 + n, n, 'html', '1', false, 'Command killed due to timeout: make html' from generate_series(0, 4) as n
+  union all select 'd' || n, n, 40 + n, 'pdf', (1 + n % 2)::text, false, 'ModuleNotFoundError: No module named ''kiln' || n % 7 || ''''
   from generate_series(0, 9) as n
-  union all select 'd-' || n, 15 + n, 40 + n, 'pdf', '1', false, 'ModuleNotFoundError: No module named ''kiln''' from generate_series(0, 9) as n
+  union all select 'd-' || n, 14 + n, 40 + n, 'pdf', '1', false, 'ModuleNotFoundError: No module named ''kiln''' from generate_series(0, 9) as n
   union all select 'w' || word, 3, 100, 'html', '3', false, 'gave up at the ' || word from unnest(array['${WORDS.join("','")}']) as word
-  union all select 'ok' || n, 1 + n % 14, 200 + n, 'html', '12', true, null from generate_series(1, 138) as n
-  union all select 'first', 28, 300, 'html', '12', true, null`;
+  union all select 'ok' || n, n % 14, 200 + n, 'html', '12', true, null from generate_series(1, 138) as n
+  union all select 'first', 27, 300, 'html', '12', true, null`;
 
 const pages = usePages((url) => seedDays(url, WORLD));
 const serveDays = (builds: string) => openMirrorPages((url) => seedDays(url, builds));
@@ -88,7 +88,8 @@ describe("the page of errors", () => {
     expect(block).toContain('class="mask"><bdi>ModuleNotFoundError: No module named </bdi><i>‹name›</i></p>');
     // Only the line that rises is red.
     expect(block.match(/class="(?:kind|kline) rises"/g)).toHaveLength(1);
-    expect(blockOf(page, "classes")).not.toMatch(/m-bad|delta bad/);
+    // So are the two kinds that rise by more than chance, as on Trends.
+    expect(blockOf(page, "classes").match(/delta bad/g)).toHaveLength(2);
     expect(textOf(block)).toContain("1–10 of 24 kinds");
   });
 
@@ -119,8 +120,9 @@ describe("the page of errors", () => {
     );
     expect(page).toContain(`href="${week}kind=dependency&amp;sort=projects#lines">Most projects`);
     expect(blockOf(page, "classes")).toContain(`href="${week}kind=timeout&amp;sort=builds#lines"`);
-    expect(page).toContain(`href="/errors?since=${dateAgo(14)}&amp;kind=dependency&amp;sort=builds">14 days`);
-    expect(mainOf(page)).toContain("in 7 days");
+    expect(page).toContain(`href="/errors?since=${dateAgo(13)}&amp;kind=dependency&amp;sort=builds">14 days`);
+    expect(page).toContain(`<input id="since" name="since" type="date" value="${dateAgo(7)}"`);
+    expect(page).toContain('<input type="hidden" name="kind" value="dependency">');
   });
 
   it("keeps both ends of the period in each of its links but those to other periods", async () => {
@@ -171,7 +173,7 @@ describe("the page of errors", () => {
         case when ago % 2 = 1 then 'Command killed due to timeout: make' end as error
       from generate_series(1, 200) as ago`);
     const page = await served.page(`/errors?since=${dateAgo(200)}`);
-    expect(mainOf(page)).toContain("100 builds failed in 200 days");
+    expect(mainOf(page)).toMatch(/100 builds failed on .*, up to \d\d:\d\d;/);
     expect(mainOf(page)).not.toContain("Rising");
     expect(textOf(blockOf(page, "lines"))).toContain("they ignore the dates");
     expect(printsOf(page)[0]).toMatch(
@@ -189,9 +191,36 @@ describe("the page of errors", () => {
       const { classes, lines = [] } = await offeredRows(pages, page);
       const kinds = Number(/<span class="count">(\d+) kind/.exec(blockOf(page, "lines"))?.[1]);
       const prints = new Set(lines.map(({ error_fingerprint }) => error_fingerprint));
-      expect([classes?.length, prints.size]).toEqual([40, kinds]);
+      expect([classes?.length, prints.size]).toEqual([39, kinds]);
       expect(lines).toHaveLength(path === "/errors" ? 1 + 7 + 22 : 1);
     }
+  });
+
+  it("takes today in, and its verdict names its days", async () => {
+    await using served = await serveDays(`
+      select 'now' || n as id, 0 as ago, n as minute, 'html' as type, '1' as project, false as success, 'fatal: no such tag' as error
+      from generate_series(1, 21) as n
+      union all select 'ok' || n, n, n, 'html', '1', true, null from generate_series(1, 40) as n`);
+    const text = textOf(mainOf(await served.page("/errors")));
+    expect(text).toMatch(
+      new RegExp(`21 builds failed on .*${dayAgo(0)}, up to \\d\\d:\\d\\d; all of them say: `),
+    );
+    const good = textOf(mainOf(await served.page(`/errors?since=${dateAgo(3)}&until=${dateAgo(1)}`)));
+    expect(good).toMatch(new RegExp(`No build failed on .*${dayAgo(1)}; 3 builds finished`));
+  });
+
+  it("says of a kind that rises, where no line does, that it has no one cause; Trends says it rises too", async () => {
+    await using served = await serveDays(`
+      select 'many' || n as id, 1 + n % 13 as ago, n as minute, 'html' as type, (1 + n % 12)::text as project, false as success,
+        'ModuleNotFoundError: No module named ''kiln' || n || '''' as error
+      from generate_series(1, 40) as n
+      union all select 'old' || n, 14 + n, n, 'html', '1', n > 3, case when n <= 3 then 'ModuleNotFoundError: No module named ''x''' end
+      from generate_series(0, 15) as n`);
+    const errors = await served.page("/errors?kind=vcs");
+    expect(mainOf(errors)).toContain("but no single line of it did");
+    const change = /<span class="delta bad">.*?more than chance/s;
+    expect(blockOf(errors, "classes")).toMatch(change);
+    expect(blockOf(await served.page("/trends"), "why")).toMatch(change);
   });
 
   it("names first the line that began today in many projects, with its first build and all its projects", async () => {
