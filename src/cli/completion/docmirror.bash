@@ -150,6 +150,7 @@ _docmirror() {
       'doctor --retries'|\
       'doctor --max-body-mb'|\
       'doctor --source-timezone'|\
+      'doctor --stale-after'|\
       'doctor --log-level'|\
       'doctor --log-format'|\
       'report --database-url'|\
@@ -356,7 +357,7 @@ _docmirror() {
     worker) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --stale-after --max-delete-ratio --replica-lag --leave-out --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
     serve) flags='--database-url --database-password --read-url --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --export-cron --log-level --log-format --verbose --no-color --json --help' ;;
     status) flags='--database-url --database-password --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --backup-cron --export-cron --log-level --log-format --verbose --no-color --max-age --json --help' ;;
-    doctor) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --log-level --log-format --verbose --no-color --json --help' ;;
+    doctor) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --stale-after --log-level --log-format --verbose --no-color --json --help' ;;
     report) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --format --json --bom --wide --project --version --type --since --until --limit --help' ;;
     sql) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --format --json --bom --role --timeout --help' ;;
     export) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --out --format --incremental --since --until --logs --json --help' ;;
@@ -535,6 +536,7 @@ _docmirror() {
     'doctor --retries') kind=other flags= ;;
     'doctor --max-body-mb') kind=other flags= ;;
     'doctor --source-timezone') kind=other flags= ;;
+    'doctor --stale-after') kind=other flags= ;;
     'doctor --log-level') kind=words words='fatal error warn info debug trace silent' flags= ;;
     'doctor --log-format') kind=words words='auto pretty json' flags= ;;
     'report --database-url') kind=other flags= ;;

@@ -187,6 +187,7 @@ complete -c docmirror -n '__fish_seen_subcommand_from doctor' -l timeout-ms -x -
 complete -c docmirror -n '__fish_seen_subcommand_from doctor' -l retries -x -d 'tries after the first, 0 to 100; Retry-After is obeyed'
 complete -c docmirror -n '__fish_seen_subcommand_from doctor' -l max-body-mb -x -d 'the longest reply that is accepted, 1 to 511 megabytes'
 complete -c docmirror -n '__fish_seen_subcommand_from doctor' -l source-timezone -x -d 'the time zone of upstream\'s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)'
+complete -c docmirror -n '__fish_seen_subcommand_from doctor' -l stale-after -x -d 'a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h'
 complete -c docmirror -n '__fish_seen_subcommand_from doctor' -l log-level -x -a 'fatal error warn info debug trace silent' -d 'fatal, error, warn, info, debug, trace or silent'
 complete -c docmirror -n '__fish_seen_subcommand_from doctor' -l log-format -x -a 'auto pretty json' -d 'pretty, json, or auto: pretty on a terminal, else JSON'
 complete -c docmirror -n '__fish_seen_subcommand_from doctor' -l verbose -d 'stack traces, and a debug log unless --log-level says otherwise'

@@ -219,6 +219,7 @@ _docmirror() {
             '--retries=[tries after the first, 0 to 100; Retry-After is obeyed]: : ' \
             '--max-body-mb=[the longest reply that is accepted, 1 to 511 megabytes]: : ' \
             '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
+            '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \

@@ -246,7 +246,8 @@ function riseWords(rising: readonly Row[], [kind]: readonly Kind[], { before, da
   if (rising.length === 0)
     return kind === undefined
       ? "No kind and no line rose by more than chance."
-      : `“${kindLabel(kind.name)}” rose by more than chance, ${grouped(kind.now)} against ${grouped(kind.before)}, but no single line of it did in several projects: so it has no one cause.`;
+      : `“${kindLabel(kind.name)}” rose by more than chance, ${grouped(kind.now)} against ${grouped(kind.before)}, ` +
+          "but no single line of it did in several projects: so it has no one cause.";
   const [first, ...rest] = rising.slice(0, MOST_RISING).map((line) => ({
     label: `“${sayingOf(String(line.error_line))}”`,
     counts: `${grouped(Number(line.failures))} against ${grouped(Number(line.failures_before))}`,
