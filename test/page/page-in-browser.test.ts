@@ -125,11 +125,37 @@ describe.skipIf(CHROMIUM === null)(
       await using visited = await open("", width);
       const { page, faults } = visited;
       expect(await bottomOf(page, "h1")).toBeLessThan(400);
-      // A phone has lines about why, what has not finished and what was fixed above the list.
-      expect(await bottomOf(page, ".fails > li .name > a")).toBeLessThan(width < 704 ? 1350 : 700);
+      // A page without room for them beside the list has lines about why, what has not finished and what was fixed above it.
+      expect(await bottomOf(page, ".fails > li .name > a")).toBeLessThan(width < 1120 ? 1350 : 700);
       expect(await findBarriers(page)).toEqual([]);
       expect(await overflow(page)).toBeLessThanOrEqual(0);
       expect(faults).toEqual([]);
+    });
+
+    it.each([
+      1024, 1280, 1440,
+    ])("has a row of two lines for each project that fails, at %d px", async (width) => {
+      await using visited = await open("", width);
+      const heights = await visited.page
+        .locator(".fails > li")
+        .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+      expect(heights.length).toBeGreaterThan(5);
+      // With two headings, 25 of them take less than 1,600 px.
+      expect(Math.max(...heights)).toBeLessThan(62);
+    });
+
+    it("shows the worst mark and what is chosen in forced colours", async () => {
+      const options = { ...lookOf({ width: 1280, colorScheme: "light" }), forcedColors: "active" } as const;
+      await using visited = await visit(browser, `${pages.url}/projects`, options);
+      const pairs: [string, string, string][] = await visited.page.evaluate(`
+        [...document.querySelectorAll(".st.bad, .chips [aria-current]")].map((one) => [
+          getComputedStyle(one).backgroundColor,
+          getComputedStyle(one.querySelector(".i") ?? one).color,
+          getComputedStyle(document.body).backgroundColor,
+        ])`);
+      expect(pairs.length).toBeGreaterThan(1);
+      for (const colours of pairs) expect(new Set(colours.slice(0, 2)).size).toBe(2);
+      for (const [background, , page] of pairs) expect(background).not.toBe(page);
     });
 
     it("has what has not finished as a line above the list on a phone, which opens without JavaScript", async () => {

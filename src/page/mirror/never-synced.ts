@@ -1,3 +1,4 @@
+import { programName } from "../../base/config/program.ts";
 import { grouped } from "../../base/text.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
@@ -19,13 +20,15 @@ import {
 /** The figures of the largest mirrors take a minute or two. */
 const COMPUTED_WITHIN_MS = 300_000;
 
-const renderStep = (does: Markup, command: string): Markup =>
-  html`<li><div>${does}<pre tabindex="0" role="region" aria-label="Command: ${command}">${command}</pre></div></li>`;
+function renderStep(does: Markup, words: string): Markup {
+  const command = `${programName()} ${words}`;
+  return html`<li><div>${does}<pre tabindex="0" role="region" aria-label="Command: ${command}">${command}</pre></div></li>`;
+}
 
-const STEPS = html`<ol class="steps">
-  ${renderStep(html`<strong>See whether all is in order</strong>`, "docmirror doctor")}
-${renderStep(html`<strong>Read the lists once</strong>`, "docmirror sync")}
-${renderStep(html`<strong>Keep it fresh:</strong> a sync every night, a look at the builds every minute`, "docmirror worker")}
+const renderSteps = () => html`<ol class="steps">
+  ${renderStep(html`<strong>See whether all is in order</strong>`, "doctor")}
+${renderStep(html`<strong>Read the lists once</strong>`, "sync")}
+${renderStep(html`<strong>Keep it fresh:</strong> a sync every night, a look at the builds every minute`, "worker")}
 </ol>`;
 
 /** What every page of figures shows before its lists were read once: how far that is, what is missing, or how to begin. */
@@ -62,7 +65,7 @@ async function drawReason(tx: TransactionSql, freshness: Freshness, address: Add
 ${renderBlock({
   id: "begin",
   title: sync === null ? "To begin" : "To go on",
-  body: STEPS,
+  body: renderSteps(),
 })}
 ${renderBlock({
   id: "state",
@@ -123,7 +126,7 @@ ${needed.length === unread.length ? "" : renderWay(html`<strong>Or only what thi
 }
 
 const renderWay = (does: Markup, lists: readonly string[]): Markup =>
-  renderStep(html`${does} ${listWords(lists)}`, `docmirror sync --resource ${lists.join(",")}`);
+  renderStep(html`${does} ${listWords(lists)}`, `sync --resource ${lists.join(",")}`);
 
 const listWords = (resources: readonly string[]): string =>
   resources

@@ -83,8 +83,9 @@ order by last_run_id desc`,
     const noneWords = isUnwatched ? `; none since ${spells.length === 0 ? "then" : clockWords(last)}` : "";
     const watchWords = `${counted(rounds, "round")} of the watch in ${counted(spells.length, "spell")}`;
     const told = `In the last 24 hours: ${counted(syncs.length, "sync")}${badWords}, and ${watchWords}${noneWords}.`;
-    const noLook = (from: number) => html`<rect fill="url(#hatch)" x="${axis.x(from)}"
-    width="${(axis.at(now.getTime()) - axis.at(from)).toFixed(2)}%" y="${WATCH_Y - 5}" height="10"/>`;
+    const gaps = gapsBetween(spells, since, now.getTime());
+    const drawGap = ([from, to]: Gap) => html`<rect fill="url(#hatch)" x="${axis.x(from)}"
+    width="${(axis.at(to) - axis.at(from)).toFixed(2)}%" y="${WATCH_Y - 5}" height="10"/>`;
     return {
       title: "When the mirror looked",
       count: "24 hours",
@@ -97,13 +98,26 @@ ${axis.draw(HEIGHT)}
 ${levelLine(SYNC_Y)}${levelLine(WATCH_Y)}
 ${syncs.map((row) => drawSync(row, axis.x(momentMs(row.started_at)), now))}
 ${spells.map((row) => drawSpell(row, axis.at(momentMs(row.started_at)), axis.at(momentMs(row.ended_at))))}
-${isUnwatched ? noLook(last) : ""}
+${gaps.map(drawGap)}
 ${uprightLine(axis.x(now.getTime()), HEIGHT)}<text class="end" x="100%" y="${HEIGHT + 18}">now</text>
 </svg></div>
-${renderKey(keyOf(syncs, isUnwatched))}`,
+${renderKey(keyOf(syncs, gaps.length > 0))}`,
     };
   },
 });
+
+type Gap = readonly [from: number, to: number];
+
+/** Where nobody looked for longer than a watch does between two rounds; the spells in their order. */
+function gapsBetween(spells: readonly Row[], since: number, until: number): Gap[] {
+  let seen = since;
+  const ends = [...spells.map((row) => [momentMs(row.started_at), momentMs(row.ended_at)]), [until, until]];
+  return ends.flatMap(([from = until, to = until]) => {
+    const gap: Gap[] = from - seen > GAP_MS ? [[seen, from]] : [];
+    seen = Math.max(seen, to);
+    return gap;
+  });
+}
 
 const isWatch = ({ kind }: Row): boolean => kind === "watch";
 const isRunning = ({ status }: Row): boolean => status === "running";
@@ -135,7 +149,7 @@ function drawSpell(row: Row, from: number, to: number): Markup {
     y="${WATCH_Y - 7}" height="14" rx="2"/></g>`;
 }
 
-function keyOf(syncs: readonly Row[], isUnwatched: boolean): (Markup | string)[] {
+function keyOf(syncs: readonly Row[], hasGaps: boolean): (Markup | string)[] {
   const sign = (path: string) => html`<path class="tickmark" transform="translate(9 9)" d="${path}"/>`;
   const square = html`<rect class="m-bad" width="18" height="18" rx="4"/>`;
   const look = html`<rect class="m-good" width="22" height="12" rx="2"/>`;
@@ -146,7 +160,7 @@ function keyOf(syncs: readonly Row[], isUnwatched: boolean): (Markup | string)[]
     has((row) => !isWell(row)) ? keyEntry([18, 18], html`${square}${sign(CROSS)}`, "sync that did not") : "",
     has(isRunning) ? keyEntry([18, 18], drawRun(9, 9), "sync under way") : "",
     keyEntry([22, 12], look, "a look at the builds each minute"),
-    isUnwatched ? keyEntry([22, 10], html`<rect fill="url(#hatch)" width="22" height="10"/>`, "no look") : "",
+    hasGaps ? keyEntry([22, 10], html`<rect fill="url(#hatch)" width="22" height="10"/>`, "no look") : "",
   ];
 }
 

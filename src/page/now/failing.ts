@@ -231,10 +231,12 @@ function renderFail({ row, outcomes, others, maintainers }: FailRow, now: Date):
 <span class="when">${age(row.failing_since, now)}</span>
 ${isMain ? mark("bad", "main docs failing") : mark("bad2", "failing in part")}
 <div class="name">${projectLink(row.project_slug)}<span class="target">${target}</span>${mainTag(row, now)}</div>
-${renderWhy(row)}
-<div class="meta">${lastFailed(row, now)}${
-    maintainers === undefined ? "" : html`<span>maintained by ${foreign(maintainers, 80)}</span>`
-  }${renderOthers(row, others, now)}</div>
+<div class="told">${renderWhy(row)}
+<div class="meta">${lastFailed(row)}${
+    maintainers === undefined
+      ? ""
+      : html`<span><span class="unseen">maintained </span>by ${foreign(maintainers, 40)}</span>`
+  }${renderOthers(row, others, now)}</div></div>
 ${drawStrip(outcomes, target)}
 </li>`;
 }
@@ -251,7 +253,7 @@ function renderOthers(row: Row, others: readonly Row[], now: Date): Markup | str
   if (more <= 0) return "";
   const left = more - others.length;
   return html`
-<details class="also"><summary>${counted(more, "more failing here", "more failing here")}
+<details class="also"><summary>${counted(more, "more here", "more here")}
   <span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map(
     (other) =>
       html`<li>${age(other.failing_since, now)} ${targetTag(other)} <span>${kindLabel(other.error_class)}</span> ${buildLink(other.last_failed_build_id)}</li>`,

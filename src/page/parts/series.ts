@@ -65,12 +65,13 @@ export function renderWhy(row: Row): Markup {
   return html`<p class="why"><b>${kindLabel(row.error_class)}</b>${line}</p>`;
 }
 
-/** The last build of what fails, how often it failed in a row, and when it was last good. */
-export function lastFailed(row: Row, now: Date): Markup {
+/** The last build of what fails, how often it failed in a row, and when it was last good; without `now` only whether it ever was. */
+export function lastFailed(row: Row, now?: Date): Markup {
   const failures = Number(row.failures);
   const inRow = failures > 1 ? `, ${grouped(failures)} failures in a row` : "";
-  return html`<span>build ${buildLink(row.last_failed_build_id)}, ${momentTag(row.last_failed_at, now)}${inRow}
-    · ${lastGood(row, failures)}</span>`;
+  const at = now === undefined ? "" : html`, ${momentTag(row.last_failed_at, now)}`;
+  const isBrief = now === undefined && row.last_succeeded_build_id !== null;
+  return html`<span>build ${buildLink(row.last_failed_build_id)}${at}${inRow}${isBrief ? "" : html` · ${lastGood(row, failures)}`}</span>`;
 }
 
 function lastGood(row: Row, failures: number): Markup {

@@ -30,6 +30,9 @@ describe("shorten", () => {
     expect(shorten("\u202eabc\u001b[2J")).toBe("\ufffdabc␛[2J");
     expect(shorten("12345678😀", 10)).toBe("12345678😀");
     expect(shorten("12345678😀90", 10).isWellFormed()).toBe(true);
+    // A family is one character to a reader, and eight units; a letter below hundreds of marks is cut.
+    expect(shorten("1234567👨‍👩‍👧90", 10)).toBe("1234567…");
+    expect(shorten(`a${"\u0301".repeat(300)}`, 10)).toBe(`a${"\u0301".repeat(8)}…`);
   });
 });
 
