@@ -35,6 +35,7 @@ const SUMMARY: RunSummary = {
 
 /** A document with a row in each list. A test holds its fields against a real one. */
 export const STATUS: StatusDocument = {
+  service: "docs.example.org",
   stale: false,
   stale_after_ms: 108_000_000,
   last_good_at: "…Z",
@@ -223,6 +224,7 @@ ${statusExample()}
 - \`leader\`: the process that runs the schedule; null when none does. \`term\` counts the takeovers.
 - \`lock_holders\`: who has the lock of the run or the lead. A role that may not write stops nothing.
 - \`reports_behind_since\`: since when a run has ended that the reports lack; null while they lack none.
+- \`service\`: the host of the mirrored service, or \`demo\`; null before the first sync.
 - \`open_builds\`: builds that have not finished, by state. \`oldest\` is a date of the service, in its own zone.
 - \`quarantined\`: records that could not be stored. \`unresolved_references\`: references to records that the mirror lacks.
 - \`dropped_lists\`: lists that the root listing lacks (\`why\` is \`absent\`, after a week \`dropped\`), or that \`DOCMIRROR_LEAVE_OUT\` names (\`left out\`).

@@ -97,7 +97,12 @@ function renderStatus(status: StatusDocument, out: Output): string {
     }),
   );
   return [
-    paragraphs([freshness, ...staleLine(status), ...clock_faults]),
+    paragraphs([
+      `mirror of ${status.service ?? "no service yet"}`,
+      freshness,
+      ...staleLine(status),
+      ...clock_faults,
+    ]),
     resources,
     lastRuns.length > 0 ? `${runs}${paragraphs(errors)}` : "no runs yet\n",
     paragraphs([describeRound(status.last_watch_round)]),

@@ -161,6 +161,7 @@ function summaryOf({ type, data }: Message): string {
 
 /** What people need beside the sentence, in the order in which it is shown. */
 const SHOWN = {
+  service: "service",
   project_slug: "project",
   version_slug: "version",
   type: "type",

@@ -1,6 +1,7 @@
 import type { SQL } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import { compose, nameOf } from "../store/connection/run-statement.ts";
+import { SERVICE_NAME } from "../store/ledger/mirrored-service.ts";
 import { notices } from "../store/schema/index.ts";
 
 /** What a look at a source depends on, beside its tables. */
@@ -28,11 +29,12 @@ interface Look {
   next: SQL;
 }
 
-/** Inserts the news of a look that is not noted yet, and selects the next `position` and how many were `noted`. */
+/** Inserts the news of a look that is not noted yet, each with the name of the service, and selects the next `position` and how many were `noted`. */
 export const noteNews = ({ facts, news, next }: Look): SQL => compose`
   with ${facts}, noted as (
     insert into ${notices} (${nameOf(notices.subject)}, ${nameOf(notices.type)}, ${nameOf(notices.data)})
-    ${news} on conflict (subject) do nothing returning 1
+    select subject, type, data || jsonb_strip_nulls(jsonb_build_object('service', ${SERVICE_NAME})) from (${news}) as news (subject, type, data)
+    on conflict (subject) do nothing returning 1
   )
   select (select count(*) from noted)::int as noted, ${next}`;
 

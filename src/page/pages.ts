@@ -99,7 +99,7 @@ export function createPages({ mirror, sourceTimezone, staleAfterMs, clock, log }
       const isEmpty = needs.length > 0 && needs.every((list) => freshness.uncounted.includes(list));
       const draft = isEmpty ? await drawNeverSynced(tx, freshness, address) : await draw(tx, moment);
       const limits = renderLimits(freshness, now);
-      const facts = { age: renderAge(freshness, now), ...draft.facts, limits };
+      const facts = { age: renderAge(freshness, now), ...draft.facts, limits, service: freshness.service };
       return { ...draft, body: await renderDocument(facts, style.href) };
     });
     return sendPage(c, made, HTML);

@@ -75,11 +75,18 @@ describe("trouble of the platform", () => {
         insert into mirror.builds (id, date, state, success, type, project_id, first_seen_at, changed_at, record_hash)
         select (${id}::int + project)::text, ${at}, 'finished', false, 'html', project::text, ${`${at}Z`}, '2026-02-01Z', ''
         from generate_series(1, 10) as project`;
+    await sql`insert into sync.service (base_url, resources, noted_at) values ('https://docs.example.org', '{}', now())`;
     await look("2026-03-10T20:00:00Z");
     const [trouble] = await look("2026-03-11T00:10:00Z");
     expect(trouble).toMatchObject({
       subject: "platform/2026-03-10T23",
-      data: { hour: "2026-03-10T23:00:00+00:00", projects: 10, projects_failing: 10, failed: 10 },
+      data: {
+        service: "docs.example.org",
+        hour: "2026-03-10T23:00:00+00:00",
+        projects: 10,
+        projects_failing: 10,
+        failed: 10,
+      },
     });
     await fail(9000, "2026-03-11 00:40");
     // Hours are computed anew when that is cheap enough.

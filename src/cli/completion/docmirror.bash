@@ -29,6 +29,7 @@ _docmirror() {
       'sync --stuck-after'|\
       'sync --stale-after'|\
       'sync --max-delete-ratio'|\
+      'sync --delete-held-after'|\
       'sync --replica-lag'|\
       'sync --leave-out'|\
       'sync --docs-url'|\
@@ -86,6 +87,7 @@ _docmirror() {
       'worker --stuck-after'|\
       'worker --stale-after'|\
       'worker --max-delete-ratio'|\
+      'worker --delete-held-after'|\
       'worker --replica-lag'|\
       'worker --leave-out'|\
       'worker --docs-url'|\
@@ -319,6 +321,7 @@ _docmirror() {
       'config --stuck-after'|\
       'config --stale-after'|\
       'config --max-delete-ratio'|\
+      'config --delete-held-after'|\
       'config --replica-lag'|\
       'config --leave-out'|\
       'config --docs-url'|\
@@ -352,9 +355,9 @@ _docmirror() {
     '') kind=words words='demo sync watch worker serve status doctor report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion help' flags='--help --version --verbose --no-color' ;;
     help) kind=words words='demo sync watch worker serve status doctor report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion' ;;
     demo) flags='--data-dir --source-timezone --http-host --http-port --http-allowed-hosts --log-level --log-format --verbose --no-color --keep --json --help' ;;
-    sync) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --full-every-days --source-timezone --stuck-after --stale-after --max-delete-ratio --replica-lag --leave-out --content --docs-url --content-budget --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --full --incremental --resource --dry-run --allow-mass-delete --metrics-file --json --help' ;;
+    sync) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --full-every-days --source-timezone --stuck-after --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --content --docs-url --content-budget --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --full --incremental --resource --dry-run --allow-mass-delete --metrics-file --json --help' ;;
     watch) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --watch-cron --timezone --source-timezone --stuck-after --stale-after --replica-lag --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --once --metrics-file --json --help' ;;
-    worker) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --stale-after --max-delete-ratio --replica-lag --leave-out --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
+    worker) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
     serve) flags='--database-url --database-password --read-url --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --export-cron --log-level --log-format --verbose --no-color --json --help' ;;
     status) flags='--database-url --database-password --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --backup-cron --export-cron --log-level --log-format --verbose --no-color --max-age --json --help' ;;
     doctor) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --stale-after --log-level --log-format --verbose --no-color --json --help' ;;
@@ -373,7 +376,7 @@ _docmirror() {
     prune) flags='--database-url --database-password --data-dir --source-timezone --log-level --log-format --verbose --no-color --older-than --logs-older-than --logs-export --dry-run --json --help' ;;
     simulate) flags='--log-level --log-format --verbose --no-color --users --projects --versions --files --builds --seed --port --start --speed --host --time-zone --latency-ms --json --help' ;;
     database) flags='--data-dir --log-level --log-format --verbose --no-color --with-password --json --help' ;;
-    config) flags='--database-url --database-password --read-url --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --stale-after --max-delete-ratio --replica-lag --leave-out --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
+    config) flags='--database-url --database-password --read-url --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
     completion) flags='--log-level --log-format --verbose --no-color --help' ;;
   esac
   case "$command $place" in
@@ -412,6 +415,7 @@ _docmirror() {
     'sync --stuck-after') kind=other flags= ;;
     'sync --stale-after') kind=other flags= ;;
     'sync --max-delete-ratio') kind=other flags= ;;
+    'sync --delete-held-after') kind=other flags= ;;
     'sync --replica-lag') kind=other flags= ;;
     'sync --leave-out') kind=other flags= ;;
     'sync --content') kind=words words='on off' ;;
@@ -470,6 +474,7 @@ _docmirror() {
     'worker --stuck-after') kind=other flags= ;;
     'worker --stale-after') kind=other flags= ;;
     'worker --max-delete-ratio') kind=other flags= ;;
+    'worker --delete-held-after') kind=other flags= ;;
     'worker --replica-lag') kind=other flags= ;;
     'worker --leave-out') kind=other flags= ;;
     'worker --content') kind=words words='on off' ;;
@@ -705,6 +710,7 @@ _docmirror() {
     'config --stuck-after') kind=other flags= ;;
     'config --stale-after') kind=other flags= ;;
     'config --max-delete-ratio') kind=other flags= ;;
+    'config --delete-held-after') kind=other flags= ;;
     'config --replica-lag') kind=other flags= ;;
     'config --leave-out') kind=other flags= ;;
     'config --content') kind=words words='on off' ;;

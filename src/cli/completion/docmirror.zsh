@@ -66,6 +66,7 @@ _docmirror() {
             '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--max-delete-ratio=[the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted]: : ' \
+            '--delete-held-after=[how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; more than half of a list always waits for a person; units ms s m h d w, or never]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
             '--leave-out=[resources that a sync leaves out, such as build,file; their rows are kept. One that the root listing lacked for a week is left out by itself]: : ' \
             '--content=[on\: a sync also fetches the pages of the files, for the searches (docs/content.md)]:: :(on off)' \
@@ -139,6 +140,7 @@ _docmirror() {
             '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--max-delete-ratio=[the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted]: : ' \
+            '--delete-held-after=[how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; more than half of a list always waits for a person; units ms s m h d w, or never]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
             '--leave-out=[resources that a sync leaves out, such as build,file; their rows are kept. One that the root listing lacked for a week is left out by itself]: : ' \
             '--content=[on\: a sync also fetches the pages of the files, for the searches (docs/content.md)]:: :(on off)' \
@@ -497,6 +499,7 @@ _docmirror() {
             '--stuck-after=[an open build older than this is stuck; units ms s m h d w, as in 1h30m]: : ' \
             '--stale-after=[a list that was not read well for this long is stale; units ms s m h d w, as in 1d6h]: : ' \
             '--max-delete-ratio=[the share of the known records, 0 to 1, that a walk may miss; when it misses more, nothing is marked deleted]: : ' \
+            '--delete-held-after=[how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; more than half of a list always waits for a person; units ms s m h d w, or never]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
             '--leave-out=[resources that a sync leaves out, such as build,file; their rows are kept. One that the root listing lacked for a week is left out by itself]: : ' \
             '--content=[on\: a sync also fetches the pages of the files, for the searches (docs/content.md)]:: :(on off)' \

@@ -7,6 +7,7 @@ import { describeDatabase, withSql } from "../../store/connection/connect.ts";
 import type { Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { hasEmbedded, type OpenDatabase, openDatabase } from "../../store/embedded/open-embedded.ts";
+import { findService, serviceUrl } from "../../store/ledger/mirrored-service.ts";
 import { assertMirror, noMirrorError } from "../../store/migrate/prepare.ts";
 import type { CommandContext } from "./run-command.ts";
 
@@ -74,9 +75,23 @@ export async function withMirror<T>(
     const connection = { applicationName: `docmirror ${command}`, max: 1, log: context.log };
     return withSql(url, connection, async (sql) => {
       await assertMirror(sql, readDefinitions(), mirrorPlace(context.config));
-      return withStoreErrors(`read the mirror for \`docmirror ${command}\``, () => fn(sql, database));
+      return withStoreErrors(`read the mirror for \`docmirror ${command}\``, async () => {
+        await warnOfOther(context, sql);
+        return fn(sql, database);
+      });
     });
   });
+}
+
+/** A command that asks the mirror alone works all the same: it says that the settings name another service. */
+async function warnOfOther({ config: { baseUrl }, log }: CommandContext, sql: Sql): Promise<void> {
+  const service = await findService(sql);
+  if (baseUrl === null || service === null || service.baseUrl === serviceUrl(baseUrl)) return;
+  const base_url = serviceUrl(baseUrl);
+  log.warn(
+    { mirror: service.baseUrl, base_url },
+    "this mirror is of another service than DOCMIRROR_BASE_URL names",
+  );
 }
 
 /** Where a command that only reads logs in: as the owner where the mirror is in a Postgres of the user's own. */

@@ -89,11 +89,19 @@ export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence 
   /** Without a project the feed of all. */
   async function showFeed(c: Context, project?: string): Promise<Response> {
     const origin = originOf(c);
-    const feed = await kept.find(c, ["feed", project, origin], clock.now(), async (tx, { at }) => {
-      if (project !== undefined && !(await hasProject(tx, project))) return { status: 404, body: "" };
-      const events = await findFeedEvents(tx, at, project);
-      return { status: 200, body: await renderFeed(origin, project, events, await findRefreshed(tx)) };
-    });
+    const feed = await kept.find(
+      c,
+      ["feed", project, origin],
+      clock.now(),
+      async (tx, { at, freshness: { service } }) => {
+        if (project !== undefined && !(await hasProject(tx, project))) return { status: 404, body: "" };
+        const events = await findFeedEvents(tx, at, project);
+        return {
+          status: 200,
+          body: await renderFeed(origin, project, events, await findRefreshed(tx), service),
+        };
+      },
+    );
     return feed.status === 404 ? showAbsence(c) : sendPage(c, feed, ATOM);
   }
 

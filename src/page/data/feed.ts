@@ -79,6 +79,7 @@ export async function renderFeed(
   project: string | undefined,
   events: readonly FeedEvent[],
   refreshedAt: string | null,
+  service: string | null,
 ): Promise<string> {
   const name = project === undefined ? "all projects" : xmlText(project);
   const page = project === undefined ? "/" : projectHref(project);
@@ -86,7 +87,7 @@ export async function renderFeed(
   const feed = await html`<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">
 <id>${ID}${id}</id>
-<title>Breaks and fixes of ${name}</title>
+<title>Breaks and fixes of ${name}${service === null ? "" : `, ${xmlText(service)}`}</title>
 <subtitle>Documentation builds that began to fail, and those that succeed again</subtitle>
 <updated>${asIso(events[0]?.at ?? refreshedAt ?? NEVER)}</updated>
 <author><name>docmirror</name></author>

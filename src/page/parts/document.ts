@@ -71,6 +71,8 @@ export interface DocumentFacts {
   readonly searched?: string;
   /** The Atom feed of what the page is about. */
   readonly feed?: { readonly href: string; readonly title: string };
+  /** The host of the service, or `demo`. @default not known */
+  readonly service?: string | null;
   /** How old the data is. @default not said */
   readonly age?: Markup;
   /** What limits its figures, above its content. @default nothing */
@@ -82,23 +84,25 @@ export interface DocumentFacts {
  * no address but our own.
  */
 export async function renderDocument(facts: DocumentFacts, styleHref: string): Promise<string> {
-  const { tone = "idle", tab, main, searched, feed, age, limits } = facts;
+  const { tone = "idle", tab, main, searched, feed, age, limits, service } = facts;
+  const host = service == null ? "" : shorten(service, 60);
+  const of = host && ` · ${host}`;
   const page = await html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${shorten(facts.title, 120)} · docmirror</title>
+<title>${shorten(facts.title, 120)}${of} · docmirror</title>
 <link rel="icon" href="${favicon(tone)}">
 <link rel="stylesheet" href="${styleHref}">
-${feed === undefined ? "" : html`<link rel="alternate" type="application/atom+xml" title="${shorten(feed.title, 120)}" href="${feed.href}">`}
+${feed === undefined ? "" : html`<link rel="alternate" type="application/atom+xml" title="${shorten(`${feed.title}${of}`, 120)}" href="${feed.href}">`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 ${SPRITE}
 <header class="top"><div class="wrap">
-<a class="brand" href="/">docmirror</a>
+<a class="brand" href="/">docmirror${host && html` <small>${host}</small>`}</a>
 <nav aria-label="Pages">${Object.entries(TABS).map(
     ([path, name]) => html`<a href="${path}"${path === tab ? html` aria-current="page"` : ""}>${name}</a>`,
   )}</nav>

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { ask, askFor, pick, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
+import { findServiceName } from "../../store/ledger/mirrored-service.ts";
 import { momentMs } from "./age.ts";
 import { askEach, type Row } from "./block.ts";
 import { type Freshness, type PageMoment, pageMoment } from "./page-moment.ts";
@@ -15,7 +16,7 @@ function readFreshness(
   { lists, looks, ended: [lastRun], newest: [newestRun] }: Record<keyof typeof QUESTIONS, readonly Row[]>,
   now: Date,
   staleAfterMs: number,
-): Freshness {
+): Omit<Freshness, "service"> {
   const builds = lists.find(({ resource }) => resource === "build");
   const isLate = ({ current_through: at, lag_s }: Row) =>
     at !== null && (lag_s === null || now.getTime() - momentMs(at) > staleAfterMs);
@@ -81,8 +82,8 @@ export async function findMoment(
   now: Date,
   staleAfterMs: number,
 ): Promise<{ moment: PageMoment; revision: string }> {
-  const found = await askEach(tx, QUESTIONS);
-  const freshness = readFreshness(found, now, staleAfterMs);
+  const [found, service] = await Promise.all([askEach(tx, QUESTIONS), findServiceName(tx)]);
+  const freshness = { service, ...readFreshness(found, now, staleAfterMs) };
   const [newest] = found.newest;
   // The lag and the counts of a run under way grow all the time. They are no reason to render a page again, but in
   // the first sync, where they are all that there is.
@@ -93,6 +94,7 @@ export async function findMoment(
   const minute = now.toISOString().slice(0, 16);
   const revision = [
     minute,
+    service,
     still,
     newest?.run_id,
     newest?.status,

@@ -2,6 +2,8 @@ import { HOUR_MS, MINUTE_MS } from "./age.ts";
 
 /** How fresh the data of a page is. */
 export interface Freshness {
+  /** The host of the service, or `demo`; null before the first sync. */
+  readonly service: string | null;
   /**
    * When the last good walk of the builds began: the mirror has what happened before. Null when no walk of them
    * ended well, an invalid date where a wrong clock dated it.

@@ -30,6 +30,7 @@ import {
   type ListFreshness,
   mirrorAgeMs,
 } from "../../store/ledger/list-freshness.ts";
+import { findServiceName } from "../../store/ledger/mirrored-service.ts";
 import { listMutedProjects, type MutedProject } from "../../store/ledger/muted-projects.ts";
 import { type BelowHead, findBelowHead } from "../../store/ledger/rounds.ts";
 import { type CountGap, findCountGaps } from "../../store/ledger/run-ledger.ts";
@@ -83,6 +84,8 @@ export interface OpenBuilds {
 
 /** How the mirror is. Moments are ISO 8601 in UTC. */
 export interface MirrorStatus {
+  /** The host of the mirrored service, or `demo`; null before the first sync. */
+  service: string | null;
   /** Whether any list is stale. */
   stale: boolean;
   /** A list that was not read well for this long is stale. Milliseconds. */
@@ -143,6 +146,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       select (select count(*) from sync.quarantine where resolved_at is null) as quarantined,
         (select count(*) from mirror.unresolved_references) as unresolved`;
     return {
+      service: await findServiceName(tx),
       stale: resources.some(({ stale }) => stale),
       stale_after_ms: settings.staleAfterMs,
       last_good_at: oldestOf(lists),

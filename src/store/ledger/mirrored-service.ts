@@ -1,7 +1,7 @@
 import { ConfigError } from "../../base/errors.ts";
 import { withSql } from "../connection/connect.ts";
-import { runText } from "../connection/run-statement.ts";
-import type { Sql } from "../connection/sql.ts";
+import { compose, runStatement, runText } from "../connection/run-statement.ts";
+import type { AnySql, Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 
 /** The form of the base URL by which two services are compared. */
@@ -56,6 +56,18 @@ export async function moveService(sql: Sql, baseUrl: URL, at: string): Promise<s
 
 /** The comment on a database that `docmirror demo` filled begins with this. The URL of the service follows. */
 const MARK = "docmirror demo of ";
+
+/** How people are told of which service a mirror is: its host, or `demo`; null before the first sync. */
+export const SERVICE_NAME = compose`(
+  select case when starts_with(shobj_description(db.oid, 'pg_database'), ${compose.raw(`'${MARK}'`)}) then 'demo'
+    else substring(base_url from '^[a-z]+://([^/]+)') end
+  from sync.service, pg_database as db where datname = current_database())`;
+
+/** The same, read. */
+export async function findServiceName(sql: AnySql): Promise<string | null> {
+  const [row] = await runStatement<{ name: string | null }>(sql, compose`select ${SERVICE_NAME} as name`);
+  return row?.name ?? null;
+}
 
 /** The simulated service that this database mirrors, or null when `docmirror demo` did not fill it. */
 export async function readDemoMark(sql: Sql): Promise<string | null> {

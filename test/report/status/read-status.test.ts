@@ -62,6 +62,7 @@ describe("the status document", () => {
       values ('build', 1, now(), 0, '{}', 0)`;
     await sql`insert into sync.jobs (job, good_at, what, bytes) values ('backup', now(), '/backups/a.backup', 1)`;
     await muteProject(sql, "pip", HOUR_MS);
+    await sql`insert into sync.service (base_url, resources, noted_at) values ('https://docs.example.org', '{}', now())`;
     await sql`select pg_advisory_lock(${RUN_KEY}::bigint)`;
     const status = await readDocument(sql);
     await sql`select pg_advisory_unlock(${RUN_KEY}::bigint)`;
