@@ -159,6 +159,7 @@ function retry(context: CommandContext, webhook: Webhook): Promise<number> {
       const round = await notify({ ...what, clock, log, signal });
       sent.delivered += round.delivered;
       sent.failed += round.failed;
+      if (round.error !== null) log.warn({ error: round.error }, "could not deliver all notices");
       if (round.delivered === 0 || round.failed > 0) break;
     }
     const { waiting } = await listNotices(sql, 0);

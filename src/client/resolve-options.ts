@@ -59,7 +59,7 @@ export function resolveOptions(options: ServiceClientOptions): ClientOptions {
     wording: WORDING,
     proxies,
     clock: systemClock,
-    log: { warn: ({ wait_ms: waitMs, ...facts }) => onRetry?.({ ...facts, waitMs }) },
+    log: { info: ({ wait_ms: waitMs, ...facts }) => onRetry?.({ ...facts, waitMs }) },
     ...(fetch && { fetch }),
     ...(signal && { signal }),
     ...(onWarning && { onWarning }),

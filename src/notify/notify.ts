@@ -1,7 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import type { Proxies } from "../base/config/proxies.ts";
 import type { NoticeType } from "../base/config/setting.ts";
-import { messageOf } from "../base/errors.ts";
 import { withSql } from "../store/connection/connect.ts";
 import { runStatement } from "../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../store/connection/sql.ts";
@@ -29,6 +28,7 @@ export async function notify(options: NotifyOptions): Promise<Delivered> {
   const receiver = createReceiver({ ...webhook, proxies: options.proxies, clock });
   try {
     return await withSql(databaseUrl, { applicationName: "docmirror notify", max: 1, log }, async (sql) => {
+      let fault: unknown = null;
       try {
         const settings = { staleAfterMs: options.staleAfterMs, now: clock.now().toISOString() };
         const { noted, begun } = await collectNotices(sql, settings, webhook.wanted, signal);
@@ -38,9 +38,11 @@ export async function notify(options: NotifyOptions): Promise<Delivered> {
       } catch (error) {
         signal.throwIfAborted();
         // What was noted before is still sent.
-        log.error({ error: messageOf(error) }, "could not look for notices; the next round looks again");
+        fault = error;
       }
-      return deliverNotices({ ...options, sql, receiver });
+      const sent = await deliverNotices({ ...options, sql, receiver });
+      if (fault !== null) throw fault;
+      return sent;
     });
   } finally {
     await receiver.close();

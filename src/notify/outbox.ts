@@ -151,10 +151,12 @@ const MOST_FAILED = 4;
 const FIRST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = 3_600_000;
 
-/** How many notices were sent, and how many tries failed. */
+/** How many notices were sent, how many tries failed, the last one by `error`, and how many wait for another try. */
 export interface Delivered {
   delivered: number;
   failed: number;
+  error: string | null;
+  waiting: number;
 }
 
 export interface DeliverOptions {
@@ -173,10 +175,9 @@ export interface DeliverOptions {
 export async function deliverNotices(options: DeliverOptions): Promise<Delivered> {
   const { sql, receiver, beginWithinMs, log, signal } = options;
   const until = performance.now() + beginWithinMs;
-  const counts = { delivered: 0, failed: 0 };
+  const counts: Delivered = { delivered: 0, failed: 0, error: null, waiting: 0 };
   return withStoreErrors("deliver notices", async () => {
-    const old = await clearOutbox(sql);
-    if (old > 0) log.error({ notices: old }, "gave up notices that waited too long");
+    let givenUp = await clearOutbox(sql);
     for (let sent = 0; sent < MOST_SENT && counts.failed < MOST_FAILED && performance.now() < until; sent++) {
       signal.throwIfAborted();
       const notice = await claimNotice(sql);
@@ -195,11 +196,15 @@ export async function deliverNotices(options: DeliverOptions): Promise<Delivered
         continue;
       }
       counts.failed++;
-      if (await markFailed(sql, notice, answer))
-        log.error({ ...facts, error }, "gave up a notice; `docmirror notify --retry` lets it be tried again");
-      else log.warn({ ...facts, error }, "could not deliver a notice; it is tried again");
+      counts.error = error;
+      if (await markFailed(sql, notice, answer)) givenUp++;
+      log.debug({ ...facts, error }, "could not deliver a notice");
     }
-    return counts;
+    const hint = "`docmirror notify --retry` lets them be tried again";
+    if (givenUp > 0) log.error({ notices: givenUp, error: counts.error, hint }, "gave up notices");
+    const [owed] = await sql<{ waiting: number }[]>`
+      select count(*)::int as waiting from sync.notices where delivered_at is null and given_up_at is null and tries > 0`;
+    return { ...counts, waiting: owed?.waiting ?? 0 };
   });
 }
 

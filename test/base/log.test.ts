@@ -60,7 +60,7 @@ describe("a line of the log for people", () => {
   it.each([
     [{ msg: "stopping" }, "stopping"],
     [{ run_id: 7, msg: "run opened", kind: "full" }, "run 7: run opened kind=full"],
-    [{ run_id: 7, resource: "build", msg: "walk broke off" }, "run 7 build: walk broke off"],
+    [{ run_id: 7, resource: "build", msg: "walk is not whole" }, "run 7 build: walk is not whole"],
     [{ resource: "build", msg: "the mirror is too old" }, "build: the mirror is too old"],
   ])("has the run and the list in front: %j", (line, shown) => {
     expect(prettyMessage({ ...BASE, ...line })).toBe(shown);

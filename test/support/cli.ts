@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Writable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
+import { printable } from "../../src/base/text.ts";
 import { assertNoSecret } from "./planted-secret.ts";
 
 export interface CliOptions {
@@ -192,7 +193,17 @@ function checked(result: CliResult, args: readonly string[], { showsSecret }: Cl
   if (!showsSecret) assertNoSecret(`docmirror ${args.join(" ")}`, result.stdout + result.stderr);
   // Node's warning of a leak: one signal that many wait for, and that nobody lets go.
   if (result.stderr.includes("MaxListenersExceededWarning")) throw new Error(result.stderr);
-  return result;
+  return {
+    ...result,
+    stderr: result.stderr.replaceAll(/^\{.*"msg":"the command (?:failed|ends)"\}$/gm, spoken),
+  };
+}
+
+/** The last words as a terminal shows them: off one they are JSON, as the log is. `startCli(…).stderr()` has them as they came. */
+function spoken(line: string): string {
+  const { error, reason, hint, stack } = JSON.parse(line);
+  const lines = [`docmirror: ${error ?? reason}`, ...(hint ? [`  ${hint}`] : []), ...(stack ? [stack] : [])];
+  return printable(lines.join("\n"), { keepNewlines: true });
 }
 
 type Environment = Record<string, string | undefined>;

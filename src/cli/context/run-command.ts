@@ -87,7 +87,11 @@ export async function runCommand(
   const options = command.opts();
   const print = (document: unknown, text: () => string) =>
     options.json === true ? out.json(document) : out.write(text());
-  const signals = listenForSignals(stop);
+  /** Where the log is JSON, so are the last words. */
+  let jsonLog: Logger | undefined;
+  const printLast = (error: unknown) => printError(error, verbose, jsonLog);
+  let onSignal = (_signal: string): void => {};
+  const signals = listenForSignals(stop, { announce: (signal) => onSignal(signal), printLast });
   try {
     const isTty = process.stderr.isTTY === true;
     const colour = wantsColour({ isTty, noColorFlag });
@@ -106,8 +110,10 @@ export async function runCommand(
       clean: (text) => spellProgram(printableColoured(text), { isJson: config.logFormat === "json" }),
     });
     const log = wrapLog(plainLog, (write) => (progress ? progress.withoutBars(write) : write()));
+    if (config.logFormat === "json") jsonLog = log;
+    process.prependListener("uncaughtException", (error) => process.exit(printLast(error)));
     warnOfSecrets(loaded, log);
-    signals.announce((signal) => log.info({ signal }, "stopping; a second signal ends at once"));
+    onSignal = (signal) => log.info({ signal }, "stopping; a second signal ends at once");
     const context: CommandContext = {
       config,
       async reread() {
@@ -143,7 +149,7 @@ export async function runCommand(
     progress?.stop();
     const isStop = isAbort(error, stop.signal);
     const shown = isStop ? stop.signal.reason : error;
-    process.exitCode = isStop && isReaderGone ? EXIT.done : printError(shown, verbose);
+    process.exitCode = isStop && isReaderGone ? EXIT.done : printLast(shown);
   } finally {
     signals.stop();
   }
@@ -159,8 +165,10 @@ function tryConfig(input: ConfigInput): LoadedConfig | ConfigError {
 }
 
 /** The first signal aborts `stop` and starts a timer. The second one, or the timer, ends the process at once. */
-function listenForSignals(stop: AbortController) {
-  let announce: ((signal: string) => void) | undefined;
+function listenForSignals(
+  stop: AbortController,
+  { announce, printLast }: { announce(signal: string): void; printLast(error: unknown): number },
+) {
   let isFirst = true;
   const listen = (signal: "SIGINT" | "SIGTERM") => {
     const stopped = new StoppedError(signal);
@@ -168,19 +176,14 @@ function listenForSignals(stop: AbortController) {
     isFirst = false;
     // Never cleared: something may hang after the command itself has ended.
     setTimeout(() => {
-      process.stderr.write(
-        `docmirror: ${stopped.message}; it did not end within ${STOP_WITHIN_MS / 1000} s and is cut short\n`,
-      );
-      process.exit(stopped.exitCode);
+      stopped.message += `; it did not end within ${STOP_WITHIN_MS / 1000} s and is cut short`;
+      process.exit(printLast(stopped));
     }, STOP_WITHIN_MS).unref();
-    announce?.(signal);
+    announce(signal);
     stop.abort(stopped);
   };
   process.on("SIGINT", listen).on("SIGTERM", listen);
   return {
-    announce: (listener: (signal: string) => void) => {
-      announce = listener;
-    },
     stop: () => process.off("SIGINT", listen).off("SIGTERM", listen),
   };
 }
@@ -252,10 +255,13 @@ function isSecret(key: SettingInForce["key"], { databaseUrl, readUrl, baseUrl }:
 const WRITERS: readonly PropertyKey[] = ["fatal", "error", "warn", "info", "debug", "trace"];
 
 /**
- * The same log, but every line (those of children too) is written inside `around`, which can clear progress
- * bars before the line and draw them again after it. Lines below the log's level do not call it.
+ * The same log, but `around` writes every line (those of children too), perhaps with more facts, or leaves it out. Lines
+ * below the log's level do not call it.
  */
-export function wrapLog(log: Logger, around: (write: () => void) => void): Logger {
+export function wrapLog(
+  log: Logger,
+  around: (write: (more?: object) => void, level: string, args: unknown[]) => void,
+): Logger {
   return new Proxy(log, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property, target);
@@ -264,7 +270,12 @@ export function wrapLog(log: Logger, around: (write: () => void) => void): Logge
         return (...args: unknown[]) => wrapLog(Reflect.apply(value, target, args), around);
       }
       if (!WRITERS.includes(property) || !target.isLevelEnabled(String(property))) return value.bind(target);
-      return (...args: unknown[]) => around(() => Reflect.apply(value, target, args));
+      return (...args: [object, ...unknown[]]) => {
+        const [facts, ...rest] = args;
+        const write = (more?: object) =>
+          Reflect.apply(value, target, more ? [{ ...facts, ...more }, ...rest] : args);
+        around(write, String(property), args);
+      };
     },
   });
 }

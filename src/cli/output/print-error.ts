@@ -1,25 +1,34 @@
 import { nameSources, spellProgram } from "../../base/config/program.ts";
-import { EXIT, MirrorError } from "../../base/errors.ts";
+import { EXIT, MirrorError, StoppedError } from "../../base/errors.ts";
+import type { Logger } from "../../base/log.ts";
 import { toOutputError } from "../../base/system-errors.ts";
 import { printable } from "../../base/text.ts";
 
 /**
  * Writes an error to stderr: message and hint, or one line for a bug. `--verbose` adds the stack. Returns the exit code.
+ * With `log`, which is given where the log is JSON, it is a line of that.
  */
-export function printError(error: unknown, verbose: boolean): number {
-  const lines: string[] = [];
+export function printError(error: unknown, verbose: boolean, log?: Logger): number {
   const isBug = !(error instanceof MirrorError);
-  if (isBug) {
-    const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    lines.push(`docmirror: a bug: ${message.split("\n", 1)[0]}`);
-    if (!verbose) lines.push("  run again with --verbose for the stack trace");
-  } else {
-    lines.push(`docmirror: ${error.message}`);
-    if (error.hint) lines.push(`  ${error.hint}`);
+  const code = isBug ? EXIT.bug : error.exitCode;
+  const bug = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  const message = isBug ? `a bug: ${bug.split("\n", 1)[0]}` : error.message;
+  const noStack = verbose ? undefined : "run again with --verbose for the stack trace";
+  const hint = isBug ? noStack : error.hint;
+  const stack = verbose ? stacks(error) : [];
+  if (log?.isLevelEnabled("fatal")) {
+    const facts = { hint, exit_code: code, ...(verbose && { stack: stack.join("\n") }) };
+    if (error instanceof StoppedError) log.info({ reason: message, ...facts }, "the command ends");
+    else log.fatal({ error: message, ...facts }, "the command failed");
+    return code;
   }
-  if (verbose) lines.push(...stacks(error).map((stack) => nameSources(stack)));
+  const lines = [
+    `docmirror: ${message}`,
+    ...(hint ? [`  ${hint}`] : []),
+    ...stack.map((text) => nameSources(text)),
+  ];
   process.stderr.write(`${printable(spellProgram(lines.join("\n")), { keepNewlines: true })}\n`);
-  return isBug ? EXIT.bug : error.exitCode;
+  return code;
 }
 
 /** The error's own stack and its causes'. Other properties stay out: a driver may keep a password in them. */

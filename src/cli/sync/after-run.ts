@@ -3,13 +3,13 @@ import { access, chmod, constants, rename, rm, stat, writeFile } from "node:fs/p
 import { dirname, resolve } from "node:path";
 import { ConfigError, EXIT, messageOf, StoppedError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
-import type { ContentSummary, RunSummary, WalkSummary } from "../../mirror/lists/summary.ts";
+import type { ContentSummary, RunSummary } from "../../mirror/lists/summary.ts";
 import { exitCodeOfRun, type RunResult } from "../../mirror/run/close-run.ts";
 import { notify } from "../../notify/notify.ts";
 import type { Webhook } from "../../notify/webhook.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import type { ReportedResult } from "../../report/refresh/refresh.ts";
-import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import { RESOURCES } from "../../resources/resources.ts";
 import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
 import { assertNotDemo } from "../../store/ledger/mirrored-service.ts";
 import { prepareDatabase } from "../../store/migrate/prepare.ts";
@@ -58,7 +58,9 @@ async function notifyAfterRun(
   if (webhook === null || stop.aborted) return;
   const signal = AbortSignal.any([stop, AbortSignal.timeout(NOTICES_WITHIN_MS)]);
   try {
-    await notify({ ...config, databaseUrl, webhook, beginWithinMs: BEGIN_WITHIN_MS, clock, log, signal });
+    const options = { ...config, databaseUrl, webhook, beginWithinMs: BEGIN_WITHIN_MS, clock, log, signal };
+    const { error } = await notify(options);
+    if (error !== null) throw new Error(error);
   } catch (error) {
     if (!stop.aborted)
       log.warn({ error: messageOf(error) }, "could not send all notices; the next run sends the rest");
@@ -101,8 +103,7 @@ function renderSummary(
     return [resource, walk, ...counts].slice(0, head.length);
   });
   const notes = [
-    ...describeUnfinished(run.unfinished),
-    ...(isTty ? walks.flatMap(describeRare) : []),
+    ...(isTty ? describeLeft(run) : describeUnfinished(run.unfinished)),
     ...walks.flatMap(({ reason }) => reason ?? []),
     ...(run.warnings ?? []),
     ...describeContent(run.content),
@@ -127,11 +128,17 @@ function renderSummary(
   return `${table}${lines.map((line) => `${line}\n`).join("")}`;
 }
 
-/** Counts of a walk that are 0 on most nights; empty where they are 0. */
-function describeRare(walk: WalkSummary & { resource: Resource }): string[] {
-  const kinds = ["restored", "quarantined"] as const;
-  const parts = kinds.flatMap((kind) => (walk[kind] > 0 ? [`${walk[kind]} ${kind}`] : []));
-  return parts.length === 0 ? [] : [`${walk.resource}: ${parts.join(", ")}`];
+/** What the run left to later ones, and the counts of its walks that are 0 on most nights; empty where there is none. */
+export function describeLeft({
+  unfinished,
+  resources,
+}: Pick<RunSummary, "unfinished" | "resources">): string[] {
+  const rare = Object.entries(resources).flatMap(([resource, walk]) => {
+    const kinds = ["restored", "quarantined"] as const;
+    const parts = kinds.flatMap((kind) => (walk[kind] > 0 ? [`${walk[kind]} ${kind}`] : []));
+    return parts.length === 0 ? [] : [`${resource}: ${parts.join(", ")}`];
+  });
+  return [...describeUnfinished(unfinished), ...rare];
 }
 
 const CONTENT_ENDS: Record<ContentSummary["ended"], string> = {
@@ -154,7 +161,6 @@ function describeContent(content: ContentSummary | undefined): string[] {
   return [`pages of files: ${counts}${rest}${why}`, ...warnings];
 }
 
-/** What the run left to later ones; empty where it left nothing. */
 function describeUnfinished({ deletions, waiting, references, open_builds, deficit }: Unfinished): string[] {
   const counts = [
     [deletions, "deletions to confirm"],

@@ -11,7 +11,7 @@ import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { repeatAfterConflict } from "../../store/connection/transaction.ts";
 import { findJobs, type Made, withNote } from "../../store/ledger/jobs.ts";
 import type { JobDeps } from "./keep-working.ts";
-import type { Job } from "./worker.ts";
+import { DONE, type Job } from "./worker.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -57,7 +57,7 @@ export function createFileJob(
         withNote({ sql, clock, log, signal }, name, () => make(sql, signal)),
       );
       log.info({ job: name, ...made, duration_ms: clock.now().getTime() - from }, "files written");
-      return "done";
+      return DONE;
     },
   };
 }

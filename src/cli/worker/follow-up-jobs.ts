@@ -7,11 +7,11 @@ import type { StoreMeter } from "../../base/metrics/meters.ts";
 import { type NotifyOptions, notify } from "../../notify/notify.ts";
 import type { Delivered } from "../../notify/outbox.ts";
 import type { Webhook } from "../../notify/webhook.ts";
-import { tryRefresh } from "../../report/refresh/refresh.ts";
+import { refreshMeasured } from "../../report/refresh/refresh.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import type { JobDeps } from "./keep-working.ts";
 import type { KeptDatabase } from "./kept-database.ts";
-import type { Job } from "./worker.ts";
+import { DONE, type Job, type JobEnd } from "./worker.ts";
 
 /** A try may begin in this part of a minute, so that a round with a slow receiver ends before the next one. */
 const BEGIN_WITHIN_MS = 40_000;
@@ -25,7 +25,7 @@ interface FollowUpJob extends Job {
 function createFollowUp(
   name: string,
   cron: string,
-  work: (signal: AbortSignal) => Promise<unknown>,
+  work: (signal: AbortSignal) => Promise<JobEnd>,
 ): FollowUpJob {
   const runs = new EventEmitter();
   let hasEnded = false;
@@ -37,15 +37,15 @@ function createFollowUp(
     async run(signal, rest) {
       for (;;) {
         hasEnded = false;
-        await work(signal);
-        if (rest === undefined) return "done";
+        const end = await work(signal);
+        if (end.outcome === "failed" || rest === undefined) return end;
         const waiting = AbortSignal.any([signal, rest()]);
         try {
           if (!hasEnded) await once(runs, "end", { signal: waiting });
           waiting.throwIfAborted();
         } catch {
           signal.throwIfAborted();
-          return "done";
+          return end;
         }
       }
     },
@@ -67,9 +67,14 @@ interface NotifyJobDeps
 }
 
 export function createNotifyJob({ database, notify, ...what }: NotifyJobDeps): FollowUpJob {
+  const receiver = what.webhook.url.origin;
   return createFollowUp("notify", "* * * * *", async (signal) => {
     const databaseUrl = await database.ready(signal);
-    return notify({ ...what, databaseUrl, beginWithinMs: BEGIN_WITHIN_MS, signal });
+    const sent = await notify({ ...what, databaseUrl, beginWithinMs: BEGIN_WITHIN_MS, signal });
+    const { failed, error, waiting } = sent;
+    if (failed > 0) return { outcome: "failed", trouble: `${error}`, facts: { error, receiver, waiting } };
+    // A try that failed is made again later. Until then nothing is known.
+    return waiting > 0 && sent.delivered === 0 ? { outcome: "busy", trouble: null } : DONE;
   });
 }
 
@@ -88,8 +93,10 @@ export function withFollowUps(
   const { database, log } = shared;
   const notices = webhook && createNotifyJob({ ...shared, webhook, staleAfterMs, proxies, notify });
   const noticed: FollowUpJob["afterRun"] = notices?.afterRun ?? ((run) => run);
-  const refresh = async (signal: AbortSignal) =>
-    tryRefresh(await database.ready(signal), { ...config, signal }, log, meter);
+  const refresh = async (signal: AbortSignal) => {
+    await refreshMeasured(await database.ready(signal), { ...config, signal }, log, meter);
+    return DONE;
+  };
   const reports = createFollowUp("reports", "*/5 * * * *", noticed(refresh));
   const jobs = createJobs((run) => noticed(reports.afterRun(run)));
   return [...jobs, reports, ...(notices ? [notices] : [])];

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import { createTrouble } from "../../base/trouble.ts";
 import { isAway, isDown, isLoginRefused, toStoreError } from "../../store/connection/store-errors.ts";
 import type { OpenDatabase } from "../../store/embedded/open-embedded.ts";
 
@@ -44,6 +45,7 @@ export function createKeptDatabase({
   let database: OpenDatabase | null = null;
   let hasWorked = false;
   let turn: Promise<unknown> = Promise.resolve();
+  const trouble = createTrouble(clock, { wellAfterMs: 0 });
 
   async function leave(): Promise<void> {
     const left = database;
@@ -63,7 +65,8 @@ export function createKeptDatabase({
       try {
         const url = await tryOnce(signal);
         hasWorked = true;
-        if (failures > 0) log.info({ failures }, "the database answers again");
+        const over = trouble.over();
+        if (over) log.info(over, "the database answers again");
         return url;
       } catch (error) {
         signal.throwIfAborted();
@@ -72,9 +75,11 @@ export function createKeptDatabase({
         // The embedded one can change its port only when it is opened again.
         await leave().catch(() => {});
         const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures, 10));
-        const facts = { error: messageOf(toStoreError(error, "use the database")), wait_ms: waitMs };
-        if (isDown(error)) log.warn(facts, "the database is down; waiting for it");
-        else log.error(facts, "the database cannot be used now; waiting until it can");
+        const why = messageOf(toStoreError(error, "use the database"));
+        const { isNews, again } = trouble.failed(why);
+        const facts = { error: why, ...again, wait_ms: waitMs };
+        if (isDown(error)) log[isNews ? "warn" : "debug"](facts, "the database is down; waiting for it");
+        else log[isNews ? "error" : "debug"](facts, "the database cannot be used now; waiting until it can");
         await clock.sleep(waitMs, signal);
       }
     }

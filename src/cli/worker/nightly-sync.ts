@@ -1,12 +1,13 @@
 import { isAhead } from "../../base/clock.ts";
-import { isUpstreamLost, LockedError } from "../../base/errors.ts";
+import { LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { SyncOptions, SyncResult } from "../../mirror/run/run.ts";
 import { withSql } from "../../store/connection/connect.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
+import { createRunLog, endOfRun } from "./end-of-run.ts";
 import type { JobDeps } from "./keep-working.ts";
-import type { Job, JobOutcome } from "./worker.ts";
+import type { Job, JobEnd } from "./worker.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -22,6 +23,7 @@ interface NightlySyncDeps extends JobDeps {
  */
 export function createNightlySync(deps: NightlySyncDeps): Job {
   const { cron, timezone, settings, pace, database, assertMayRun, clock, log } = deps;
+  const runLog = createRunLog(log, clock);
   return {
     name: "sync",
     cron,
@@ -37,32 +39,31 @@ export function createNightlySync(deps: NightlySyncDeps): Job {
           pace,
           assertMayRun,
           clock,
-          log,
+          log: runLog,
           signal,
           ...(rest && { giveWay: rest }),
         });
         signal.throwIfAborted();
-        return outcomeOf(result, log);
+        return endOf(result, log);
       } catch (error) {
         // Only another sync does this night's work. A round that hangs, or a quarantine retry, does not.
         const isBusy = error instanceof LockedError && ["full", "incremental"].includes(error.heldBy ?? "");
         if (!isBusy) throw error;
-        log.warn({ job: "sync", reason: error.message }, "skipped: another run holds the lock");
-        return "busy";
+        log.info({ job: "sync", reason: error.message }, "skipped: another run holds the lock");
+        return { outcome: "busy", trouble: null };
       }
     },
   };
 }
 
-function outcomeOf({ summary, error }: SyncResult, log: Logger): JobOutcome {
+function endOf({ summary, error }: SyncResult, log: Logger): JobEnd {
   const { run_id, kind, status, duration_ms, requests, transitions, content } = summary;
   const records = Object.fromEntries(
     Object.entries(summary.resources).map(([resource, walk]) => [resource, walk.records]),
   );
   const facts = { run_id, kind, duration_ms, requests, transitions, records, ...(content && { content }) };
   if (status === "succeeded") log.info(facts, "sync succeeded");
-  else log.warn({ ...facts, status, error: summary.error }, "sync ended without success");
-  return status === "failed" || status === "interrupted" || isUpstreamLost(error) ? "failed" : "done";
+  return endOfRun(summary, error, facts);
 }
 
 /** The earliest start of the lists' last good walks. Null where a list has none, or one dated ahead of now. */

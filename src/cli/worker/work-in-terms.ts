@@ -10,8 +10,9 @@
 import { type Clock, LONGEST_SLEEP_MS } from "../../base/clock.ts";
 import { LockedError, messageOf, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import { createTrouble } from "../../base/trouble.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { isAway, isPassing } from "../../store/connection/store-errors.ts";
+import { isAway, isDown, isPassing } from "../../store/connection/store-errors.ts";
 import type { LeaderLock, Term } from "../../store/ledger/leader.ts";
 import type { KeptDatabase } from "./kept-database.ts";
 import { createWorker, type Job, type Worker, type WorkerDeps } from "./worker.ts";
@@ -23,8 +24,6 @@ const POLL_FROM_MS = 2000;
 const POLL_TO_MS = 5000;
 /** No supervisor waits for the end of a run after the lead was lost, and it may have to give up connections. */
 const END_WITHIN_MS = 60_000;
-/** A trouble that lasts is logged again after this time. */
-const TELL_AGAIN_MS = 60_000;
 
 /** What the jobs of a term get. */
 export interface Lead {
@@ -57,15 +56,12 @@ export interface WorkInTermsDeps {
 export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
   const { lock, database, createJobs, standsBy, clock, log, signal } = deps;
   let isUp = false;
-  let told = { why: "", atMs: 0 };
+  const trouble = createTrouble(clock);
+  let leader = "";
 
-  /** Whether the log has not said this last, or said it longer ago. */
-  function isNews(why: string, againAfterMs: number): boolean {
-    const atMs = clock.now().getTime();
-    if (why === told.why && Math.abs(atMs - told.atMs) < againAfterMs) return false;
-    told = { why, atMs };
-    return true;
-  }
+  /** The database says itself that it is down. */
+  const levelOf = (error: unknown, why: string) =>
+    !isDown(error) && trouble.failed(why).isNews ? "warn" : "debug";
 
   function goUp(): void {
     if (!isUp) deps.onUp();
@@ -74,7 +70,7 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
 
   async function standBy(): Promise<Term> {
     let url = await database.ready(signal);
-    told = { why: "", atMs: 0 };
+    leader = "";
     for (;;) {
       try {
         const taken = await lock.take(url);
@@ -83,14 +79,14 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
         if (!(taken instanceof LockedError)) return taken;
         if (!standsBy) throw taken;
         goUp();
-        if (isNews(taken.message, Number.POSITIVE_INFINITY))
-          log.info({ why: taken.message }, "this worker stands by");
+        if (taken.message !== leader) log.info({ why: taken.message }, "this worker stands by");
+        leader = taken.message;
       } catch (error) {
         signal.throwIfAborted();
         const waits = isUp ? isAway : isPassing;
         if (!waits(error)) throw error;
         const why = messageOf(error);
-        if (isNews(why, TELL_AGAIN_MS)) log.warn({ error: why }, "could not see who leads");
+        log[levelOf(error, why)]({ error: why }, "could not see who leads");
         url = await database.ready(signal);
       }
       await clock.sleep(POLL_FROM_MS + Math.random() * (POLL_TO_MS - POLL_FROM_MS), signal);
@@ -107,7 +103,7 @@ export async function workInTerms(deps: WorkInTermsDeps): Promise<never> {
       } catch (error) {
         signal.throwIfAborted();
         const why = messageOf(error);
-        if (isNews(why, TELL_AGAIN_MS)) log.warn({ error: why }, "could not show that this worker leads");
+        log[levelOf(error, why)]({ error: why }, "could not show that this worker leads");
         await clock.sleep(BEAT_MS / 5, signal);
         url = await database.ready(signal);
       }

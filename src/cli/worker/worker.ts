@@ -6,8 +6,9 @@
  */
 import { type Clock, LONGEST_SLEEP_MS } from "../../base/clock.ts";
 import { createDueTimes } from "../../base/due-times.ts";
-import { messageOf, StoppedError } from "../../base/errors.ts";
+import { MirrorError, messageOf, StoppedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
+import { createTrouble } from "../../base/trouble.ts";
 
 /** A supervisor allows 10 s for a stop as a rule; the remaining time is for closing the database. */
 const PATIENCE_MS = 7000;
@@ -63,8 +64,20 @@ export function createWorker(deps: WorkerDeps) {
   };
 }
 
-/** How a job's run ended. `busy` means that another process is doing the work now, which is not a failure. */
-export type JobOutcome = "done" | "busy" | "failed";
+/**
+ * How a job's run ended. `busy` means that another run is doing the work now, or there was none, which says nothing of how
+ * it goes. `waiting` means that something else must come first.
+ */
+export type JobOutcome = "done" | "busy" | "waiting" | "failed";
+
+/** `trouble` says why not all is well, also where the run is done; null where all is. The worker logs it with `facts`. */
+export interface JobEnd {
+  outcome: JobOutcome;
+  trouble: string | null;
+  facts?: Record<string, unknown>;
+}
+
+export const DONE: JobEnd = { outcome: "done", trouble: null };
 
 /** Work that the worker does on a schedule. */
 export interface Job {
@@ -77,7 +90,7 @@ export interface Job {
    * error counts as `failed`. It calls `rest` when only work is left that may wait. The next tick aborts the
    * signal that `rest` gives, and the job runs again as soon as this run has ended.
    */
-  run(signal: AbortSignal, rest?: () => AbortSignal): Promise<JobOutcome>;
+  run(signal: AbortSignal, rest?: () => AbortSignal): Promise<JobEnd>;
   /** The waits before a failed run is tried again; after the last one it waits for its next tick. @default none */
   readonly retryAfterMs?: readonly number[];
   /** Whether the first run is at the start rather than at the first tick. @default false */
@@ -92,7 +105,7 @@ export interface Job {
  *   asleep ──start──▶ looking back ──its last due time had a good run──▶ waiting
  *                                  ──it had none, or the job starts at once──▶ running
  *   waiting ──tick──▶ running
- *   running ──done, or busy elsewhere──▶ waiting
+ *   running ──done, busy elsewhere, or too early──▶ waiting
  *           ──tick, with only work left that may wait──▶ running
  *           ──failed──▶ backing off ──its wait is over, or a tick──▶ running
  *           ──failed, with no waits left──▶ waiting
@@ -109,7 +122,8 @@ function createScheduledJob(deps: { job: Job; clock: Clock; schedule: StartSched
   const stopped = new AbortController();
   const { signal } = stopped;
   const retryAfterMs = job.retryAfterMs ?? [];
-  const due = job.lastGoodAt ? createDueTimes(job.cron, job.timezone) : null;
+  const due = createDueTimes(job.cron, job.timezone);
+  const troubles = createTrouble(clock);
   let state: JobState = "asleep";
   let wake: AbortController | null = null;
   /** Ends the part of the run that may wait. Null while the run has not come to it. */
@@ -120,8 +134,7 @@ function createScheduledJob(deps: { job: Job; clock: Clock; schedule: StartSched
   function tick(): void {
     if (wake) wake.abort();
     else if (resting) resting.abort(new Error("the next run is due"));
-    else if (!signal.aborted)
-      log.warn({ job: job.name, state }, "skipped: the previous run is still running");
+    else log.debug({ job: job.name, state }, "skipped: the previous run is still running");
   }
 
   /** Waits for the next tick, `ms` at most. */
@@ -142,15 +155,10 @@ function createScheduledJob(deps: { job: Job; clock: Clock; schedule: StartSched
 
   /** Whether the newest due time had no good run. True when that is not known: an extra run does no harm. */
   async function isBehind(): Promise<boolean> {
-    if (!due || !job.lastGoodAt) return false;
-    let goodAt: Date | null;
-    try {
-      goodAt = await job.lastGoodAt(signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      log.error({ job: job.name, error: messageOf(error) }, "could not read when the last good run was");
-      return true;
-    }
+    if (!job.lastGoodAt) return false;
+    // The run itself says what is wrong.
+    const goodAt = await job.lastGoodAt(signal).catch(() => null);
+    signal.throwIfAborted();
     const dueAt = due.last(clock.now());
     if (dueAt === null || (goodAt !== null && goodAt >= dueAt)) return false;
     const last_good_at = goodAt?.toISOString() ?? null;
@@ -164,18 +172,32 @@ function createScheduledJob(deps: { job: Job; clock: Clock; schedule: StartSched
     return resting.signal;
   }
 
-  async function run(): Promise<JobOutcome> {
+  async function run(): Promise<JobEnd> {
     state = "running";
     resting = null;
     try {
-      const outcome = await job.run(signal, rest);
+      const end = await job.run(signal, rest);
       signal.throwIfAborted();
-      return outcome;
+      return end;
     } catch (error) {
       signal.throwIfAborted();
-      log.error({ job: job.name, error: messageOf(error) }, "run failed");
-      return "failed";
+      const hint = error instanceof MirrorError ? error.hint : undefined;
+      const trouble = messageOf(error);
+      return { outcome: "failed", trouble, facts: { error: trouble, hint } };
     }
+  }
+
+  /** What the log says of the end of a run: one line, with what comes next. The same trouble again is counted. */
+  function note({ outcome, trouble, facts }: JobEnd, nextAt: Date | null): void {
+    const over = trouble === null && outcome === "done" ? troubles.over() : null;
+    if (over) log.info({ job: job.name, ...over }, "all is well again");
+    if (trouble === null) return;
+    const { isNews, again } = troubles.failed(trouble);
+    const line = { job: job.name, ...facts, ...again, next_run_at: nextAt?.toISOString() };
+    if (!isNews) log.debug(line, "not well, as before");
+    else if (outcome === "waiting") log.info(line, "nothing to do yet");
+    else if (outcome === "failed") log.error(line, "run failed");
+    else log.warn(line, "run ended, but not all is well");
   }
 
   async function live(): Promise<never> {
@@ -184,19 +206,18 @@ function createScheduledJob(deps: { job: Job; clock: Clock; schedule: StartSched
     let failures = 0;
     for (;;) {
       while (!isDue) isDue = (await pause("waiting", LONGEST_SLEEP_MS)) === "tick";
-      const outcome = await run();
-      const waitMs = outcome === "failed" ? retryAfterMs[failures] : undefined;
+      const end = await run();
+      const waitMs = end.outcome === "failed" ? retryAfterMs[failures] : undefined;
+      const now = clock.now();
+      note(end, waitMs === undefined ? due.next(now) : new Date(now.getTime() + waitMs));
       isDue = resting?.signal.aborted === true;
       resting = null;
       if (waitMs !== undefined) {
         failures++;
-        log.warn({ job: job.name, failures, wait_ms: waitMs }, "run failed; trying again after a wait");
         if ((await pause("backing off", waitMs)) === "tick") failures = 0;
         isDue = true;
         continue;
       }
-      const facts = { job: job.name, failures: failures + 1 };
-      if (outcome === "failed") log.error(facts, "run failed too often; waiting for the next scheduled time");
       failures = 0;
     }
   }

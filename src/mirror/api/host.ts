@@ -38,7 +38,7 @@ const MAX_REDIRECTS = 3;
 
 /** The part of a log that retries are written to. `wait_ms` is null when all requests are held back. */
 export interface RetryLog {
-  warn(facts: { attempt: number; wait_ms: number | null; error: string }, message: string): void;
+  info(facts: { attempt: number; wait_ms: number | null; error: string }, message: string): void;
 }
 
 export interface HostSettings
@@ -288,7 +288,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
           onRetry(error, attemptNumber, waitMs) {
             meter?.retried(answerOf(error));
             const facts = { attempt: attemptNumber, wait_ms: waitMs, error: error.message };
-            (question.log ?? log).warn(facts, "request failed, trying again");
+            (question.log ?? log).info(facts, "request failed, trying again");
           },
         });
       });

@@ -156,7 +156,7 @@ async function readOnce(
   options: WalkOptions,
   facts: { counts: WalkCounts; seen: IdSet; unshown: number; joinedRunId: number },
 ): Promise<Head> {
-  const { sql, client, log, runId, patience, signal } = run;
+  const { sql, client, runId, patience, signal } = run;
   const { room, meters, onProgress, replicaLagMs } = options;
   const { resource, listPath } = options.plan;
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
@@ -207,7 +207,7 @@ async function readOnce(
   });
   let distrust: string | undefined;
   let first: FetchedPage | null = null;
-  const read = await readPages(walk, settled, log, async (page) => {
+  const read = await readPages(walk, settled, async (page) => {
     first ??= page;
     if (page.seq > 0) return true;
     const moved = await patience("compare dates", () => findMovedDates(sql, page));

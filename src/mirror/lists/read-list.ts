@@ -61,7 +61,7 @@ export async function readList(
 ): Promise<
   Reading & { read: number; passes: number; nights: readonly NightMark[]; covers: Course["covers"] }
 > {
-  const { sql, client, clock, log, runId, patience, signal } = run;
+  const { sql, client, clock, runId, patience, signal } = run;
   const { lookAhead, room, meters, onProgress } = options;
   const { resource, listPath } = options.plan;
   const memory = createPageMemory(sql, resource);
@@ -123,7 +123,7 @@ export async function readList(
     seen: night?.seen ?? course.seen,
     ...(night && { save: saveNight }),
   });
-  const read = await readPages(walk, settled, log, async (page) => {
+  const read = await readPages(walk, settled, async (page) => {
     const isJudged = resource === "build" && page.seq === 0 && !night;
     const moved = isJudged ? await patience("compare dates", () => findMovedDates(sql, page)) : null;
     if (moved?.isMoved) await noteMovedDates(run, moved);

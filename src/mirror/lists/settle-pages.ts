@@ -2,7 +2,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { UpstreamError } from "../../base/errors.ts";
-import type { Logger } from "../../base/log.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { Resource } from "../../resources/resources.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
@@ -277,7 +276,6 @@ export interface Reading {
 export async function readPages(
   walk: Walk,
   settled: SettledPages,
-  log: Logger,
   /** Looks at a page before it is stored. False ends the walk without it. */
   accept: (page: Page) => Promise<boolean> = async () => true,
 ) {
@@ -309,7 +307,6 @@ export async function readPages(
     const [ended] = await Promise.allSettled([settled.end()]);
     if (!(error instanceof UpstreamError)) throw error;
     if (ended.status === "rejected") throw ended.reason;
-    log.error({ error: error.message, hint: error.hint }, "walk broke off");
     const records = walk.seen.size;
     const outcome = { walk: "not_whole", reason: error.message, totalCount: null, records } as const;
     return { outcome, brokenBy: error, moved };

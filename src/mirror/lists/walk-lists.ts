@@ -142,9 +142,9 @@ async function closeWalk(
     }),
   );
   const { isLagging = false } = reading;
-  if (isLagging) log.warn({ reason: outcome.reason }, "the service lags behind");
-  else if (outcome.reason) log.warn({ reason: outcome.reason }, "walk is not whole");
-  if (held) log.warn({ reason: held }, "deletions are held back");
+  if (isLagging) log.info({ reason: outcome.reason }, "the service lags behind");
+  else if (outcome.reason) log.info({ reason: outcome.reason, hint: brokenBy?.hint }, "walk is not whole");
+  if (held) log.info({ reason: held }, "deletions are held back");
   const reason = outcome.reason ?? held;
   const about = { ...(reason && { reason }), ...(isLagging && { lagging: true as const }) };
   const { night, search } = reading;

@@ -10,7 +10,7 @@ export function createWarnings(log: Logger) {
   return {
     /** Logs a warning at once and keeps it, unless there are too many. */
     warn(message: string): void {
-      log.warn({ warning: message }, "warning for the summary of the run");
+      log.info({ warning: message }, "warning for the summary of the run");
       if (kept.length < MAX_WARNINGS) kept.push(message);
       else leftOut += 1;
     },

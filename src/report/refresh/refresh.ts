@@ -248,30 +248,38 @@ export function withReport<Options extends RunOptions, Result extends { summary:
 }
 
 /** Refreshes the reports. Returns a failure or a stop, else null. A failure is logged too. */
-export async function tryRefresh(
+export async function tryRefresh(...given: Parameters<typeof refreshMeasured>): Promise<unknown> {
+  const [, { signal }, log] = given;
+  try {
+    await refreshMeasured(...given);
+    return null;
+  } catch (error) {
+    const hint = error instanceof StoreError ? error.hint : undefined;
+    if (!signal?.aborted)
+      log.error({ error: messageOf(error), hint }, "could not refresh the reports; the next run tries again");
+    return error;
+  }
+}
+
+/** Refreshes the reports. Throws `StoreError`, and the signal's reason. */
+export async function refreshMeasured(
   url: string,
   options: RefreshOptions,
   log: Logger,
   meter?: StoreMeter,
-): Promise<unknown> {
+): Promise<void> {
   const from = performance.now();
   const tookMs = () => Math.round(performance.now() - from);
   try {
     const { changed, isFull, repaired, runId, isLeft } = await refreshReport(url, { ...options, log });
     meter?.refreshed(tookMs() / 1000, true);
-    if (isLeft) {
-      log.debug({ newest_run_id: runId }, "a later version defined the reports; it refreshes them");
-      return null;
-    }
-    log.debug({ newest_run_id: runId, changed, full: isFull, duration_ms: tookMs() }, "reports refreshed");
+    if (isLeft) log.debug({ newest_run_id: runId }, "a later version defined the reports; it refreshes them");
+    else
+      log.debug({ newest_run_id: runId, changed, full: isFull, duration_ms: tookMs() }, "reports refreshed");
     if (repaired)
       log.warn({ repaired }, "facts of builds were not what their records give; computed them again");
-    return null;
   } catch (error) {
     meter?.refreshed(tookMs() / 1000, false);
-    const hint = error instanceof StoreError ? error.hint : undefined;
-    if (!options.signal?.aborted)
-      log.error({ error: messageOf(error), hint }, "could not refresh the reports; the next run tries again");
-    return error;
+    throw error;
   }
 }

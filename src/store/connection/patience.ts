@@ -70,8 +70,9 @@ export function createPatience(options: PatienceOptions): Patience {
         const longestMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 10));
         const waitMs = Math.round(longestMs * (0.5 + Math.random() / 2));
         const facts = { doing, error: messageOf(error), failures, wait_ms: waitMs };
-        if (isLocked) log.warn(facts, "another session has a lock; trying again");
-        else log.warn(facts, "the database is away; trying again");
+        const level = failures === 1 ? "warn" : "debug";
+        if (isLocked) log[level](facts, "another session has a lock; trying again");
+        else log[level](facts, "the database is away; trying again");
         await clock.sleep(waitMs, signal);
         waitedMs += waitMs;
       }

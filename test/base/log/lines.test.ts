@@ -83,14 +83,11 @@ beforeAll(async () => {
   const [, page = ""] = await worker.waitFor("stderr", up);
   await fetch(`${page}/api/v1/build/?limit=1`);
   await worker.waitFor("stderr", /(?:"msg":"watch round ended[\s\S]*){2}/);
-  worker.signal("SIGTERM");
-  results = { sync, watch, worker: await worker.ended };
+  results = { sync, watch, worker: { ...(await worker.stop()), stderr: worker.stderr() } };
 });
 
-/** Without the last words of a command, which are for people. */
 function textsOf(name: keyof typeof results): string[] {
-  const texts = results[name].stderr.split("\n");
-  return texts.filter((text) => text !== "" && text !== "docmirror: stopped by SIGTERM");
+  return results[name].stderr.split("\n").filter((text) => text !== "");
 }
 
 const linesOf = (name: keyof typeof results) => textsOf(name).map((text) => JSON.parse(text) as Line);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createNotifyJob } from "../../../src/cli/worker/follow-up-jobs.ts";
-import { createWorker } from "../../../src/cli/worker/worker.ts";
+import { createWorker, DONE } from "../../../src/cli/worker/worker.ts";
 import type { NotifyOptions } from "../../../src/notify/notify.ts";
 import { settle } from "../../support/fake-clock.ts";
 import { WEBHOOK_KEY } from "../../support/webhook-receiver.ts";
@@ -30,7 +30,7 @@ function createJob({ holds = false } = {}) {
     async notify(options) {
       rounds.push(options);
       if (holds) await new Promise<void>((resolve) => ends.push(resolve));
-      return { delivered: 0, failed: 0 };
+      return { delivered: 0, failed: 0, error: null, waiting: 0 };
     },
     clock: systemClock,
     log: silentLog,
@@ -81,7 +81,7 @@ describe("sending notices as a job", () => {
     await settle();
     expect(rounds).toHaveLength(2);
     tick.abort();
-    expect(await working).toBe("done");
+    expect(await working).toEqual(DONE);
   });
 
   it("delays no other job, however long a round lasts", async () => {
@@ -90,7 +90,7 @@ describe("sending notices as a job", () => {
     const { ticks, schedule } = createTicks();
     const run = job.afterRun(async () => {
       runs++;
-      return "done" as const;
+      return DONE;
     });
     const other = { name: "watch", cron: "* * * * *", timezone: "Etc/UTC", run };
     const worker = createWorker({ jobs: [job, other], clock: systemClock, log: silentLog, schedule });

@@ -5,7 +5,7 @@ import { HttpStatusError, LockedError, NetworkError, StoreError } from "../../..
 import { silentLog } from "../../../src/base/log.ts";
 import { createNightlySync } from "../../../src/cli/worker/nightly-sync.ts";
 import { createWatchJob, type WatchJobDeps } from "../../../src/cli/worker/watch-job.ts";
-import { createWorker } from "../../../src/cli/worker/worker.ts";
+import { createWorker, DONE } from "../../../src/cli/worker/worker.ts";
 import { createHostPace, type HostPace } from "../../../src/mirror/api/host-pace.ts";
 import { emptyCounts, type RunSummary, type WalkSummary } from "../../../src/mirror/lists/summary.ts";
 import type { RunResult } from "../../../src/mirror/run/close-run.ts";
@@ -51,12 +51,12 @@ describe("a night", () => {
     ["failed", lost, "failed"],
     ["failed", new StoreError("down"), "failed"],
   ] as const)("that ends as %s by %s is %s", async (status, error, outcome) => {
-    expect(await createNight(endOf(status, error)).run(signal)).toBe(outcome);
+    expect(await createNight(endOf(status, error)).run(signal)).toMatchObject({ outcome });
   });
 
   it.each(["full", "incremental"])("leaves the work to the %s sync that holds the lock", async (heldBy) => {
     const held = new LockedError("run 7 holds the lock", { heldBy });
-    expect(await createNight(() => Promise.reject(held)).run(signal)).toBe("busy");
+    expect(await createNight(() => Promise.reject(held)).run(signal)).toMatchObject({ outcome: "busy" });
   });
 
   it.each(["watch", null])("is not left to a holder that does not do its work: %s", async (heldBy) => {
@@ -150,33 +150,13 @@ describe("a round as a job", () => {
     ["failed", "failed"],
     ["interrupted", "failed"],
   ] as const)("that ends as %s is %s", async (status, outcome) => {
-    expect(await createRound({ runWatchRound: ending(status) }).run(signal)).toBe(outcome);
+    expect(await createRound({ runWatchRound: ending(status) }).run(signal)).toMatchObject({ outcome });
   });
 
   it("gives way to the run that holds the lock", async () => {
     const locked = new LockedError("run 7 holds the lock", { heldBy: "full" });
-    expect(await createRound({ runWatchRound: () => Promise.reject(locked) }).run(signal)).toBe("busy");
-  });
-
-  it("tells what keeps rounds from success when it comes, not each minute, and again when it is another thing", async () => {
-    const { log, messages } = createKeptLog();
-    const ends: (() => Promise<RunResult>)[] = [];
-    const round = createRound({ log, runWatchRound: () => (ends.shift() ?? ending("succeeded"))() });
-    const partial = (reason: string) => {
-      const build: WalkSummary = { ...emptyCounts(), walk: "head", reason, total_count: 9 };
-      return ending("partial", { resources: { build } });
-    };
-    const tell = async (end: () => Promise<RunResult>) => {
-      const before = messages().length;
-      ends.push(end);
-      await round.run(signal);
-      return messages().length - before;
-    };
-    expect(await tell(partial("5 builds are missing"))).toBe(1);
-    expect(await tell(partial("6 builds are missing"))).toBe(0);
-    expect(await tell(partial("the head never joined"))).toBe(1);
-    expect(await tell(ending("succeeded"))).toBe(0);
-    expect(await tell(partial("the head never joined"))).toBe(1);
+    const round = createRound({ runWatchRound: () => Promise.reject(locked) });
+    expect(await round.run(signal)).toEqual({ outcome: "busy", trouble: null });
   });
 
   it("throws what kept it from beginning", async () => {
@@ -212,33 +192,39 @@ describe("a round as a job", () => {
         return ending("succeeded")();
       },
     });
-    expect(await round.run(signal)).toBe("busy");
+    expect(await round.run(signal)).toMatchObject({ outcome: "busy" });
     await clock.sleep(60_001);
-    expect([await round.run(signal), rounds]).toEqual(["done", 1]);
+    expect([await round.run(signal), rounds]).toEqual([DONE, 1]);
   });
 
   it("is due at the start of the process", () => {
     expect(createRound().startsAtOnce).toBe(true);
   });
 
-  it("tells in the log why it did not succeed", async () => {
-    const lines: unknown[] = [];
-    const keep = (level: string) => (facts: unknown, message: string) =>
-      void lines.push([level, facts, message]);
-    const log = Object.assign(Object.create(silentLog), { warn: keep("warn"), info: keep("info") });
+  it("says why it did not succeed, each reason once", async () => {
     const reason = "it is told";
     const broken: WalkSummary = { ...emptyCounts(), walk: "not_whole", reason, total_count: null };
     const skipped: WalkSummary = { ...broken, walk: "skipped" };
-    for (const build of [broken, skipped]) {
-      await createRound({ log, runWatchRound: ending("partial", { resources: { build } }) }).run(signal);
-    }
-    const { message } = new NetworkError("gone", { url: "http://127.0.0.1:1/" });
-    await createRound({ log, runWatchRound: ending("failed", { error: message }) }).run(signal);
-    expect(lines).toEqual([
-      ["warn", expect.objectContaining({ reason }), "watch round ended without success"],
-      ["info", { run_id: 1, reason }, "nothing to watch yet"],
-      ["warn", expect.objectContaining({ error: "gone" }), "watch round ended without success"],
-    ]);
+    const endWith = (over: Partial<RunSummary>, error: unknown = null) =>
+      createRound({ runWatchRound: async () => ({ ...(await ending("partial", over)()), error }) }).run(
+        signal,
+      );
+    expect(await endWith({ resources: { build: broken }, warnings: ["paused"] })).toMatchObject({
+      ...{ outcome: "done", trouble: "partial; build: it is told; paused" },
+      facts: { error: "build: it is told; paused" },
+    });
+    expect(await endWith({ resources: { build: skipped } })).toMatchObject({
+      outcome: "waiting",
+      trouble: reason,
+    });
+    const gone = new NetworkError(`gone: ${reason}`, {
+      url: "http://127.0.0.1:1/",
+      hint: "see whether it is up",
+    });
+    expect(await endWith({ resources: { build: broken }, error: gone.message }, gone)).toMatchObject({
+      outcome: "failed",
+      facts: { error: gone.message, hint: "see whether it is up" },
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
-import { createWorker, type Job, type JobOutcome } from "../../../src/cli/worker/worker.ts";
+import { createWorker, type Job, type JobEnd, type JobOutcome } from "../../../src/cli/worker/worker.ts";
 import { createHandClock, settle } from "../../support/fake-clock.ts";
 
 const MINUTE_MS = 60_000;
@@ -22,11 +22,11 @@ function setup({ lastGoodAt }: { lastGoodAt?: () => Promise<Date | null> } = {})
     retryAfterMs: [5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS],
     lastGoodAt: lastGoodAt ?? (async () => clock.now()),
     run: (signal, rest) =>
-      new Promise((resolve, reject) => {
+      new Promise<JobEnd>((resolve, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason));
         const end = (outcome: JobOutcome | Error) => {
           if (outcome instanceof Error) reject(outcome);
-          else resolve(outcome);
+          else resolve({ outcome, trouble: outcome === "failed" ? "it failed" : null });
           return settle();
         };
         runs.push({ at: clock.now().toISOString().slice(0, 16), signal, rest, end });
