@@ -126,7 +126,7 @@ describe("sync", () => {
     const alone = await runCli([...args, "--json"], { env: withDead });
     expect(alone.code).toBe(5);
     expect(JSON.parse(alone.stdout)).toMatchObject({ run_id: 3, status: "failed" });
-    expect(alone.stderr).toContain("could not deliver a notice; it is tried again");
+    expect(alone.stderr).toContain("could not send all notices; the next run sends the rest");
     // Without the setting nothing is noted.
     expect((await runCli(args, { env })).code).toBe(5);
     expect(await database.sql`select subject, tries from sync.notices order by id`).toEqual([
@@ -203,7 +203,7 @@ describe("worker", () => {
     addBuild(true);
     receiver.respond = (_notice, _response, place) => (place === 0 ? 500 : 204);
     const broken = addBuild(false);
-    await cli.waitFor("stderr", /could not deliver a notice/);
+    await cli.waitFor("stderr", /"job":"notify".*"msg":"run failed"/);
     await database.sql`update sync.notices set next_try_at = now()`;
     await receiver.arrived(2);
     addBuild(false);

@@ -178,10 +178,11 @@ describe("deploy/kubernetes", () => {
     });
   });
 
-  it("lists each file but the alternatives in kustomization.yaml", () => {
-    const others = ["cronjob.yaml", "kustomization.yaml", "secret.example.yaml"];
+  it("lists each file but the secrets in kustomization.yaml; the alternative to the workers is suspended there", () => {
+    const others = ["kustomization.yaml", "secret.example.yaml"];
     const listed = names.filter((name) => !others.includes(name));
     expect(read("kustomization.yaml").resources.toSorted()).toEqual(listed.toSorted());
+    expect(cronJobs.filter(({ job }) => job.suspend).map(({ name }) => name)).toEqual(["cronjob.yaml"]);
   });
 
   it("gives each image the version of the program, also that of the alternative", () => {
