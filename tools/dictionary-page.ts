@@ -49,6 +49,9 @@ export function dictionaryPage(): string {
 For authors of queries and dashboards: every relation and column of schema \`report\`. The same sentences are comments in the database and rows of
 \`report.data_dictionary\`. \`npm run docs:dictionary\` writes this page from \`src/report/dictionary.ts\`.
 
+**Before you join**: \`dim_projects\` and \`dim_versions\` keep what was deleted, and have a row \`-1\` for what is not known. Count projects
+\`where not is_deleted and project_id <> '-1'\`.
+
 ## Columns of several relations
 
 The last line of a relation names those of them that it has.

@@ -100,7 +100,9 @@ function hintFor(code: string, message: string): string | undefined {
     case "08P01":
       return "write the values where $1 and so on stand";
     case "42501":
-      return "a reader may read the schema report alone: `docmirror report` lists it";
+      return message.includes("report_people")
+        ? "people need a role of their own: `docmirror grant-reader people --with-people`, then `docmirror sql … --role people`"
+        : "a reader may read the schema report alone: `docmirror report` lists it";
     case "42P01": {
       const [, name = ""] = /"(?:report\.)?([^"]*)"/.exec(message) ?? [];
       const [near] = nearestNames(name, RELATIONS);

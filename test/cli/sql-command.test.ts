@@ -70,7 +70,11 @@ describe("docmirror sql", () => {
     ["\\d", 'syntax error at or near "\\"', "one query"],
     ["select * into kept from report.freshness", "INTO is not allowed here", "one query"],
     ["select * from mirror.users", "permission denied for schema mirror", "schema report alone"],
-    ["select username from report_people.users", "permission denied for schema report_people", ""],
+    [
+      "select username from report_people.users",
+      "permission denied for schema report_people",
+      "--with-people",
+    ],
     ["select\n  ü, wrong from report.fact_builds", "at line 2, column 3", ""],
     ["table report.failing_nw", 'relation "report.failing_nw" does not exist', "write report.failing_now"],
     ["select count(*) from failing_now", 'relation "failing_now"', "write report.failing_now"],

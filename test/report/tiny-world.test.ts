@@ -136,6 +136,45 @@ describe("the dimensions", () => {
   });
 });
 
+test.each([
+  [190, 210, 200],
+  [180, 220, 200],
+  [179, 221, null],
+  [0, 276_493, null],
+  [0, 0, 0],
+  [200, null, null],
+])("a percentile from %s to %s s is one number only where it is known within a tenth: %s", async (least, most, told) => {
+  const undo = new Error("undo");
+  const asking = sql.begin(async (tx) => {
+    await tx`
+      update rollup.days set p50_s_min = ${least}, p50_s_max = ${most}, p90_s_min = ${least}, p90_s_max = ${most},
+        p95_s_min = ${least}, p95_s_max = ${most} where day = '2025-01-06'`;
+    const rows = await tx`select p50_s, p90_s, p95_s from report.build_times_daily where day = '2025-01-06'`;
+    expect(rows).toEqual([{ p50_s: told, p90_s: told, p95_s: told }]);
+    throw undo;
+  });
+  await expect(asking).rejects.toBe(undo);
+});
+
+test.each([
+  ["dim_projects", "project_id", ["800"]],
+  ["dim_versions", "version_id", ["41", "800"]],
+] as const)("of %s the words of its dictionary find what has no build, without deleted ones and -1", async (dimension, key, idle) => {
+  const [, condition = ""] = /where (.*)\.$/.exec(DICTIONARY[dimension].answers) ?? [];
+  const undo = new Error("undo");
+  const asking = sql.begin(async (tx) => {
+    await tx.unsafe(`
+      insert into report.${dimension} select (jsonb_populate_record(unknown, jsonb_build_object('${key}', id, 'is_deleted', is_gone))).*
+      from report.${dimension} as unknown, (values ('800', false), ('900', true)) as made (id, is_gone) where unknown.${key} = '-1'`);
+    const rows = await tx.unsafe(`
+      select ${key} as id from report.${dimension} left join (select * from report.fact_builds where ${key} <> '-1') as fact using (${key})
+      where build_id is null and ${condition} order by 1`);
+    expect(rows.map(({ id }) => id)).toEqual(idle);
+    throw undo;
+  });
+  await expect(asking).rejects.toBe(undo);
+});
+
 // At any time of the day it is another day in one of these.
 test.each([
   "Pacific/Kiritimati",

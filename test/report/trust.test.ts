@@ -32,10 +32,32 @@ const ROWS = `
     (1, 'build', 'pace', 'appeared', 'in records', '2025-01-08 12:00Z'),
     (2, 'build', 'pace', 'appeared', 'in records', '2025-01-09 12:00Z'),
     (2, 'build', 'pace', 'appeared', 'in the schema', '2025-01-09 12:00Z');
+  insert into mirror.builds (id, state, first_seen_at, changed_at, record_hash) values ('1', 'finished', now(), now(), ''), ('2', 'finished', now(), now(), '');
+  insert into mirror.build_logs (build_id, output, error) values ('1', 'fünf', null), ('2', repeat('x', 20000), 'no');
+  insert into mirror.changes (resource, record_id, run_id, observed_at, kind, before, after) values
+    ('project', '1', 1, '2025-01-08 12:00Z', 'updated', '{"repo": "a", "theme": null, "users": ["/api/v1/user/7/"]}',
+      '{"repo": "b", "theme": "furo", "users": []}'),
+    ('project', '1', 2, '2025-01-09 12:00Z', 'updated', '{"users": [], "extra": null}', '{"users": [], "extra": {"values": {"owner": "ada"}}}'),
+    ('project', '1', 2, '2025-01-10 12:00Z', 'deleted', null, null), ('user', '7', 2, '2025-01-10 12:00Z', 'updated', '{"username": "a"}', '{"username": "b"}');
 `;
 
 const valuesOf = async (rows: PromiseLike<readonly object[]>) =>
   (await rows).map((row) => Object.values(row));
+
+it("the changes of a project and the sizes of logs are there without people", async () => {
+  const changes = sql`
+    select project_id, kind, field, before, after from report.project_changes order by change_id, field`;
+  expect(await valuesOf(changes)).toEqual([
+    ["1", "updated", "repo", "a", "b"],
+    ["1", "updated", "theme", null, "furo"],
+    ["1", "deleted", null, null, null],
+  ]);
+  const sizes = sql`select build_id, log_bytes, output_bytes, error_bytes from report.log_sizes order by 1`;
+  expect(await valuesOf(sizes)).toEqual([
+    ["1", 5, 5, 0],
+    ["2", 20_002, 20_000, 2],
+  ]);
+});
 
 describe("how far the mirror can be trusted", () => {
   it("walks has every reading of a list, how it ended and why", async () => {

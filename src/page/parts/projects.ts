@@ -37,6 +37,6 @@ export async function findMaintainers(
       then has_table_privilege(to_regclass('report_people.project_maintainers')::oid, 'select') end as "mayRead"`;
   if (!right?.mayRead) return null;
   const rows = await tx<{ project_id: string; maintainers: string }[]>`
-    select project_id, maintainers from report_people.project_maintainers where project_id = any (${ids.map(String)})`;
+    select project_id, array_to_string(maintainers, ', ') as maintainers from report_people.project_maintainers where project_id = any (${ids.map(String)})`;
   return new Map(rows.map(({ project_id, maintainers }) => [project_id, maintainers]));
 }

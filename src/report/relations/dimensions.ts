@@ -3,7 +3,8 @@ import { declareRelation } from "../declare-relation.ts";
 export const DIMENSIONS = {
   dim_projects: declareRelation({
     answers:
-      "Which projects are there? One row per project, and '-1' for builds whose project is not in the mirror.",
+      "Which projects are there? One row per project, deleted ones too, and '-1' for builds whose project is not in the mirror. " +
+      "Before you count: where not is_deleted and project_id <> '-1'.",
     columns: {
       project_id: "Primary key: the project's id; '-1' for the unknown one.",
       project_slug: "The project's slug; its id where it has none.",
@@ -32,7 +33,9 @@ export const DIMENSIONS = {
     resource: "project",
   }),
   dim_versions: declareRelation({
-    answers: "Which versions are there? One row per version, and '-1' for builds without a known version.",
+    answers:
+      "Which versions are there? One row per version, deleted ones too, and '-1' for builds without a known version. " +
+      "Before you count: where not is_deleted and version_id <> '-1'.",
     columns: {
       version_id: "Primary key: the version's id; '-1' for the unknown one.",
       project_id: "Its project: key of dim_projects; '-1' where that is not in the mirror.",

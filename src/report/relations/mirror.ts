@@ -180,6 +180,27 @@ export const MIRROR = {
     order: ["observed_at desc", "resource", "field", "kind", "detail"],
     answer: ["resource", "field", "kind", "detail", "observed_at"],
   }),
+  project_changes: declareRelation({
+    answers:
+      "What changed of a project? One row per field and look that showed it changed, and one for each time that it was deleted or restored.",
+    columns: {
+      change_id: "The number of the change.",
+      project_id: "Key of dim_projects.",
+      project_slug: "Its slug today.",
+      observed_at: "When the mirror saw it.",
+      kind: "updated, deleted or restored.",
+      field:
+        "The field; null where it was deleted or restored. Administrators, and fields that docmirror does not know, are left out.",
+      before: "Its value before, as text.",
+      after: "Its value since.",
+      run_id: "The run that saw it (see runs).",
+    },
+    key: ["change_id", "field"],
+    nullable: ["field"],
+    time: { column: "observed_at", span: "moment" },
+    order: ["observed_at desc", "change_id desc", "field"],
+    answer: ["project_slug", "observed_at", "kind", "field", "before", "after"],
+  }),
   muted_projects: declareRelation({
     answers: "Of which projects is no notice noted? One row per project that is muted now.",
     columns: {

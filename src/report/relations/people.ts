@@ -2,7 +2,7 @@ import { declareRelation } from "../declare-relation.ts";
 import { FAILURES as FAILING } from "./failures.ts";
 
 const MAINTAINERS =
-  "The usernames of its administrators, in the order of the project's own list; null where none is known.";
+  "The usernames of its administrators, an array in the order of the project's own list; null where none is known.";
 
 /** The relations of schema `report_people`: only `docmirror grant-reader ROLE --with-people` gives access. */
 export const PEOPLE = {
@@ -37,7 +37,7 @@ export const PEOPLE = {
     answers: "Who maintains a project? One row per project with administrators that the mirror has.",
     columns: {
       project_id: "Key of dim_projects.",
-      maintainers: "Their usernames, in the order of the project's own list.",
+      maintainers: "Their usernames, an array in the order of the project's own list.",
     },
     key: ["project_id"],
     order: ["project_id"],

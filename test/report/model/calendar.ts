@@ -96,10 +96,16 @@ function timesOf(facts: readonly Fact[]): Row {
     measured.map(({ shortestUs }) => shortestUs ?? 0),
     measured.map(({ longestUs }) => longestUs ?? Infinity),
   ];
-  const bounds = [50, 90, 95].flatMap((percent) => [
-    [`p${percent}_s_min`, percentile(shortest, percent / 100)],
-    [`p${percent}_s_max`, percentile(longest, percent / 100)],
-  ]);
+  const bounds = [50, 90, 95].flatMap((percent) => {
+    const [least, most] = [percentile(shortest, percent / 100), percentile(longest, percent / 100)];
+    const middle = least === null || most === null ? null : (least + most) / 2;
+    const isKnown = middle !== null && most !== null && most - middle <= middle / 10;
+    return [
+      [`p${percent}_s_min`, least],
+      [`p${percent}_s_max`, most],
+      [`p${percent}_s`, isKnown ? middle : null],
+    ];
+  });
   return { finished: measured.length, ...Object.fromEntries(bounds) };
 }
 
