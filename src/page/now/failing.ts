@@ -10,7 +10,7 @@ import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../
 import { kindLabel } from "../parts/kinds.ts";
 import { buildLink, meantLinks, projectHref, projectLink, targetTag, withQuery } from "../parts/links.ts";
 import { mark } from "../parts/marks.ts";
-import { findMaintainers } from "../parts/projects.ts";
+import { findMaintainers, isMine, renderMine } from "../parts/projects.ts";
 import { drawStrip, lastFailed, renderWhy } from "../parts/series.ts";
 import {
   askForFailing,
@@ -36,15 +36,17 @@ const PHONE_ROWS = 10;
 /** What fails: the filters, the list by when it broke, and why it is empty. */
 export const failing = block({
   id: "failing",
-  narrowedBy: { show: Object.keys(SHOWN), why: null },
+  narrowedBy: { show: Object.keys(SHOWN), why: null, maintainer: null },
   asks: (scope: NowScope) => ({
-    rows: askForList(scope.choice),
-    failing: askForFailing(scope),
+    rows: askForList(scope),
+    failing: askForFailing(scope, scope.mine),
     totals: askForTotals(),
   }),
   next: async (tx, { rows }) => ({ fails: await findFailRows(tx, rows) }),
-  draw({ fails, failing, totals }, { choice, now, isNow }, { of, isQuiet }: NowSaid) {
+  draw({ fails, failing, totals }, scope, { of, isQuiet }: NowSaid) {
+    const { choice, mine, now, isNow } = scope;
     const { show, why, page } = choice;
+    const maintainer = mine?.maintainer;
     const sums = sumUp(failing.filter((row) => why === undefined || row.error_class === why));
     const all = sumUp(failing);
     const total = show === undefined ? sums.projects : sums[show];
@@ -52,28 +54,29 @@ export const failing = block({
       { label: "All", value: undefined, count: sums.projects },
       ...Object.entries(SHOWN).map(([value, { label }]) => ({ label, value, count: sums[value as Shown] })),
     ];
-    const bar = html`<div class="bar">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept: { why }, chips })}
-${renderWhyForm(choice, failing)}</div>`;
+    const bar = html`<div class="bar">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept: { why, maintainer }, chips })}
+${renderWhyForm(choice, failing, maintainer)}</div>`;
     const list =
       fails.length === 0
-        ? renderNoRows(...whyNone(choice, failing, totals[0], all.projects))
+        ? renderNoRows(...whyNone(scope, failing, totals[0], all.projects))
         : html`${renderBuckets(fails, of, now, show === undefined && !isQuiet ? sums : null)}
-${renderPager({ path: PATH, kept: { show, why }, page, perPage: FAILING_PER_PAGE, total, noun: "project" })}`;
+${renderPager({ path: PATH, kept: { show, why, maintainer }, page, perPage: FAILING_PER_PAGE, total, noun: "project" })}`;
     return {
       title: isQuiet ? `Failing at ${of.endWords}` : isNow ? "Failing now" : "Failing then",
       ...(isQuiet && {
         note: "As the last builds left it: nothing was built since, so nothing says what fails now.",
       }),
       count: counted(total, "project"),
-      body: html`${all.projects === 0 ? "" : bar}
+      body: html`${renderMine(mine, withQuery(PATH, { show, why }))}
+${all.projects === 0 ? "" : bar}
 ${list}`,
     };
   },
 });
 
-const askForList = ({ show, why, page }: NowChoice): Question => ask("failing_projects")`
+const askForList = ({ choice: { show, why, page }, mine }: NowScope): Question => ask("failing_projects")`
 select *
-from ${project}${where(show !== undefined && SHOWN[show].condition, why !== undefined && sql`${project.error_class} = ${why}`)}
+from ${project}${where(isMine(project.project_id, mine), show !== undefined && SHOWN[show].condition, why !== undefined && sql`${project.error_class} = ${why}`)}
 order by ${project.failing_since} desc nulls last, ${pick(project, "project_slug", "project_id")}${onPage`
 limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`}`;
 
@@ -186,11 +189,11 @@ function renderBuckets(
 }
 
 /** The kinds of error as a list to choose from. */
-function renderWhyForm({ show, why }: NowChoice, failing: readonly Row[]): Markup {
+function renderWhyForm({ show, why }: NowChoice, failing: readonly Row[], maintainer?: string): Markup {
   const kinds = failing.map(({ error_class }) => [String(error_class), kindLabel(error_class)] as const);
   const isKnown = why === undefined || kinds.some(([kind]) => kind === why);
   const shown = isKnown ? kinds : [[why, shorten(why, 40)] as const, ...kinds];
-  return html`<form action="${PATH}">${keptFields({ show })}<label for="why-one">Why</label>
+  return html`<form action="${PATH}">${keptFields({ show, maintainer })}<label for="why-one">Why</label>
     <select id="why-one" name="why"><option value="">any error</option>${shown.map(
       ([kind, label]) =>
         html`<option value="${kind}"${kind === why ? html` selected` : ""}>${label}</option>`,
@@ -199,11 +202,13 @@ function renderWhyForm({ show, why }: NowChoice, failing: readonly Row[]): Marku
 
 /** Why the list is empty. A filter that leaves nothing says nothing about builds. */
 function whyNone(
-  { show, why, page }: NowChoice,
+  { choice: { show, why, page }, mine }: NowScope,
   rows: readonly Row[],
   totals: Row | undefined,
   failing: number,
 ): Empty {
+  if (failing === 0 && mine !== undefined)
+    return ["no-match", "No project matches.", "That says nothing about the projects of others."];
   if (failing === 0) {
     const finished = countIn(totals, "finished");
     const of = `${counted(countIn(totals, "projects"), "project")} and ${counted(finished, "finished build")}`;

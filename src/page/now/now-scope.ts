@@ -1,8 +1,9 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ask, askFor, pick, type Question, relation } from "../../report/ask.ts";
+import { ask, askFor, pick, type Question, relation, where } from "../../report/ask.ts";
 import { DAY_MS, when } from "../parts/age.ts";
 import type { Row } from "../parts/block.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
+import { isMine, type Mine } from "../parts/projects.ts";
 import { askForRising } from "../parts/rising.ts";
 
 const build = relation("fact_builds");
@@ -34,6 +35,8 @@ export interface NowChoice {
 /** What the blocks of now are about. */
 export interface NowScope extends PageMoment {
   readonly choice: NowChoice;
+  /** Whose projects are listed as failing. @default all */
+  readonly mine?: Mine | undefined;
 }
 
 /** Moments of the SQL, from the one that the page speaks of: it, its day, `ago` before it, that a column is `since` then. */
@@ -129,15 +132,15 @@ limit 1`,
 
 export type NowAnswers = Readonly<Record<keyof ReturnType<typeof askForVerdict>, readonly Row[]>>;
 
-/** What fails, by class of error. */
-export function askForFailing(scope: NowScope): Question {
+/** What fails, by class of error; of one maintainer where one is named. */
+export function askForFailing(scope: NowScope, mine?: Mine): Question {
   const { ago } = momentsOf(scope);
   return ask("failing_projects")`
 select ${failing.error_class}, count(*) as projects,
   count(*) filter (where ${failing.is_main_failing}) as main,
   count(*) filter (where ${failing.worked_before}) as worked,
   count(*) filter (where ${failing.failing_since} > ${ago("24 hours")}) as lately
-from ${failing}
+from ${failing}${where(isMine(failing.project_id, mine))}
 group by ${failing.error_class}
 order by projects desc, ${failing.error_class}`;
 }

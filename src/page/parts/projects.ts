@@ -1,8 +1,10 @@
+import { type SQL, sql } from "drizzle-orm";
 import { createNearest } from "../../base/config/nearest-names.ts";
 import { askFor } from "../../report/ask.ts";
 import { runText } from "../../store/connection/run-statement.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import type { Row } from "./block.ts";
+import { foreign, html, type Markup } from "./html.ts";
 
 const NEAREST_SHOWN = 5;
 const FETCHED_ROWS = 1000;
@@ -26,17 +28,59 @@ export async function findNearestProjects(tx: TransactionSql, slug: string): Pro
 /** The usernames of those who maintain projects, by the project's id. */
 export type Maintainers = ReadonlyMap<unknown, string>;
 
-/** Null where the role that reads may not see people: Postgres decides that, by its rights on schema report_people. */
+/** Whether the role that reads may see people: Postgres decides that, by its rights on schema report_people. */
+async function maySeePeople(tx: TransactionSql): Promise<boolean> {
+  // The name of a relation in a schema that is hidden from the role would be an error.
+  const [right] = await tx<{ maySee: boolean | null }[]>`
+    select case when has_schema_privilege(to_regnamespace('report_people')::oid, 'usage')
+      then has_table_privilege(to_regclass('report_people.project_maintainers')::oid, 'select') end as "maySee"`;
+  return right?.maySee === true;
+}
+
+/** Null where the role that reads may not see people. */
 export async function findMaintainers(
   tx: TransactionSql,
   ids: readonly unknown[],
 ): Promise<Maintainers | null> {
-  // The name of a relation in a schema that is hidden from the role would be an error.
-  const [right] = await tx<{ mayRead: boolean | null }[]>`
-    select case when has_schema_privilege(to_regnamespace('report_people')::oid, 'usage')
-      then has_table_privilege(to_regclass('report_people.project_maintainers')::oid, 'select') end as "mayRead"`;
-  if (!right?.mayRead) return null;
+  if (!(await maySeePeople(tx))) return null;
   const rows = await tx<{ project_id: string; maintainers: string }[]>`
     select project_id, array_to_string(maintainers, ', ') as maintainers from report_people.project_maintainers where project_id = any (${ids.map(String)})`;
   return new Map(rows.map(({ project_id, maintainers }) => [project_id, maintainers]));
+}
+
+/** The projects of one maintainer. `ids` is null where the role that reads may not see people. */
+export interface Mine {
+  readonly maintainer: string;
+  readonly ids: readonly string[] | null;
+}
+
+/** The projects that a username maintains, in any case of its letters; none for no name. */
+export async function findMine(
+  tx: TransactionSql,
+  maintainer: string | undefined,
+): Promise<Mine | undefined> {
+  if (maintainer === undefined) return undefined;
+  if (!(await maySeePeople(tx))) return { maintainer, ids: null };
+  const rows = await tx<{ project_id: string }[]>`
+    select distinct project_id from report_people.project_users join report_people.users using (user_id)
+    where lower(username) = lower(${maintainer}) and not is_deleted`;
+  return { maintainer, ids: rows.map(({ project_id }) => project_id) };
+}
+
+/** Whether a project is one of them; each is where nobody was named. */
+export const isMine = (projectId: SQL, mine: Mine | undefined): SQL | false =>
+  mine !== undefined &&
+  sql`${projectId} in (select json_array_elements_text(${JSON.stringify(mine.ids ?? [])}::text::json))`;
+
+/** Whose projects are listed, with the way back to all. */
+export function renderMine(mine: Mine | undefined, all: string): Markup | string {
+  if (mine === undefined) return "";
+  const name = foreign(mine.maintainer, 60);
+  const say =
+    mine.ids === null
+      ? html`Who maintains a project may not be seen here, so none is listed as one of ${name}.`
+      : mine.ids.length === 0
+        ? html`Nobody with the name ${name} maintains a project.`
+        : html`Only what ${name} maintains.`;
+  return html`<p class="note">${say} <a href="${all}">All projects</a></p>`;
 }

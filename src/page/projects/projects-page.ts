@@ -24,7 +24,7 @@ import type { Address, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { type Link, type Query, withQuery } from "../parts/links.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
-import { findNearestProjects } from "../parts/projects.ts";
+import { findMine, findNearestProjects, type Mine, renderMine } from "../parts/projects.ts";
 import { renderListTable } from "../parts/tables.ts";
 import {
   findBuildHit,
@@ -55,17 +55,20 @@ const STATE_NAMES = Object.keys(STATES) as State[];
 const head = part({
   asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
   async next(tx, _found, { choice: { q } }) {
-    return { build: q !== undefined && isStorableId(q) ? await findBuildHit(tx, q) : undefined };
+    return {
+      build: q !== undefined && isStorableId(q) ? await findBuildHit(tx, q) : undefined,
+      person: await findMine(tx, q),
+    };
   },
-  draw({ list, build }, { isBuilt, now }) {
+  draw({ list, build, person }, { isBuilt, now }) {
     return html`${renderHead("Projects", sayHowMany(countsOf(list[0]), isBuilt))}
-${build === undefined ? "" : renderBuildHit(build, now)}`;
+${build === undefined ? "" : renderBuildHit(build, now)}${person?.ids?.length ? renderPersonHit(person) : ""}`;
   },
 });
 
 const projects = block({
   id: "projects",
-  narrowedBy: { q: null, state: STATE_NAMES, sort: Object.keys(PROJECT_SORTS) },
+  narrowedBy: { q: null, maintainer: null, state: STATE_NAMES, sort: Object.keys(PROJECT_SORTS) },
   asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
   file: ({ choice }) => askForProjects(choice),
   async next(tx, { list }, { choice: { q } }) {
@@ -83,11 +86,17 @@ const projects = block({
     return {
       title: titleOf(choice),
       count: grouped(total),
-      body: html`${renderBar(choice, count)}
+      body: html`${renderMine(choice.mine, withQuery(PATH, { ...keptBy(choice), maintainer: undefined }))}
+${renderBar(choice, count)}
 ${rows.length === 0 ? renderNoMatch(choice, count, alike, now) : renderList(choice, rows, total, now)}`,
     };
   },
 });
+
+/** A person of the name that was searched for. */
+const renderPersonHit = ({ maintainer, ids }: Mine): Markup => html`<section class="block hit" id="person">
+<p><a href="${withQuery(PATH, { maintainer })}">${foreign(maintainer, 60)}</a> maintains ${counted(ids?.length ?? 0, "project")}.</p>
+</section>`;
 
 interface ProjectsScope {
   readonly choice: ProjectsChoice;
@@ -105,14 +114,19 @@ const PROJECTS: BlockPage<ProjectsScope> = {
 /** The page of projects: how each stands; found by a part of its name, in the reader's order. */
 export function projectsPage({ query }: Address): Drawing {
   const given = parse(query);
+  const maintainer = readText(query, "maintainer");
   /** The choice with what a search that was pasted means. */
   const find = async (tx: TransactionSql, { now, freshness }: PageMoment): Promise<ProjectsScope> => ({
-    choice: { ...given, q: given.q && (await findSearched(tx, given.q)) },
+    choice: {
+      ...given,
+      q: given.q && (await findSearched(tx, given.q)),
+      mine: await findMine(tx, maintainer),
+    },
     isBuilt: !freshness.uncounted.includes("build"),
     now,
   });
   return {
-    key: ["projects", given],
+    key: ["projects", given, maintainer],
     // A name can be looked up where nothing is known of builds.
     needs: ["build", "project"],
     files: filesOf(PROJECTS, find),
@@ -169,9 +183,10 @@ function titleOf({ q, state }: ProjectsChoice): string {
 }
 
 /** What every link of the list keeps. The usual order needs no word. */
-const keptBy = ({ q, state, sort }: ProjectsChoice) => ({
+const keptBy = ({ q, state, sort, mine }: ProjectsChoice) => ({
   q,
   state,
+  maintainer: mine?.maintainer,
   sort: sort === "last" ? undefined : sort,
 });
 

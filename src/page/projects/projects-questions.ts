@@ -1,6 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
+import { isMine, type Mine } from "../parts/projects.ts";
 
 const project = relation("project_states");
 const failing = relation("failing_now", "failing");
@@ -49,6 +50,8 @@ export interface ProjectsChoice {
   readonly state: string | undefined;
   readonly sort: ProjectSort;
   readonly page: number;
+  /** Whose projects are listed. @default all */
+  readonly mine?: Mine | undefined;
 }
 
 /** Whether a text names a state. */
@@ -58,7 +61,7 @@ export function isState(text: string): text is State {
 
 /** The list; on a page a part of it. */
 export function askForProjects(choice: ProjectsChoice): Question {
-  return ask("project_states")`${pageOf(choice, project, isFound(choice.q))}`;
+  return ask("project_states")`${pageOf(choice, project, isFound(choice))}`;
 }
 
 /**
@@ -73,7 +76,7 @@ export function askForCountedProjects(choice: ProjectsChoice): Question {
   );
   return ask("project_states")`
 with project as materialized (
-  select *, ${isFound(choice.q)} as is_found from ${project}
+  select *, ${isFound(choice)} as is_found from ${project}
 )
 select *
 from (
@@ -85,19 +88,20 @@ ${pageOf(choice, sql`project`, sql`is_found`)}
 ) as listed on true`;
 }
 
-function pageOf({ q, state, sort, page }: ProjectsChoice, from: SQL, isFound: SQL): SQL {
+function pageOf({ q, mine, state, sort, page }: ProjectsChoice, from: SQL, isFound: SQL): SQL {
   const isChosen = state !== undefined && (isState(state) ? STATES[state].condition : sql`false`);
   return sql`select ${pick(project, ...columnsOf("project_states"))}
-from ${from}${where(q !== undefined && isFound, isChosen)}
+from ${from}${where((q ?? mine) !== undefined && isFound, isChosen)}
 order by ${PROJECT_SORTS[sort].order}, ${pick(project, "project_slug", "project_id")}${onPage`
 limit ${inline(PROJECTS_PER_PAGE)} offset ${(page - 1) * PROJECTS_PER_PAGE}`}`;
 }
 
 /** Not LIKE, in which some characters of a name have a meaning. */
-function isFound(q: string | undefined): SQL {
-  if (q === undefined) return sql`true`;
+function isFound({ q, mine }: ProjectsChoice): SQL {
+  const isOwn = isMine(project.project_id, mine) || sql`true`;
+  if (q === undefined) return isOwn;
   const hasPart = (column: SQL) => sql`strpos(lower(${column}), lower(${q})) > 0`;
-  return sql`(${hasPart(project.project_slug)} or ${hasPart(project.project_name)})`;
+  return sql`(${hasPart(project.project_slug)} or ${hasPart(project.project_name)}) and ${isOwn}`;
 }
 
 /** The states of the projects with these slugs. */

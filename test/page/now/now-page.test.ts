@@ -44,6 +44,20 @@ describe("the page of now", () => {
     expect(rows[1]).toMatch(/its first build/);
   });
 
+  it("asks again by itself where an address of a wall's screen says so, and says when it did", async () => {
+    const reply = await pages.get("/?refresh=60");
+    expect(reply.headers.get("refresh")).toBe("60");
+    expect(textOf(await reply.text())).toMatch(/Asks again every 60 seconds; asked at \d\d:\d\d UTC\. Stop/);
+    for (const [given, sent] of [
+      ["1", "10"],
+      ["99999", "3600"],
+      ["soon", null],
+      ["-5", null],
+      ["", null],
+    ])
+      expect((await pages.get(`/?refresh=${given}`)).headers.get("refresh")).toBe(sent);
+  });
+
   it("keeps one filter when the other is chosen, and counts what each leaves", async () => {
     const page = await pages.page("/?show=worked&why=dependency");
     expect(rowsOf(page)).toHaveLength(1);

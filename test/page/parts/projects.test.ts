@@ -62,6 +62,37 @@ describe("who maintains a project", () => {
     });
   });
 
+  it("narrows Projects and Now to what one of them maintains, and their files", async () => {
+    await grant(true);
+    await asReader(async (served) => {
+      for (const [path, block] of [
+        ["/projects", "projects"],
+        ["/", "failing"],
+      ] as const) {
+        const named = await served.page(`${path}?maintainer=ADA`);
+        expect(textOf(blockOf(named, block))).toMatch(/Only what ADA maintains\. All projects/);
+        expect(named.match(/href="\/project\/kiln"/)).not.toBeNull();
+        expect(blockOf(named, block)).not.toContain('href="/project/lone"');
+        expect(textOf(blockOf(await served.page(`${path}?maintainer=nobody`), block))).toContain(
+          "Nobody with the name",
+        );
+      }
+      const file = await (await served.get("/files/now/failing.json?maintainer=ada")).text();
+      expect(JSON.parse(file)).toMatchObject([{ project_slug: "kiln" }]);
+      const found = await served.page("/projects?q=ada");
+      expect(found).toContain('<a href="/projects?maintainer=ada">');
+    });
+  });
+
+  it("is asked for in vain where the role may not see people", async () => {
+    await grant(false);
+    await asReader(async (served) => {
+      expect(blockOf(await served.page("/?maintainer=ada"), "failing")).not.toContain('href="/project/kiln"');
+      expect(await served.page("/projects?maintainer=ada")).not.toContain('href="/project/kiln"');
+      expect(textOf(await served.page("/projects?maintainer=ada"))).toContain("may not be seen here");
+    });
+  });
+
   it("is not, and nothing says that there is more, where it may not", async () => {
     await grant(false);
     await asReader(async (served) => {
