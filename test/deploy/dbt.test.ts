@@ -144,7 +144,7 @@ describe("sources.yml", () => {
     expect(tested.map(({ name }) => name)).toEqual(["dim_projects", "dim_versions", "fact_builds"]);
     for (const { freshness, query } of tested) {
       const hours = (count: number) => ({ count, period: "hour" });
-      expect(freshness).toEqual({ warn_after: hours(26), error_after: hours(50) });
+      expect(freshness).toEqual({ warn_after: hours(30), error_after: hours(50) });
       // As dbt's own macro wraps it.
       const [row] = await reader.sql.unsafe(
         `with source_query as (${query})
