@@ -26,6 +26,7 @@ const SUMMARY: RunSummary = {
   finished_at: "…Z",
   duration_ms: 0,
   requests: 0,
+  asked_for: { pages: 0, root: 0, schemas: 0, details: 0, references: 0 },
   bytes: 0,
   resources: { build: WALK },
   references: { resolved: 0, unresolved: 0 },
@@ -187,6 +188,7 @@ ${summaryExample()}
 - \`kind\`: \`full\`, \`incremental\`, \`watch\` or \`quarantine\`.
 - \`status\`: \`succeeded\`, \`partial\`, \`failed\` or \`interrupted\`.
 - \`walk\`: \`whole\`, \`not_whole\`, \`head\` or \`skipped\` ([glossary](README.md#glossary)).
+- \`asked_for\` are the \`requests\` by kind: pages of lists, the root listing, schemas, single records, and records that others refer to.
 - \`records\` counts distinct ids. \`unfinished\` counts work that is left for the next run. Two of its numbers make
   no run partial: \`waiting\`, records that are gone but were seen within \`DOCMIRROR_REPLICA_LAG\`, and \`deficit\`, records that the service no longer
   counts and that a search did not find. Their list does not count as read well meanwhile.

@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: a night's work as ratios against floors measured in the same run (docs/internals/performance.md has a table of it). Options: `--runs 3`,
  * `--only nights,memory,rate,latency`. Every figure is the median of the runs; the floors take turns with what they are a floor for.
- * `--peers` compares docmirror with other programs instead; `--size small` does so with a tenth of the records.
+ * `--peers` compares docmirror with other programs instead; `--size small` does so with a tenth of the records, `--rate 4` at
+ * so many requests a second, as the nights then are. `--builds` is the number of builds.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +24,6 @@ import { benchPeers } from "./peers/bench-peers.ts";
 import type { Arrival } from "./service.ts";
 import { startService } from "./start-service.ts";
 
-const SIZES = { users: 4000, projects: 3000, versions: 15_000, files: 16_500, builds: 30_000 };
 const CONCURRENCY = 8;
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const { values } = parseArgs({
@@ -32,13 +32,16 @@ const { values } = parseArgs({
     only: { type: "string", default: "nights,memory,rate,latency" },
     peers: { type: "boolean", default: false },
     size: { type: "string", default: "full" },
+    rate: { type: "string", default: "0" },
+    builds: { type: "string", default: "30000" },
   },
 });
+const SIZES = { users: 4000, projects: 3000, versions: 15_000, files: 16_500, builds: Number(values.builds) };
 const runs = Number(values.runs);
 if (values.peers) {
   const share = values.size === "small" ? 0.1 : 1;
   const sizes = Object.fromEntries(Object.entries(SIZES).map(([name, count]) => [name, count * share]));
-  process.exit(await benchPeers({ runs, sizes, newBuilds: (SIZES.builds * share) / 100 }));
+  process.exit(await benchPeers({ runs, sizes, newBuilds: (SIZES.builds * share) / 100, rate: values.rate }));
 }
 
 interface Command {
@@ -76,7 +79,7 @@ const script = (name: string, ...args: string[]) => ["--import", "tsx", here(nam
 const sync = (databaseUrl: string, baseUrl: string, ...flags: string[]) =>
   run<RunSummary>([
     here("../../dist/cli/main.js"),
-    ...["sync", "--full", "--json", "--log-level", "error", "--rate", "0"],
+    ...["sync", "--full", "--json", "--log-level", "error", "--rate", values.rate],
     ...["--concurrency", String(CONCURRENCY), "--database-url", databaseUrl, "--base-url", baseUrl],
     ...flags,
   ]);
@@ -141,11 +144,13 @@ async function benchNights(): Promise<void> {
     const first = await sync(database, service.url);
     note("first", first.commandMs);
     note("peak", first.peakMb);
+    note("firstRequests", first.requests);
     note("copy", (await run<{ ms: number }>(script("copy-floor.ts", database, await freshDatabase()))).ms);
     await withSql(database, { applicationName: "bench", max: 1 }, (sql) => sql`vacuum analyze`);
     await rehearse(database, service.url);
     const { result: second, walMb } = await walOf(() => sync(database, service.url));
     note("second", second.commandMs);
+    note("secondRequests", second.requests);
     note("wal", walMb);
     const changes = (summary: RunSummary) =>
       Object.values(summary.resources).reduce((sum, { inserted, updated }) => sum + inserted + updated, 0);
@@ -156,6 +161,7 @@ async function benchNights(): Promise<void> {
     await rehearse(database, service.url);
     const shifted = await sync(database, service.url);
     note("shifted", shifted.commandMs);
+    note("shiftedRequests", shifted.requests);
     note("shiftedChanges", changes(shifted));
   }
   service.stop();
@@ -173,6 +179,8 @@ async function benchNights(): Promise<void> {
   print(
     `night with 1 % new builds ${seconds(of("shifted"))}: ${ratio(of("shifted"), of("parse"))} of parse; ${of("shiftedChanges")} rows written`,
   );
+  const [first, second, shifted] = ["first", "second", "shifted"].map((night) => of(`${night}Requests`));
+  print(`requests: first night ${first}, second ${second}, with 1 % new builds ${shifted}`);
   print(`peak memory of the first night ${of("peak").toFixed(0)} MB`);
 }
 

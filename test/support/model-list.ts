@@ -223,6 +223,7 @@ export function createModelList(options: ModelOptions) {
       bytes: page.length * recordBytes,
       askedAt: new Date(now),
       observedAt: new Date(now + page.length * recordMs),
+      tookMs: page.length * recordMs,
     };
   }
 

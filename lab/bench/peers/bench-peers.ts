@@ -22,6 +22,8 @@ export interface PeersOptions {
   sizes: object;
   /** How many builds are new at the head of the list in the third night. */
   newBuilds: number;
+  /** Requests a second, 0 for no limit. */
+  rate: string;
 }
 
 /** The service of the misses: 2,000 builds, the newest of which goes after each page. */
@@ -39,14 +41,14 @@ const print = (line: string) => process.stdout.write(`${line}\n`);
 const note = (line: string) => process.stderr.write(`${line}\n`);
 
 /** Returns the exit code: 1 where something is missing, which it says. */
-export async function benchPeers({ runs, sizes, newBuilds }: PeersOptions): Promise<number> {
+export async function benchPeers({ runs, sizes, newBuilds, rate }: PeersOptions): Promise<number> {
   if (!existsSync("/proc/self/stat")) return lacking("CPU and memory are read from /proc, which Linux has");
   const folder = await mkdtemp(join(tmpdir(), "docmirror-peers-"));
   try {
     note("installing dlt and the packages of the loop");
     const python = await installPackages(folder);
     if ("missing" in python) return lacking(python.missing);
-    const programs = listPrograms(python);
+    const programs = listPrograms(python, rate);
     const postgres = await startPeerPostgres();
     try {
       const figures = new Map<Program, Figures>(

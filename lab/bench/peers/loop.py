@@ -1,7 +1,9 @@
-"""A plain loop: one list after the other, one upsert of JSON for each page. Takes the service's URL and that of Postgres."""
+"""A plain loop: one list after the other, one upsert of JSON for each page. Takes the service's URL and that of Postgres, the
+records of a page, and the requests a second, 0 for no limit."""
 
 import json
 import sys
+import time
 from urllib.parse import urljoin
 
 import psycopg
@@ -9,8 +11,9 @@ import requests
 
 RESOURCES = ["user", "project", "version", "file", "build"]
 
-service, database = sys.argv[1:]
+service, database, limit, rate = sys.argv[1:]
 session = requests.Session()
+turn = 0.0
 
 with psycopg.connect(database, autocommit=True) as connection:
     for resource in RESOURCES:
@@ -20,8 +23,11 @@ with psycopg.connect(database, autocommit=True) as connection:
             insert into {table} (id, record)
             select record->>'id', record from jsonb_array_elements(%s::jsonb) as page (record)
             on conflict (id) do update set record = excluded.record"""
-        url = f"{service}/api/v1/{resource}/?format=json&limit=100"
+        url = f"{service}/api/v1/{resource}/?format=json&limit={limit}"
         while url:
+            if rate != "0":
+                time.sleep(max(0, turn - time.monotonic()))
+                turn = time.monotonic() + 1 / float(rate)
             reply = session.get(url, timeout=30)
             reply.raise_for_status()
             page = reply.json()

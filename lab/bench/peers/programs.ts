@@ -17,7 +17,14 @@ const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const CONCURRENCY = 8;
 
 /** All of them. docmirror reads every list each night, as it does for a service of this size. */
-export function listPrograms({ file: python, env }: Python): Program[] {
+export function listPrograms({ file: python, env }: Python, rate: string): Program[] {
+  const loop = (limit: number): Program => ({
+    name: `the loop, ${limit} a page`,
+    command: (service, database) => [python, here("loop.py"), service, database, String(limit), rate],
+    env,
+    choosesPages: limit !== 100,
+    builds: "select id from builds",
+  });
   const dlt = (strategy: string): Program => ({
     name: `dlt, ${strategy}`,
     command: (service, database, folder) => [
@@ -33,21 +40,15 @@ export function listPrograms({ file: python, env }: Python): Program[] {
       name: "docmirror",
       command: (service, database) => [
         ...([process.execPath, here("../../../bin/docmirror.js"), "sync", "--full"] as const),
-        ...["--rate", "0", "--concurrency", String(CONCURRENCY), "--log-level", "error"],
+        ...["--rate", rate, "--concurrency", String(CONCURRENCY), "--log-level", "error"],
         ...["--base-url", service, "--database-url", database],
       ],
       env: {},
       choosesPages: true,
       builds: "select id from mirror.builds where deleted_at is null",
     },
-    {
-      name: "the loop",
-      command: (service, database) => [python, here("loop.py"), service, database],
-      env,
-      choosesPages: false,
-      builds: "select id from builds",
-    },
-    dlt("delete-insert"),
-    dlt("upsert"),
+    ...[loop(100), loop(1000)],
+    // It has no limit of its own.
+    ...(rate === "0" ? [dlt("delete-insert"), dlt("upsert")] : []),
   ];
 }

@@ -36,7 +36,7 @@ export const SERVICE_SETTINGS = {
     default: "auto",
     parse: values.wordOr("auto", values.whole(1, 1000)),
     meaning:
-      "records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under a second and a megabyte; the server may send fewer",
+      "records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under five seconds and six megabytes; the server may send fewer",
   },
   ratePerSecond: {
     name: "DOCMIRROR_RATE",

@@ -55,7 +55,7 @@ _docmirror() {
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
             '--base-url=[the service to mirror\: the URL before /api/v1/, with its path prefix if it has one]: : ' \
             '--contact=[where the service'\''s owner can reach you, an e-mail address or a URL; sent in the User-Agent of each request]: : ' \
-            '--page-size=[records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under a second and a megabyte; the server may send fewer]: : ' \
+            '--page-size=[records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under five seconds and six megabytes; the server may send fewer]: : ' \
             '--rate=[requests a second, all resources together, evenly spaced; 0.5 is one every 2 s, 0 is no limit]: : ' \
             '--concurrency=[requests in flight at once, 1 to 64]: : ' \
             '--timeout-ms=[time for one request, headers and body, in milliseconds]: : ' \
@@ -95,7 +95,7 @@ _docmirror() {
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
             '--base-url=[the service to mirror\: the URL before /api/v1/, with its path prefix if it has one]: : ' \
             '--contact=[where the service'\''s owner can reach you, an e-mail address or a URL; sent in the User-Agent of each request]: : ' \
-            '--page-size=[records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under a second and a megabyte; the server may send fewer]: : ' \
+            '--page-size=[records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under five seconds and six megabytes; the server may send fewer]: : ' \
             '--rate=[requests a second, all resources together, evenly spaced; 0.5 is one every 2 s, 0 is no limit]: : ' \
             '--concurrency=[requests in flight at once, 1 to 64]: : ' \
             '--timeout-ms=[time for one request, headers and body, in milliseconds]: : ' \
@@ -126,7 +126,7 @@ _docmirror() {
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
             '--base-url=[the service to mirror\: the URL before /api/v1/, with its path prefix if it has one]: : ' \
             '--contact=[where the service'\''s owner can reach you, an e-mail address or a URL; sent in the User-Agent of each request]: : ' \
-            '--page-size=[records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under a second and a megabyte; the server may send fewer]: : ' \
+            '--page-size=[records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under five seconds and six megabytes; the server may send fewer]: : ' \
             '--rate=[requests a second, all resources together, evenly spaced; 0.5 is one every 2 s, 0 is no limit]: : ' \
             '--concurrency=[requests in flight at once, 1 to 64]: : ' \
             '--timeout-ms=[time for one request, headers and body, in milliseconds]: : ' \
@@ -485,7 +485,7 @@ _docmirror() {
             '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
             '--base-url=[the service to mirror\: the URL before /api/v1/, with its path prefix if it has one]: : ' \
             '--contact=[where the service'\''s owner can reach you, an e-mail address or a URL; sent in the User-Agent of each request]: : ' \
-            '--page-size=[records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under a second and a megabyte; the server may send fewer]: : ' \
+            '--page-size=[records per page, 1 to 1000; auto begins at 100 and takes more while replies stay under five seconds and six megabytes; the server may send fewer]: : ' \
             '--rate=[requests a second, all resources together, evenly spaced; 0.5 is one every 2 s, 0 is no limit]: : ' \
             '--concurrency=[requests in flight at once, 1 to 64]: : ' \
             '--timeout-ms=[time for one request, headers and body, in milliseconds]: : ' \

@@ -28,7 +28,7 @@ export interface ClientOptions extends HostSettings {
 }
 
 export interface FetchOptions<T>
-  extends Pick<HostRequest<T>, "retries" | "priority" | "signal" | "log" | "headers" | "timeoutMs"> {
+  extends Pick<HostRequest<T>, "kind" | "retries" | "priority" | "signal" | "log" | "headers" | "timeoutMs"> {
   /** Turns JSON into the value. Throws `UnexpectedShapeError` for a bad reply, which is then retried. */
   parse(value: unknown, url: string): T;
   /**
@@ -38,7 +38,8 @@ export interface FetchOptions<T>
   recall?(hash: string): Promise<((envelope: unknown, url: string) => T) | null>;
 }
 
-export interface JsonReply<T> extends Pick<HostReply, "sentAt" | "receivedAt" | "serverDate" | "reply"> {
+export interface JsonReply<T>
+  extends Pick<HostReply, "sentAt" | "receivedAt" | "tookMs" | "serverDate" | "reply"> {
   url: string;
   value: T;
   /** SHA-256, hex, of the kind, the zone of dates and the body; where bodies are recalled, of the `objects` that `splitReply` splits off. */
@@ -92,12 +93,12 @@ export function createClient(options: ClientOptions) {
       }
       return ask<JsonReply<T>>(url, {
         ...request,
-        async read({ body: pieces, header, reply, hide, sentAt, receivedAt, serverDate }) {
+        async read({ body: pieces, header, reply, hide, sentAt, receivedAt, tookMs, serverDate }) {
           const charset = charsetOf(header("content-type"));
           if (charset.unknown !== null) warnOfCharset(charset.unknown);
           const shown = showUrl(url);
           const bytes = byteLengthOf(pieces);
-          const facts = { url: shown, bytes, reply, sentAt, receivedAt, serverDate };
+          const facts = { url: shown, bytes, reply, sentAt, receivedAt, tookMs, serverDate };
           const parts = recall && charset.name === "utf-8" ? splitReply(pieces) : null;
           const wholeHash = () => hashOf(pieces, charset.name + inZone);
           const hash = parts ? hashOf(parts.objects, `objects${inZone}`) : wholeHash();

@@ -13,7 +13,7 @@ export async function fetchDetail(
   client: Client,
   resource: Resource,
   key: string,
-  options: Pick<FetchOptions<unknown>, "retries"> = {},
+  options: Pick<FetchOptions<unknown>, "kind" | "retries"> = {},
 ) {
   const request = detailPath(resource, key);
   // Steps out of the resource, also behind a slash that is decoded.
@@ -22,7 +22,7 @@ export async function fetchDetail(
     throw new UnexpectedShapeError(message, { url: new URL(`/api/v1/${resource}/`, client.baseUrl).href });
   }
   const reply = await client.fetchJson(request, {
-    ...options,
+    ...{ kind: "details", ...options },
     parse(value, url): { record: unknown } {
       if (recordId(value) !== null) return { record: value };
       const isList = Array.isArray((value as { objects?: unknown } | null)?.objects);

@@ -36,6 +36,9 @@ import {
 
 const MAX_REDIRECTS = 3;
 
+/** What requests ask for: pages of lists, the root listing, schemas, single records, and those that others refer to. */
+export type RequestKind = "pages" | "root" | "schemas" | "details" | "references";
+
 /** The part of a log that retries are written to. `wait_ms` is null when all requests are held back. */
 export interface RetryLog {
   info(facts: { attempt: number; wait_ms: number | null; error: string }, message: string): void;
@@ -84,6 +87,8 @@ type ReadHeader = (name: string) => string | undefined;
 
 /** `retries`, `timeoutMs` and `log` are the host's own by default; `mostRetries` limits the first. */
 export interface HostRequest<T> {
+  /** Only for the count of requests. @default "pages" */
+  kind?: RequestKind;
   headers?: Readonly<Record<string, string>>;
   retries?: number;
   timeoutMs?: number;
@@ -107,6 +112,8 @@ export interface HostReply {
   /** When the last try was sent, after its last redirect; for a reply of a cache, when that got it. */
   sentAt: Date;
   receivedAt: Date;
+  /** The time of the last try until its last byte, without what this process itself was at work meanwhile. */
+  tookMs: number;
   serverDate: Date | null;
 }
 
@@ -134,6 +141,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   // Every request to the host passes this queue.
   const queue = new PQueue({ concurrency });
   const stats = { requests: 0, bytes: 0 };
+  const asked = { pages: 0, root: 0, schemas: 0, details: 0, references: 0 };
   let inFlight = 0;
   // Who has a place in the queue may still wait for the rate.
   const leaveMeter = meter?.watchQueue(() => {
@@ -152,7 +160,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   });
 
   async function probe(): Promise<void> {
-    const sent = await sendInTime(rootUrl, {}, closing.signal);
+    const sent = await sendInTime(rootUrl, { kind: "root" }, closing.signal);
     if (sent.kind === "reply") meter?.answered(labelOf(rootUrl), sent.status);
     if (sent.kind === "redirect" || sent.ageMs === 0 || place.mayBeCached === true) return;
     const shown = showUrl(rootUrl);
@@ -162,7 +170,9 @@ export function createHost(settings: HostSettings, place: HostPlace) {
   async function send<T>(url: URL, question: Question<T>, signal: AbortSignal): Promise<Sent<T>> {
     const given = { ...settings.headers, ...question.headers };
     stats.requests += 1;
+    asked[question.kind ?? "pages"] += 1;
     const sentAt = clock.now();
+    const workBefore = performance.eventLoopUtilization();
     const raw = await transport.send(url, {
       signal,
       headers: {
@@ -214,7 +224,10 @@ export function createHost(settings: HostSettings, place: HostPlace) {
       throw attachReply(error, reply, shownBody(text, hide));
     }
     const body = await decoded;
-    const times = { sentAt: askedAt, receivedAt: clock.now(), serverDate };
+    const receivedAt = clock.now();
+    const { active } = performance.eventLoopUtilization(workBefore);
+    const tookMs = Math.max(0, receivedAt.getTime() - sentAt.getTime() - active);
+    const times = { sentAt: askedAt, receivedAt, tookMs, serverDate };
     return { kind: "reply", reply: { url, body, header, reply, hide, ...times }, status, ageMs };
   }
 
@@ -299,6 +312,7 @@ export function createHost(settings: HostSettings, place: HostPlace) {
     lost: gate.lost,
     /** Requests sent, retries included, and body bytes received, since the start. */
     stats: () => ({ ...stats }),
+    asked: (): Record<RequestKind, number> => ({ ...asked }),
     /** How far the host's clock is ahead, from the `Date` headers of all replies so far, or null. */
     clockAhead: clockDifference.ahead,
     /** Fails every request, running or waiting, and every later one. May be called twice. */

@@ -42,22 +42,20 @@ export function createPageOrder(): (page: ReadPage) => OrderedPage {
 /** A page and, unless it was skipped unparsed, its normalized records. */
 type ReadPage = Page & { normalized?: NormalizedPage };
 
-/** The most bytes of waiting pages: two of the size that `auto` aims for. A single page may be larger. */
-const MAX_BATCH_BYTES = 1400 * 1024;
-
 /** The most batches at the same time: while Postgres stores one, the next is prepared. */
 const MAX_UNDER_WAY = 2;
 
 /**
  * Passes pages on in their order; pages that arrive during a batch form the next one. Calls `settle` for the second
  * batch before the first one has ended. With `maxPages` 1, each page is passed on before the next one is taken.
+ * `isOverdrawn`: pages take more memory than they may.
  */
 export function createBatches<P extends ReadPage>(
   settle: (pages: readonly P[]) => Promise<void>,
   maxPages: number,
+  isOverdrawn = () => false,
 ) {
   let gathered: P[] = [];
-  let bytes = 0;
   let underWay = 0;
   let failure: { reason: unknown } | null = null;
   let wake: () => void = () => {};
@@ -65,7 +63,6 @@ export function createBatches<P extends ReadPage>(
   function start(): void {
     const pages = gathered;
     gathered = [];
-    bytes = 0;
     underWay += 1;
     settle(pages)
       .catch((reason: unknown) => {
@@ -84,14 +81,13 @@ export function createBatches<P extends ReadPage>(
     });
 
   return {
-    /** Waits while a full batch is behind the running ones. Throws the error of an earlier batch. */
+    /** Waits while a full batch is behind the running ones, or memory is short. Throws the error of an earlier batch. */
     async add(page: P): Promise<void> {
       if (failure) throw failure.reason;
       gathered.push(page);
-      bytes += page.bytes;
       if (underWay < MAX_UNDER_WAY) start();
-      const isFull = () => gathered.length >= maxPages || bytes >= MAX_BATCH_BYTES;
-      while (underWay > 0 && (maxPages === 1 || isFull()) && !failure) await nextEnd();
+      const isFull = () => maxPages === 1 || gathered.length >= maxPages || isOverdrawn();
+      while (underWay > 0 && isFull() && !failure) await nextEnd();
       if (failure) throw (failure as { reason: unknown }).reason;
     },
     /** Waits until all pages are passed on. Throws as `add` does. */

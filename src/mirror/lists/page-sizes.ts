@@ -2,6 +2,7 @@ import type { Resource } from "../../resources/resources.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { BASE_SIZE, createPageSize, type PageSize, type RememberedSize } from "../walk/page-size.ts";
 import type { SyncSettings } from "./plan.ts";
+import type { WalkOptions } from "./settle-pages.ts";
 
 type Setting = SyncSettings["pageSize"];
 
@@ -13,9 +14,15 @@ export async function findPageSize(sql: Sql, setting: Setting, resource: Resourc
   return setting === "auto" ? ((await recall(sql, resource))?.size ?? BASE_SIZE) : setting;
 }
 
-/** Finds the size of a list's pages from what is remembered of it. Null for a size that is set. */
-export async function findSizing(sql: Sql | null, setting: Setting, resource: Resource) {
-  return setting === "auto" ? createPageSize(sql && (await recall(sql, resource))) : null;
+/** Finds the size of a list's pages. Null for a size that is set. */
+export async function findSizing(
+  sql: Sql | null,
+  { pageSize, startSize }: Pick<WalkOptions, "pageSize" | "startSize">,
+  resource: Resource,
+) {
+  if (pageSize !== "auto") return null;
+  const remembered = sql && (await recall(sql, resource));
+  return createPageSize(remembered, remembered ? undefined : await startSize);
 }
 
 async function recall(sql: Sql, resource: Resource): Promise<RememberedSize | null> {
@@ -26,15 +33,15 @@ async function recall(sql: Sql, resource: Resource): Promise<RememberedSize | nu
 
 /** Returns what stores the size for the next walk with the pages, when it has changed. */
 export function keepPageSize(resource: Resource, sizing: PageSize | null) {
-  const current = () => sizing && `${sizing.size} ${sizing.shrunkAt?.toISOString()}`;
-  let kept = current();
+  const textOf = ({ size, shrunkAt }: RememberedSize) => `${size} ${shrunkAt?.toISOString()}`;
+  let kept = textOf(sizing?.remembered ?? { size: BASE_SIZE, shrunkAt: null });
   return async (tx: TransactionSql): Promise<void> => {
-    if (!sizing || current() === kept) return;
+    if (!sizing || textOf(sizing) === kept) return;
     const { size, shrunkAt } = sizing;
     await tx`
       insert into sync.page_sizes (resource, page_size, shrunk_at, service)
       select ${resource}, ${Math.max(BASE_SIZE, size)}, ${shrunkAt?.toISOString() ?? null}::timestamptz, id from sync.service
       on conflict (resource) do update set page_size = excluded.page_size, shrunk_at = excluded.shrunk_at`;
-    kept = current();
+    kept = textOf(sizing);
   };
 }

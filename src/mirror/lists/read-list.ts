@@ -2,15 +2,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { composed } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { forgetRounds, type NightMark, type Round, saveRound } from "../../store/ledger/rounds.ts";
-import {
-  type CountGap,
-  describeCountGap,
-  type ResumableWalk,
-  saveProgress,
-  startWalk,
-  type WalkCounts,
-  type WalkStart,
-} from "../../store/ledger/run-ledger.ts";
+import { type CountGap, describeCountGap, type ResumableWalk, saveProgress, startWalk, type WalkCounts, type WalkStart } from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
 import type { RunParts } from "../load/loader.ts";
 import { createEarlierPages, createPageMemory, type PageMemory } from "../load/page-memory.ts";
@@ -66,7 +58,7 @@ export async function readList(
   const { resource, listPath } = options.plan;
   const memory = createPageMemory(sql, resource);
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
-  const size = await patience("find the page size", () => findSizing(sql, options.pageSize, resource));
+  const size = await patience("find the page size", () => findSizing(sql, options, resource));
   const pageSize = firstPageSize(options.pageSize);
   const begin = () => createCourse({ resource, listPath, pageSize, isListPath });
 
@@ -124,6 +116,7 @@ export async function readList(
     ...(night && { save: saveNight }),
   });
   const read = await readPages(walk, settled, async (page) => {
+    options.onStart?.(size?.size);
     const isJudged = resource === "build" && page.seq === 0 && !night;
     const moved = isJudged ? await patience("compare dates", () => findMovedDates(sql, page)) : null;
     if (moved?.isMoved) await noteMovedDates(run, moved);

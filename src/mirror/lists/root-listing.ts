@@ -26,7 +26,7 @@ export async function fetchRootListing(client: Client): Promise<ServiceRoot> {
   const hint = `check DOCMIRROR_BASE_URL: ${client.baseUrl.origin}${client.baseUrl.pathname} should be the part before /api/v1/`;
   try {
     const parse = (value: unknown, url: string) => parseRoot(value, url, client);
-    return (await client.fetchJson(ROOT_PATH, { parse })).value;
+    return (await client.fetchJson(ROOT_PATH, { kind: "root", parse })).value;
   } catch (error) {
     if (!(error instanceof HttpStatusError)) throw error;
     const { status, url, message } = error;

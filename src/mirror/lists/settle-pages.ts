@@ -83,6 +83,7 @@ export function settlePages(run: RunParts, options: SettlePagesOptions) {
       return latest;
     },
     memory ? MAX_BATCH_PAGES : 1,
+    options.room.isOverdrawn,
   );
 
   async function settle(earlier: Promise<void>, pages: readonly OrderedPage[]): Promise<void> {
@@ -218,6 +219,9 @@ export interface WalkOptions
   plan: WalkPlan;
   lookAhead: number;
   room: LookAheadRoom;
+  /** Where a list begins of which nothing is remembered. `onStart` hears what the first page has found. */
+  startSize?: Promise<number> | undefined;
+  onStart?: (size: number | undefined) => void;
   resume: ResumableWalk | null;
   allowMassDelete: boolean;
   meters: Meters | undefined;

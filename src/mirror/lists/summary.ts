@@ -1,6 +1,7 @@
 import type { Resource } from "../../resources/resources.ts";
 import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
 import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../../store/schema/runs.ts";
+import type { RequestKind } from "../api/host.ts";
 
 /** The result for one resource in the run summary. */
 export interface WalkSummary extends WalkCounts {
@@ -52,6 +53,8 @@ export interface RunSummary {
   finished_at: string;
   duration_ms: number;
   requests: number;
+  /** The same by what they asked for. */
+  asked_for: Record<RequestKind, number>;
   bytes: number;
   resources: Partial<Record<Resource, WalkSummary>>;
   references: { resolved: number; unresolved: number };

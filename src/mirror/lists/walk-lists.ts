@@ -9,6 +9,7 @@ import type { RunParts } from "../load/loader.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { countUnstored, resolveHoles } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
+import { BASE_SIZE } from "../walk/page-size.ts";
 import { createLookAheadRoom, lookAheadOf } from "../walk/page-source.ts";
 import { forgetSeen, recordMissing } from "./missing-records.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
@@ -36,12 +37,19 @@ interface WalkListsOptions extends Pick<WalkOptions, "allowMassDelete"> {
 export async function walkLists(run: WalkingParts, options: WalkListsOptions): Promise<UpstreamError | null> {
   const { walks, settings, allowMassDelete, resumable, resources, unfinished, onProgress } = options;
   const room = createLookAheadRoom();
+  // The last list has the heaviest records: what its first page shows is where those of which nothing is known begin.
+  const scout = walks.at(-1)?.kind === "full" ? walks.at(-1) : undefined;
+  let onStart = (_size?: number): void => {};
+  const found = new Promise<number>((resolve) => {
+    onStart = (size = BASE_SIZE) => resolve(size);
+  });
   const walkOne = async (plan: WalkPlan): Promise<UpstreamError | null> => {
     const { resource } = plan;
     try {
       const { summary, deficit, brokenBy } = await walkResource(aboutList(run, resource), {
         ...{ ...settings, lookAhead: lookAheadOf(settings.concurrency) },
         ...{ plan, room, allowMassDelete, meters: run.meters, warn: run.warn },
+        ...(plan === scout ? { onStart } : { startSize: scout && found }),
         resume: resumable.find((walk) => walk.resource === resource) ?? null,
         onProgress(counts, totalCount) {
           const reason = `${resource} list: the walk was not finished`;
@@ -55,6 +63,8 @@ export async function walkLists(run: WalkingParts, options: WalkListsOptions): P
     } catch (reason) {
       run.abort.abort(reason);
       throw reason;
+    } finally {
+      if (plan === scout) onStart();
     }
   };
   let failure: UpstreamError | null = null;

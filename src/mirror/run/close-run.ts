@@ -41,6 +41,7 @@ interface ClosingRun extends Pick<RunParts, "sql" | "clock" | "log" | "runId" | 
   ending: RunEnding;
   warnings: string[];
   damaged: number;
+  askedFor: RunSummary["asked_for"];
 }
 
 /** Where that fails, the next run closes it. Throws `StoreError`, or `LockedError`, if the run was good until then. */
@@ -67,7 +68,8 @@ export async function closeRun(run: ClosingRun): Promise<RunResult> {
   const summary: RunSummary = {
     ...{ run_id: runId, kind, status, started_at: startedAt.toISOString(), finished_at: end.finishedAt },
     duration_ms: finishedAt.getTime() - startedAt.getTime(),
-    ...{ requests, bytes, resources, references: { resolved, unresolved }, unfinished, transitions },
+    ...{ requests, bytes, asked_for: run.askedFor, resources, references: { resolved, unresolved } },
+    ...{ unfinished, transitions },
     ...(damaged > 0 && { damaged }),
     ...(message !== null && { error: message }),
     ...(warnings.length > 0 && { warnings }),

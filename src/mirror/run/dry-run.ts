@@ -80,7 +80,7 @@ export async function runDrySync(options: SyncOptions & { hasSchema: boolean }):
       started_at: startedAt.toISOString(),
       finished_at: finishedAt.toISOString(),
       duration_ms: finishedAt.getTime() - startedAt.getTime(),
-      ...{ requests, bytes, resources, ...undone, transitions: 0 },
+      ...{ requests, asked_for: client.asked(), bytes, resources, ...undone, transitions: 0 },
       ...(warned.length > 0 && { warnings: warned }),
     };
   } finally {
@@ -96,7 +96,7 @@ async function countWalk(
 ): Promise<WalkSummary> {
   const { client, sql, signal } = parts;
   const { resource, listPath } = plan;
-  const size = await findSizing(sql, settings.pageSize, resource);
+  const size = await findSizing(sql, settings, resource);
   const pageSize = firstPageSize(settings.pageSize);
   const isListPath = (path: string) => isSameEndpoint(path, listPath, client.baseUrl);
   const course = createCourse({ resource, listPath, pageSize, isListPath });

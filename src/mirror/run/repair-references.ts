@@ -92,7 +92,7 @@ async function fetchTarget(
   const { sql, loader, patience } = run;
   const { client, log } = aboutList(run, resource);
   try {
-    const detail = await fetchDetail(client, resource, key);
+    const detail = await fetchDetail(client, resource, key, { kind: "references" });
     const { slug } = detail.record as { slug?: unknown };
     // A project may be asked for by its slug.
     if (recordId(detail.record) !== key && !(resource === "project" && slug === key))

@@ -12,19 +12,28 @@ import { cleanJson } from "../normalize/clean-text.ts";
 /** More than any real schema has. The rest of a hostile reply is ignored. */
 const MAX_FIELDS = 1000;
 const MAX_NAME_LENGTH = 200;
+/** A nightly run may start a few hours earlier than the one before. */
+const DAILY_MS = 20 * 3_600_000;
 
-/** Stores each answer once by its hash, and what differs from the one before in `sync.drift`. A failure is only logged. */
+/** Asks once a day. Stores each answer once by its hash, and what differs in `sync.drift`. A failure is only logged. */
 export async function recordUpstreamSchemas(
   run: Pick<RunParts, "sql" | "client" | "log" | "patience" | "runId" | "startedAt">,
   root: RootEndpoints,
 ): Promise<void> {
   const facts = { runId: run.runId, observedAt: run.startedAt.toISOString() };
+  const due = new Date(run.startedAt.getTime() - DAILY_MS).toISOString();
   const asked = Object.entries(root) as [Resource, { schema: string }][];
   await Promise.all(
     asked.map(async ([resource, { schema }]) => {
       const { client, log } = aboutList(run, resource);
       try {
-        const reply = await client.fetchJson(schema, { parse: (value) => value });
+        const [known] = await run.patience(
+          "find when a schema came",
+          () => run.sql`
+            select from sync.upstream_schemas where resource = ${resource} and asked_at between ${due}::timestamptz and ${facts.observedAt}::timestamptz`,
+        );
+        if (known) return;
+        const reply = await client.fetchJson(schema, { kind: "schemas", parse: (value) => value });
         const body = cleanJson(reply.value, { nul: 0 });
         await run.patience(`store the schema of ${resource}s`, () =>
           storeSchema(run.sql, resource, body, facts),
@@ -48,13 +57,14 @@ async function storeSchema(
   const fields = readFields(body);
   const bodyHash = hash("sha256", toJson([...fields].sort()), "hex");
   await withTransaction(sql, async (tx) => {
+    await tx`update sync.upstream_schemas set asked_at = ${facts.observedAt} where resource = ${resource}`;
     const [previous] = await tx<{ body: unknown; same: boolean }[]>`
       select body, body_hash = decode(${bodyHash}, 'hex') as same from sync.upstream_schemas
       where resource = ${resource} order by run_id desc limit 1`;
     if (previous?.same) return;
     await tx`
-      insert into sync.upstream_schemas (resource, body_hash, body, first_seen_at, run_id)
-      values (${resource}, decode(${bodyHash}, 'hex'), ${toJson(body)}::text::jsonb, ${facts.observedAt}, ${facts.runId})
+      insert into sync.upstream_schemas (resource, body_hash, body, first_seen_at, run_id, asked_at)
+      values (${resource}, decode(${bodyHash}, 'hex'), ${toJson(body)}::text::jsonb, ${facts.observedAt}, ${facts.runId}, ${facts.observedAt})
       on conflict (resource, body_hash) do update set first_seen_at = excluded.first_seen_at, run_id = excluded.run_id`;
     if (!previous) return;
     for (const drift of compareFields(readFields(previous.body), fields)) {

@@ -182,7 +182,7 @@ async function runLocked(
     );
   }
   if (damaged.count > 0) warnings.warn(damaged.describe());
-  const told = { warnings: warnings.list(), damaged: damaged.count };
+  const told = { warnings: warnings.list(), damaged: damaged.count, askedFor: client.asked() };
   const result = await closeRun({ sql, lock, clock, log, meters, runId, startedAt, totals, ending, ...told });
   // A run that was stopped or lost its database may have told nobody.
   if (ending.error === null || ending.error instanceof UpstreamError) {

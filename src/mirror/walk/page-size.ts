@@ -1,12 +1,14 @@
 /**
  * The size of a list's pages, found from its replies. Where only few requests a second are allowed, larger
- * pages are the only way to be faster. Bytes are counted unpacked, because those cost memory and time here.
+ * pages are the only way to be faster. Bytes are counted unpacked, because those cost memory and time here. Time is
+ * that of the service alone: a busy machine of ours must not look like a slow service.
  *
- *   grows    when the first page shows that one at least half as large again stays under a second, even if
- *            time grew as the records do, and under three quarters of a megabyte: to that size, at most 1,000.
- *            Later in a list, when eight pages in a row show it. Not for a week after it shrank.
- *   shrinks  to half, never below 100, after a page of more than a megabyte, after eight in a row that took more
- *            than a second, and after a page that failed; but a size that was only tried goes back to the one
+ *   grows    when the first page shows that a larger one stays under four seconds, even if time grew as the records
+ *            do, and under 4.5 megabytes: to that size, at most 1,000; by half at least, but in a first walk, where
+ *            the next page may correct it. Later in a list, when eight pages in a row show it. Not for a week after
+ *            it shrank.
+ *   shrinks  to half, never below 100, after a page of more than six megabytes, after a page that failed, and after
+ *            pages in a row of over five seconds, forty together; but a size that was only tried goes back to the one
  *            before. To what `meta.limit` or `next` says that the service sends; and, never below 100, to what
  *            came where three pages in a row had one and the same smaller count. It may grow again behind that.
  *   doubt    A last page whose own count says that more follows is read on 100 at a time. When nothing follows,
@@ -21,18 +23,19 @@ import type { FetchedPage } from "./page.ts";
 import { saidLimit } from "./pass.ts";
 
 type Place = Pick<PageRequest, "limit" | "offset">;
-export type SizedPage = Pick<FetchedPage, "meta" | "ids" | "bytes" | "askedAt" | "observedAt">;
+export type SizedPage = Pick<FetchedPage, "meta" | "ids" | "bytes" | "tookMs" | "observedAt">;
 
 /** The size at the start, and the smallest; the largest `limit` that such services allow. */
 export const BASE_SIZE = 100;
 export const LARGEST_SIZE = 1000;
-const HEAVY_BYTES = 1024 * 1024;
-/** Less than a heavy page, because pages of a list differ. */
+const HEAVY_BYTES = 6 * 1024 * 1024;
+const SLOW_MS = 5000;
+/** Less than a heavy or slow page, because pages of a list differ. */
 const AIM_BYTES = 0.75 * HEAVY_BYTES;
-const SLOW_MS = 1000;
+const AIM_MS = 0.8 * SLOW_MS;
 /** A small difference is not worth it: pages at other places must be parsed again. */
 const LEAST_GROWTH = 1.5;
-/** Those that were in flight at the same moment may be an accident. */
+/** Those that were in flight at the same moment may be an accident. A page that took twice too long counts twice. */
 const IN_A_ROW = 8;
 /** A page with a smaller share of its records is too short to judge larger pages by. */
 const LEAST_FULL = 0.9;
@@ -48,8 +51,9 @@ export interface RememberedSize {
 
 export type PageSize = ReturnType<typeof createPageSize>;
 
-export function createPageSize(remembered: RememberedSize | null) {
-  let size = Math.min(LARGEST_SIZE, Math.max(BASE_SIZE, remembered?.size ?? BASE_SIZE));
+/** @param start of a list of which nothing is remembered */
+export function createPageSize(remembered: RememberedSize | null, start = BASE_SIZE) {
+  let size = Math.min(LARGEST_SIZE, Math.max(BASE_SIZE, remembered?.size ?? start));
   let shrunkAt = remembered?.shrunkAt ?? null;
   /** Whether it shrank since the last page. The next page gives the time, because a failed one has none. */
   let isShrunk = false;
@@ -58,7 +62,7 @@ export function createPageSize(remembered: RememberedSize | null) {
   /** A last page that its count contradicts. */
   let doubt: { lastId: string | undefined; end: number; size: number; shrunkAt: Date | null } | null = null;
   let lastId: string | undefined;
-  let served = size;
+  let served = remembered ? size : BASE_SIZE;
   /** The slow pages in a row, and the light ones with the least room among them. */
   let slow = 0;
   let light = NO_LIGHT_PAGES;
@@ -77,7 +81,8 @@ export function createPageSize(remembered: RememberedSize | null) {
 
   function grow({ offset }: Place, { meta, observedAt }: SizedPage, isAtStart: boolean): void {
     const next = Math.min(most, Math.floor(size * light.room));
-    if (next < size * LEAST_GROWTH || meta.totalCount === null) return;
+    const isWorth = next >= size * LEAST_GROWTH || (isAtStart && !remembered);
+    if (!isWorth || meta.totalCount === null) return;
     if (shrunkAt && observedAt.getTime() - shrunkAt.getTime() < SHRUNK_FOR_MS) return;
     // At the start, this page is read again.
     const left = meta.totalCount - (isAtStart ? 0 : offset + size);
@@ -91,6 +96,7 @@ export function createPageSize(remembered: RememberedSize | null) {
     get shrunkAt() {
       return shrunkAt;
     },
+    remembered,
     limitAt: (offset: number) => Math.min(size, regionAt(offset) ? BASE_SIZE : LARGEST_SIZE),
     regionEnd: (offset: number) => regionAt(offset)?.end ?? null,
     /** Learns from a page. At the start of a walk one page is enough to grow. */
@@ -114,7 +120,7 @@ export function createPageSize(remembered: RememberedSize | null) {
   };
 
   function judge(request: Place, page: SizedPage, isAtStart: boolean): void {
-    const { meta, bytes, askedAt, observedAt } = page;
+    const { meta, bytes, tookMs } = page;
     const { count } = meta;
     const isLast = meta.next === null;
     const end = request.offset + count;
@@ -134,16 +140,16 @@ export function createPageSize(remembered: RememberedSize | null) {
     judgeCount(count, saidLimit(request, meta));
     if (size !== before) return;
     if (count === size) served = Math.max(served, size);
-    const ms = observedAt.getTime() - askedAt.getTime();
-    slow = ms > SLOW_MS ? slow + 1 : 0;
-    if (bytes > HEAVY_BYTES || slow >= IN_A_ROW) {
-      shrink(size / 2);
-      return;
+    slow = tookMs > SLOW_MS ? slow + tookMs / SLOW_MS : 0;
+    const room = Math.min(AIM_BYTES / Math.max(1, bytes), AIM_MS / Math.max(1, tookMs));
+    const isFirst = isAtStart && !remembered;
+    if (isFirst && room < 1) setSize(size * room);
+    else if (bytes > HEAVY_BYTES || slow >= IN_A_ROW) shrink(size / 2);
+    else if ((room < LEAST_GROWTH && !isFirst) || count < LEAST_FULL * size) light = NO_LIGHT_PAGES;
+    else {
+      light = { pages: light.pages + 1, room: Math.min(light.room, room) };
+      if (isAtStart || light.pages >= IN_A_ROW) grow(request, page, isAtStart);
     }
-    const room = Math.min(AIM_BYTES / Math.max(1, bytes), SLOW_MS / Math.max(1, ms));
-    if (room < LEAST_GROWTH || count < LEAST_FULL * size) light = NO_LIGHT_PAGES;
-    else light = { pages: light.pages + 1, room: Math.min(light.room, room) };
-    if (light.pages >= (isAtStart ? 1 : IN_A_ROW)) grow(request, page, isAtStart);
   }
 
   function judgeCount(count: number, said: number): void {

@@ -32,6 +32,7 @@ export function createLookAheadRoom() {
     give(bytes: number): void {
       left += bytes;
     },
+    isOverdrawn: () => left < 0,
   };
 }
 
@@ -108,8 +109,8 @@ export function createPageSource(options: PageSourceOptions) {
       ...(retries !== undefined && { retries }),
       ...(until && { signal: until }),
     });
-    const { value, hash, bytes, sentAt, receivedAt } = reply;
-    return { ...value, request, bodyHash: hash, bytes, askedAt: sentAt, observedAt: receivedAt };
+    const { value, hash, bytes, sentAt, receivedAt, tookMs } = reply;
+    return { ...value, request, bodyHash: hash, bytes, askedAt: sentAt, observedAt: receivedAt, tookMs };
   }
 
   async function recallPage(hash: string, find: NonNullable<typeof recall>) {

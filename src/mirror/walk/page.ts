@@ -45,6 +45,7 @@ export interface FetchedPage {
   /** The content of the page is of a moment between these two. */
   askedAt: Date;
   observedAt: Date;
+  tookMs: number;
 }
 
 export interface Page extends FetchedPage {

@@ -50,6 +50,8 @@ export function createWalk(options: WalkOptions) {
   let isStopped = false;
   let tried: FetchedPage | null = null;
   let isHighestIdKnown = false;
+  /** A page asked for ahead counts as the largest so far. */
+  let recordBytes = 0;
 
   async function knowHighestId(): Promise<void> {
     if (course.passes === 1 || isHighestIdKnown || !options.findHighestId) return;
@@ -111,7 +113,8 @@ export function createWalk(options: WalkOptions) {
     const end = sizing()?.regionEnd(request.offset) ?? Number.POSITIVE_INFINITY;
     const last = Math.min(end, page.meta.totalCount ?? 0, request.offset + most - readSize());
     const likely = offsets.filter((offset) => offset < last);
-    source.askAhead(likely, request, page.bytes, retriesFor(course));
+    recordBytes = Math.max(recordBytes, page.bytes / at.limit);
+    source.askAhead(likely, request, recordBytes * request.limit, retriesFor(course));
   }
 
   /** Fetches the next page. The first page of a list is asked for again as long as its size grows. */

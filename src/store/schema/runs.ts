@@ -214,6 +214,7 @@ export const upstreamSchemas = sync.table(
     body: jsonb().notNull(),
     first_seen_at: moment().notNull(),
     run_id: bigint({ mode: "number" }).notNull(),
+    asked_at: moment(),
   },
   (table) => [primaryKey({ columns: [table.resource, table.body_hash] })],
 );

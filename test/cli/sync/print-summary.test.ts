@@ -10,6 +10,7 @@ const RUN: RunSummary = {
   finished_at: "2026-11-03T02:47:00.000Z",
   duration_ms: 1_800_000,
   requests: 12_345,
+  asked_for: { pages: 12_345, root: 0, schemas: 0, details: 0, references: 0 },
   bytes: 1,
   resources: {
     user: { walk: "whole", ...emptyCounts(), records: 1_234_567, unchanged: 1_234_567, total_count: 1 },

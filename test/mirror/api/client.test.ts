@@ -60,9 +60,23 @@ describe("a request", () => {
     expect(reply).toEqual({
       ...{ url, value: { id: "é" }, hash: hashOf('{"id":"é"}'), bytes: 11 },
       reply: { url, status: 200, headers: shown, requestId: null },
-      ...{ sentAt: noon, receivedAt: noon, serverDate: new Date("2024-05-15T11:59:00Z") },
+      ...{ sentAt: noon, receivedAt: noon, tookMs: 0, serverDate: new Date("2024-05-15T11:59:00Z") },
     });
     expect(stats).toEqual({ requests: 1, bytes: 11 });
+  });
+
+  it("tells how long the service took, without our own work meanwhile", async () => {
+    const clock = createFakeClock();
+    await using server = await startScriptedServer(async () => {
+      await clock.sleep(3000);
+      // Nothing else runs in this process until it is over.
+      for (const end = performance.now() + 100; performance.now() < end; );
+      return { body: {} };
+    });
+    await using client = createTestClient(server.url, { clock });
+    const { tookMs } = await client.fetchJson("/api/v1/user/", { parse: (value) => value });
+    expect(tookMs).toBeGreaterThan(0);
+    expect(tookMs).toBeLessThanOrEqual(2900);
   });
 
   it("tells when the try was sent that succeeded, and when its reply was here", async () => {

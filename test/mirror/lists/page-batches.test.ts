@@ -7,10 +7,10 @@ import { QUIET } from "../../../src/simulate/settings.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
-const waiting = (seq: number, bytes = 10) => ({ seq, bytes }) as Page;
+const waiting = (seq: number) => ({ seq, bytes: 10 }) as Page;
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-function setUp(maxPages: number) {
+function setUp(maxPages: number, isOverdrawn = () => false) {
   const begun: { seqs: number[]; end(error?: Error): void }[] = [];
   const batches = createBatches(
     (pages) =>
@@ -19,6 +19,7 @@ function setUp(maxPages: number) {
         begun.push({ seqs: pages.map(({ seq }) => seq), end });
       }),
     maxPages,
+    isOverdrawn,
   );
   return { batches, begun, seqs: () => begun.map((batch) => batch.seqs) };
 }
@@ -35,17 +36,23 @@ test("pages are handed on at once, and what arrives meanwhile in one batch, in o
 });
 
 test.each([
-  ["pages", 2, 10],
-  ["bytes", 16, 800_000],
-])("a full batch by %s holds the reader up until one that is under way has ended", async (_what, maxPages, bytes) => {
-  const { batches, begun } = setUp(maxPages);
-  for (const seq of [0, 1, 2]) await batches.add(waiting(seq, bytes));
+  ["a full batch", 2, Number.POSITIVE_INFINITY],
+  ["pages that take too much memory", 16, 3],
+])("%s hold the reader up until one that is under way has ended", async (_what, maxPages, mostPages) => {
+  let held = 0;
+  const { batches, begun } = setUp(maxPages, () => held > mostPages);
+  for (const seq of [0, 1, 2]) {
+    held += 1;
+    await batches.add(waiting(seq));
+  }
+  held += 1;
   let isAdded = false;
-  const added = batches.add(waiting(3, bytes)).then(() => {
+  const added = batches.add(waiting(3)).then(() => {
     isAdded = true;
   });
   await turn();
   expect(isAdded).toBe(false);
+  held -= 1;
   begun[0]?.end();
   await added;
   for (const batch of begun) batch.end();
@@ -87,7 +94,7 @@ function page(seq: number, second: number, states: Record<string, string>) {
     ids: Object.keys(states),
     records,
     bodyHash: "",
-    bytes: 1,
+    ...{ bytes: 1, tookMs: 1 },
     askedAt: at(second),
     observedAt: at(second),
     holes: [],

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { recordUpstreamSchemas } from "../../../src/mirror/run/upstream-schemas.ts";
+import { QUIET } from "../../../src/simulate/settings.ts";
 import { withStoreErrors } from "../../../src/store/connection/store-errors.ts";
 import { createTestClient } from "../../support/client.ts";
 import { setUpLoading } from "../../support/loading.ts";
+import { startQuickWorld } from "../../support/quick-world.ts";
 import { type ScriptedReply, startScriptedServer } from "../../support/scripted-server.ts";
 
 const root = { build: { list_endpoint: "/api/v1/build/", schema: "/api/v1/build/schema/" } };
@@ -69,4 +71,35 @@ describe("the schema that upstream tells", () => {
     await schemas.record(reply);
     expect(await schemas.drift()).toEqual([]);
   });
+});
+
+test("a night's requests are counted by what they ask for, and schemas are asked for once a day", async () => {
+  await using quick = await startQuickWorld({ rates: QUIET, builds: 90 });
+  const kindOf = (path: string) => {
+    const [resource = "", id = ""] = path.split("/").slice(3);
+    if (resource === "") return "root";
+    return id === "schema" ? "schemas" : id === "" ? "pages" : "details";
+  };
+  const counted = () => {
+    const kinds: Record<string, number> = {};
+    for (const [path, requests] of quick.simulation.requests().byPath)
+      kinds[kindOf(path)] = (kinds[kindOf(path)] ?? 0) + requests;
+    return kinds;
+  };
+  const schemas: number[] = [];
+  let before: Record<string, number> = {};
+  for (const hours of [0, 1, 24, 19]) {
+    quick.world.advance(hours * 3_600_000);
+    const { asked_for: asked, requests } = (await quick.sync({ kind: "full" })).summary;
+    // The rest are pages. One that was asked for ahead in vain may never have reached the service.
+    const { references, details, pages: _, ...others } = asked;
+    const now = counted();
+    for (const [kind, count] of Object.entries({ ...others, details: details + references }))
+      expect([kind, count]).toEqual([kind, (now[kind] ?? 0) - (before[kind] ?? 0)]);
+    expect(references > 0).toBe(hours === 0);
+    expect(Object.values(asked).reduce((sum, count) => sum + count)).toBe(requests);
+    schemas.push(asked.schemas);
+    before = now;
+  }
+  expect(schemas).toEqual([5, 0, 5, 0]);
 });

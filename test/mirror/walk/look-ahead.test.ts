@@ -79,7 +79,8 @@ function createService({ records = RECORDS, recordBytes = 200, ...weather }: Wea
               const receivedAt = new Date(nowMs);
               const value = parse(body, path);
               const facts = { url: "", status: 200, headers: {}, requestId: null };
-              const times = { sentAt, receivedAt, serverDate: null };
+              const tookMs = receivedAt.getTime() - sentAt.getTime();
+              const times = { sentAt, receivedAt, tookMs, serverDate: null };
               resolve({ url: path, value, hash: path, bytes, ...times, reply: facts });
             },
           });

@@ -33,8 +33,8 @@ function replyTo(size: PageSize, reply: Reply = {}): [{ limit: number; offset: n
     meta: { limit: reply.saidLimit ?? limit, offset, next, totalCount, count, showsOrder: false },
     ids: [reply.lastId ?? `last of ${offset} to ${offset + count}`],
     bytes: reply.bytes ?? count * 100,
-    askedAt: new Date(NOW),
-    observedAt: new Date(NOW + (reply.ms ?? 10)),
+    observedAt: new Date(NOW + 10),
+    tookMs: reply.ms ?? 10,
   };
   return [{ limit, offset }, page];
 }
@@ -53,10 +53,11 @@ const inTheMiddle = (): PageSize => createPageSize({ size: 1000, shrunkAt: null 
 describe("the size of a list's pages", () => {
   it.each<[string, Reply, number]>([
     ["to 1,000 where pages are light and quick", {}, 1000],
-    ["so far that the time stays under a second, even if it grew as the records do", { ms: 400 }, 250],
-    ["so far that three quarters of a megabyte are not exceeded", { bytes: 192 * KB }, 400],
-    ["not at all where a page half as large again could take a second", { ms: 700 }, 100],
-    ["not at all where a page half as large again could be too heavy", { bytes: 600 * KB }, 100],
+    ["so far that the time stays under four seconds, even if it grew as the records do", { ms: 1600 }, 250],
+    ["so far that four and a half megabytes are not exceeded", { bytes: 1152 * KB }, 400],
+    ["by a little, because nothing is remembered", { ms: 3200 }, 125],
+    ["not at all where a larger page could take too long", { ms: 5000 }, 100],
+    ["not at all where a larger page could be too heavy", { bytes: 5000 * KB }, 100],
     ["not at all where it saves no request", { totalCount: 150 }, 100],
     ["where it saves one", { totalCount: 201 }, 1000],
     ["not at all where the count is unknown", { totalCount: null }, 100],
@@ -68,8 +69,34 @@ describe("the size of a list's pages", () => {
 
   it("begins with the one that is remembered, and keeps it while a larger one is not worth it", () => {
     expect(createPageSize({ size: 400, shrunkAt: null }).size).toBe(400);
-    expect(afterFirst({ bytes: 600 * KB }, { size: 400, shrunkAt: null })).toBe(400);
-    expect(afterFirst({ bytes: 400 * KB }, { size: 400, shrunkAt: null })).toBe(768);
+    expect(afterFirst({ bytes: 3600 * KB }, { size: 400, shrunkAt: null })).toBe(400);
+    expect(afterFirst({ bytes: 2400 * KB }, { size: 400, shrunkAt: null })).toBe(768);
+  });
+
+  it.each<[string, Reply, number]>([
+    ["takes too long", { ms: 16_000 }, 250],
+    ["is too heavy", { bytes: 9216 * KB }, 500],
+    ["is light", {}, 1000],
+  ])("begins with what another list has found, and fits its first page where that %s", (_, reply, expected) => {
+    const size = createPageSize(null, 1000);
+    expect(size.size).toBe(1000);
+    size.learn(...replyTo(size, reply), true);
+    expect(size).toMatchObject({ size: expected, shrunkAt: null });
+    const failed = createPageSize(null, 1000);
+    failed.fail({ offset: 0, limit: 1000 });
+    expect(failed.size).toBe(100);
+  });
+
+  it("may correct itself by the second request for the first page", () => {
+    const size = createPageSize(null);
+    for (const [ms, expected] of [
+      [800, 500],
+      [900, 1000],
+      [1900, 1000],
+    ] as const) {
+      size.learn(...replyTo(size, { ms }), true);
+      expect(size.size).toBe(expected);
+    }
   });
 
   it("does not grow for a week after it shrank", () => {
@@ -79,32 +106,35 @@ describe("the size of a list's pages", () => {
 
   it("grows within a list after eight light pages in a row", () => {
     const size = createPageSize(null);
-    size.learn(...replyTo(size, { ms: 900 }), true);
+    size.learn(...replyTo(size, { ms: 4000 }), true);
     for (let page = 1; page <= 7; page++) learn(size, { offset: page * 98 });
-    learn(size, { offset: 800, ms: 900 });
+    learn(size, { offset: 800, ms: 3600 });
     for (let page = 9; page <= 15; page++) learn(size, { offset: page * 98 });
     expect(size.size).toBe(100);
-    learn(size, { offset: 1600, ms: 500 });
+    learn(size, { offset: 1600, ms: 2000 });
     expect(size.size).toBe(200);
     expect(size.shrunkAt).toBeNull();
   });
 
-  it("is halved by a page of more than a megabyte, down to 100", () => {
+  it("is halved by a page of more than six megabytes, down to 100", () => {
     const size = inTheMiddle();
     const sizes = [1, 2, 3, 4, 5].map(() => {
-      learn(size, { offset: 5000, bytes: 1025 * KB });
+      learn(size, { offset: 5000, bytes: 6145 * KB });
       return size.size;
     });
     expect(sizes).toEqual([500, 250, 125, 100, 100]);
     expect(size.shrunkAt).toEqual(new Date(NOW + 10));
   });
 
-  it("is halved by eight slow pages in a row, not by fewer", () => {
+  it.each([
+    [8, 5001],
+    [2, 20_000],
+  ])("is halved by %i pages in a row that took %i ms, not by fewer", (pages, ms) => {
     const size = inTheMiddle();
-    const slow = () => learn(size, { offset: 5000, ms: 1001 });
-    for (let page = 1; page <= 7; page++) slow();
+    const slow = () => learn(size, { offset: 5000, ms });
+    for (let page = 1; page < pages; page++) slow();
     learn(size, { offset: 5000 });
-    for (let page = 1; page <= 7; page++) slow();
+    for (let page = 1; page < pages; page++) slow();
     expect(size.size).toBe(1000);
     slow();
     expect(size.size).toBe(500);

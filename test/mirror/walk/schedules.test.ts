@@ -29,6 +29,8 @@ interface Schedule extends Omit<ModelOptions, "order"> {
   resizes?: number;
   /** Whether the size is found from the replies. @default it is `pageSize` */
   isSized?: boolean;
+  /** Where it then begins. @default 100 */
+  startSize?: number;
   /** Sections of an earlier walk, so far apart, of a list that had so many records fewer in front. @default none */
   earlier?: { distance: number; moved: number } | null;
   /** The highest id that the mirror had before the walk. @default none, as on a first walk */
@@ -67,7 +69,7 @@ async function walkModel(schedule: Schedule & { order: ModelOrder }, pagesBefore
   let outcome: WalkOutcome | null = null;
   let isInterrupted = false;
   const random = createRandom(schedule.seed + 1);
-  const sizing = schedule.isSized ? createPageSize(null) : null;
+  const sizing = schedule.isSized ? createPageSize(null, schedule.startSize) : null;
   const sections = sectionsOf(schedule);
   while (outcome === null) {
     const walk = createWalk({
@@ -162,8 +164,9 @@ const sizedSchedule: fc.Arbitrary<Schedule> = fc.record({
   isSized: fc.constant(true),
   maxLimit: fc.constantFrom(1000, 1000, 1000, 250, 50),
   mostServed: fc.constantFrom(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 500, 150),
-  recordBytes: fc.constantFrom(0, 500, 2000, 8000),
-  recordMs: fc.constantFrom(0, 0, 2, 20),
+  startSize: fc.constantFrom(BASE_SIZE, BASE_SIZE, 1000),
+  recordBytes: fc.constantFrom(0, 3000, 12_000, 80_000),
+  recordMs: fc.constantFrom(0, 0, 8, 50),
   lookAhead: fc.nat(8),
   rate: fc.nat(20).map((tenths) => tenths / 10),
   burst: fc.constantFrom(1, 8, 50),
@@ -329,6 +332,28 @@ function inFixedOrder(share: number): void {
         expect(found.model.served).toBeLessThanOrEqual(1.3 * set.model.served + 20);
       }),
       { numRuns: many(800) },
+    );
+  });
+
+  it("is read on pages as large as time and memory allow, from the third request on", async () => {
+    const cost = {
+      recordBytes: fc.nat(100_000),
+      recordMs: fc.nat(60),
+      size: fc.integer({ min: 1, max: 4000 }),
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.record({ seed, ...cost }), async ({ recordBytes, recordMs, ...list }) => {
+        const still = { pageSize: BASE_SIZE, isSized: true, showsOrder: true, order: "fixed" as const };
+        const { outcome, pages, model } = await walkModel({ ...list, ...still, recordBytes, recordMs });
+        expect(outcome.walk).toBe("whole");
+        for (const { tookMs, bytes, meta } of pages)
+          if ((meta.limit ?? 0) > BASE_SIZE)
+            expect([tookMs <= 5000, bytes <= 6 * 1024 ** 2]).toEqual([true, true]);
+        const most = Math.min(1000, 4000 / recordMs, (4.5 * 1024 ** 2) / recordBytes);
+        const step = 0.97 * Math.max(BASE_SIZE, Math.floor(most));
+        expect(model.served).toBeLessThanOrEqual(Math.ceil(list.size / step) + 2);
+      }),
+      { numRuns: many(400) },
     );
   });
 

@@ -15,7 +15,15 @@ function page(first: number, offset: number, totalCount: number, known?: Section
   const meta = { limit: LIMIT, offset, next: null, totalCount, count: LIMIT, showsOrder: true };
   const moment = new Date(0);
   return {
-    ...{ request: requestText(at(offset)), meta, ids, records: known ? null : [], bodyHash: "", bytes: 1 },
+    ...{
+      request: requestText(at(offset)),
+      meta,
+      ids,
+      records: known ? null : [],
+      bodyHash: "",
+      bytes: 1,
+      tookMs: 1,
+    },
     ...{ askedAt: moment, observedAt: moment, ...(known && { known }) },
   };
 }

@@ -361,7 +361,15 @@ test("a walk that rested knows its night by a page behind which all was read sin
   const course = createCourse({ resource: "user", listPath: LIST, pageSize: 4, isListPath: () => true });
   const numbers = (from: number) => [0, 1, 2, 3].map((at) => String(from + at));
   const reply = (ids: string[]) => ({
-    ...{ ids, records: ids, bodyHash: "", bytes: 1, askedAt: new Date(0), observedAt: new Date(0) },
+    ...{
+      ids,
+      records: ids,
+      bodyHash: "",
+      bytes: 1,
+      tookMs: 1,
+      askedAt: new Date(0),
+      observedAt: new Date(0),
+    },
     meta: {
       limit: 4,
       offset: 0,
