@@ -2,7 +2,15 @@ import type { Resource } from "../../resources/resources.ts";
 import { composed } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { forgetRounds, type NightMark, type Round, saveRound } from "../../store/ledger/rounds.ts";
-import { type CountGap, describeCountGap, type ResumableWalk, saveProgress, startWalk, type WalkCounts, type WalkStart } from "../../store/ledger/run-ledger.ts";
+import {
+  type CountGap,
+  describeCountGap,
+  type ResumableWalk,
+  saveProgress,
+  startWalk,
+  type WalkCounts,
+  type WalkStart,
+} from "../../store/ledger/run-ledger.ts";
 import { isSameEndpoint } from "../api/api-url.ts";
 import type { RunParts } from "../load/loader.ts";
 import { createEarlierPages, createPageMemory, type PageMemory } from "../load/page-memory.ts";
