@@ -19,7 +19,7 @@ import { connect, renewConnections } from "../../store/connection/connect.ts";
 import { createPatience } from "../../store/connection/patience.ts";
 import { SharedSessionError } from "../../store/connection/session-pooling.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
-import { toStoreError } from "../../store/connection/store-errors.ts";
+import { QUERY_CANCELED, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
 import { findPlace, notePlace } from "../../store/ledger/database-place.ts";
 import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { assertRunOpen, beatHeart, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
@@ -56,6 +56,8 @@ export interface OpenRun extends Readonly<RunParts> {
   readonly ending: RunEnding;
 }
 
+const CANCEL_EVERY_MS = 100;
+
 /** Throws only errors from before the run began (`LockedError`, `StoreError`). Errors of the work are in the result. */
 export async function withRun(
   options: RunOptions,
@@ -72,16 +74,30 @@ export async function withRun(
   const session = { synchronous_commit: "on" };
   const applicationName = `docmirror ${isWatch ? "watch" : "sync"}`;
   const sql = connect(settings.databaseUrl, { applicationName, max: 4, session, log });
+  // A stop does not wait for another session, which may keep a table for hours.
+  let waits: NodeJS.Timeout | undefined;
+  const stop = () => {
+    waits = setInterval(() => void lock.cancelWaits(applicationName), CANCEL_EVERY_MS);
+  };
+  signal.addEventListener("abort", stop, { once: true });
   try {
     return await runLocked(options, kind, work, sql, lock);
   } catch (error) {
-    throw toStoreError(error, "run the sync");
+    throw stopOr(error, signal);
   } finally {
+    signal.removeEventListener("abort", stop);
+    clearInterval(waits);
     await sql.end({ timeout: 5 });
     await lock.release();
     log.debug({ at: clock.now().toISOString() }, "run lock released");
   }
 }
+
+/** What ended a run: the stop, where that had a statement cancelled. */
+const stopOr = (error: unknown, signal: AbortSignal): unknown =>
+  signal.aborted && sqlstateOf(error) === QUERY_CANCELED
+    ? signal.reason
+    : toStoreError(error, "run the sync");
 
 async function runLocked(
   options: RunOptions,
@@ -151,7 +167,7 @@ async function runLocked(
       ...{ signal: abort.signal, abort, warn: warnings.warn },
     });
   } catch (reason) {
-    ending.error = toStoreError(reason, "run the sync");
+    ending.error = stopOr(reason, options.signal);
   } finally {
     heart.stop();
     options.signal.removeEventListener("abort", forward);

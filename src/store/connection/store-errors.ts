@@ -9,6 +9,8 @@ interface Meaning {
 
 /** A lock was not had in the time of `lock_timeout`. */
 export const LOCK_NOT_HAD = "55P03";
+/** A statement was cancelled, by a time limit or by request. */
+export const QUERY_CANCELED = "57014";
 
 const NO_ROUTE = { what: "there is no network route to it", hint: "check host and network, then try again" };
 const CLOSED = {

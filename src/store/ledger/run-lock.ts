@@ -143,6 +143,13 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}) 
     }
   }
 
+  /** Cancels the statements of our sessions with this name that wait for another session. Never rejects. */
+  const cancelWaits = async (name: string): Promise<void> => {
+    await sql`
+      select pg_cancel_backend(pid) from pg_stat_activity
+      where datname = current_database() and usename = session_user and wait_event_type = 'Lock'
+        and starts_with(application_name, ${name})`.catch(() => {});
+  };
   /** Lets the next run begin. May be called twice. */
   const release = () => sql.end({ timeout: 5 });
   await take().catch(async (error: unknown) => {
@@ -150,7 +157,7 @@ export async function acquireRunLock(url: string, options: RunLockOptions = {}) 
     throw error;
   });
   if (options.patience) await warnOfIntruders(sql, options.patience.log).catch(() => {});
-  return { hold, release };
+  return { hold, cancelWaits, release };
 }
 
 /** Takes the lock for a transaction: whether no run is under way. Then none begins before the transaction ends. */

@@ -78,7 +78,10 @@ beforeAll(async () => {
   const watch = await runCli(["watch", "--once"], { env });
   // The night that the worker has missed: it makes up for it at once.
   await using worker = startCli(["worker"], { env: { ...env, DOCMIRROR_SYNC_CRON: "* * * * *" } });
-  await worker.waitFor("stderr", /"msg":"(?:sync succeeded|sync ended without success)"/);
+  await worker.waitFor(
+    "stderr",
+    /"msg":"sync succeeded"|"job":"sync".*"msg":"run (?:failed|ended, but not all is well)"/,
+  );
   const up = /"url":"([^"]+)","msg":"the report page and the API are up"/;
   const [, page = ""] = await worker.waitFor("stderr", up);
   await fetch(`${page}/api/v1/build/?limit=1`);
