@@ -266,7 +266,7 @@ const HEARTBEAT_MS = 5000;
 export function startHeart(
   sql: Sql,
   runId: number,
-  lock: RunLock,
+  lock: Pick<RunLock, "hold">,
   onLost: (reason: LockedError | SharedSessionError) => void,
 ) {
   let isBeating = false;

@@ -85,7 +85,7 @@ beforeAll(async () => {
   const up = /"url":"([^"]+)","msg":"the report page and the API are up"/;
   const [, page = ""] = await worker.waitFor("stderr", up);
   await fetch(`${page}/api/v1/build/?limit=1`);
-  await worker.waitFor("stderr", /(?:"msg":"watch round ended[\s\S]*){2}/);
+  await worker.waitFor("stderr", /(?:"kind":"watch","status":"\w+","msg":"run closed"[\s\S]*){2}/);
   results = { sync, watch, worker: { ...(await worker.stop()), stderr: worker.stderr() } };
 });
 
