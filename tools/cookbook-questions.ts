@@ -39,7 +39,7 @@ order by month desc limit 3`,
     asks: "What fails now, and what broke last?",
     sql: `select project_slug, version_slug, type, failing_since::date as since, error_class
 from report.failing_projects
-order by failing_since desc, project_slug limit 5`,
+order by newest_failing_since desc, project_slug limit 5`,
     note: "`report_people.failing_projects` has who maintains each, for a role that may see people.",
   },
   {

@@ -226,6 +226,9 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
     `project_id | last_succeeded_at      | last_succeeded_build_id | error_class  | error_line | failing | is_main_failing | main_failing_since | worked_before
      1          | 2025-01-02 06:10:00+00 | 6                       | unclassified | ·              | 1       | false           | ·                  | true
      -1         | ·                      | ·                       | memory       | killed         | 1       | false           | ·                  | false`,
+    `project_id | newest_failing_since
+     1          | 2025-01-08 02:00:00+00
+     -1         | 2025-01-03 00:00:00+00`,
   ],
   // pip's stable is gone, so only its latest counts as failing; the third project is gone, and an unknown one is none.
   project_states: [

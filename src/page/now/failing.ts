@@ -12,22 +12,14 @@ import { buildLink, meantLinks, projectHref, projectLink, targetTag, withQuery }
 import { mark } from "../parts/marks.ts";
 import { findMaintainers, isMine, renderMine } from "../parts/projects.ts";
 import { drawStrip, lastFailed, renderWhy } from "../parts/series.ts";
-import {
-  askForFailing,
-  askForTotals,
-  type NowChoice,
-  type NowScope,
-  type NowSpan,
-  SHOWN,
-  type Shown,
-} from "./now-scope.ts";
+import { askForFailing, askForTotals, type NowChoice, type NowScope, type NowSpan, SHOWN, type Shown } from "./now-scope.ts";
 import type { NowSaid } from "./now-verdict.ts";
 
 const build = relation("fact_builds");
 const project = relation("failing_projects");
 const FAILING_PER_PAGE = 25;
 const STRIP_BUILDS = 20;
-/** Failures of a project that are folded below its newest break. */
+/** Failures of a project that are folded below its worst. */
 const MOST_FOLDED = 20;
 const PATH = "/";
 /** The rows of a page of the list that a phone shows at once. */
@@ -77,7 +69,7 @@ ${list}`,
 const askForList = ({ choice: { show, why, page }, mine }: NowScope): Question => ask("failing_projects")`
 select *
 from ${project}${where(isMine(project.project_id, mine), show !== undefined && SHOWN[show].condition, why !== undefined && sql`${project.error_class} = ${why}`)}
-order by ${project.failing_since} desc nulls last, ${pick(project, "project_slug", "project_id")}${onPage`
+order by ${project.newest_failing_since} desc nulls last, ${pick(project, "project_slug", "project_id")}${onPage`
 limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`}`;
 
 /** Rows of `report.failing_projects`, each with its strip, its other failures and its maintainers. */
@@ -164,7 +156,7 @@ function renderBuckets(
   sums: ReturnType<typeof sumUp> | null,
 ): Markup {
   const isLate = ({ row }: FailRow) =>
-    row.failing_since !== null && momentMs(row.failing_since) > Date.parse(of.since);
+    row.newest_failing_since !== null && momentMs(row.newest_failing_since) > Date.parse(of.since);
   const [first, rest] = [rows.slice(0, PHONE_ROWS), rows.slice(PHONE_ROWS)];
   const late = rest.filter(isLate).length;
   const listed = (shown: readonly FailRow[], before: readonly FailRow[]) =>
@@ -231,11 +223,11 @@ function whyNone(
 
 function renderFail({ row, outcomes, others, maintainers }: FailRow, now: Date): Markup {
   const target = targetWords(row.version_slug, row.type);
-  const isMain = row.is_main_failing === true;
+  const isMain = row.is_main === true;
   return html`<li>
 <span class="when">${age(row.failing_since, now)}</span>
 ${isMain ? mark("bad", "main docs failing") : mark("bad2", "failing in part")}
-<div class="name">${projectLink(row.project_slug)}<span class="target">${target}</span>${mainTag(row, now)}</div>
+<div class="name">${projectLink(row.project_slug)}<span class="target">${target}</span>${mainTag(row)}</div>
 <div class="told">${renderWhy(row)}
 <div class="meta">${lastFailed(row)}${
     maintainers === undefined
@@ -246,19 +238,18 @@ ${drawStrip(outcomes, target)}
 </li>`;
 }
 
-function mainTag(row: Row, now: Date): Markup | string {
-  if (row.is_main === true) return html`<span class="tag strong">main docs</span>`;
-  if (row.is_main_failing !== true) return "";
-  const since = agoWords(row.main_failing_since, now);
-  return html`<span class="tag strong">main docs too${since === null ? "" : `, ${since}`}</span>`;
+function mainTag(row: Row): Markup | string {
+  return row.is_main === true ? html`<span class="tag strong">main docs</span>` : "";
 }
 
 function renderOthers(row: Row, others: readonly Row[], now: Date): Markup | string {
   const more = Number(row.failing) - 1;
   if (more <= 0) return "";
   const left = more - others.length;
+  const isOlder = row.newest_failing_since !== row.failing_since;
+  const newest = isOlder ? `, newest ${agoWords(row.newest_failing_since, now)}` : "";
   return html`
-<details class="also"><summary>${counted(more, "more here", "more here")}
+<details class="also"><summary>${counted(more, "more here", "more here")}${newest}
   <span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map(
     (other) =>
       html`<li>${age(other.failing_since, now)} ${targetTag(other)} <span>${kindLabel(other.error_class)}</span> ${buildLink(other.last_failed_build_id)}</li>`,

@@ -139,7 +139,7 @@ export function askForFailing(scope: NowScope, mine?: Mine): Question {
 select ${failing.error_class}, count(*) as projects,
   count(*) filter (where ${failing.is_main_failing}) as main,
   count(*) filter (where ${failing.worked_before}) as worked,
-  count(*) filter (where ${failing.failing_since} > ${ago("24 hours")}) as lately
+  count(*) filter (where ${failing.newest_failing_since} > ${ago("24 hours")}) as lately
 from ${failing}${where(isMine(failing.project_id, mine))}
 group by ${failing.error_class}
 order by projects desc, ${failing.error_class}`;

@@ -54,9 +54,9 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment) {
       return countIn(day, "broke");
     }),
     newest:
-      newest === undefined || newest.failing_since === null
+      newest === undefined || newest.newest_failing_since === null
         ? null
-        : { slug: String(newest.project_slug), brokeAt: String(newest.failing_since) },
+        : { slug: String(newest.project_slug), brokeAt: String(newest.newest_failing_since) },
     /** Projects that fail, for however long. */
     failing: sumIn(answers.failing, "projects"),
     projects: countIn(totals, "projects"),

@@ -97,22 +97,32 @@ export const FAILURES = {
   }),
   failing_projects: declareRelation({
     answers:
-      "Which projects fail now, and what broke last? One row per project of failing_now, and one for " +
-      "all unknown projects: its newest break, and how many series fail.",
+      "Which projects fail now, since when, and what broke last? One row per project of failing_now, and one for all unknown " +
+      "projects: what is worst in it (its main documentation, then what worked before, then the longest), and how many series fail.",
     columns: {
       ...SERIES,
-      is_main: "Whether the newest break is of the main documentation: html of the default version.",
+      is_main: "Whether this is the main documentation: html of the default version.",
       ...UNDER_WAY,
       ...LAST_ERROR,
       failing: "How many series of the project fail, this one included.",
       is_main_failing: "Whether its main documentation fails, now or for longer.",
       main_failing_since: "When that began to fail; null where it does not fail.",
       worked_before: "Whether any series that fails has ever succeeded.",
+      newest_failing_since: "When the newest of its failures began.",
     },
     key: ["project_id"],
-    time: { column: "failing_since", span: "moment" },
-    order: ["failing_since desc nulls last", "project_slug", "project_id"],
-    answer: ["project_slug", "version_slug", "type", "failing_since", "failing", "error_class", "error_line"],
+    time: { column: "newest_failing_since", span: "moment" },
+    order: ["newest_failing_since desc nulls last", "project_slug", "project_id"],
+    answer: [
+      "project_slug",
+      "version_slug",
+      "type",
+      "failing_since",
+      "newest_failing_since",
+      "failing",
+      "error_class",
+      "error_line",
+    ],
   }),
   project_states: declareRelation({
     answers: "Which projects are good, and which fail? One row per project that the service still has.",

@@ -72,7 +72,7 @@ describe.skipIf(!hasTerminals)("on a terminal of 80 columns", () => {
     }
     // Only where every list was read it says when that was.
     const { lines } = await printed(["status"], database.url);
-    expect(lines.join(" ")).toMatch(/^fresh as of 20.* was last read to its end at 20/);
+    expect(lines.join(" ")).toMatch(/^mirror of .* fresh as of 20.* was last read to its end at 20/);
     expect(widest(lines)).toBeLessThanOrEqual(80);
   });
 

@@ -105,6 +105,25 @@ describe("a list that is longer than a phone shows", () => {
   });
 });
 
+describe("a project of which something new broke", () => {
+  /** Its main docs have failed for 39 hours, its pdf for half an hour. */
+  const TWO = `
+    insert into mirror.builds (id, date, state, success, type, project_id, version_id, first_seen_at, changed_at, record_hash)
+    select '5' || place, date_trunc('second', now() at time zone 'utc') - ago, 'finished', good, kind, '1', '1', now(), now(), ''
+    from (values (1, 'html', interval '39 hours 5 minutes', false), (2, 'html', interval '20 hours', false), (3, 'pdf', interval '4 days', true),
+      (4, 'pdf', interval '31 minutes', false)) as built (place, kind, ago, good);
+    update mirror.builds set success = false where id = '1001'`;
+
+  it("is as old as what is worst in it, stands where its newest break is, and says both", async () => {
+    await using served = await openMirrorPages((url) => seedPages(url, TWO));
+    const page = await served.page("/");
+    const [first = ""] = blockOf(page, "failing").match(/<li>\n<span class="when">.*?<\/svg>\n<\/li>/s) ?? [];
+    expect(textOf(first)).toMatch(/^\s*39 h\s*main docs failing\s*pip\s*latest · html\s*main docs/);
+    expect(textOf(first)).toMatch(/1 more here, newest (30|31) min/);
+    expect(textOf(blockOf(page, "failing"))).toMatch(/24 hours 1 project/);
+  });
+});
+
 describe("an hour with few projects", () => {
   /** Half an hour ago seven projects built, and `eighth`: a project's id, or null for one that the mirror lacks. */
   const built = (eighth: string) => `

@@ -131,25 +131,32 @@ export function failingNow(facts: readonly Fact[]): Row[] {
   });
 }
 
-/** One row for each project of `failingNow`: the newest break. Texts of moments sort by time; one of none comes last. */
+/** One row for each project of `failingNow`: the worst of it. Texts of moments sort by time; one of none comes last. */
 export function failingProjects(facts: readonly Fact[]): Row[] {
-  const since = (row: Row): string => String(row.failing_since ?? "");
+  const since = (row: Row): string => String(row.failing_since ?? "~");
+  const moments = (rows: readonly Row[]) =>
+    rows
+      .map(since)
+      .filter((one) => one !== "~")
+      .toSorted();
   return [...groupBy(failingNow(facts), ({ project_id }) => String(project_id)).values()].map((series) => {
-    const [newest = {}] = series.toSorted(
+    const [worst = {}] = series.toSorted(
       (a, b) =>
-        (since(a) < since(b) ? 1 : since(a) > since(b) ? -1 : 0) ||
         Number(b.is_main) - Number(a.is_main) ||
+        Number(a.last_succeeded_build_id === null) - Number(b.last_succeeded_build_id === null) ||
+        (since(a) < since(b) ? -1 : since(a) > since(b) ? 1 : 0) ||
         Number(b.is_default_version) - Number(a.is_default_version) ||
         compare(a, b, ["version_slug", "version_id", "type", "last_failed_build_id"]),
     );
-    const { is_default_version, is_active, last_built_at, reference, ...row } = newest;
+    const { is_default_version, is_active, last_built_at, reference, ...row } = worst;
     const main = series.filter((one) => one.is_main === true);
     return {
       ...row,
       failing: series.length,
       is_main_failing: main.length > 0,
-      main_failing_since: main.map(since).filter(Boolean).toSorted().at(-1) ?? null,
+      main_failing_since: moments(main)[0] ?? null,
       worked_before: series.some((one) => one.last_succeeded_build_id !== null),
+      newest_failing_since: moments(series).at(-1) ?? null,
     };
   });
 }
