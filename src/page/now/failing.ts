@@ -12,7 +12,15 @@ import { buildLink, meantLinks, projectHref, projectLink, targetTag, withQuery }
 import { mark } from "../parts/marks.ts";
 import { findMaintainers, isMine, renderMine } from "../parts/projects.ts";
 import { drawStrip, lastFailed, renderWhy } from "../parts/series.ts";
-import { askForFailing, askForTotals, type NowChoice, type NowScope, type NowSpan, SHOWN, type Shown } from "./now-scope.ts";
+import {
+  askForFailing,
+  askForTotals,
+  type NowChoice,
+  type NowScope,
+  type NowSpan,
+  SHOWN,
+  type Shown,
+} from "./now-scope.ts";
 import type { NowSaid } from "./now-verdict.ts";
 
 const build = relation("fact_builds");
