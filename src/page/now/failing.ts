@@ -76,7 +76,11 @@ ${list}`,
 
 const askForList = ({ choice: { show, why, page }, mine }: NowScope): Question => ask("failing_projects")`
 select *
-from ${project}${where(isMine(project.project_id, mine), show !== undefined && SHOWN[show].condition, why !== undefined && sql`${project.error_class} = ${why}`)}
+from ${project}${where(
+  isMine(project.project_id, mine),
+  show !== undefined && SHOWN[show].condition,
+  why !== undefined && sql`${project.error_class} = ${why}`,
+)}
 order by ${project.newest_failing_since} desc nulls last, ${pick(project, "project_slug", "project_id")}${onPage`
 limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`}`;
 
