@@ -137,7 +137,6 @@ export const PATHS: Readonly<Record<string, string>> = {
     "every row of a block of a page, as its link names them: PAGE is now, trends, projects, errors, mirror, dictionary, project or build; also `.json`",
   "/feed.atom": "breaks and fixes as an Atom feed",
   "/project/SLUG/feed.atom": "those of one project; also `/feed.atom?project=SLUG`",
-  "/badge/SLUG.svg": "a badge with a project's state and rate",
 };
 
 /** `docs/contract.md`: the names that other people rely on, from the code that defines them. */

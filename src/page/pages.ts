@@ -23,7 +23,7 @@ import { askEach } from "./parts/block.ts";
 import { readQuery } from "./parts/choices.ts";
 import { type DocumentFacts, type PageFunction, renderDocument } from "./parts/document.ts";
 import { html } from "./parts/html.ts";
-import { buildHref, originOf, projectHref, segmentAfter } from "./parts/links.ts";
+import { buildHref, projectHref, segmentAfter } from "./parts/links.ts";
 import { eitherLinks, faultNotice, notice } from "./parts/notice.ts";
 import { minuteOf } from "./parts/page-moment.ts";
 import { findProjects } from "./parts/projects.ts";
@@ -91,7 +91,7 @@ export function createPages({ mirror, sourceTimezone, staleAfterMs, clock, log }
     const { pathname: path } = new URL(c.req.url);
     const now = minuteOf(clock.now());
     const query = readQuery(c.req.url, now);
-    const address = { path, name, query, origin: originOf(c), now, renews: query.get("renew") !== "no" };
+    const address = { path, name, query, now, renews: query.get("renew") !== "no" };
     const { key, needs = ["build"], draw } = page(address);
     const made = await kept.find(c, [key, address.renews], now, async (tx, moment) => {
       const { freshness } = moment;

@@ -70,10 +70,10 @@ describe.each([
 });
 
 describe("a mirror of which nobody asked for 20 hours", () => {
-  it("names the end of its day, has its feed, badge and errors as they were, and an amber tick", async () => {
+  it("names the end of its day, has its feed and errors as they were, and an amber tick", async () => {
     const clock = inHand();
     await using pages = await openMirrorPages((url) => seedPages(url, BREAKS), clock);
-    const paths = ["/feed.atom", "/badge/pip.svg", "/files/now/why.csv", "/files/errors/lines.csv"];
+    const paths = ["/feed.atom", "/files/now/why.csv", "/files/errors/lines.csv"];
     const found = () => Promise.all(paths.map((path) => pages.page(path)));
     const before = await found();
     clock.afterMs = 20 * 60 * 60_000;

@@ -1,5 +1,5 @@
 /**
- * The pages' figures for programs: rows as CSV or JSON, Atom feeds, badges, logs as text. Rows are streamed from one
+ * The pages' figures for programs: rows as CSV or JSON, Atom feeds, logs as text. Rows are streamed from one
  * snapshot, so memory does not grow with them.
  */
 import { type Context, Hono } from "hono";
@@ -15,7 +15,6 @@ import type { PageFunction } from "../parts/document.ts";
 import { originOf, segmentAfter } from "../parts/links.ts";
 import { minuteOf } from "../parts/page-moment.ts";
 import { ANSWER_FORMATS, type AnswerReply, type FindQuestion, type FormatName } from "./answer-reply.ts";
-import { findBadgeFacts, renderBadge } from "./badge.ts";
 import { findFeedEvents, findRefreshed, hasProject, renderFeed } from "./feed.ts";
 import { assertNarrows, readFilters } from "./file-filters.ts";
 
@@ -30,14 +29,8 @@ export interface DataRoutesDeps {
 }
 
 const ATOM = { "content-type": "application/atom+xml; charset=utf-8" };
-/** A badge is embedded by pages of other origins, and they should not ask for it all the time. */
-const BADGE = {
-  "content-type": "image/svg+xml",
-  "cache-control": "public, max-age=300",
-  "cross-origin-resource-policy": "cross-origin",
-};
 
-/** What programs read: answers as CSV and JSON, feeds, and badges. */
+/** What programs read: answers as CSV and JSON, and feeds. */
 export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence }: DataRoutesDeps): Hono {
   const app = new Hono();
 
@@ -75,7 +68,7 @@ export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence 
       const now = minuteOf(clock.now());
       const query = readQuery(c.req.url, now);
       const name = query.get("slug") ?? query.get("id") ?? "";
-      const { files } = drawing({ path: "", name, query, now, renews: false, origin: "" });
+      const { files } = drawing({ path: "", name, query, now, renews: false });
       assertNarrows(page, block, query, files);
       return async (tx) => {
         const questions = await files.ask(tx, await kept.moment(tx, now));
@@ -105,16 +98,6 @@ export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence 
     return feed.status === 404 ? showAbsence(c) : sendPage(c, feed, ATOM);
   }
 
-  async function showBadge(c: Context): Promise<Response> {
-    const slug = segmentAfter("/badge/", c.req.url)?.match(/^(.*)\.svg$/s)?.[1];
-    if (slug === undefined) return showAbsence(c);
-    const badge = await kept.find(c, ["badge", slug], clock.now(), async (tx, { at }) => {
-      const facts = await findBadgeFacts(tx, slug, at);
-      return { status: facts === undefined ? 404 : 200, body: await renderBadge(slug, facts) };
-    });
-    return sendPage(c, badge, BADGE);
-  }
-
   app.get("/report/*", showAnswer);
   app.get("/files/:page/*", showBlock);
   // A query, because the path of some slugs would be read as a step up.
@@ -123,6 +106,5 @@ export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence 
     const slug = segmentAfter("/project/", c.req.url.replace(/\/feed\.atom\/?(?=\?|$)/, ""));
     return slug === null ? showAbsence(c) : showFeed(c, slug);
   });
-  app.get("/badge/*", showBadge);
   return app;
 }

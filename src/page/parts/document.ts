@@ -11,8 +11,6 @@ export interface Address {
   readonly query: URLSearchParams;
   /** The project's slug or the build's id; empty on the pages of all projects. */
   readonly name: string;
-  /** The scheme, host and port under which the reader asked. */
-  readonly origin: string;
   /** The minute of the request. */
   readonly now: Date;
   /** Whether it may renew itself: the reader has not stopped that. */

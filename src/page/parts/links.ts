@@ -17,9 +17,6 @@ export function feedHref(slug?: string): string {
   return href.includes("?") ? withQuery("/feed.atom", { project: slug }) : `${href}/feed.atom`;
 }
 
-/** The address of a project's badge. */
-export const badgeHref = (slug: string): string => `/badge/${encodeURIComponent(slug.toWellFormed())}.svg`;
-
 export function buildHref(id: string): string {
   const segment = encodeURIComponent(id.toWellFormed());
   return /^\.{0,2}$/.test(id) ? `/build?id=${segment}` : `/build/${segment}`;

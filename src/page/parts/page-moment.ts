@@ -51,7 +51,7 @@ export const minuteOf = (moment: Date): Date =>
   new Date(Math.floor(moment.getTime() / MINUTE_MS) * MINUTE_MS);
 
 /**
- * The moment that a page, a feed or a badge speaks of, for a reader at `now`. Nothing else ends a span at the reader's clock:
+ * The moment that a page or a feed speaks of, for a reader at `now`. Nothing else ends a span at the reader's clock:
  * a mirror that nobody synced would look calmer by the hour. Without a known look it is `now`.
  */
 export function pageMoment(freshness: Freshness, now: Date): PageMoment {

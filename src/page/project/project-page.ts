@@ -16,7 +16,7 @@ import { days } from "./days.ts";
 import { causes, failing } from "./failing.ts";
 import type { ProjectChoice, ProjectScope, Subject } from "./project-scope.ts";
 import { projectVerdict } from "./project-verdict.ts";
-import { badge, facts, fixed, times } from "./rail.ts";
+import { facts, fixed, times } from "./rail.ts";
 import { versions } from "./versions.ts";
 
 const PROJECT: BlockPage<ProjectScope> = {
@@ -24,7 +24,7 @@ const PROJECT: BlockPage<ProjectScope> = {
   layout: [
     builds,
     {
-      main: [failing, causes, versions, badge],
+      main: [failing, causes, versions],
       rail: [days, fixed, times, facts],
       railLabel: "More about this project",
     },
@@ -33,7 +33,7 @@ const PROJECT: BlockPage<ProjectScope> = {
 };
 
 /** The page of a project: whether its main docs are good, why not, and its builds. */
-export function projectPage({ name: slug, query, origin }: Address): Drawing {
+export function projectPage({ name: slug, query }: Address): Drawing {
   const choice = parse(query);
   const scopeOf = (project: Row, twins: readonly Row[], moment: PageMoment): ProjectScope => {
     const id = String(project.project_id);
@@ -45,11 +45,10 @@ export function projectPage({ name: slug, query, origin }: Address): Drawing {
       choice,
       kept,
       href: (query) => withQuery(projectHref(slug), { ...kept, ...query }),
-      origin,
     };
   };
   return {
-    key: ["project", slug, choice, origin],
+    key: ["project", slug, choice],
     files: filesOf(PROJECT, async (tx, moment) => {
       const { version, type } = choice.only;
       await assertNamesKnown(tx, { project: slug, version, type });

@@ -54,8 +54,6 @@ export interface ProjectScope extends PageMoment {
   readonly kept: Query;
   /** The address of the page, with what its links keep. */
   href(query: Query): string;
-  /** The scheme, host and port under which the reader asked. */
-  readonly origin: string;
 }
 
 /** What narrows the files of most blocks. */

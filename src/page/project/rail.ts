@@ -7,7 +7,7 @@ import { block, type Row } from "../parts/block.ts";
 import { boundList, isKnownTime, KNOWN_WITHIN, renderBoundKey } from "../parts/bounds.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import { addressText, badgeHref, buildHref, buildLink, feedHref, projectHref } from "../parts/links.ts";
+import { addressText, buildHref, buildLink, feedHref } from "../parts/links.ts";
 import { outcomeSign } from "../parts/marks.ts";
 import { findMaintainers } from "../parts/projects.ts";
 import { askForRecent, isOf, NEWEST, numberOf, OWN, type ProjectScope } from "./project-scope.ts";
@@ -28,12 +28,12 @@ from ${streak}
 where ${streak.project_id} = ${id} and not ${streak.is_open}
 order by ${streak.recovered_at} desc nulls last, ${streak.first_failed_build_id} desc${onPage`\nlimit 5`}`,
   }),
-  draw({ rows }, { now }) {
+  draw({ rows }, { now, subject: { slug } }) {
     const total = numberOf(rows, "total");
     return {
       title: "Fixed",
       count: grouped(total),
-      ...(total > rows.length && { note: `The last ${rows.length}.` }),
+      note: html`${total > rows.length && `The last ${rows.length}. `}<a href="${feedHref(slug)}">The feed of breaks and fixes</a>`,
       empty: total === 0 && ["unknown", "None yet.", "No failure of this project was followed by a success."],
       body: html`<ul class="rows">${rows.map((row) => renderFixedSeries(row, now))}</ul>`,
     };
@@ -123,24 +123,6 @@ export const facts = block({
     return {
       title: "Facts",
       body: html`<dl class="facts">${shown.map(([label, words]) => html`<div><dt>${label}</dt><dd>${words}</dd></div>`)}</dl>`,
-    };
-  },
-});
-
-/** The text to paste for a badge, and the feed. Nothing for a slug that no path can hold. */
-export const badge = block({
-  id: "badge",
-  asks: (_: ProjectScope) => ({}),
-  draw(_found, { subject: { id, slug }, project, origin }) {
-    if (id === "-1" || project.is_deleted === true) return null;
-    const href = projectHref(slug);
-    if (href.includes("?") || href.length > 300) return null;
-    const badge = badgeHref(slug);
-    return {
-      title: "Badge and feed",
-      body: html`<p class="note">For a readme, in Markdown.</p>
-<pre tabindex="0" role="region" aria-label="Markdown of the badge">${`[![docs](${origin}${badge})](${origin}${href})`}</pre>
-<p class="more"><a href="${badge}">The badge</a> · <a href="${feedHref(slug)}">The feed of breaks and recoveries</a></p>`,
     };
   },
 });

@@ -169,12 +169,6 @@ describe("more about a project", () => {
     expect(textOf(blockOf(beta, "facts"))).toContain("Repositoryjavascript:alert(1)");
   });
 
-  it("has the badge's text to paste", async () => {
-    expect(textOf(blockOf(await pages.page("/project/alpha"), "badge"))).toContain(
-      `[![docs](${pages.url}/badge/alpha.svg)](${pages.url}/project/alpha)`,
-    );
-  });
-
   it("lists its versions with their states and rates", async () => {
     const rows = rowsOf(await pages.page("/project/alpha"), "versions");
     const names = ["stable · html main docs not active", "latest · epub", "latest · pdf"];

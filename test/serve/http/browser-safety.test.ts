@@ -24,7 +24,10 @@ describe("the headers for browsers", () => {
       c.html("a page", 200, { "content-security-policy": "style-src 'self'" }),
     );
     await using app = await serveWorld({}, { pages });
-    expect((await app.get("/")).headers.get("content-security-policy")).toBe("style-src 'self'");
+    expect(Object.fromEntries((await app.get("/")).headers)).toMatchObject({
+      "content-security-policy": "style-src 'self'",
+      "cross-origin-resource-policy": "same-origin",
+    });
   });
 });
 
