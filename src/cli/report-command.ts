@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { ConfigError, EXIT } from "../base/errors.ts";
+import { counted } from "../base/text.ts";
 import { type AnswerFilters, askFor, FILTER_NAMES, filtersOf } from "../report/ask.ts";
 import { DICTIONARY, RELATIONS, type Relation } from "../report/dictionary.ts";
 import { assertNamesKnown, parseRelation } from "../report/known-names.ts";
@@ -18,6 +20,8 @@ interface Options extends TimeOptions, Omit<AnswerFilters, "since" | "until"> {
   json?: true;
   bom?: true;
   wide?: true;
+  html?: string;
+  withPeople?: boolean;
 }
 
 /** The rows of a table or Markdown where no limit is given. */
@@ -35,6 +39,7 @@ export const reportCommand: CommandDeclaration<Options> = {
     ["report runs --since 24h", "what docmirror did in the last day"],
     ["report fact_builds --format csv > builds.csv", "every build, as CSV"],
     ["report error_classes --json", "why builds fail, as JSON"],
+    ["report --html /srv/www/builds", "the report page as a folder of files, for any web server"],
   ],
   words: { name: RELATIONS },
   flags: (command) =>
@@ -44,13 +49,20 @@ export const reportCommand: CommandDeclaration<Options> = {
         .option("--project <slug>", "only this project")
         .option("--version <slug>", "only versions of this slug")
         .option("--type <type>", "only builds of this type, such as html"),
-    ).option(
-      "--limit <rows>",
-      `rows at most [default: ${SHOWN_ROWS} in a table or md, else all]`,
-      wholeFrom(1, Number.MAX_SAFE_INTEGER - 1),
-    ),
+    )
+      .option(
+        "--limit <rows>",
+        `rows at most [default: ${SHOWN_ROWS} in a table or md, else all]`,
+        wholeFrom(1, Number.MAX_SAFE_INTEGER - 1),
+      )
+      .option(
+        "--html <folder>",
+        "write the report page as files instead; an older one in the folder is replaced",
+      )
+      .option("--with-people", "with --html: with the names of maintainers"),
   run: async (context, { options, args: [name] }) => {
     const format = readFormat(options);
+    if (options.html !== undefined) return writePages(context, name, options.html, options);
     if (name === undefined) return listReports(context.out, format, options);
     const relation = parseRelation(name);
     const isReplica = context.config.readUrl !== null;
@@ -77,6 +89,27 @@ export const reportCommand: CommandDeclaration<Options> = {
     return EXIT.done;
   },
 };
+
+async function writePages(
+  context: CommandContext,
+  name: string | undefined,
+  folder: string,
+  { json, withPeople = false }: Options,
+): Promise<number> {
+  if (name !== undefined) throw new ConfigError(`--html writes all pages, and takes no name such as ${name}`);
+  const { writeSite } = await import("../page/site/write-site.ts");
+  const { config, clock, log, signal, out } = context;
+  const site = await withReports(context, "report", (sql) =>
+    withSnapshot(
+      sql,
+      (tx) => writeSite(tx, folder, { ...config, clock, log }, { withPeople, signal }),
+      signal,
+    ),
+  );
+  const words = `${counted(site.pages, "page")} and ${counted(site.files, "file")} of rows; open ${join(folder, "index.html")}\n`;
+  await (json ? out.json({ folder, ...site }) : out.write(words));
+  return EXIT.done;
+}
 
 /** What to ask, and how to show it. */
 function chooseRows(relation: Relation, format: Format, options: Options, isReplica: boolean) {

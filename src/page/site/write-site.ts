@@ -1,0 +1,105 @@
+import { createWriteStream } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Hono } from "hono";
+import { MirrorError } from "../../base/errors.ts";
+import { withStagingFolder, writeMarker } from "../../report/export/staging-folder.ts";
+import { runText } from "../../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { createPages, type PagesDeps } from "../pages.ts";
+import { readStyleSheet } from "../style-sheet.ts";
+import { addressesOf, isRowsFile, linkPages } from "./link-pages.ts";
+
+/** The newest failed builds that have a page. */
+const MOST_BUILDS = 100;
+/** Rows of a list on a page of it. */
+const PER_PAGE = 25;
+/** What the folder has besides its marker. */
+const OWN =
+  "index.html trends.html errors.html mirror.html dictionary.html projects.html page.css now trends projects project build files";
+
+export interface SiteFacts {
+  readonly pages: number;
+  readonly files: number;
+}
+
+/**
+ * Writes the report page as files that need neither a server nor a script: Now, Trends (7, 14 and 30 days), Projects, each failing
+ * project, Errors, Mirror, and the newest failed builds, all of the one moment of `tx`; with the rows of the blocks of the pages of
+ * all projects as CSV and JSON. Links are relative. The folder replaces an older one at once, as an export does. Names of people are
+ * left out unless `withPeople`. Throws ConfigError for a folder that is something else, and the reason of the signal.
+ */
+export async function writeSite(
+  tx: TransactionSql,
+  target: string,
+  deps: Omit<PagesDeps, "mirror">,
+  { withPeople, signal }: { withPeople: boolean; signal: AbortSignal },
+): Promise<SiteFacts> {
+  if (!withPeople) await runText(tx, "set local docmirror.people = 'off'");
+  const app = createPages({
+    ...deps,
+    mirror: { read: (fn) => fn(tx as unknown as Sql), snapshot: (fn) => fn(tx) },
+  });
+  const places = addressesOf(await findPages(tx));
+  return withStagingFolder(target, OWN.split(" "), async (folder) => {
+    const rows = new Map<string, string>();
+    for (const [address, place] of places) {
+      signal.throwIfAborted();
+      const reply = await ask(app, address);
+      const { text, files } = linkPages(await reply.text(), place, places);
+      for (const [file, its] of files) rows.set(file, its);
+      await write(folder, place, text);
+    }
+    for (const [address, place] of rows) {
+      signal.throwIfAborted();
+      const { body } = await ask(app, address);
+      await mkdir(dirname(join(folder, place)), { recursive: true });
+      if (body !== null)
+        await pipeline(Readable.fromWeb(body), createWriteStream(join(folder, place)), { signal });
+    }
+    await write(folder, "page.css", readStyleSheet().text);
+    const facts = { pages: places.size, files: rows.size };
+    await writeMarker(folder, {
+      made_by: "docmirror report --html",
+      made_at: deps.clock.now().toISOString(),
+      ...facts,
+    });
+    return facts;
+  });
+}
+
+async function ask(app: Hono, address: string): Promise<Response> {
+  const reply = await app.request(address);
+  if (reply.status === 200) return reply;
+  const what = isRowsFile(address) ? "the rows" : "the page";
+  throw new MirrorError(`${what} at ${address} could not be made (status ${reply.status})`, {
+    hint: "docmirror serve shows why",
+  });
+}
+
+async function write(folder: string, place: string, text: string): Promise<void> {
+  await mkdir(dirname(join(folder, place)), { recursive: true });
+  await writeFile(join(folder, place), text);
+}
+
+/** Which projects and builds have a page, and how many pages their lists have. */
+async function findPages(tx: TransactionSql) {
+  const failing = await tx<
+    { slug: string }[]
+  >`select project_slug as slug from report.failing_projects order by 1`;
+  const builds = await tx<{ id: string }[]>`
+    select build_id as id from report.fact_builds where failed = 1
+    order by triggered_at desc nulls last, length(build_id) desc, build_id desc limit ${MOST_BUILDS}`;
+  const [all] = await tx<{ projects: number }[]>`select count(*)::int as projects from report.project_states`;
+  const pagesOf = (rows: number) => Math.max(1, Math.ceil(rows / PER_PAGE));
+  return {
+    slugs: [...new Set(failing.map(({ slug }) => slug))].filter(
+      (slug) => slug !== "" && slug !== "(unknown)",
+    ),
+    builds: builds.map(({ id }) => id),
+    pagesOfNow: pagesOf(failing.length),
+    pagesOfProjects: pagesOf(all?.projects ?? 0),
+  };
+}
