@@ -7,7 +7,7 @@ import { isStorableId } from "../resources/record-id.ts";
 import type { MirrorReader } from "../store/connection/mirror-reader.ts";
 import { buildPage } from "./build/build-page.ts";
 import { askForBuild } from "./build/build-scope.ts";
-import { createKeptPages, sendPage } from "./cache/kept-pages.ts";
+import { createKeptPages, type Found, sendPage } from "./cache/kept-pages.ts";
 import { ReaderGoneError } from "./cache/single-flight.ts";
 import { createAnswerReply } from "./data/answer-reply.ts";
 import { createDataRoutes } from "./data/data-routes.ts";
@@ -39,6 +39,8 @@ export interface PagesDeps {
   sourceTimezone: string;
   /** A list that was not read well for this long is stale. */
   staleAfterMs: number;
+  /** Of a mirror that is one snapshot. @default found for each page */
+  still?: Found;
   clock: Clock;
   log: Logger;
 }
@@ -72,9 +74,9 @@ const pathOf = (page: string): string => (page === "now" ? "/" : `/${page}`);
  * each answer as a file. They only read the mirror, and load nothing from elsewhere. Any other path gets a page
  * that says so.
  */
-export function createPages({ mirror, sourceTimezone, staleAfterMs, clock, log }: PagesDeps): Hono {
+export function createPages({ mirror, sourceTimezone, staleAfterMs, still, clock, log }: PagesDeps): Hono {
   const style = readStyleSheet();
-  const kept = createKeptPages(mirror, staleAfterMs);
+  const kept = createKeptPages(mirror, staleAfterMs, still);
   const pageOfBuild = buildPage(sourceTimezone);
   const app = new Hono();
 

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { programName, shellWord } from "../../base/config/program.ts";
 import { defaultValues, type SettingInForce } from "../../base/config.ts";
 import { ConfigError, EXIT, LockedError } from "../../base/errors.ts";
@@ -5,7 +6,9 @@ import type { Logger } from "../../base/log.ts";
 import { createMeters } from "../../base/metrics/meters.ts";
 import type { SyncSettings } from "../../mirror/lists/plan.ts";
 import { exitCodeOfRun } from "../../mirror/run/close-run.ts";
+import { writeSite } from "../../page/site/write-site.ts";
 import { readDefinitions } from "../../report/definitions.ts";
+import { withSnapshot } from "../../report/read-answer.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";
 import { startSimulation } from "../../simulate/service.ts";
 import { createWorld } from "../../simulate/world.ts";
@@ -48,7 +51,7 @@ export const demoCommand: CommandDeclaration<{ keep?: true }> = {
 };
 
 async function demo(context: CommandContext, isKept: boolean): Promise<number> {
-  const { config, log, signal } = context;
+  const { clock, config, log, signal } = context;
   if (config.databaseUrl !== null) {
     log.warn("DATABASE_URL is set; the demo does not touch that database and uses the embedded Postgres");
   }
@@ -74,13 +77,22 @@ async function demo(context: CommandContext, isKept: boolean): Promise<number> {
         if (first === undefined) return EXIT.bug;
         const connection = { applicationName: "docmirror demo", max: 1 };
         const findings = await withSql(database.url, connection, (sql) => findFindings(sql, first));
+        const folder = `${config.dataDir}-report`;
+        await withSql(database.url, connection, (sql) =>
+          withSnapshot(
+            sql,
+            (tx) => writeSite(tx, folder, { ...config, clock, log }, { withPeople: true, signal }),
+            signal,
+          ),
+        );
         const next = nextSteps({
           settings: context.settings,
           dataDir: config.dataDir,
           serviceUrl: isKept ? service.url : null,
+          folder,
           buildId: findings.best_watched,
         });
-        const places = { service: service.url, database: database.describe };
+        const places = { service: service.url, database: database.describe, report: folder };
         await context.print({ ...places, runs, watches, ...findings, next }, () => {
           const width = (context.out.columns ?? Infinity) - STEP_INDENT.length;
           const steps = next.map(({ command, does }) => {
@@ -195,6 +207,8 @@ async function hasRows(sql: Sql): Promise<boolean> {
 interface NextStepFacts {
   settings: readonly SettingInForce[];
   dataDir: string;
+  /** The report page as files. */
+  folder: string;
   /** Set while the simulated service stays up. */
   serviceUrl: string | null;
   /** A build whose transitions were seen; null when there is none. */
@@ -204,7 +218,7 @@ interface NextStepFacts {
 const QUERY = "select day, builds, success_rate from report.success_rate_daily order by day desc limit 7";
 
 /** The commands to type after the demo, in the same folder. They contain no password, and need no other program. */
-function nextSteps({ settings, dataDir, serviceUrl, buildId }: NextStepFacts) {
+function nextSteps({ settings, dataDir, folder: site, serviceUrl, buildId }: NextStepFacts) {
   const program = programName();
   const shown = showPath(dataDir);
   // The next command finds the other sources by itself.
@@ -212,8 +226,12 @@ function nextSteps({ settings, dataDir, serviceUrl, buildId }: NextStepFacts) {
   const folder = isFlag ? ` --data-dir ${shellWord(shown)}` : "";
   const steps = [
     {
+      command: join(showPath(site), "index.html"),
+      does: "the report page as a folder of files: open it in a browser",
+    },
+    {
       command: `${program} serve${folder}`,
-      does: "the report page, for the browser: success by day, what fails now, each project; and the API, below /api/v1/",
+      does: "the same page with its filters and search, and the API, below /api/v1/",
     },
     { command: `${program} status${folder}`, does: "how fresh the mirror is, its runs, open builds" },
     {
@@ -230,7 +248,7 @@ function nextSteps({ settings, dataDir, serviceUrl, buildId }: NextStepFacts) {
     },
   ];
   if (buildId !== null) {
-    steps.splice(2, 0, {
+    steps.splice(3, 0, {
       command: `${program} explain build ${shellWord(buildId)}${folder}`,
       does: "one build: when it entered each state, and how that is known",
     });

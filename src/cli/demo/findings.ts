@@ -64,37 +64,7 @@ export async function findFindings(sql: Sql, first: { run_id: number | null; sta
     /** The id of the build that was followed most closely; null without builds. */
     best_watched: best?.id ?? null,
     day: await readDay(sql, first.started_at, firstRun),
-    changed_fields: await sql<{ resource: string; field: string; changes: number }[]>`
-      select resource, field, count(*) as changes
-      from mirror.changes, jsonb_object_keys(after) as field
-      where kind = 'updated' and run_id > ${firstRun}
-      group by resource, field order by changes desc, resource, field limit 10`,
-    /** `oldest` and `newest` are in the source's zone, as the builds' own dates. */
-    build_states: await sql<
-      { state: string | null; builds: number; oldest: string | null; newest: string | null }[]
-    >`
-      select state, count(*) as builds, min(date)::timestamp(0)::text as oldest, max(date)::timestamp(0)::text as newest
-      from mirror.builds where deleted_at is null
-      group by state order by builds desc, state`,
-    /** Those after the first sync. `known_within_s` is the median length of the interval in which the state was entered. */
-    transitions: await sql<
-      { from_state: string | null; to_state: string | null; builds: number; known_within_s: number }[]
-    >`
-      select from_state, to_state, count(*) as builds,
-        percentile_cont(0.5) within group (order by extract(epoch from not_after - not_before))::float8 as known_within_s
-      from mirror.build_transitions where run_id > ${firstRun}
-      group by from_state, to_state order by from_state nulls first, builds desc, to_state`,
     success: overall ?? { builds: 0, finished: 0, succeeded: 0, success_rate: null },
-    projects: await sql<(SuccessRate & { project: string | null })[]>`
-      select project_slug as project, builds, finished, succeeded, success_rate
-      from report.success_rate_by_project
-      order by builds desc, project_slug limit 10`,
-    unresolved_references: await sql<
-      { resource: string; field: string; status: string; references: number; example: string }[]
-    >`
-      select resource, field, status, count(*) as "references", min(uri) as example
-      from mirror.unresolved_references
-      group by resource, field, status order by "references" desc, resource, field, status`,
   };
 }
 
@@ -105,8 +75,6 @@ interface Section {
   head: readonly string[];
   rows: readonly (readonly Cell[])[];
   right?: readonly string[];
-  /** Shown instead of a table without rows. */
-  none: string;
   /** A line below the table. */
   note?: string;
 }
@@ -124,26 +92,23 @@ export function renderDemo(
   { colour, columns }: { colour: boolean; columns?: number | undefined },
 ): string {
   const breakNote = (note: string) => breakLines(note, columns ?? Infinity).join("\n");
-  const texts = sections(report).map(({ title, head, rows, right = head.slice(1), none, note }) => {
+  const texts = sections(report).map(({ title, head, rows, right = head.slice(1), note }) => {
     const heading = colour
       ? styleText(["bold", "cyan"], title, { validateStream: false })
       : `${title}\n${"-".repeat(title.length)}`;
     const table = renderTable({ head, rows, right, maxCellLength: 60 }, { columns, colour });
-    return `${heading}\n${rows.length > 0 ? table : `${none}\n`}${note ? `${breakNote(note)}\n` : ""}`;
+    return `${heading}\n${table}${note ? `${breakNote(note)}\n` : ""}`;
   });
   return texts.join("\n");
 }
 
-function sections({ runs, watches, findings }: DemoReport): Section[] {
-  const { day, changed_fields, build_states, transitions, success, projects, unresolved_references } =
-    findings;
+function sections({ runs, watches, findings: { day, success } }: DemoReport): Section[] {
   return [
     {
       title: "The runs of one simulated day",
       head: ["virtual time", "run", "requests", "new", "updated", "transitions", "took"],
       right: ["requests", "new", "updated", "transitions", "took"],
       rows: [...runs.map(syncRow), ...watches.map(watchRow)].sort(([one], [other]) => (one < other ? -1 : 1)),
-      none: "no syncs",
     },
     {
       title: "Changes during the day",
@@ -151,42 +116,7 @@ function sections({ runs, watches, findings }: DemoReport): Section[] {
       rows: day.map(({ resource, at_first, updated, deleted, restored, ...row }) => {
         return [resource, at_first, row.new, updated, deleted, restored, row.now];
       }),
-      none: "no records",
-      note: `changed most: ${changed_fields.map(({ resource, field, changes }) => `${resource}.${field} ${changes}`).join(", ") || "nothing"}`,
-    },
-    {
-      title: "Builds by state, without the deleted ones",
-      head: ["state", "builds", "oldest", "newest"],
-      rows: build_states.map(({ state, builds, oldest, newest }) => [state, builds, oldest, newest]),
-      none: "no builds",
-    },
-    {
-      title: "Transitions seen since the first sync",
-      head: ["from", "to", "builds", "known within"],
-      right: ["builds", "known within"],
-      rows: transitions.map(({ from_state, to_state, builds, known_within_s }) => {
-        return [from_state ?? "(first sight)", to_state, builds, duration(known_within_s)];
-      }),
-      none: "none",
-      note: "known within: the median interval in which the state was entered",
-    },
-    {
-      title: "Success by project, the ten with the most builds",
-      head: ["project", "builds", "finished", "succeeded", "success rate"],
-      rows: projects.map(({ project, builds, finished, succeeded, success_rate }) => {
-        return [project, builds, finished, succeeded, percent(success_rate)];
-      }),
-      none: "no builds",
-      note: `all projects: ${success.succeeded} of ${success.finished} finished builds succeeded, the deleted ones too: ${percent(success.success_rate)}`,
-    },
-    {
-      title: "References to records that the mirror does not have",
-      head: ["resource", "field", "status", "references", "example"],
-      right: ["references"],
-      rows: unresolved_references.map(({ resource, field, status, references, example }) => {
-        return [resource, field, status, references, example];
-      }),
-      none: "none",
+      note: `${success.succeeded} of ${success.finished} finished builds succeeded, the deleted ones too: ${percent(success.success_rate)}`,
     },
   ];
 }
@@ -213,9 +143,4 @@ function percent(rate: number | null): string {
 
 function minute(isoTime: string): string {
   return isoTime.slice(0, 16).replace("T", " ");
-}
-
-function duration(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

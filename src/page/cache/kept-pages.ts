@@ -12,13 +12,13 @@ import type { PageMoment } from "../parts/page-moment.ts";
 import { createGate, PAGES_AT_ONCE } from "./gate.ts";
 import { createSingleFlight, whileRead } from "./single-flight.ts";
 
-type Found = Awaited<ReturnType<typeof findMoment>>;
+export type Found = Awaited<ReturnType<typeof findMoment>>;
 
 /** How pages read the mirror: few at once, and no longer than somebody waits for them. */
 export type KeptPages = ReturnType<typeof createKeptPages>;
 
-/** A list that was not read well for `staleAfterMs` is stale. */
-export function createKeptPages(mirror: MirrorReader, staleAfterMs: number) {
+/** A list that was not read well for `staleAfterMs` is stale. `still` is the moment of a mirror that is one snapshot. */
+export function createKeptPages(mirror: MirrorReader, staleAfterMs: number, still?: Found) {
   const gate = createGate(PAGES_AT_ONCE);
   const cache = createPageCache();
   // Few short questions, so they need no gate: a kept page does not wait for expensive ones.
@@ -36,7 +36,7 @@ export function createKeptPages(mirror: MirrorReader, staleAfterMs: number) {
       make: (tx: TransactionSql, moment: PageMoment) => Promise<MadeText>,
     ): Promise<MadePage> {
       const reader = whileRead(c.req.raw);
-      const findNow = (tx: TransactionSql) => findMoment(tx, now, staleAfterMs);
+      const findNow = async (tx: TransactionSql) => still ?? findMoment(tx, now, staleAfterMs);
       const { revision } = await revisions.join(
         now.toISOString().slice(0, 16),
         (signal) => mirror.snapshot(findNow, signal),
@@ -48,7 +48,8 @@ export function createKeptPages(mirror: MirrorReader, staleAfterMs: number) {
       };
       return cache.find(JSON.stringify(key), revision, makeBounded, reader);
     },
-    moment: async (tx: TransactionSql, now: Date) => (await findMoment(tx, now, staleAfterMs)).moment,
+    moment: async (tx: TransactionSql, now: Date) =>
+      (still ?? (await findMoment(tx, now, staleAfterMs))).moment,
     /** Reads a snapshot for a page that is not kept. */
     read<T>(c: Context, fn: (tx: TransactionSql) => Promise<T>): Promise<T> {
       const reader = whileRead(c.req.raw);

@@ -6,9 +6,12 @@ import { pipeline } from "node:stream/promises";
 import type { Hono } from "hono";
 import { MirrorError } from "../../base/errors.ts";
 import { withStagingFolder, writeMarker } from "../../report/export/staging-folder.ts";
-import { runText } from "../../store/connection/run-statement.ts";
+import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
+import { keepPlans, runText } from "../../store/connection/run-statement.ts";
 import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
 import { createPages, type PagesDeps } from "../pages.ts";
+import { findMoment } from "../parts/freshness.ts";
+import { minuteOf } from "../parts/page-moment.ts";
 import { readStyleSheet } from "../style-sheet.ts";
 import { addressesOf, isRowsFile, linkPages } from "./link-pages.ts";
 
@@ -34,14 +37,16 @@ export interface SiteFacts {
 export async function writeSite(
   tx: TransactionSql,
   target: string,
-  deps: Omit<PagesDeps, "mirror">,
+  deps: Omit<PagesDeps, "mirror" | "still">,
   { withPeople, signal }: { withPeople: boolean; signal: AbortSignal },
 ): Promise<SiteFacts> {
   if (!withPeople) await runText(tx, "set local docmirror.people = 'off'");
-  const app = createPages({
-    ...deps,
-    mirror: { read: (fn) => fn(tx as unknown as Sql), snapshot: (fn) => fn(tx) },
-  });
+  // All pages are of one minute too.
+  const now = minuteOf(deps.clock.now());
+  const mirror: MirrorReader = { read: (fn) => fn(tx as unknown as Sql), snapshot: (fn) => fn(tx) };
+  keepPlans(tx);
+  const still = await findMoment(tx, now, deps.staleAfterMs);
+  const app = createPages({ ...deps, clock: { ...deps.clock, now: () => now }, mirror, still });
   const places = addressesOf(await findPages(tx));
   return withStagingFolder(target, OWN.split(" "), async (folder) => {
     const rows = new Map<string, string>();
@@ -63,7 +68,7 @@ export async function writeSite(
     const facts = { pages: places.size, files: rows.size };
     await writeMarker(folder, {
       made_by: "docmirror report --html",
-      made_at: deps.clock.now().toISOString(),
+      made_at: now.toISOString(),
       ...facts,
     });
     return facts;

@@ -2,7 +2,7 @@ import { sql as compose, type Name, type SQL } from "drizzle-orm";
 import { CasingCache } from "drizzle-orm/casing";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
 import type postgres from "postgres";
-import type { AnySql } from "./sql.ts";
+import type { AnySql, TransactionSql } from "./sql.ts";
 
 /**
  * Drizzle's `sql`, under a name of its own because a connection is called `sql`. Fixed statements are tags of the
@@ -44,6 +44,13 @@ export interface RunOptions {
   isSingle?: boolean;
 }
 
+const KEEPING = new WeakSet<AnySql>();
+
+/** Lets the session keep the plan of each text that runs in this transaction, for one that asks the same for many records. */
+export function keepPlans(tx: TransactionSql): void {
+  KEEPING.add(tx);
+}
+
 /** Runs a statement that was composed with drizzle's `sql`, for example of a table and some conditions. */
 export function runStatement<Row extends postgres.MaybeRow = postgres.Row>(
   sql: AnySql,
@@ -72,6 +79,7 @@ export function runText<Row extends postgres.MaybeRow = postgres.Row>(
   { isSingle, ...options }: RunOptions = {},
 ): postgres.PendingQuery<Row[]> {
   // The driver knows `simple`, its types do not: without it several statements run where there are no params.
-  const protocol = isSingle ? { ...options, simple: false } : options;
+  const kept = KEEPING.has(sql) ? { prepare: true, ...options } : options;
+  const protocol = isSingle ? { ...kept, simple: false } : kept;
   return sql.unsafe<Row[]>(text, params as postgres.ParameterOrJSON<never>[], protocol);
 }

@@ -1,5 +1,6 @@
 /** @module-tag long */
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -66,16 +67,8 @@ describe("demo", { timeout: 600_000 }, () => {
     const builds = report.day.find((row: { resource: string }) => row.resource === "build");
     expect(builds).toMatchObject({ at_first: 7000 });
     expect(builds.new).toBeGreaterThan(100);
-    const moved = report.transitions.find(
-      (row: Record<string, unknown>) => row.from_state === "building" && row.to_state === "finished",
-    );
-    // Seen in two rounds that were two minutes apart.
-    expect(moved.known_within_s).toBe(120);
-
-    expect(report.projects).toHaveLength(10);
-    for (const row of [report.success, ...report.projects]) {
-      expect(row.success_rate).toBeCloseTo(row.succeeded / row.finished, 10);
-    }
+    expect(report.success.success_rate).toBeCloseTo(report.success.succeeded / report.success.finished, 10);
+    expect(readFileSync(join(report.report, "index.html"), "utf8")).toContain("<h1");
     expect(report.service).toMatch(/^http:/);
     // The pages tell how long a build took where that is known to within five minutes.
     const [truth] = await askDatabase<{ builds: number; finished: number; watched: number }>(
@@ -96,8 +89,7 @@ describe("demo", { timeout: 600_000 }, () => {
     await kept.waitFor("stderr", /the demo stays up/);
     expect(kept.stderr()).toContain("DATABASE_URL is set");
     expect(kept.stderr()).toMatch(/the demo started.*the simulated service is up/s);
-    const headings =
-      /^The runs of.*^Changes during.*^Builds by.*^Transitions.*^Success.*^References to.*^Next/ms;
+    const headings = /^The runs of.*^Changes during.*^Next.*-report\/index\.html$/ms;
     expect(kept.stdout()).toMatch(headings);
     const [service] = /http:\S+$/m.exec(kept.stdout()) ?? [];
     const list = await runCli(["get", "build", "--limit", "1", "--json", "--base-url", service ?? ""]);
