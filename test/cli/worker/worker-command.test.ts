@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { startServer } from "../../../src/serve/http/server.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { createWorld } from "../../../src/simulate/world.ts";
+import { LEAD_KEY, RUN_KEY } from "../../../src/store/ledger/writers-lock.ts";
 import { pageOf, runCli, startCli } from "../../support/cli.ts";
 import {
   absentDatabase,
@@ -11,6 +12,7 @@ import {
   withTestSql,
 } from "../../support/database.ts";
 import { linkDatabase } from "../../support/database-link.ts";
+import { createReader } from "../../support/roles.ts";
 import { createGate, startService, TINY } from "../../support/service.ts";
 
 /** Never in these years, so that nothing but the start begins a sync. */
@@ -71,6 +73,31 @@ describe("worker", () => {
     const isReported = () => database.sql`select from rollup.state`;
     await expect.poll(isReported, { timeout: 60_000 }).toHaveLength(1);
     expect((await worker.stop()).code).toBe(143);
+  });
+
+  it("leads, reads lists, follows builds and refreshes while a role that only reads has all its locks, and names it", {
+    tags: ["long"],
+  }, async () => {
+    await using database = await createTestDatabase();
+    const world = createWorld({ ...TINY, rates: QUIET, startAt: new Date(), clockSteps: false });
+    await using service = await startService(world);
+    await using reader = await createReader(database);
+    await withTestSql(reader.url, async (intruder) => {
+      for (const key of [RUN_KEY, LEAD_KEY, "6441180125304119587"])
+        expect(await intruder`select pg_try_advisory_lock(${key}::bigint) as taken`).toEqual([
+          { taken: true },
+        ]);
+      await using cli = startCli([...workOn(service, database), "--watch-cron", "* * * * * *"]);
+      await cli.waitFor("stderr", /sync succeeded/);
+      world.triggerBuilds(2);
+      await cli.waitFor("stderr", /watch round ended/);
+      await expect.poll(() => database.sql`select from rollup.state`, { timeout: 60_000 }).toHaveLength(1);
+      expect(cli.stderr()).toContain(reader.name);
+      const env = { DATABASE_URL: database.url, DOCMIRROR_BASE_URL: service.url };
+      for (const command of ["status", "doctor"])
+        expect((await runCli([command], { env })).stdout).toContain(`of role ${reader.name}`);
+      expect((await cli.stop()).code).toBe(143);
+    });
   });
 
   it.each([
