@@ -19,6 +19,8 @@ it("a stop ends a sync that waits for another session's table, and the run is in
       const { summary, error } = await running;
       expect(summary.status).toBe("interrupted");
       expect(error).toBe(stop.signal.reason);
+      // Nothing of it waits on, as where only its connections were closed.
+      expect(await countWaits()).toBe(0);
     });
   });
 });
