@@ -33,5 +33,6 @@ describe("the name of the service", () => {
       `comment on database "${row?.name}" is 'docmirror demo of http://127.0.0.1:4000/'`,
     );
     expect(brandOf(await pages.page("/"))).toBe("docmirror <small>demo</small>");
+    await pages.sql.unsafe(`comment on database "${row?.name}" is null`);
   });
 });
