@@ -97,7 +97,7 @@ async function writePages(
   { json, withPeople = false }: Options,
 ): Promise<number> {
   if (name !== undefined) throw new ConfigError(`--html writes all pages, and takes no name such as ${name}`);
-  const { writeSite } = await import("../page/site/write-site.ts");
+  const { writeSite } = await import("../page/write-site.ts");
   const { config, clock, log, signal, out } = context;
   const site = await withReports(context, "report", (sql) =>
     withSnapshot(

@@ -170,6 +170,7 @@ _docmirror() {
       'report --since'|\
       'report --until'|\
       'report --limit'|\
+      'report --html'|\
       'sql --database-url'|\
       'sql --database-password'|\
       'sql --read-url'|\
@@ -361,7 +362,7 @@ _docmirror() {
     serve) flags='--database-url --database-password --read-url --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --export-cron --log-level --log-format --verbose --no-color --json --help' ;;
     status) flags='--database-url --database-password --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --backup-cron --export-cron --log-level --log-format --verbose --no-color --max-age --json --help' ;;
     doctor) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --stale-after --log-level --log-format --verbose --no-color --json --help' ;;
-    report) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --format --json --bom --wide --project --version --type --since --until --limit --help' ;;
+    report) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --format --json --bom --wide --project --version --type --since --until --limit --html --with-people --help' ;;
     sql) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --format --json --bom --role --timeout --help' ;;
     export) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --out --format --incremental --since --until --logs --json --help' ;;
     backup) flags='--database-url --database-password --data-dir --log-level --log-format --verbose --no-color --keep --json --help' ;;
@@ -559,6 +560,7 @@ _docmirror() {
     'report --since') kind=other flags= ;;
     'report --until') kind=other flags= ;;
     'report --limit') kind=other flags= ;;
+    'report --html') kind=folders flags= ;;
     'sql --database-url') kind=other flags= ;;
     'sql --database-password') kind=other flags= ;;
     'sql --read-url') kind=other flags= ;;

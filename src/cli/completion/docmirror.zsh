@@ -249,6 +249,8 @@ _docmirror() {
             '--since=[from this day (2026-11-03) or time (2026-11-03T12\:00Z) on, in UTC, or from a span ago (7d)]: : ' \
             '--until=[up to the end of this day, up to this time, or up to a span ago]: : ' \
             '--limit=[rows at most]: : ' \
+            '--html=[write the report page as files instead; an older one in the folder is replaced]: :_directories' \
+            '--with-people[with --html\: with the names of maintainers]' \
             '--help[shows the help]' \
             '1: :(dim_projects dim_versions dim_dates success_rate_daily success_rate_daily_by_project success_rate_by_project success_rate_by_type regressions success_rate_without_platform fact_builds fact_months build_times_daily log_sizes open_builds backlog arrivals arrivals_hourly failing_now failing_projects project_states recoveries time_to_recover instability broke_daily incident_hours error_classes error_fingerprints error_lines error_fingerprints_daily error_rules freshness runs walks quarantine broken_references schema_changes project_changes muted_projects data_dictionary)' ;;
         sql)

@@ -6,7 +6,7 @@ import type { Logger } from "../../base/log.ts";
 import { createMeters } from "../../base/metrics/meters.ts";
 import type { SyncSettings } from "../../mirror/lists/plan.ts";
 import { exitCodeOfRun } from "../../mirror/run/close-run.ts";
-import { writeSite } from "../../page/site/write-site.ts";
+import { writeSite } from "../../page/write-site.ts";
 import { readDefinitions } from "../../report/definitions.ts";
 import { withSnapshot } from "../../report/read-answer.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { posix } from "node:path";
-import { buildHref, projectHref } from "../parts/links.ts";
+import { buildHref, projectHref } from "./parts/links.ts";
 
 /** The address of each page at a server, and the place of its file in the folder. */
 type Places = ReadonlyMap<string, string>;

@@ -4,16 +4,16 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Hono } from "hono";
-import { MirrorError } from "../../base/errors.ts";
-import { withStagingFolder, writeMarker } from "../../report/export/staging-folder.ts";
-import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
-import { keepPlans, runText } from "../../store/connection/run-statement.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
-import { createPages, type PagesDeps } from "../pages.ts";
-import { findMoment } from "../parts/freshness.ts";
-import { minuteOf } from "../parts/page-moment.ts";
-import { readStyleSheet } from "../style-sheet.ts";
+import { MirrorError } from "../base/errors.ts";
+import { withStagingFolder, writeMarker } from "../report/export/staging-folder.ts";
+import type { MirrorReader } from "../store/connection/mirror-reader.ts";
+import { keepPlans, runText } from "../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../store/connection/sql.ts";
 import { addressesOf, isRowsFile, linkPages } from "./link-pages.ts";
+import { createPages, type PagesDeps } from "./pages.ts";
+import { findMoment } from "./parts/freshness.ts";
+import { minuteOf } from "./parts/page-moment.ts";
+import { readStyleSheet } from "./style-sheet.ts";
 
 /** The newest failed builds that have a page. */
 const MOST_BUILDS = 100;
