@@ -52,7 +52,6 @@ complete -c docmirror -n '__fish_seen_subcommand_from sync' -l no-color -d 'no c
 complete -c docmirror -n '__fish_seen_subcommand_from sync' -l full -d 'read every list to its end'
 complete -c docmirror -n '__fish_seen_subcommand_from sync' -l incremental -d 'read only the head of the builds, down to what is known'
 complete -c docmirror -n '__fish_seen_subcommand_from sync' -l resource -x -a 'user project version file build' -d 'only these, separated by commas: user, project, version, file, build'
-complete -c docmirror -n '__fish_seen_subcommand_from sync' -l dry-run -d 'fetch and count, write nothing'
 complete -c docmirror -n '__fish_seen_subcommand_from sync' -l allow-mass-delete -d 'in this run mark what is gone as deleted, even more than --max-delete-ratio allows'
 complete -c docmirror -n '__fish_seen_subcommand_from sync' -l metrics-file -r -F -d 'write the metrics of the mirror to this file at the end, for node_exporter\'s textfile collector'
 complete -c docmirror -n '__fish_seen_subcommand_from sync' -l json -d 'print the run summary as one JSON document'

@@ -84,7 +84,6 @@ _docmirror() {
             '--full[read every list to its end]' \
             '--incremental[read only the head of the builds, down to what is known]' \
             '--resource=[only these, separated by commas\: user, project, version, file, build]: :_values -s , word user project version file build' \
-            '--dry-run[fetch and count, write nothing]' \
             '--allow-mass-delete[in this run mark what is gone as deleted, even more than --max-delete-ratio allows]' \
             '--metrics-file=[write the metrics of the mirror to this file at the end, for node_exporter'\''s textfile collector]: :_files' \
             '--json[print the run summary as one JSON document]' \

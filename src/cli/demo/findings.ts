@@ -49,7 +49,7 @@ const readDay = (sql: Sql, firstAt: string, firstRun: number) => {
 };
 
 /** Reads from the mirror what the demo shows. `first` is the run that mirrored everything. */
-export async function findFindings(sql: Sql, first: { run_id: number | null; started_at: string }) {
+export async function findFindings(sql: Sql, first: { run_id: number; started_at: string }) {
   const firstRun = first.run_id ?? 0;
   const [overall] = await sql<SuccessRate[]>`
     select coalesce(sum(builds), 0)::int as builds, coalesce(sum(finished), 0)::int as finished, coalesce(sum(succeeded), 0)::int as succeeded,

@@ -10,8 +10,8 @@ export interface ProgressUpdate {
   records: number;
   /** Null while the service has not sent it. */
   totalCount: number | null;
-  /** The run that walks; absent or null where there is none, as in a dry run. */
-  runId?: number | null;
+  /** The run that walks; absent where there is none. */
+  runId?: number;
   /** How the walk ended, such as "whole"; absent while it goes on. */
   done?: string;
   /** What the log says instead of "walking", of this name alone, where the names are not those of lists. */
@@ -64,7 +64,7 @@ export function createProgress(deps: ProgressDeps): Progress {
     bars?.(lines.join("\n"));
   }
 
-  function logProgress(resource: string, { runId = null, doing }: ProgressUpdate): void {
+  function logProgress(resource: string, { runId, doing }: ProgressUpdate): void {
     loggedAt = clock.now().getTime();
     const lists = [...resources].map(([name, state]) => {
       const { pages, records, totalCount, recordsPerSecond, secondsLeft: left, done } = state;
@@ -73,7 +73,7 @@ export function createProgress(deps: ProgressDeps): Progress {
       const facts = { pages, records, total_count: totalCount, ...(done === undefined ? going : { done }) };
       return [name, facts] as const;
     });
-    const run = runId === null ? {} : { run_id: runId };
+    const run = runId === undefined ? {} : { run_id: runId };
     const all = Object.fromEntries(lists);
     if (doing === undefined) deps.log.info({ ...run, lists: all }, "walking");
     else deps.log.info({ doing, ...all[resource] }, "under way");

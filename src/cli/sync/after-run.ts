@@ -117,7 +117,7 @@ function renderSummary(
   const table =
     rows.length > 0 ? `${renderTable({ head, rows, right: head.slice(2) }, { columns, colour })}\n` : "";
   const summary =
-    `${run.run_id === null ? "dry run" : `run ${run.run_id}`}, ${run.kind}: ${run.status} ` +
+    `run ${run.run_id}, ${run.kind}: ${run.status} ` +
     `after ${(run.duration_ms / 1000).toFixed(1)} s, ${run.requests} requests, ` +
     `${run.transitions} transitions${references}`;
   const width = columns ?? Infinity;

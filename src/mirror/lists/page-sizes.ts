@@ -16,12 +16,12 @@ export async function findPageSize(sql: Sql, setting: Setting, resource: Resourc
 
 /** Finds the size of a list's pages. Null for a size that is set. */
 export async function findSizing(
-  sql: Sql | null,
+  sql: Sql,
   { pageSize, startSize }: Pick<WalkOptions, "pageSize" | "startSize">,
   resource: Resource,
 ) {
   if (pageSize !== "auto") return null;
-  const remembered = sql && (await recall(sql, resource));
+  const remembered = await recall(sql, resource);
   return createPageSize(remembered, remembered ? undefined : await startSize);
 }
 

@@ -46,7 +46,7 @@ export interface ContentSummary {
 
 /** What `sync --json` prints (`docs/contract.md`, "The run summary"). */
 export interface RunSummary {
-  run_id: number | null;
+  run_id: number;
   kind: RunKind;
   status: Exclude<RunStatus, "running">;
   started_at: string;

@@ -82,20 +82,6 @@ export function sortRecords(
   return sorted;
 }
 
-/** The counts that loading these records of a list would give. */
-export async function compareRecords(
-  tx: TransactionSql,
-  resource: Resource,
-  records: readonly NormalizedRecord[],
-): Promise<LoadCounts> {
-  const observed = records.map((record) => ({ record, askedAt: "", observedAt: "", request: null }));
-  const ids = records.map(({ id }) => id);
-  const sorted = sortRecords(observed, await findStored(tx, resource, ids), "list", () => true);
-  const { added, changed, unchanged, returned } = sorted;
-  const counts = { inserted: added.length, updated: changed.length, unchanged: unchanged.length };
-  return { ...counts, restored: returned.length };
-}
-
 /** Sorts the administrators of changed projects as they are stored, new ones last: another order is not a change. */
 export async function keepUserOrder(tx: TransactionSql, changed: readonly ObservedRecord[]) {
   if (changed.length === 0) return [];

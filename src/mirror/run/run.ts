@@ -43,8 +43,7 @@ export interface SyncOptions extends RunOptions {
   allowMassDelete?: boolean;
   /** Called before pages are fetched (`with-content.ts`): they end with its signal too, because the next sync is due. */
   giveWay?(): AbortSignal;
-  /** `runId` is null in a dry run. */
-  onProgress?(resource: Resource, counts: WalkCounts, totalCount: number | null, runId: number | null): void;
+  onProgress?(resource: Resource, counts: WalkCounts, totalCount: number | null, runId: number): void;
 }
 
 /** Throws only errors from before the run began (`LockedError`, `StoreError`). A second identical run changes no row. */

@@ -235,7 +235,7 @@ export interface ReportedResult {
 }
 
 /** Makes a run function also refresh the reports, however the run ended. Errors of the run are thrown. */
-export function withReport<Options extends RunOptions, Result extends { summary: { run_id: number | null } }>(
+export function withReport<Options extends RunOptions, Result extends { summary: { run_id: number } }>(
   run: (options: Options) => Promise<Result>,
 ): (options: Options) => Promise<Result & ReportedResult> {
   return async (options) => {

@@ -63,7 +63,7 @@ describe("no secret is printed", () => {
     [["quarantine", "--verbose"], 4],
     [["get", "--verbose"], 5],
     [["get", "project", "pip", "--search", "x", "--verbose"], 5],
-    [["sync", "--dry-run", "--verbose", "--log-format", "pretty"], 4],
+    [["sync", "--verbose", "--log-format", "pretty"], 4],
   ])("by %j where everything is away", async (args, code) => {
     const { code: exit, stderr } = await runCli(args, { env: ALL });
     expect({ exit, stderr }).toMatchObject({ exit: code });

@@ -4,7 +4,6 @@ import { describeDatabase } from "../../../src/store/connection/connect.ts";
 import { type CommandLine, runCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { useFolder } from "../../support/folder.ts";
-import { startService } from "../../support/service.ts";
 
 /** Every command that reads a mirror, and those that change one which must be there already. */
 const READERS = [
@@ -43,14 +42,6 @@ describe("where no mirror is", () => {
     const { code, stderr } = await run(["status", "--data-dir", "/nobody/made/this"]);
     expect(code).toBe(7);
     expect(stderr).toContain("There is no mirror in /nobody/made/this yet;");
-  });
-
-  it("sync --dry-run counts everything as new, and makes nothing", { tags: ["long"] }, async () => {
-    await using service = await startService({ projects: 3, builds: 20 });
-    const { code, stdout } = await run(`sync --dry-run --json --rate 0 --base-url ${service.url}`);
-    expect(code).toBe(0);
-    const { project } = JSON.parse(stdout).resources;
-    expect(project).toMatchObject({ records: 3, inserted: 3 });
   });
 });
 
