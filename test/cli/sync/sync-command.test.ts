@@ -145,7 +145,17 @@ describe("sync", { tags: ["long"] }, () => {
     expect(first.code).toBe(0);
     const summary = JSON.parse(first.stdout);
     expect(Object.keys(summary)).toEqual([
-      ...["run_id", "kind", "status", "started_at", "finished_at", "duration_ms", "requests", "bytes"],
+      ...[
+        "run_id",
+        "kind",
+        "status",
+        "started_at",
+        "finished_at",
+        "duration_ms",
+        "requests",
+        "bytes",
+        "asked_for",
+      ],
       ...["resources", "references", "unfinished", "transitions"],
     ]);
     expect(summary).toMatchObject({ run_id: 1, kind: "full", status: "succeeded" });
