@@ -37,7 +37,17 @@ const FOLDERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["parts"],
   ],
   // The way of a record, from its last step to its first.
-  mirror: [["run"], ["content"], ["builds"], ["lists"], ["load"], ["normalize"], ["walk"], ["api"]],
+  mirror: [
+    ["verify"],
+    ["run"],
+    ["content"],
+    ["builds"],
+    ["lists"],
+    ["load"],
+    ["normalize"],
+    ["walk"],
+    ["api"],
+  ],
   serve: [["http"], ["catalog"], ["protocol"]],
   store: [["backup"], ["migrate", "embedded"], ["ledger"], ["connection", "schema"]],
 };

@@ -5,7 +5,7 @@ export const EXITS = {
   usage: [2, "wrong flags or settings; nothing was done", "correct them"],
   partial: [
     3,
-    "partial: the stored data is right, but something is missing or held back",
+    "partial: the stored data is right, but something is missing or held back; `verify`: a record is wrong",
     "read the summary; the next run tries again",
   ],
   database: [4, "the database cannot be used, or was away for over a minute", "repair it; nothing is lost"],

@@ -38,6 +38,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: async () => (await import("./doctor/doctor-command.ts")).doctorCommand,
   },
   {
+    name: "verify",
+    summary: "compares random records with the service, and says how right the mirror is",
+    load: async () => (await import("./verify-command.ts")).verifyCommand,
+  },
+  {
     name: "report",
     summary: "prints a view of the schema report: how often builds succeed, what fails, how long builds take",
     load: async () => (await import("./report-command.ts")).reportCommand,

@@ -1,6 +1,6 @@
 import { duration } from "../base/config/setting.ts";
 import { EXIT, SchemaVersionError } from "../base/errors.ts";
-import { counted } from "../base/text.ts";
+import { counted, grouped } from "../base/text.ts";
 import { formatSpan } from "../mirror/builds/format-span.ts";
 import { describeHeld } from "../mirror/lists/missing-records.ts";
 import { readDefinitions } from "../report/definitions.ts";
@@ -113,6 +113,7 @@ function renderStatus(status: StatusDocument, out: Output): string {
     ...status.dropped_lists.map((one) => paragraphs([describeDropped(one)])),
     ...status.count_gaps.map((gap) => paragraphs([describeCountGap(gap)])),
     ...status.held_deletions.map((held) => paragraphs([describeHeld(held)])),
+    ...(status.checked ? [paragraphs([describeChecked(status.checked)])] : []),
     ...describeBelowHead(status).map((text) => paragraphs([text])),
     ...(status.dates_in_change ? [paragraphs([describeDatesInChange(status.dates_in_change)])] : []),
     ...status.muted_projects.map(
@@ -150,6 +151,13 @@ function describeSchedule({ leader, next_runs, lock_holders }: StatusDocument): 
 function describeBehind({ reports_behind_since: since, generated_at }: StatusDocument): string[] {
   if (since === null || Date.parse(generated_at) - Date.parse(since) < REPORTS_LATE_MS) return [];
   return [`the reports lack what runs have found since ${toSecond(since)}; \`docmirror doctor\` says why`];
+}
+
+function describeChecked({ nights, checked, equal, wrong }: NonNullable<StatusDocument["checked"]>): string {
+  const faults = wrong.map(
+    ({ resource, id, fields }) => `; ${resource} ${id} is wrong (${fields.join(", ")})`,
+  );
+  return `checked: ${grouped(equal)} of ${grouped(checked)} records equal in ${counted(nights, "night")}${faults.join("")}`;
 }
 
 /** The round of the builds and the search; nothing where the newest sync had neither and no round is under way. */

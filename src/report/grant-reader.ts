@@ -38,6 +38,7 @@ const INTERFACE_RELATIONS = [
   "mirror.log_files",
   "mirror.project_users",
   "mirror.unresolved_references",
+  "sync.checks",
   "sync.definitions",
   "sync.drift",
   "sync.jobs",

@@ -160,6 +160,18 @@ const CAUSES: Cause[] = [
     }),
   },
   {
+    alert: "DocmirrorRecordsWrong",
+    cause: "somebody writes to the builds, and the check after the next sync draws them",
+    env: { DOCMIRROR_VERIFY_SAMPLE: "100" },
+    happen: (mirror) =>
+      syncAgain(mirror, () =>
+        withTestSql(
+          mirror.databaseUrl,
+          async (sql) => void (await sql`update mirror.builds set type = 'pdf,html'`),
+        ),
+      ),
+  },
+  {
     alert: "DocmirrorNoLeader",
     cause: "the only worker stops",
     async happen(mirror) {

@@ -153,6 +153,15 @@ export const SETTINGS = {
     meaning:
       "resources that a sync leaves out, such as build,file; their rows are kept. One that the root listing lacked for a week is left out by itself",
   },
+  verifySample: {
+    name: "DOCMIRROR_VERIFY_SAMPLE",
+    uses: ["sync"],
+    value: "records",
+    default: "20",
+    parse: values.whole(0, 10_000),
+    meaning:
+      "random records that a sync compares with the service after a good end, one request each, as `docmirror verify` does; 0 is none",
+  },
   content: {
     name: "DOCMIRROR_CONTENT",
     uses: ["sync"],

@@ -10,6 +10,8 @@ import type { Progress } from "../output/progress.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
 import { parseResources } from "../usage/flag-values.ts";
 import { METRICS_FILE_OPTION, runOnce, withMetricsFile } from "./after-run.ts";
+import { withCheck } from "../../mirror/verify/verify.ts";
+import { findRecord } from "../../serve/catalog/mirror-catalog.ts";
 
 interface Options {
   full?: true;
@@ -61,7 +63,7 @@ export const syncCommand: CommandDeclaration<Options> = {
           const progress = await context.progress();
           const { clock, log, signal } = context;
           return runOnce(context, database, { baseUrl, webhook, json: options.json === true }, async () => {
-            const result = await withContent(withReport(runSync))({
+            const result = await withContent(withCheck(withReport(runSync), findRecord))({
               settings: { ...context.config, databaseUrl: database.url, baseUrl },
               kind: options.full ? "full" : options.incremental ? "incremental" : null,
               resources: options.resource ?? null,

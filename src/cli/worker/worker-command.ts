@@ -4,8 +4,10 @@ import { createMeters } from "../../base/metrics/meters.ts";
 import { runSync } from "../../mirror/run/run.ts";
 import { runWatchRound } from "../../mirror/run/watch-round.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
+import { withCheck } from "../../mirror/verify/verify.ts";
 import { webhookOf } from "../../notify/webhook.ts";
 import { scheduleOf } from "../../report/status/read-status.ts";
+import { findRecord } from "../../serve/catalog/mirror-catalog.ts";
 import { serveMirror } from "../../serve/http/serve-mirror.ts";
 import type { CommandContext } from "../context/run-command.ts";
 import { showProgress } from "../sync/sync-command.ts";
@@ -48,7 +50,7 @@ function work(context: CommandContext): Promise<never> {
           // A new one for each night, so that the last state of an earlier night stays on the screen.
           const progress = await context.progress();
           try {
-            const run = withContent(afterRun(runSync));
+            const run = withContent(withCheck(afterRun(runSync), findRecord));
             return await run({ ...options, meters, onProgress: showProgress(progress) });
           } finally {
             progress.stop();

@@ -173,7 +173,8 @@ function troubleOf({ asOf, unread, overdue }: Freshness, lists: readonly Row[], 
 }
 
 /** What is well, or does no harm. */
-function notesOf({ lists: [first], muted }: Answers, now: Date): string[] {
+function notesOf({ lists, muted }: Answers, now: Date): string[] {
+  const [first] = lists;
   const computed = agoWords(first?.refreshed_at, now);
   const checked = agoWords(first?.facts_checked_at, now);
   const check = checked === null ? "" : `, and every one was compared with its record ${checked} ago`;
@@ -181,11 +182,15 @@ function notesOf({ lists: [first], muted }: Answers, now: Date): string[] {
     computed === null
       ? "The figures have not been computed yet."
       : `The figures were computed ${computed} ago${check}.`;
+  const nights = Math.max(...lists.map(({ check_nights }) => Number(check_nights ?? 0)));
+  const equal = `${grouped(sumIn(lists, "checked_equal"))} of ${grouped(sumIn(lists, "checked"))} records`;
+  const compared = `Compared with the service: ${equal} equal in ${counted(nights, "night")}.`;
+  const notes = nights > 0 ? [figures, compared] : [figures];
   const [silent] = muted;
-  if (silent === undefined) return [figures];
+  if (silent === undefined) return notes;
   const more = muted.length === 1 ? "" : `, and of ${counted(muted.length - 1, "other project")}`;
   const until = when(momentMs(silent.until), now);
-  return [figures, `No notices of ${String(silent.project_slug)} until ${until} UTC${more}.`];
+  return [...notes, `No notices of ${String(silent.project_slug)} until ${until} UTC${more}.`];
 }
 
 /** What deserves a look. */
@@ -201,6 +206,7 @@ function cautionsOf({ lists, runs }: Answers, { trouble }: Freshness, now: Date)
   const repaired = Number(lists[0]?.facts_repaired ?? 0);
   const ahead = sumIn(lists, "builds_dated_ahead");
   const held = lists.filter(isHeld).map(wordsOfHeld);
+  const wrong = sumIn(lists, "wrong");
   const cautions = [
     ...held.map((words) => `${words}.`),
     trouble !== null &&
@@ -215,6 +221,7 @@ function cautionsOf({ lists, runs }: Answers, { trouble }: Freshness, now: Date)
     }),
     repaired > 0 &&
       `That comparison found ${counted(repaired, "wrong figure")}, and computed them again: a fault of docmirror, or of who wrote to its tables.`,
+    wrong > 0 && `A check found ${counted(wrong, "wrong record")}: \`docmirror status\` names them.`,
     ahead > 0 &&
       `${grouped(ahead)} ${ahead === 1 ? "build is" : "builds are"} dated beyond tomorrow, and ${ahead === 1 ? "counts" : "count"} as undated.`,
   ];

@@ -129,11 +129,15 @@ const LISTS: FigureSource = {
     docmirror_deletions_held_back:
       "1 where more records are missing than DOCMIRROR_MAX_DELETE_RATIO allows, so that they are kept.",
     docmirror_quarantined_records: "Records in quarantine.",
+    docmirror_checked_records:
+      "Records that checks of 30 days compared with the service. Absent without one.",
+    docmirror_wrong_records: "Records that the newest check found wrong. Absent without one.",
   },
   async read(tx) {
     const fresh = await findListFreshness(tx);
     const rows = await tx<(FigureRow & { resource: Resource })[]>`
       select of.resource, records as docmirror_mirrored_records, quarantined as docmirror_quarantined_records,
+        checked as docmirror_checked_records, wrong as docmirror_wrong_records,
         (select total_count from sync.walks where walks.resource = of.resource and total_count is not null
          order by run_id desc limit 1) as docmirror_upstream_records,
         (select count(*) from sync.missing_records as missing where missing.resource = of.resource)

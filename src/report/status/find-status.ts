@@ -18,6 +18,7 @@ import type { Resource } from "../../resources/resources.ts";
 import { describeSession } from "../../store/connection/other-sessions.ts";
 import { compose, runStatement } from "../../store/connection/run-statement.ts";
 import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { findSuspects } from "../../store/ledger/checks.ts";
 import { type DroppedList, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findJobs, type JobState } from "../../store/ledger/jobs.ts";
 import { findLeader, type Leader } from "../../store/ledger/leader.ts";
@@ -121,6 +122,8 @@ export interface MirrorStatus {
   count_gaps: CountGap[];
   /** The lists that miss more records than `DOCMIRROR_MAX_DELETE_RATIO` allows: these are kept. */
   held_deletions: HeldDeletions[];
+  /** The checks by sample of 30 days, and what the newest one found wrong. Null before the first one. */
+  checked: Awaited<ReturnType<typeof findChecked>>;
   /** The round of the builds and the search, by the newest sync that ended; null before the first one. */
   below_head: BelowHead | null;
   /** Since when builds show other dates than before, while not all were read since, and how. Else null. */
@@ -141,6 +144,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
     const leader = await findLeader(tx);
     const behindSince = await findBehindSince(tx);
     const undecided = await findUndecided(tx, UNDECIDED_SHOWN);
+    const checked = await findChecked(tx);
     const inChange = await findDatesInChange(tx);
     const [left] = await tx<{ quarantined: number; unresolved: number }[]>`
       select (select count(*) from sync.quarantine where resolved_at is null) as quarantined,
@@ -175,6 +179,7 @@ export function findStatus(sql: Sql, settings: StatusFacts, now: Date): Promise<
       }),
       dates_in_change: inChange && { ...inChange, since: asIso(inChange.since) },
       dropped_lists: (await findDropped(tx)).map((one) => ({ ...one, since: asIso(one.since) })),
+      checked,
       below_head: await readBelowHead(tx),
       muted_projects: (await listMutedProjects(tx)).map((one) => ({ ...one, until: asIso(one.until) })),
       undecided_records: {
@@ -250,6 +255,14 @@ export async function findOpenBuilds(
     where build.state <> 'finished' and build.deleted_at is null
     group by build.state order by open desc`;
   return [...rows];
+}
+
+async function findChecked(tx: TransactionSql) {
+  const [sum] = await tx<{ nights: number; checked: number; equal: number }[]>`
+    select max(check_nights) as nights, sum(checked)::bigint as checked, sum(checked_equal)::bigint as equal
+    from report.freshness having count(checked) > 0`;
+  const wrong = (await findSuspects(tx)).filter(({ verdict }) => verdict === "wrong");
+  return sum ? { ...sum, wrong: wrong.map(({ resource, id, fields }) => ({ resource, id, fields })) } : null;
 }
 
 const knownAge = (ageMs: number): number | null => (Number.isFinite(ageMs) ? ageMs : null);

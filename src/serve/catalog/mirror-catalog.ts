@@ -51,12 +51,10 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
       // Its absence says that there is no such record only when the list is known. That is asked first: a walk
       // that ends in between may have brought the record.
       const unready = await mirror.read((sql) => assertReady(sql, resource)).catch((error: unknown) => error);
-      const isFound = (r: RecordTable) =>
-        compose`${r.deleted_at} is null${resource === "project" ? compose` and ${isShown(resource, r)}` : undefined}`;
-      const find = (sql: AnySql) => readRecords(sql, resource, [id], isFound);
+      const find = (sql: AnySql) => findRecord(sql, resource, id);
       // One statement reads a user or a build. Others take several, which must see one moment.
       const isWhole = resource === "user" || resource === "build";
-      const [record] = await (isWhole ? mirror.read(find) : mirror.snapshot(find));
+      const record = await (isWhole ? mirror.read(find) : mirror.snapshot(find));
       if (record === undefined) {
         if (unready !== undefined) throw unready;
         await mirror.read((sql) => assertNotQuarantined(sql, resource, id));
@@ -99,6 +97,13 @@ export function createMirrorCatalog(mirror: MirrorReader): Catalog {
         return changedAt === null || ageMs < settledMs ? undefined : changedAt;
       }),
   };
+}
+
+/** A record as its detail shows it. Undefined where that is a 404. Most take several statements, which must see one moment. */
+export async function findRecord(sql: AnySql, resource: Resource, id: string) {
+  const isFound = (r: RecordTable) =>
+    compose`${r.deleted_at} is null${resource === "project" ? compose` and ${isShown(resource, r)}` : undefined}`;
+  return (await readRecords(sql, resource, [id], isFound))[0];
 }
 
 /** A record that the service has and the mirror could not store is not absent. Throws `NotReadyError`. */

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
 import type { RunKindLabel, RunStatusLabel } from "../../base/metrics/labels.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { bytea, idText, moment } from "./columns.ts";
+import { bytea, idText, moment, now } from "./columns.ts";
 import { sync } from "./schemas.ts";
 
 /** How much of the lists a sync reads. */
@@ -124,6 +124,14 @@ export const rounds = sync.table("rounds", {
   total_count: bigint({ mode: "number" }),
   nights: jsonb(),
   earlier: jsonb().notNull().default([]),
+});
+
+/** The checks by sample (`docmirror verify`): what each found by list, and the records that the next one looks at again. */
+export const checks = sync.table("checks", {
+  id: bigint({ mode: "number" }).primaryKey().generatedAlwaysAsIdentity(),
+  checked_at: moment().notNull().default(now),
+  lists: jsonb().notNull(),
+  suspects: jsonb().notNull(),
 });
 
 /** A page with an equal body need not be parsed again. A resumed walk reads from `ids` which records it has already seen. */

@@ -210,7 +210,7 @@ describe("a backup", () => {
       const hash = "b514d17a92881ea085989e945f2733938673514f14d25b73ca7419ad912a1b43";
       header.migrations = [{ tag: "0029_archive_logs", hash }];
       for (const table of header.tables) {
-        if (/^(rollup\.days|sync\.(rounds|jobs))$/.test(table.name))
+        if (/^(rollup\.days|sync\.(rounds|jobs|checks))$/.test(table.name))
           table.name = `rollup.of_old_${table.name.slice(-4)}`;
         if (!changed.includes(table.name)) continue;
         kept[table.name] = table.columns.flatMap((name, at) => (isLater(table.name, name) ? [] : [at]));

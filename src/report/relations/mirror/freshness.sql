@@ -19,7 +19,10 @@ SELECT of.resource, good.finished_at AS last_good_at, good.started_at AS current
   CASE of.resource WHEN 'build' THEN (SELECT covered_through FROM rollup.state) END AS covered_through,
   CASE of.resource WHEN 'build' THEN (SELECT builds_dated_ahead FROM rollup.state) END AS builds_dated_ahead,
   (SELECT run_id FROM rollup.state) AS refreshed_run_id,
-  read.since AS read_since, held.records AS held_records, held.since AS held_since, held.until AS held_until
+  read.since AS read_since, held.records AS held_records, held.since AS held_since, held.until AS held_until,
+  sampled.checked, sampled.equal AS checked_equal, sampled.nights AS check_nights, (
+    SELECT (lists -> of.resource ->> 'wrong')::bigint FROM sync.checks WHERE lists ? of.resource ORDER BY id DESC LIMIT 1
+  ) AS wrong
 FROM rollup.resource_names AS of
 LEFT JOIN rollup.resources AS counted ON counted.resource = of.resource
 LEFT JOIN LATERAL (
@@ -34,6 +37,11 @@ LEFT JOIN LATERAL (
   SELECT coalesce(read_since, least(started_at, finished_at)) AS since FROM sync.walks
   WHERE walks.resource = of.resource AND (walk = 'whole' OR read_since IS NOT NULL) ORDER BY run_id DESC LIMIT 1
 ) AS read ON true
+LEFT JOIN LATERAL (
+  SELECT sum((lists -> of.resource ->> 'checked')::bigint)::bigint AS checked, sum((lists -> of.resource ->> 'equal')::bigint)::bigint AS equal,
+    nullif(count(DISTINCT (checked_at AT TIME ZONE 'UTC')::date), 0) AS nights
+  FROM sync.checks WHERE lists ? of.resource AND checked_at > now() - interval '30 days'
+) AS sampled ON true
 LEFT JOIN LATERAL (
   SELECT started_at FROM sync.walks WHERE walks.resource = of.resource ORDER BY run_id DESC LIMIT 1
 ) AS attempt ON true

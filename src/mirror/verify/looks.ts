@@ -1,0 +1,161 @@
+/**
+ * One look at a record: what the service shows, and what the mirror would serve at that moment. The hash of what was read tells
+ * a wrong record from one that changed. It cannot where the record is missing here, or was never read right: that has changed at
+ * first, and is wrong where a later look, after the whole list was read again, finds both sides as they were.
+ */
+import { isUpstreamLost, UpstreamError } from "../../base/errors.ts";
+import { firstRequest, requestText } from "../../resources/page-request.ts";
+import { toJson } from "../../resources/parse-json.ts";
+import { recordId } from "../../resources/record-id.ts";
+import type { Resource } from "../../resources/resources.ts";
+import { composed } from "../../store/connection/run-statement.ts";
+import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { withTransaction } from "../../store/connection/transaction.ts";
+import type { Suspect, Verdict } from "../../store/ledger/checks.ts";
+import { findReadSince } from "../../store/ledger/list-freshness.ts";
+import { ROOT_PATH } from "../api/api-url.ts";
+import type { Client } from "../api/client.ts";
+import { fetchDetail } from "../api/fetch-detail.ts";
+import { isGone } from "../api/retry.ts";
+import { RECORD_TABLES } from "../load/tables.ts";
+import { cleanJson } from "../normalize/clean-text.ts";
+import { normalizePage } from "../normalize/page.ts";
+import { PLANS } from "../normalize/record-plan.ts";
+import { type ParsedPage, parseListPage } from "../walk/page.ts";
+
+type WireRecord = Record<string, unknown>;
+/** The record of an id as the interface serves it. Undefined where it answers 404. */
+export type FindServed = (
+  tx: TransactionSql,
+  resource: Resource,
+  id: string,
+) => Promise<WireRecord | undefined>;
+interface LookDeps {
+  client: Client;
+  sql: Sql;
+  findServed: FindServed;
+  replicaLagMs: number;
+  signal: AbortSignal;
+}
+
+type Before = Omit<Suspect, "fields">;
+
+export interface Look extends Before {
+  /** For people; empty where both sides are equal. */
+  why: string;
+  /** Both values of each field as JSON, of long ones the begin; null where a side does not have the field. */
+  differences: { field: string; service: string | null; mirror: string | null }[];
+}
+
+/** What the service shows: null where it says that there is no such record. */
+type Shown = { id: string; record: WireRecord | null; askedAt: Date; isDetail: boolean };
+
+const MAX_SHOWN = 2000;
+
+/** Throws the error of a host that is away, and the signal's reason. */
+export function createLook({ client, sql, findServed, replicaLagMs, signal }: LookDeps) {
+  /** The lists with a detail that was found: only there a missing one says something. */
+  const withDetails = new Set<Resource>();
+
+  /** By an id or at a place of the list. A host that answers, though not for this record, is up. */
+  async function show(resource: Resource, where: string | number): Promise<Shown | { why: string }> {
+    try {
+      if (typeof where === "string") {
+        const { record, askedAt } = await fetchDetail(client, resource, where);
+        withDetails.add(resource);
+        const isIt = recordId(record) === where;
+        return isIt
+          ? { id: where, record: record as WireRecord, askedAt, isDetail: true }
+          : { why: "another record came" };
+      }
+      const request = requestText({ ...firstRequest(`${ROOT_PATH}${resource}/`, 1), offset: where });
+      const parse = (value: unknown, url: string) => parseListPage(value, resource, url, client);
+      const { value, sentAt: askedAt } = await client.fetchJson<ParsedPage>(request, { parse });
+      const [record, id] = [value.records[0] as WireRecord | undefined, value.ids[0]];
+      if (!record || id === undefined) return { why: `its list shows none at place ${where}` };
+      return { id, record, askedAt, isDetail: false };
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      if (typeof where === "string" && isGone(error) && error.askedAt)
+        return { id: where, record: null, askedAt: error.askedAt, isDetail: true };
+      if (isUpstreamLost(error) && !(await client.isUp(signal))) throw error;
+      return { why: error.message };
+    }
+  }
+
+  /** What is here at one moment, and how it differs from what the service shows. */
+  const readHere = (resource: Resource, { id, record, isDetail }: Shown) =>
+    withTransaction(sql, async (tx) => {
+      await tx`set transaction isolation level repeatable read, read only`;
+      const { table } = RECORD_TABLES[resource];
+      type Facts = { hash: string | null; changedAt: string | null; isKnown: boolean; isArchived: boolean };
+      const [facts] = await composed(tx)<Facts>`
+        select encode(${table.record_hash}, 'hex') as hash, ${table.changed_at} as "changedAt",
+          exists (select from sync.missing_records where resource = ${resource} and record_id = ${id})
+            or exists (select from sync.open_builds where build_id = ${id} and vanished_at is not null and ${resource} = 'build')
+            or exists (select from sync.quarantine where resource = ${resource} and record_id = ${id} and resolved_at is null)
+            or (select reason is not null from sync.walks where resource = ${resource} and walk is not null
+              order by run_id desc limit 1) as "isKnown",
+          exists (select from mirror.archived_logs where build_id = ${id} and ${resource} = 'build') as "isArchived"
+        from (select) as one left join ${table} on ${table.id} = ${id}`;
+      const served = await findServed(tx, resource, id);
+      const leftOut = facts?.isArchived ? [...PLANS[resource].long] : [];
+      const texts = served && record && [record, served].map((one) => comparable(resource, one));
+      // Lists and details may have different fields.
+      const differences = await tx<Look["differences"]>`
+        select field, left(shown.value::text, ${MAX_SHOWN}) as service, left(served.value::text, ${MAX_SHOWN}) as mirror
+        from jsonb_each(${texts?.[0] ?? "{}"}::text::jsonb) as shown (field, value)
+        full join jsonb_each(${texts?.[1] ?? "{}"}::text::jsonb) as served (field, value) using (field)
+        where shown.value is distinct from served.value and field <> all (${leftOut}::text[])
+          and not (${isDetail} and (shown.value is null or served.value is null))`;
+      return {
+        ...facts,
+        isServed: served !== undefined,
+        differences,
+        readSince: await findReadSince(tx, resource),
+      };
+    });
+
+  async function judge(resource: Resource, shown: Shown, first?: Before): Promise<Look> {
+    const { id, record, askedAt } = shown;
+    const { isServed, isKnown, readSince, changedAt, ...here } = await readHere(resource, shown);
+    const page = record && normalizePage(resource, [record], client);
+    const hash = page?.records[0]?.hash ?? null;
+    const isAsBefore = first?.hash === hash;
+    const at = isAsBefore ? first.at : askedAt.toISOString();
+    const end = (verdict: Verdict, why = ""): Look => {
+      return { resource, id, at, hash, verdict, why, differences: [...here.differences] };
+    };
+    const [refused] = page?.rejected ?? [];
+    if (refused) return end("unclear", refused.reason);
+    const isOnBothSides = record !== null && isServed;
+    if ((record !== null) === isServed && here.differences.length === 0) return end("equal");
+    if (!isOnBothSides && isKnown) return end("unclear", "the mirror knows that it may be gone, or lacks it");
+    if (isOnBothSides && hash === here.hash) return end("wrong", "it is served otherwise than it was read");
+    const onOneSide = record === null ? "the service has no such record" : "it is not here";
+    const why = isOnBothSides ? "the service shows another one than was read" : onOneSide;
+    // The service has not changed it since the first look, and the mirror has read its list.
+    const isRead = Date.parse(readSince ?? "") > Date.parse(at) + replicaLagMs;
+    const isOlder = !changedAt || Date.parse(changedAt) <= askedAt.getTime();
+    const isProven = isAsBefore && isRead && isOlder && (record !== null || withDetails.has(resource));
+    return isProven ? end("wrong", `${why}, though its list was read since`) : end("changed", why);
+  }
+
+  /** Again at one that differed before: `first`. */
+  return async (resource: Resource, where: string | number, first?: Before): Promise<Look> => {
+    const shown = await show(resource, where);
+    if ("record" in shown) return judge(resource, shown, first);
+    const id = typeof where === "string" ? where : "";
+    return { resource, id, at: "", hash: null, ...first, verdict: "unclear", ...shown, differences: [] };
+  };
+}
+
+/** A list of references has no order, and an embedded project counts by its id: its fields are those of another record. */
+function comparable(resource: Resource, record: WireRecord): string {
+  const { list = "", embedded = "" } = PLANS[resource];
+  const { [list]: references, [embedded]: inner } = record;
+  const id = (inner as WireRecord | null | undefined)?.id;
+  const sorted = Array.isArray(references) && { [list]: references.toSorted() };
+  const named = id !== undefined && { [embedded]: String(id) };
+  return toJson(cleanJson({ ...record, ...sorted, ...named }, { nul: 0 }));
+}

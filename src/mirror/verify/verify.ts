@@ -1,0 +1,161 @@
+import { setMaxListeners } from "node:events";
+import { messageOf } from "../../base/errors.ts";
+import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import { withSql } from "../../store/connection/connect.ts";
+import { compose, runStatement } from "../../store/connection/run-statement.ts";
+import type { Sql } from "../../store/connection/sql.ts";
+import { type Check, type CheckedList, findSuspects, noteCheck } from "../../store/ledger/checks.ts";
+import { findDropped } from "../../store/ledger/dropped-lists.ts";
+import { assertService } from "../../store/ledger/mirrored-service.ts";
+import { createHostPace } from "../api/host-pace.ts";
+import { isListed } from "../load/live-count.ts";
+import { RECORD_TABLES } from "../load/tables.ts";
+import type { SyncOptions, SyncResult } from "../run/run.ts";
+import { createRunClient, type RunOptions } from "../run/with-run.ts";
+import { createLook, type FindServed, type Look } from "./looks.ts";
+
+const AT_ONCE = 8;
+/** So many records that are not equal are kept with what differs, and the next check looks at so many again. */
+const [MAX_FOUND, MAX_SUSPECTS] = [100, 20];
+const NOTHING: CheckedList = { records: 0, checked: 0, equal: 0, changed: 0, unclear: 0, wrong: 0 };
+
+export interface VerifyOptions extends Omit<RunOptions, "assertMayRun"> {
+  resources: readonly Resource[];
+  /** How many records are compared, one request each. */
+  sample: number;
+  /** What may have changed is looked at again after this time; at 0 by the next check. */
+  waitMs: number;
+  findServed: FindServed;
+}
+
+/**
+ * Compares records at random with what the mirror would serve, and notes the result, which is all that it writes. Those that
+ * differed at the check before are the first. `found` has the first that are not equal. Throws the errors of upstream and the
+ * database; then nothing is noted.
+ */
+export async function verifyMirror(options: VerifyOptions) {
+  const { settings, log, signal } = options;
+  setMaxListeners(0, signal);
+  const onWarning = (warning: string) => log.warn({ warning }, "warning of the check");
+  const client = createRunClient(options, { log, signal, onWarning });
+  const connection = { applicationName: "docmirror verify", max: 1, log };
+  try {
+    return await withSql(settings.databaseUrl, connection, async (sql) => {
+      await assertService(sql, settings.baseUrl);
+      const look = createLook({ ...options, ...settings, client, sql });
+      const check = await compareSample(options, sql, look);
+      await noteCheck(sql, check);
+      return { ...check, requests: client.stats().requests };
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+async function compareSample(
+  { resources, sample, waitMs, clock, signal }: VerifyOptions,
+  sql: Sql,
+  look: ReturnType<typeof createLook>,
+) {
+  const lists = await findLists(sql, resources);
+  const earlier = await findSuspects(sql);
+  const own = earlier.filter(({ resource }) => lists[resource]);
+  const drawn = await drawSample(sql, lists, Math.max(0, sample - own.length));
+  const looks = new Map<string, Look>();
+  /** A record that was drawn twice counts once, by the look that says more. */
+  const keep = (one: Look) => {
+    const key = `${one.resource} ${one.id || `at ${looks.size}`}`;
+    const before = looks.get(key)?.verdict ?? "unclear";
+    if (before === "unclear" || one.verdict === "wrong" || one.verdict === "changed") looks.set(key, one);
+  };
+  for (let from = 0; from < drawn.length; from += AT_ONCE) {
+    const batch = drawn.slice(from, from + AT_ONCE);
+    for (const one of await Promise.all(batch.map(({ resource, id, place }) => look(resource, id ?? place))))
+      keep(one);
+  }
+  // Those that are gone come last: by then a detail of their list was found, where it has any.
+  for (const one of own.sort((a, b) => Number(!a.hash) - Number(!b.hash)))
+    keep(await look(one.resource, one.id, one));
+  const open = [...looks].filter(([, { verdict }]) => verdict === "changed" && waitMs > 0);
+  if (open.length > 0) await clock.sleep(waitMs, signal);
+  for (const [key, one] of open) looks.set(key, await look(one.resource, one.id, one));
+  const all = { ...NOTHING };
+  for (const { records = 0 } of Object.values(lists)) all.records += records;
+  for (const { resource, verdict } of looks.values())
+    for (const list of [all, lists[resource] ?? all]) {
+      list[verdict] += 1;
+      list.checked += Number(verdict === "equal" || verdict === "wrong");
+    }
+  const found = [...looks.values()].filter(({ verdict }) => verdict !== "equal");
+  const suspects = [
+    ...earlier.filter((one) => !own.includes(one)),
+    ...found
+      .filter(({ verdict }) => verdict !== "unclear")
+      .map(({ differences, why: _, ...one }) => {
+        return { ...one, fields: differences.map(({ field }) => field) };
+      }),
+  ].sort((one, other) => (one.verdict < other.verdict ? 1 : -1));
+  return { all, lists, found: found.slice(0, MAX_FOUND), suspects: suspects.slice(0, MAX_SUSPECTS) };
+}
+
+/** The lists that were read to their end, and that the service has, with how many records it counted last, or showed. */
+async function findLists(sql: Sql, resources: readonly Resource[]): Promise<Check["lists"]> {
+  const dropped = (await findDropped(sql)).map(({ resource }) => resource);
+  const rows = await sql<{ resource: Resource; records: number }[]>`
+    select of.resource, coalesce((
+        select total_count from sync.walks where walks.resource = of.resource and total_count is not null order by run_id desc limit 1
+      ), newest.records) as records
+    from unnest(${resources.filter((one) => !dropped.includes(one))}::text[]) as of (resource)
+    join lateral (
+      select records from sync.walks
+      where walks.resource = of.resource and (walk = 'whole' or read_since is not null) order by run_id desc limit 1
+    ) as newest on true`;
+  return Object.fromEntries(rows.map(({ resource, records }) => [resource, { ...NOTHING, records }]));
+}
+
+type Drawn = { resource: Resource; id: string | null; place: number };
+
+/** Half by the records of the mirror, half by the places of the lists. Each has the same chance, and none comes twice. */
+async function drawSample(sql: Sql, lists: Check["lists"], size: number): Promise<Drawn[]> {
+  const records = RESOURCES.filter((name) => lists[name]).map((name) => {
+    const { table } = RECORD_TABLES[name];
+    return compose`union all select ${name}, ${table.id} from ${table} where ${isListed(name)}`;
+  });
+  return runStatement<Drawn>(
+    sql,
+    compose`
+      (select resource, id, 0 as place
+      from (select '' as resource, '' as id where false ${compose.join(records, compose` `)}) as record
+      order by random() limit ${Math.ceil(size / 2)})
+      union all
+      (select resource, null, place
+      from jsonb_each(${JSON.stringify(lists)}::text::jsonb) as of (resource, list)
+      cross join generate_series(0, (list ->> 'records')::bigint - 1) as place
+      order by random() limit ${Math.floor(size / 2)})`,
+  );
+}
+
+/** A sync that checks some records after a good end, where `verifySample` says so. A failure of that is logged alone. */
+export function withCheck<Result extends SyncResult>(
+  run: (options: SyncOptions) => Promise<Result>,
+  findServed: FindServed,
+): (options: SyncOptions) => Promise<Result> {
+  return async (options) => {
+    const { settings, clock, log, signal, resources } = options;
+    const { verifySample: sample, ratePerSecond } = settings;
+    // A wait that the host asked for holds for the check too.
+    const pace = options.pace ?? createHostPace({ ratePerSecond, clock });
+    const result = await run({ ...options, pace });
+    if (result.summary.status !== "succeeded" || signal.aborted || sample === 0) return result;
+    const check = { ...options, pace, resources: resources ?? RESOURCES, sample, waitMs: 0, findServed };
+    try {
+      const { records: _, ...counts } = (await verifyMirror(check)).all;
+      if (counts.wrong === 0) log.info(counts, "records were compared with the service");
+      else log.error({ ...counts, hint: "`docmirror status` names them" }, "records of the mirror are wrong");
+    } catch (error) {
+      if (!signal.aborted)
+        log.warn({ error: messageOf(error) }, "could not check the mirror; the next sync does");
+    }
+    return result;
+  };
+}
