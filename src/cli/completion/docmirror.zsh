@@ -12,6 +12,7 @@ _docmirror() {
       'serve:serves the report page and the service'\''s API from the mirror; never asks upstream'
       'status:shows freshness, who leads, last and next runs, open builds'
       'doctor:checks settings, database, service and time zone, and says how to repair each fault'
+      'verify:compares random records with the service, and says how right the mirror is'
       'report:prints a view of the schema report: how often builds succeed, what fails, how long builds take'
       'sql:runs one query of the schema report with the rights of a reader'
       'export:writes builds, projects, versions and the calendar as Parquet or CSV files'
@@ -69,6 +70,7 @@ _docmirror() {
             '--delete-held-after=[how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; more than half of a list always waits for a person; units ms s m h d w, or never]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
             '--leave-out=[resources that a sync leaves out, such as build,file; their rows are kept. One that the root listing lacked for a week is left out by itself]: : ' \
+            '--verify-sample=[random records that a sync compares with the service after a good end, one request each, as `docmirror verify` does; 0 is none]: : ' \
             '--content=[on\: a sync also fetches the pages of the files, for the searches (docs/content.md)]:: :(on off)' \
             '--docs-url=[where the pages of the files are, when they are on another host than the API]: : ' \
             '--content-budget=[how long one sync may fetch pages, after its lists, in minutes; the next one continues]: : ' \
@@ -142,6 +144,7 @@ _docmirror() {
             '--delete-held-after=[how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; more than half of a list always waits for a person; units ms s m h d w, or never]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
             '--leave-out=[resources that a sync leaves out, such as build,file; their rows are kept. One that the root listing lacked for a week is left out by itself]: : ' \
+            '--verify-sample=[random records that a sync compares with the service after a good end, one request each, as `docmirror verify` does; 0 is none]: : ' \
             '--content=[on\: a sync also fetches the pages of the files, for the searches (docs/content.md)]:: :(on off)' \
             '--docs-url=[where the pages of the files are, when they are on another host than the API]: : ' \
             '--content-budget=[how long one sync may fetch pages, after its lists, in minutes; the next one continues]: : ' \
@@ -225,6 +228,27 @@ _docmirror() {
             '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
             '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
             '--no-color[no colours (setting\: NO_COLOR; FORCE_COLOR asks for them)]' \
+            '--json[print one JSON document]' \
+            '--help[shows the help]' ;;
+        verify)
+          _arguments '--database-url=[where the mirror is\: postgres\://user\:password@host\:port/database]: : ' \
+            '--database-password=[the password for DATABASE_URL and DOCMIRROR_READ_URL where they name none, as it is, in any characters; newlines at its end are cut]: : ' \
+            '--data-dir=[the embedded Postgres'\'' data, relative to the working directory]: :_directories' \
+            '--base-url=[the service to mirror\: the URL before /api/v1/, with its path prefix if it has one]: : ' \
+            '--contact=[where the service'\''s owner can reach you, an e-mail address or a URL; sent in the User-Agent of each request]: : ' \
+            '--rate=[requests a second, all resources together, evenly spaced; 0.5 is one every 2 s, 0 is no limit]: : ' \
+            '--timeout-ms=[time for one request, headers and body, in milliseconds]: : ' \
+            '--retries=[tries after the first, 0 to 100; Retry-After is obeyed]: : ' \
+            '--max-body-mb=[the longest reply that is accepted, 1 to 511 megabytes]: : ' \
+            '--source-timezone=[the time zone of upstream'\''s timestamps, which do not name it; an IANA name (America/Chicago for old hosted data)]: : ' \
+            '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
+            '--log-level=[fatal, error, warn, info, debug, trace or silent]: :(fatal error warn info debug trace silent)' \
+            '--log-format=[pretty, json, or auto\: pretty on a terminal, else JSON]: :(auto pretty json)' \
+            '--verbose[stack traces, and a debug log unless --log-level says otherwise]' \
+            '--no-color[no colours (setting\: NO_COLOR; FORCE_COLOR asks for them)]' \
+            '--sample=[how many, one request each]: : ' \
+            '--resource=[only these, separated by commas\: user, project, version, file, build]: :_values -s , word user project version file build' \
+            '--wait=[look again after this time at what may have changed; 0s leaves that to the next check]: : ' \
             '--json[print one JSON document]' \
             '--help[shows the help]' ;;
         report)
@@ -503,6 +527,7 @@ _docmirror() {
             '--delete-held-after=[how long whole walks must miss what that ratio holds back before it is deleted, where each detail answers 404; more than half of a list always waits for a person; units ms s m h d w, or never]: : ' \
             '--replica-lag=[how far a replica of the service may be behind; nothing is marked deleted within this time of its last sighting; units ms s m h d w, at most 1w, 0s is none]: : ' \
             '--leave-out=[resources that a sync leaves out, such as build,file; their rows are kept. One that the root listing lacked for a week is left out by itself]: : ' \
+            '--verify-sample=[random records that a sync compares with the service after a good end, one request each, as `docmirror verify` does; 0 is none]: : ' \
             '--content=[on\: a sync also fetches the pages of the files, for the searches (docs/content.md)]:: :(on off)' \
             '--docs-url=[where the pages of the files are, when they are on another host than the API]: : ' \
             '--content-budget=[how long one sync may fetch pages, after its lists, in minutes; the next one continues]: : ' \
@@ -539,5 +564,5 @@ _docmirror() {
       esac ;;
   esac
 }
-_docmirror_commands() { _values command demo sync watch worker serve status doctor report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion; }
+_docmirror_commands() { _values command demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion; }
 if [[ $funcstack[1] == _docmirror ]]; then _docmirror "$@"; else compdef _docmirror docmirror; fi
