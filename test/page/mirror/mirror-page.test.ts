@@ -53,6 +53,16 @@ describe("the page of the mirror", () => {
 });
 
 describe("a mirror that is not well", () => {
+  it("says how many records were compared with the service in 30 days, and that some are wrong", async () => {
+    const page = await pageAfter(`
+      insert into sync.checks (checked_at, lists, suspects) values
+        (now() - interval '40 days', '{"user": {"checked": 9, "equal": 9, "wrong": 0}}', '[]'),
+        (now() - interval '25 hours', '{"user": {"checked": 4100, "equal": 4100, "wrong": 0}, "build": {"checked": 19, "equal": 19, "wrong": 0}}', '[]'),
+        (now(), '{"user": {"checked": 1, "equal": 0, "wrong": 1}}', '[]')`);
+    expect(textOf(page)).toContain("Compared with the service: 4,119 of 4,120 records equal in 2 nights.");
+    expect(textOf(page)).toContain("A check found 1 wrong record: docmirror status names them.");
+  });
+
   it("says what it lacks, by counts and kinds, and quotes no record", async () => {
     const page = await pageAfter(`
       insert into sync.quarantine (run_id, resource, record_id, reason, payload, created_at, resolved_at) values

@@ -60,6 +60,20 @@ function addRun(sql: Sql, kind: string, status: string, beat = "now()"): Promise
 }
 
 describe("the figures of a mirror", () => {
+  it("say how many records checks compared in 30 days, and what the newest one found wrong", async ({
+    sql,
+  }) => {
+    await sql`
+      insert into sync.checks (checked_at, lists, suspects) values
+        (now() - interval '1 day', '{"user": {"checked": 5, "equal": 4, "wrong": 1}}', '[]'),
+        (now(), '{"user": {"checked": 6, "equal": 6, "wrong": 0}}', '[]')`;
+    const { of } = await scrape(sql);
+    expect([of("checked_records"), of("wrong_records")]).toEqual([
+      by("resource", { user: 11 }),
+      by("resource", { user: 0 }),
+    ]);
+  });
+
   it("are few in an empty one, and claim nothing: what is not known is absent, not 0", async ({ sql }) => {
     const { names, of } = await scrape(sql, false);
     expect(names).toEqual(

@@ -61,6 +61,9 @@ describe("the status document", () => {
       insert into sync.rounds (resource, began_run_id, started_at, records, checkpoint, total_count)
       values ('build', 1, now(), 0, '{}', 0)`;
     await sql`insert into sync.jobs (job, good_at, what, bytes) values ('backup', now(), '/backups/a.backup', 1)`;
+    await sql`
+      insert into sync.checks (lists, suspects) values (
+        '{"build": {"checked": 1, "equal": 0}}', '[{"resource": "build", "id": "1", "verdict": "wrong", "fields": ["type"]}]')`;
     await muteProject(sql, "pip", HOUR_MS);
     await sql`insert into sync.service (base_url, resources, noted_at) values ('https://docs.example.org', '{}', now())`;
     await sql`select pg_advisory_lock(${RUN_KEY}::bigint)`;
