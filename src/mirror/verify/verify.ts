@@ -53,7 +53,7 @@ export async function verifyMirror(options: VerifyOptions) {
 }
 
 async function compareSample(
-  { resources, sample, waitMs, clock, signal }: VerifyOptions,
+  { resources, sample, waitMs, clock, log, signal }: VerifyOptions,
   sql: Sql,
   look: ReturnType<typeof createLook>,
 ) {
@@ -77,7 +77,13 @@ async function compareSample(
   for (const one of own.sort((a, b) => Number(!a.hash) - Number(!b.hash)))
     keep(await look(one.resource, one.id, one));
   const open = [...looks].filter(([, { verdict }]) => verdict === "changed" && waitMs > 0);
-  if (open.length > 0) await clock.sleep(waitMs, signal);
+  if (open.length > 0) {
+    log.info(
+      { records: open.length, wait_ms: waitMs },
+      "some may have changed, and are looked at again later",
+    );
+    await clock.sleep(waitMs, signal);
+  }
   for (const [key, one] of open) looks.set(key, await look(one.resource, one.id, one));
   const all = { ...NOTHING };
   for (const { records = 0 } of Object.values(lists)) all.records += records;
