@@ -32,6 +32,7 @@ _docmirror() {
       'sync --delete-held-after'|\
       'sync --replica-lag'|\
       'sync --leave-out'|\
+      'sync --verify-sample'|\
       'sync --docs-url'|\
       'sync --content-budget'|\
       'sync --webhook-url'|\
@@ -90,6 +91,7 @@ _docmirror() {
       'worker --delete-held-after'|\
       'worker --replica-lag'|\
       'worker --leave-out'|\
+      'worker --verify-sample'|\
       'worker --docs-url'|\
       'worker --content-budget'|\
       'worker --http-host'|\
@@ -155,6 +157,22 @@ _docmirror() {
       'doctor --stale-after'|\
       'doctor --log-level'|\
       'doctor --log-format'|\
+      'verify --database-url'|\
+      'verify --database-password'|\
+      'verify --data-dir'|\
+      'verify --base-url'|\
+      'verify --contact'|\
+      'verify --rate'|\
+      'verify --timeout-ms'|\
+      'verify --retries'|\
+      'verify --max-body-mb'|\
+      'verify --source-timezone'|\
+      'verify --replica-lag'|\
+      'verify --log-level'|\
+      'verify --log-format'|\
+      'verify --sample'|\
+      'verify --resource'|\
+      'verify --wait'|\
       'report --database-url'|\
       'report --database-password'|\
       'report --read-url'|\
@@ -325,6 +343,7 @@ _docmirror() {
       'config --delete-held-after'|\
       'config --replica-lag'|\
       'config --leave-out'|\
+      'config --verify-sample'|\
       'config --docs-url'|\
       'config --content-budget'|\
       'config --http-host'|\
@@ -353,15 +372,20 @@ _docmirror() {
     esac
   done
   case $command in
-    '') kind=words words='demo sync watch worker serve status doctor report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion help' flags='--help --version --verbose --no-color' ;;
-    help) kind=words words='demo sync watch worker serve status doctor report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion' ;;
+    '') kind=words words='demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion help' flags='--help --version --verbose --no-color' ;;
+    help) kind=words words='demo sync watch worker serve status doctor verify report sql export backup restore explain get quarantine notify migrate grant-reader reclassify prune simulate database config completion' ;;
     demo) flags='--data-dir --source-timezone --http-host --http-port --http-allowed-hosts --log-level --log-format --verbose --no-color --keep --json --help' ;;
+<<<<<<< HEAD
     sync) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --full-every-days --source-timezone --stuck-after --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --content --docs-url --content-budget --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --full --incremental --resource --allow-mass-delete --metrics-file --json --help' ;;
+=======
+    sync) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --full-every-days --source-timezone --stuck-after --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --full --incremental --resource --dry-run --allow-mass-delete --metrics-file --json --help' ;;
+>>>>>>> b71ce199 (docs: what scripts write, with verify)
     watch) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --watch-cron --timezone --source-timezone --stuck-after --stale-after --replica-lag --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --once --metrics-file --json --help' ;;
-    worker) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
+    worker) flags='--database-url --database-password --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --help' ;;
     serve) flags='--database-url --database-password --read-url --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --export-cron --log-level --log-format --verbose --no-color --json --help' ;;
     status) flags='--database-url --database-password --data-dir --sync-cron --watch-cron --timezone --source-timezone --stuck-after --stale-after --backup-cron --export-cron --log-level --log-format --verbose --no-color --max-age --json --help' ;;
     doctor) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --stale-after --log-level --log-format --verbose --no-color --json --help' ;;
+    verify) flags='--database-url --database-password --data-dir --base-url --contact --rate --timeout-ms --retries --max-body-mb --source-timezone --replica-lag --log-level --log-format --verbose --no-color --sample --resource --wait --json --help' ;;
     report) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --format --json --bom --wide --project --version --type --since --until --limit --html --with-people --help' ;;
     sql) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --format --json --bom --role --timeout --help' ;;
     export) flags='--database-url --database-password --read-url --data-dir --source-timezone --stuck-after --log-level --log-format --verbose --no-color --out --format --incremental --since --until --logs --json --help' ;;
@@ -377,7 +401,7 @@ _docmirror() {
     prune) flags='--database-url --database-password --data-dir --source-timezone --log-level --log-format --verbose --no-color --older-than --logs-older-than --logs-export --dry-run --json --help' ;;
     simulate) flags='--log-level --log-format --verbose --no-color --users --projects --versions --files --builds --seed --port --start --speed --host --time-zone --latency-ms --json --help' ;;
     database) flags='--data-dir --log-level --log-format --verbose --no-color --with-password --json --help' ;;
-    config) flags='--database-url --database-password --read-url --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
+    config) flags='--database-url --database-password --read-url --data-dir --base-url --contact --page-size --rate --concurrency --timeout-ms --retries --max-body-mb --sync-cron --full-every-days --watch-cron --timezone --source-timezone --stuck-after --stale-after --max-delete-ratio --delete-held-after --replica-lag --leave-out --verify-sample --content --docs-url --content-budget --http-host --http-port --http-allowed-hosts --http-rate --http-cors --backup-cron --backup-dir --backup-keep --export-cron --export-dir --export-logs-dir --webhook-url --webhook-secret --webhook-format --notice-types --notice-projects --log-level --log-format --verbose --no-color --json --help' ;;
     completion) flags='--log-level --log-format --verbose --no-color --help' ;;
   esac
   case "$command $place" in
@@ -419,6 +443,7 @@ _docmirror() {
     'sync --delete-held-after') kind=other flags= ;;
     'sync --replica-lag') kind=other flags= ;;
     'sync --leave-out') kind=other flags= ;;
+    'sync --verify-sample') kind=other flags= ;;
     'sync --content') kind=words words='on off' ;;
     'sync --docs-url') kind=other flags= ;;
     'sync --content-budget') kind=other flags= ;;
@@ -478,6 +503,7 @@ _docmirror() {
     'worker --delete-held-after') kind=other flags= ;;
     'worker --replica-lag') kind=other flags= ;;
     'worker --leave-out') kind=other flags= ;;
+    'worker --verify-sample') kind=other flags= ;;
     'worker --content') kind=words words='on off' ;;
     'worker --docs-url') kind=other flags= ;;
     'worker --content-budget') kind=other flags= ;;
@@ -545,6 +571,22 @@ _docmirror() {
     'doctor --stale-after') kind=other flags= ;;
     'doctor --log-level') kind=words words='fatal error warn info debug trace silent' flags= ;;
     'doctor --log-format') kind=words words='auto pretty json' flags= ;;
+    'verify --database-url') kind=other flags= ;;
+    'verify --database-password') kind=other flags= ;;
+    'verify --data-dir') kind=folders flags= ;;
+    'verify --base-url') kind=other flags= ;;
+    'verify --contact') kind=other flags= ;;
+    'verify --rate') kind=other flags= ;;
+    'verify --timeout-ms') kind=other flags= ;;
+    'verify --retries') kind=other flags= ;;
+    'verify --max-body-mb') kind=other flags= ;;
+    'verify --source-timezone') kind=other flags= ;;
+    'verify --replica-lag') kind=other flags= ;;
+    'verify --log-level') kind=words words='fatal error warn info debug trace silent' flags= ;;
+    'verify --log-format') kind=words words='auto pretty json' flags= ;;
+    'verify --sample') kind=other flags= ;;
+    'verify --resource') kind=list words='user project version file build' flags= ;;
+    'verify --wait') kind=other flags= ;;
     'report --database-url') kind=other flags= ;;
     'report --database-password') kind=other flags= ;;
     'report --read-url') kind=other flags= ;;
@@ -715,6 +757,7 @@ _docmirror() {
     'config --delete-held-after') kind=other flags= ;;
     'config --replica-lag') kind=other flags= ;;
     'config --leave-out') kind=other flags= ;;
+    'config --verify-sample') kind=other flags= ;;
     'config --content') kind=words words='on off' ;;
     'config --docs-url') kind=other flags= ;;
     'config --content-budget') kind=other flags= ;;

@@ -2,16 +2,16 @@ import { Option } from "commander";
 import { requireBaseUrl } from "../../base/config.ts";
 import { runSync, type SyncOptions } from "../../mirror/run/run.ts";
 import { withContent } from "../../mirror/run/with-content.ts";
+import { withCheck } from "../../mirror/verify/verify.ts";
 import { webhookOf } from "../../notify/webhook.ts";
 import { withReport } from "../../report/refresh/refresh.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
+import { findRecord } from "../../serve/catalog/mirror-catalog.ts";
 import { withDatabase } from "../context/with-mirror.ts";
 import type { Progress } from "../output/progress.ts";
 import type { CommandDeclaration } from "../usage/create-command.ts";
 import { parseResources } from "../usage/flag-values.ts";
 import { METRICS_FILE_OPTION, runOnce, withMetricsFile } from "./after-run.ts";
-import { withCheck } from "../../mirror/verify/verify.ts";
-import { findRecord } from "../../serve/catalog/mirror-catalog.ts";
 
 interface Options {
   full?: true;
