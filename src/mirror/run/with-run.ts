@@ -25,7 +25,7 @@ import { assertService } from "../../store/ledger/mirrored-service.ts";
 import { assertRunOpen, beatHeart, type RunTotals, startRun } from "../../store/ledger/run-ledger.ts";
 import { acquireRunLock, type RunLock } from "../../store/ledger/run-lock.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
-import { createClient } from "../api/client.ts";
+import { type Client, type ClientOptions, createClient } from "../api/client.ts";
 import type { HostPace } from "../api/host-pace.ts";
 import type { SyncSettings } from "../lists/plan.ts";
 import { NOTHING_UNFINISHED } from "../lists/summary.ts";
@@ -144,12 +144,7 @@ async function runLocked(
     const since = `since run ${last} of ${at} this database was restored, copied or moved, or a standby took over`;
     warnings.warn(`${since}; if runs came after that one, what they stored is not here`);
   }
-  const client = createClient({
-    ...settings,
-    isExact: true,
-    ...(options.pace && { pace: options.pace }),
-    ...{ clock, meter: meters?.requests, log, signal: abort.signal, onWarning: warnings.warn },
-  });
+  const client = createRunClient(options, { log, signal: abort.signal, onWarning: warnings.warn });
   const heart = startHeart(sql, runId, lock, (reason) => abort.abort(reason));
   const damaged = createDamaged(log);
   const details = { refused: 0 };
@@ -213,6 +208,14 @@ async function runLocked(
   }
   log.debug({ kind: ending.kind, status: result.summary.status }, "run closed");
   return result;
+}
+
+export function createRunClient(
+  { settings, pace, clock, meters }: Pick<RunOptions, "settings" | "pace" | "clock" | "meters">,
+  own: Required<Pick<ClientOptions, "log" | "signal" | "onWarning">>,
+): Client {
+  const run = { clock, meter: meters?.requests };
+  return createClient({ ...settings, ...(pace && { pace }), isExact: true, ...run, ...own });
 }
 
 /** `details`: the records outside the walks that went to quarantine. */
