@@ -12,7 +12,7 @@ import { becomeReader, readStatement } from "../src/report/read-statement.ts";
 import { DECLARATIONS, RESOURCES } from "../src/resources/resources.ts";
 import type { BoundedReader } from "../src/serve/http/served-mirror.ts";
 import { createProbes, createStatusReply } from "../src/serve/http/supervision.ts";
-import type { MirrorReader } from "../src/store/connection/mirror-reader.ts";
+import type { MirrorReader } from "../src/store/connection/sql.ts";
 import * as schema from "../src/store/schema/index.ts";
 import { cliPage } from "../tools/cli-page.ts";
 import { completionScript, SHELLS } from "../tools/completion-scripts.ts";

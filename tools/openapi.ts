@@ -1,6 +1,6 @@
 import { readVersion } from "../src/base/version.ts";
 import { DECLARATIONS, RESOURCES, type Resource } from "../src/resources/resources.ts";
-import { MAX_BODY_BYTES, MAX_URL_LENGTH } from "../src/serve/http/request-rules.ts";
+import { MAX_BODY_BYTES, MAX_URL_LENGTH } from "../src/serve/http/app.ts";
 import { MAX_HEADER_BYTES, REQUEST_WITHIN_MS } from "../src/serve/http/server.ts";
 import { DEFAULT_LIMIT, MAX_LIMIT } from "../src/serve/protocol/paging.ts";
 import {

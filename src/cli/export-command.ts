@@ -8,7 +8,7 @@ import {
   exportReport,
 } from "../report/export/export-report.ts";
 import { exportLogs, type LogExport } from "../report/logs/export-logs.ts";
-import { repeatAfterConflict } from "../store/connection/transaction.ts";
+import { repeatAfterConflict } from "../store/connection/sql.ts";
 import { withReports } from "./context/with-reports.ts";
 import type { Output } from "./output/output.ts";
 import { renderTable } from "./output/table.ts";

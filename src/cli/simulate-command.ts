@@ -1,7 +1,6 @@
 import { systemClock } from "../base/clock.ts";
 import { decimal, type Parse, zone } from "../base/config/setting.ts";
-import { ConfigError } from "../base/errors.ts";
-import { toListenError } from "../base/system-errors.ts";
+import { ConfigError, toListenError } from "../base/errors.ts";
 import { startSimulation } from "../simulate/service.ts";
 import type { WorldOptions } from "../simulate/settings.ts";
 import { createWorld } from "../simulate/world.ts";

@@ -1,6 +1,6 @@
 import { alias } from "drizzle-orm/pg-core";
 import { rollupBuilds, streaks } from "../report/stored/answers.ts";
-import { compose } from "../store/connection/run-statement.ts";
+import { compose } from "../store/connection/sql.ts";
 import { builds, dimProjects, dimVersions, notices, state } from "../store/schema/index.ts";
 import { cut, inWords, MOST_NOTED, type NoticeSource } from "./source.ts";
 

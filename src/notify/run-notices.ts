@@ -6,7 +6,7 @@
  */
 import type { SQL } from "drizzle-orm";
 import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
-import { compose } from "../store/connection/run-statement.ts";
+import { compose } from "../store/connection/sql.ts";
 import { drift, notices, runs, walks } from "../store/schema/index.ts";
 import { cut, MOST_NOTED, type NoticeSource } from "./source.ts";
 

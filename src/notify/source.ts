@@ -1,6 +1,6 @@
 import type { SQL } from "drizzle-orm";
 import type { AnyPgColumn } from "drizzle-orm/pg-core";
-import { compose, nameOf } from "../store/connection/run-statement.ts";
+import { compose, nameOf } from "../store/connection/sql.ts";
 import { SERVICE_NAME } from "../store/ledger/mirrored-service.ts";
 import { notices } from "../store/schema/index.ts";
 

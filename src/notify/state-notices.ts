@@ -1,7 +1,7 @@
 /** Notices of what is so now: lists that are stale, builds that do not come, trouble of the platform, jobs that fail. */
 import type { SQL } from "drizzle-orm";
 import { RESOURCES } from "../resources/resources.ts";
-import { compose } from "../store/connection/run-statement.ts";
+import { compose } from "../store/connection/sql.ts";
 import { jobs, runs, walks } from "../store/schema/index.ts";
 import { cut, inWords, type LookSettings, type NoticeSource } from "./source.ts";
 

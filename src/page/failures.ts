@@ -1,6 +1,6 @@
 import { ConfigError, StoreError } from "../base/errors.ts";
+import { isRecoveryConflict } from "../store/connection/sql.ts";
 import { sqlstateOf } from "../store/connection/store-errors.ts";
-import { isRecoveryConflict } from "../store/connection/transaction.ts";
 import { BusyError } from "./cache/gate.ts";
 import { renderBlock } from "./parts/block.ts";
 import type { DocumentFacts } from "./parts/document.ts";

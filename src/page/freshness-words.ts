@@ -1,7 +1,6 @@
 import { RESOURCES } from "../resources/resources.ts";
-import { clockWords, dayWords, momentTag, span } from "./parts/age.ts";
 import { html, listsOf, type Markup } from "./parts/html.ts";
-import { type MarkKind, mark } from "./parts/marks.ts";
+import { clockWords, dayWords, type MarkKind, mark, momentTag, span } from "./parts/marks.ts";
 import type { Freshness } from "./parts/page-moment.ts";
 
 /** What stands at the end of the header: of which moment the data is. It leads to the page of the mirror. */

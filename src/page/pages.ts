@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/log.ts";
 import { findArchivedLog } from "../mirror/builds/explain-build.ts";
 import { isStorableId } from "../resources/record-id.ts";
-import type { MirrorReader } from "../store/connection/mirror-reader.ts";
+import type { MirrorReader } from "../store/connection/sql.ts";
 import { buildPage } from "./build/build-page.ts";
 import { askForBuild } from "./build/build-scope.ts";
 import { createKeptPages, type Found, sendPage } from "./cache/kept-pages.ts";

@@ -6,9 +6,13 @@ import { pipeline } from "node:stream/promises";
 import type { Hono } from "hono";
 import { MirrorError } from "../base/errors.ts";
 import { withStagingFolder, writeMarker } from "../report/export/staging-folder.ts";
-import type { MirrorReader } from "../store/connection/mirror-reader.ts";
-import { keepPlans, runText } from "../store/connection/run-statement.ts";
-import type { Sql, TransactionSql } from "../store/connection/sql.ts";
+import {
+  keepPlans,
+  type MirrorReader,
+  runText,
+  type Sql,
+  type TransactionSql,
+} from "../store/connection/sql.ts";
 import { addressesOf, isRowsFile, linkPages } from "./link-pages.ts";
 import { createPages, type PagesDeps } from "./pages.ts";
 import { findMoment } from "./parts/freshness.ts";

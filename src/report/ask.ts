@@ -1,7 +1,7 @@
 import { is, SQL, sql } from "drizzle-orm";
 import { ConfigError } from "../base/errors.ts";
 import { printableJson } from "../base/text.ts";
-import { type WrittenStatement, writeStatement } from "../store/connection/run-statement.ts";
+import { type WrittenStatement, writeStatement } from "../store/connection/sql.ts";
 import { type ColumnOf, columnsOf, DICTIONARY, type Relation } from "./dictionary.ts";
 import { readTimeBounds } from "./time-bounds.ts";
 

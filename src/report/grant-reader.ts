@@ -1,9 +1,7 @@
 import { ConfigError, StoreError } from "../base/errors.ts";
 import { RESOURCES } from "../resources/resources.ts";
-import { runText } from "../store/connection/run-statement.ts";
-import type { Sql } from "../store/connection/sql.ts";
+import { runText, type Sql, withTransaction } from "../store/connection/sql.ts";
 import { sqlstateOf, toStoreError, withStoreErrors } from "../store/connection/store-errors.ts";
-import { withTransaction } from "../store/connection/transaction.ts";
 
 export interface ReaderOptions {
   /** Users' names and logins too (schema `report_people`); without it, a role loses that right. @default false */

@@ -1,8 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { createNearest, didYouMean, nearestNames } from "../base/config/nearest-names.ts";
 import { ConfigError } from "../base/errors.ts";
-import { runStatement } from "../store/connection/run-statement.ts";
-import type { AnySql } from "../store/connection/sql.ts";
+import { type AnySql, runStatement } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { type AnswerFilters, relation } from "./ask.ts";
 import { RELATIONS, type Relation } from "./dictionary.ts";

@@ -1,8 +1,12 @@
-import { abortable } from "../store/connection/abortable.ts";
-import { runText, type WrittenStatement } from "../store/connection/run-statement.ts";
-import type { Sql, TransactionSql } from "../store/connection/sql.ts";
+import {
+  abortable,
+  runText,
+  type Sql,
+  type TransactionSql,
+  type WrittenStatement,
+  withTransaction,
+} from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
-import { withTransaction } from "../store/connection/transaction.ts";
 
 /** A value of an answer: moments as ISO 8601 in UTC, days as 2026-11-03, numbers as numbers. */
 export type AnswerCell = string | number | boolean | null;

@@ -4,8 +4,7 @@
  */
 import { createHmac } from "node:crypto";
 import { withSql } from "../store/connection/connect.ts";
-import { runText } from "../store/connection/run-statement.ts";
-import type { Sql } from "../store/connection/sql.ts";
+import { runText, type Sql } from "../store/connection/sql.ts";
 import { withStoreErrors } from "../store/connection/store-errors.ts";
 import { grantReader, isReader, planReaderGrant, type ReaderOptions } from "./grant-reader.ts";
 import { READER, tooWideError } from "./read-statement.ts";

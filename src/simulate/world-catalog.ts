@@ -1,4 +1,4 @@
-import { EM, HIGHLIGHTED, parseQuery, snippet } from "../mirror/content/search-words.ts";
+import { EM, HIGHLIGHTED, parseQuery, snippet } from "../mirror/content/search-contents.ts";
 import {
   DECLARATIONS,
   type FileHitRecord,

@@ -1,7 +1,6 @@
 import { open } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { StoreError } from "../../src/base/errors.ts";
-import { toOutputError, withOutputErrors } from "../../src/base/system-errors.ts";
+import { StoreError, toOutputError, withOutputErrors } from "../../src/base/errors.ts";
 
 describe("withOutputErrors", () => {
   it.each([

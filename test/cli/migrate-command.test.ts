@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { fillMirror } from "../../lab/bench/report-world.ts";
-import { runText } from "../../src/store/connection/run-statement.ts";
-import { withTransaction } from "../../src/store/connection/transaction.ts";
+import { runText, withTransaction } from "../../src/store/connection/sql.ts";
 import { readMigrations, recordApplied } from "../../src/store/migrate/migration-ledger.ts";
 import { runCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";

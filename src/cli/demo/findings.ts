@@ -1,8 +1,7 @@
 import { styleText } from "node:util";
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import { RESOURCES } from "../../resources/resources.ts";
-import { compose, runStatement } from "../../store/connection/run-statement.ts";
-import type { Sql } from "../../store/connection/sql.ts";
+import { compose, runStatement, type Sql } from "../../store/connection/sql.ts";
 import { breakLines } from "../output/output.ts";
 import { type Cell, renderTable } from "../output/table.ts";
 import { type DemoRun, type DemoWatch, sumOf } from "./simulated-day.ts";

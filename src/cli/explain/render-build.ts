@@ -1,5 +1,4 @@
-import type { BuildDescription, Newest } from "../../mirror/builds/describe-build.ts";
-import type { Entry, Piece } from "../../mirror/builds/piece.ts";
+import type { BuildDescription, Entry, Newest, Piece } from "../../mirror/builds/describe-build.ts";
 import { breakLines } from "../output/output.ts";
 
 /** The column where texts begin. */

@@ -2,8 +2,7 @@
  * All that is printed goes through this folder: tables, progress, errors, and what fits the width of a terminal. Results
  * go to stdout, all else to stderr. It knows no command.
  */
-import { ConfigError, UnprintedError } from "../../base/errors.ts";
-import { toOutputError } from "../../base/system-errors.ts";
+import { ConfigError, toOutputError, UnprintedError } from "../../base/errors.ts";
 import { printable, printableJson } from "../../base/text.ts";
 
 /** Stdout, for data. */

@@ -1,7 +1,6 @@
 import { nameSources, spellProgram } from "../../base/config/program.ts";
-import { EXIT, MirrorError, StoppedError } from "../../base/errors.ts";
+import { EXIT, MirrorError, StoppedError, toOutputError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { toOutputError } from "../../base/system-errors.ts";
 import { printable } from "../../base/text.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { anomalyWords, missingWords, stateName, whyNotBefore } from "./describe-bound.ts";
+/** The story of a build as lines of pieces, each with what it is: a terminal and a page only dress them. */
 import type {
   ExplainedBuild,
   ExplainedChange,
@@ -7,17 +7,96 @@ import type {
   ExplainedTransition,
   QuarantinedBuild,
 } from "./explain-build.ts";
-import { formatBetween, formatSpan } from "./format-span.ts";
-import {
-  type Entry,
-  foreignPiece,
-  type Line,
-  momentPiece,
-  type Piece,
-  requestPiece,
-  runPiece,
-  type Section,
-} from "./piece.ts";
+import { formatBetween, formatSpan, formatTime } from "./format-span.ts";
+
+/** A plain string is our own text; all others may contain anything that users typed, and are not cut. */
+export type Piece =
+  | string
+  | { kind: "foreign" | "uri" | "value" | "moment" | "run" | "request"; text: string };
+
+export type Line = readonly Piece[];
+
+/** A label with one line or more: first the answer, then the reason and the source. */
+export interface Entry {
+  label: string;
+  lines: readonly Line[];
+}
+
+export interface Section {
+  title: string;
+  entries: readonly Entry[];
+}
+
+export const foreignPiece = (text: string): Piece => ({ kind: "foreign", text });
+export const momentPiece = (at: string): Piece => ({ kind: "moment", text: formatTime(at) });
+
+export function runPiece({ id, kind, started_at }: ExplainedSighting["run"]): Piece {
+  const began = started_at === null ? "" : `, began ${formatTime(started_at)}`;
+  return { kind: "run", text: `run ${id} (${kind ?? "pruned"}${began})` };
+}
+
+export const requestPiece = (path: string | null): Piece => ({
+  kind: "request",
+  text: path === null ? "the request was not stored" : `GET ${path}`,
+});
+
+/** A larger difference is more likely another time zone setting at that time than a wrong clock. */
+const CLOCK_MS = 600_000;
+
+/** Explains the lower bound of a transition. */
+export function whyNotBefore(transition: ExplainedTransition): string {
+  const from = stateName(transition.from_state);
+  // The build's date only bounds its first state.
+  if (transition.rule === "unknown" && transition.seq > 1)
+    return `unknown: our clock was set back after it was seen ${from}`;
+  switch (transition.rule) {
+    case "date":
+      return whyDate(transition);
+    case "last_seen": {
+      const sent = `when the last request that showed it ${from} was sent`;
+      const isMoved = transition.anomalies.includes("clock");
+      return isMoved ? `${sent}, moved back because our clock was set back since then` : sent;
+    }
+    case "predecessor":
+      return `our clock was set back after it was seen ${from}, so the bound of its first state is used`;
+    case "unknown":
+      return "unknown: the build had no date, or its date was in the future";
+  }
+}
+
+function whyDate({ before_date_ms: movedMs, anomalies }: ExplainedTransition): string {
+  const date = "the build's own date";
+  if (movedMs === null || movedMs === 0) return date;
+  if (movedMs > 0 && (movedMs <= CLOCK_MS || anomalies.includes("clock")))
+    return `${date}, moved back by ${formatSpan(movedMs)} because the service's clock may have been ahead by that much`;
+  const way = movedMs > 0 ? "later" : "earlier";
+  return `${date}, as it was read then; today's reading is ${formatSpan(Math.abs(movedMs))} ${way}`;
+}
+
+const ANOMALIES: Record<string, string> = {
+  backward: "backward: the service returned it to an earlier state",
+  no_date: "no_date: the build had no date that could be read",
+  future_date: "future_date: its date was in the future when it was seen",
+  repeated_hour:
+    "repeated_hour: its date is in the hour that the end of summer time repeats; the earlier reading is used",
+  skipped_hour:
+    "skipped_hour: its date is in the hour that the start of summer time skips; the earlier reading is used",
+  clock: "clock: a clock was wrong, so the bound was moved back",
+};
+
+export const anomalyWords = (name: string) => ANOMALIES[name] ?? name;
+
+/** The states of a reference whose record is not in the mirror (`mirror.unresolved_references`). */
+const MISSING: Record<string, string> = {
+  pending: "not here: not requested yet, or the service did not answer",
+  gone: "not here: the service has no such record",
+  foreign: "leads outside the API of the service",
+  malformed: "does not name a record of this kind",
+};
+
+const missingWords = (status: string) => MISSING[status] ?? status;
+
+const stateName = (state: string | null) => state ?? "without a state";
 
 /** The newest of many, and how many earlier ones are left out. */
 export type Newest<T> = { shown: readonly T[]; left: number };

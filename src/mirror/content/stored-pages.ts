@@ -1,10 +1,9 @@
 import { hash } from "node:crypto";
-import type { AnySql, Sql } from "../../store/connection/sql.ts";
+import { type AnySql, type Sql, withTransaction } from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf } from "../../store/connection/store-errors.ts";
-import { withTransaction } from "../../store/connection/transaction.ts";
 import type { Validators } from "../api/page-client.ts";
 import type { PageContent } from "./read-page.ts";
-import { foldWords, titleKey } from "./search-words.ts";
+import { foldWords, titleKey } from "./search-contents.ts";
 
 export interface DuePage extends Validators {
   fileId: string;

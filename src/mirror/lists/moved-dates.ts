@@ -1,5 +1,4 @@
-import type { Sql } from "../../store/connection/sql.ts";
-import { withTransaction } from "../../store/connection/transaction.ts";
+import { type Sql, withTransaction } from "../../store/connection/sql.ts";
 import { findDatesInChange } from "../../store/ledger/list-freshness.ts";
 import { type RunParts, recordDrift } from "../load/loader.ts";
 import { datesOf, type FetchedPage } from "../walk/page.ts";

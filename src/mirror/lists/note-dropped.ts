@@ -1,6 +1,6 @@
 import { ageMs } from "../../base/clock.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { withTransaction } from "../../store/connection/transaction.ts";
+import { withTransaction } from "../../store/connection/sql.ts";
 import { describeDropped, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findListFreshness } from "../../store/ledger/list-freshness.ts";
 import { finishWalk, startWalk } from "../../store/ledger/run-ledger.ts";

@@ -1,7 +1,6 @@
 import { firstRequest, parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, composed } from "../../store/connection/run-statement.ts";
-import type { Sql } from "../../store/connection/sql.ts";
+import { compose, composed, type Sql } from "../../store/connection/sql.ts";
 import {
   findLastJoinedRun,
   findLastWholeWalk,
@@ -17,8 +16,7 @@ import { RECORD_TABLES } from "../load/tables.ts";
 import { type Border, type DatedPage, lastBorder } from "../walk/bisection.ts";
 import { createCourse } from "../walk/course.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
-import { datesOf, type FetchedPage, type Page } from "../walk/page.ts";
-import { createPageSource } from "../walk/page-source.ts";
+import { createPageSource, datesOf, type FetchedPage, type Page } from "../walk/page.ts";
 import { createWalk } from "../walk/walk.ts";
 import { findDifferences, LEAST_SEARCHED, toDatedPage } from "./dated-pages.ts";
 import { collectUnshown, describeHeld, findHeld, mostMissing } from "./missing-records.ts";

@@ -1,6 +1,5 @@
 import type { Resource } from "../../resources/resources.ts";
-import { composed } from "../../store/connection/run-statement.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { composed, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
 import { forgetRounds, type NightMark, type Round, saveRound } from "../../store/ledger/rounds.ts";
 import {
   type CountGap,
@@ -17,8 +16,7 @@ import { createEarlierPages, createPageMemory, type PageMemory } from "../load/p
 import { RECORD_TABLES } from "../load/tables.ts";
 import { type Course, createCourse, type WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
-import type { FetchedPage } from "../walk/page.ts";
-import { createPageSource } from "../walk/page-source.ts";
+import { createPageSource, type FetchedPage } from "../walk/page.ts";
 import { createWalk } from "../walk/walk.ts";
 import { ALWAYS_ALLOWED } from "./missing-records.ts";
 import { describeMove, findMovedDates, noteMovedDates } from "./moved-dates.ts";

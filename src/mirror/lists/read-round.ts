@@ -4,7 +4,7 @@
  * proof is that of any walk (`course.ts`): it does not ask that a walk be quick.
  */
 import { ageMs } from "../../base/clock.ts";
-import { withTransaction } from "../../store/connection/transaction.ts";
+import { withTransaction } from "../../store/connection/sql.ts";
 import { endRound, findRound, type NightMark, type Round } from "../../store/ledger/rounds.ts";
 import type { WalkCounts } from "../../store/ledger/run-ledger.ts";
 import { setLive } from "../load/live-count.ts";

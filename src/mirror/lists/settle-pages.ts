@@ -4,8 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { UpstreamError } from "../../base/errors.ts";
 import type { Meters } from "../../base/metrics/meters.ts";
 import type { Resource } from "../../resources/resources.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
-import { withTransaction } from "../../store/connection/transaction.ts";
+import { type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import {
   type Checkpoint,
   type ResumableWalk,
@@ -19,8 +18,7 @@ import type { PageMemory } from "../load/page-memory.ts";
 import { quarantineHole } from "../load/quarantine.ts";
 import type { WalkOutcome } from "../walk/course.ts";
 import type { IdSet } from "../walk/id-set.ts";
-import type { Page, RememberedPage } from "../walk/page.ts";
-import type { LookAheadRoom } from "../walk/page-source.ts";
+import type { LookAheadRoom, Page, RememberedPage } from "../walk/page.ts";
 import type { Walk } from "../walk/walk.ts";
 import { createBatches, createPageOrder, type OrderedPage } from "./page-batches.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";

@@ -1,6 +1,6 @@
 import type { UpstreamError } from "../../base/errors.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { withTransaction } from "../../store/connection/transaction.ts";
+import { withTransaction } from "../../store/connection/sql.ts";
 import { finishWalk, type ResumableWalk } from "../../store/ledger/run-ledger.ts";
 import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
@@ -9,8 +9,8 @@ import type { RunParts } from "../load/loader.ts";
 import { createPageMemory } from "../load/page-memory.ts";
 import { countUnstored, resolveHoles } from "../load/quarantine.ts";
 import { recordSeen } from "../load/record-transitions.ts";
+import { createLookAheadRoom, lookAheadOf } from "../walk/page.ts";
 import { BASE_SIZE } from "../walk/page-size.ts";
-import { createLookAheadRoom, lookAheadOf } from "../walk/page-source.ts";
 import { forgetSeen, recordMissing } from "./missing-records.ts";
 import type { SyncSettings, WalkPlan } from "./plan.ts";
 import { readHead } from "./read-head.ts";

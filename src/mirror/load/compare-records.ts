@@ -1,6 +1,5 @@
 import type { Resource } from "../../resources/resources.ts";
-import { compose, runStatement } from "../../store/connection/run-statement.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import { compose, runStatement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
 import { RECORD_TABLES } from "./tables.ts";

@@ -1,7 +1,6 @@
 import type { Reference } from "../../resources/record-id.ts";
 import { REFERENCE_FIELDS, RESOURCES, type Resource } from "../../resources/resources.ts";
-import { compose, composed } from "../../store/connection/run-statement.ts";
-import type { Sql } from "../../store/connection/sql.ts";
+import { compose, composed, type Sql } from "../../store/connection/sql.ts";
 import { createIdSet, type IdSet } from "../walk/id-set.ts";
 import { RECORD_TABLES } from "./tables.ts";
 

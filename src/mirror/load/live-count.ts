@@ -1,7 +1,6 @@
 import type { SQL } from "drizzle-orm";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, composed } from "../../store/connection/run-statement.ts";
-import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { type AnySql, compose, composed, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
 import { builds, missingRecords, openBuilds, projects } from "../../store/schema/index.ts";
 import type { DateRange } from "../walk/bisection.ts";
 import { RECORD_TABLES } from "./tables.ts";

@@ -1,6 +1,5 @@
 import { fieldOf, type Resource, targetOf } from "../../resources/resources.ts";
-import { composed, nameOf } from "../../store/connection/run-statement.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import { composed, nameOf, type TransactionSql } from "../../store/connection/sql.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
 import {

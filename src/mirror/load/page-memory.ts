@@ -1,9 +1,7 @@
 import { alias } from "drizzle-orm/pg-core";
 import { parsePageRequest } from "../../resources/page-request.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { composed } from "../../store/connection/run-statement.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
-import { withTransaction } from "../../store/connection/transaction.ts";
+import { composed, type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { openBuilds, pages as pagesTable } from "../../store/schema/index.ts";
 import { PLANS } from "../normalize/record-plan.ts";
 import type { RememberedPage } from "../walk/page.ts";

@@ -6,8 +6,7 @@
  */
 import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import { composed } from "../../store/connection/run-statement.ts";
-import type { Sql } from "../../store/connection/sql.ts";
+import { composed, type Sql } from "../../store/connection/sql.ts";
 import { missingRecords, openBuilds } from "../../store/schema/index.ts";
 import type { DetailAnswer } from "../api/fetch-detail.ts";
 import type { Observation } from "./compare-records.ts";

@@ -1,7 +1,6 @@
 import { alias } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import { composed, nameOf } from "../../store/connection/run-statement.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import { composed, nameOf, type TransactionSql } from "../../store/connection/sql.ts";
 import { missingRecords } from "../../store/schema/index.ts";
 import type { Observation } from "./compare-records.ts";
 import { addLive } from "./live-count.ts";

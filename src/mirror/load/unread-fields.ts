@@ -1,7 +1,6 @@
 import { jsonText } from "../../base/text.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { compose, composed } from "../../store/connection/run-statement.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import { compose, composed, type TransactionSql } from "../../store/connection/sql.ts";
 import type { Extra } from "../../store/schema/columns.ts";
 import type { NormalizedRecord } from "../normalize/record.ts";
 import { PLANS } from "../normalize/record-plan.ts";

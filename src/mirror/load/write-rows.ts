@@ -1,8 +1,7 @@
 import { parseLocalTime } from "../../resources/local-time.ts";
 import { toJson } from "../../resources/parse-json.ts";
 import { copyIn } from "../../store/connection/copy.ts";
-import { compose, composed, nameOf } from "../../store/connection/run-statement.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import { compose, composed, nameOf, type TransactionSql } from "../../store/connection/sql.ts";
 import { type ColumnSpec, columnOf, type TableRow, type TableSpec } from "./tables.ts";
 
 /** About 4 MB, twice a full batch. */

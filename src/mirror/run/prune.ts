@@ -10,10 +10,15 @@
 import type { SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { compose, composed, nameOf } from "../../store/connection/run-statement.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import {
+  compose,
+  composed,
+  nameOf,
+  type Sql,
+  type TransactionSql,
+  withTransaction,
+} from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import { withTransaction } from "../../store/connection/transaction.ts";
 import { changes, runs, walks } from "../../store/schema/index.ts";
 
 const BATCH = 5000;

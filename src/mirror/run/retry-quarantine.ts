@@ -1,8 +1,6 @@
 import { parseJson } from "../../resources/parse-json.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { composed } from "../../store/connection/run-statement.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
-import { withTransaction } from "../../store/connection/transaction.ts";
+import { composed, type Sql, type TransactionSql, withTransaction } from "../../store/connection/sql.ts";
 import { assertRunOpen } from "../../store/ledger/run-ledger.ts";
 import type { ProjectSource } from "../../store/schema/records.ts";
 import { createKnownKeys, type KnownKeys } from "../load/known-keys.ts";

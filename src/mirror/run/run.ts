@@ -2,8 +2,7 @@
 import { CLOCK_TOLERANCE_MS } from "../../base/clock.ts";
 import { UnexpectedShapeError } from "../../base/errors.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { Sql } from "../../store/connection/sql.ts";
-import { withTransaction } from "../../store/connection/transaction.ts";
+import { type Sql, withTransaction } from "../../store/connection/sql.ts";
 import { findBuildsReadSince } from "../../store/ledger/list-freshness.ts";
 import { noteService } from "../../store/ledger/mirrored-service.ts";
 import {

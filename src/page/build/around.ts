@@ -1,12 +1,21 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, relation } from "../../report/ask.ts";
-import { age, momentMs, momentTag, span, when } from "../parts/age.ts";
 import { block, type Row, renderNoRows } from "../parts/block.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, buildLink, projectLink, targetTag } from "../parts/links.ts";
-import { icon, mark, outcomeMark, outcomeSign } from "../parts/marks.ts";
+import {
+  age,
+  icon,
+  mark,
+  momentMs,
+  momentTag,
+  outcomeMark,
+  outcomeSign,
+  span,
+  when,
+} from "../parts/marks.ts";
 import { linesHref } from "../parts/rising.ts";
 import { linkStrip } from "../parts/series.ts";
 import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";

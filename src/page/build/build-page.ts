@@ -7,8 +7,7 @@ import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { notice } from "../parts/notice.ts";
 import { same, series } from "./around.ts";
 import { askForBuild, type BuildScope } from "./build-scope.ts";
-import { type BuildSaid, buildVerdict } from "./build-verdict.ts";
-import { changes, facts, quarantine } from "./facts.ts";
+import { type BuildSaid, buildVerdict, changes, facts, quarantine } from "./build-verdict.ts";
 import { log, why } from "./log.ts";
 import { states } from "./states.ts";
 

@@ -1,10 +1,10 @@
 import { counted, grouped } from "../../base/text.ts";
 import type { ArchivedLog } from "../../mirror/builds/explain-build.ts";
 import { literal } from "../../report/export/parquet.ts";
-import { momentTag } from "../parts/age.ts";
 import { block, renderNoRows } from "../parts/block.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { buildHref } from "../parts/links.ts";
+import { momentTag } from "../parts/marks.ts";
 import { askForBuild, type BuildScope, OWN } from "./build-scope.ts";
 import type { BuildSaid } from "./build-verdict.ts";
 import { type ErrorPlace, LOG_PARTS, type LogLine, type LogTail } from "./log-tail.ts";

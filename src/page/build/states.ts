@@ -1,14 +1,13 @@
 import { counted } from "../../base/text.ts";
 import type { ExplainedBuild } from "../../mirror/builds/explain-build.ts";
 import { ask, pick, type Question, relation } from "../../report/ask.ts";
-import { HOUR_MS, momentMs, secondWords, when } from "../parts/age.ts";
 import { timeAxis } from "../parts/axes.ts";
 import { block, renderNoRows } from "../parts/block.ts";
 import { html, type Markup, shorten } from "../parts/html.ts";
+import { HOUR_MS, momentMs, secondWords, when } from "../parts/marks.ts";
 import { keyEntry, LOOKS, type Look, renderKey, uprightLine } from "../parts/plot.ts";
 import { askForBuild, type BuildScope, OWN, tookWords } from "./build-scope.ts";
-import type { BuildSaid } from "./build-verdict.ts";
-import { renderStates } from "./facts.ts";
+import { type BuildSaid, renderStates } from "./build-verdict.ts";
 
 const fact = relation("fact_builds");
 const [ROW, TOP, BAR] = [34, 9, 16];

@@ -5,8 +5,7 @@
 import type { Context } from "hono";
 import { LRUCache } from "lru-cache";
 import { entityTagOf } from "../../base/entity-tag.ts";
-import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import type { MirrorReader, TransactionSql } from "../../store/connection/sql.ts";
 import { findMoment } from "../parts/freshness.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { createGate, PAGES_AT_ONCE } from "./gate.ts";

@@ -1,9 +1,7 @@
 import { StoreError } from "../../base/errors.ts";
 import { toCsv } from "../../report/csv.ts";
 import { type AnswerRow, asCell, readBatches } from "../../report/read-answer.ts";
-import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
-import type { WrittenStatement } from "../../store/connection/run-statement.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import type { MirrorReader, TransactionSql, WrittenStatement } from "../../store/connection/sql.ts";
 import { createGate, STREAMS_AT_ONCE } from "../cache/gate.ts";
 import { ReaderGoneError, untilAborted } from "../cache/single-flight.ts";
 

@@ -1,4 +1,4 @@
-import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
+import type { MirrorReader } from "../../store/connection/sql.ts";
 
 const PARTS = ["setup", "setup_error", "output", "error"] as const;
 /** Characters read at once: a log may have many megabytes. */

@@ -2,7 +2,6 @@ import { ConfigError } from "../../base/errors.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, type Question, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { age, clockWords, momentTag } from "../parts/age.ts";
 import {
   askEach,
   type BlockPage,
@@ -20,7 +19,7 @@ import type { Address, Draft, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup, percent, wholePercent } from "../parts/html.ts";
 import { askForKinds, assertKindKnown, KINDS, kindLabel, kindMeaning, renderMask } from "../parts/kinds.ts";
 import { buildHref, buildLink, meantLinks, withQuery } from "../parts/links.ts";
-import { icon } from "../parts/marks.ts";
+import { age, clockWords, icon, momentTag } from "../parts/marks.ts";
 import { renderKindRows } from "../parts/mini-bars.ts";
 import { drawNoMatch, noDayMatches } from "../parts/notice.ts";
 import { type Kind, kindsOf } from "../parts/outcomes.ts";

@@ -1,5 +1,4 @@
 import { counted, grouped } from "../../base/text.ts";
-import { age, DAY_MS, momentMs, momentTag } from "../parts/age.ts";
 import { spanNoun, spansOf } from "../parts/axes.ts";
 import { askEach, block, countIn, type Empty, type Row, renderNoRows, sumIn } from "../parts/block.ts";
 import { isMore } from "../parts/changes.ts";
@@ -7,7 +6,7 @@ import { renderPager } from "../parts/choices.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { hidesCause, kindLabel, renderMask } from "../parts/kinds.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
-import { icon } from "../parts/marks.ts";
+import { age, DAY_MS, icon, momentMs, momentTag } from "../parts/marks.ts";
 import { countsBySpan, drawMiniBars, mostADay } from "../parts/mini-bars.ts";
 import { byDay } from "../parts/outcomes.ts";
 import { daysName, lengthWords, type Period } from "../parts/period.ts";

@@ -1,13 +1,12 @@
 import { grouped } from "../../base/text.ts";
 import { askFor } from "../../report/ask.ts";
 import { RESOURCES } from "../../resources/resources.ts";
-import { age, clockWords, DAY_MS, momentMs, when } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
 import { html } from "../parts/html.ts";
-import { type MarkKind, mark } from "../parts/marks.ts";
+import { age, clockWords, DAY_MS, type MarkKind, mark, momentMs, when } from "../parts/marks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";
-import { listName } from "./first-sync.ts";
+import { listName } from "./never-synced.ts";
 
 const ORDER: readonly unknown[] = RESOURCES;
 

@@ -1,21 +1,13 @@
 import { programName } from "../../base/config/program.ts";
-import { grouped } from "../../base/text.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES } from "../../resources/resources.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { momentMs, momentTag } from "../parts/age.ts";
 import { renderBlock } from "../parts/block.ts";
 import { type Address, type Draft, tabAt } from "../parts/document.ts";
 import { countWord, html, type Markup, shorten } from "../parts/html.ts";
+import { clockWords, mark, momentMs, momentTag, span } from "../parts/marks.ts";
 import type { Freshness } from "../parts/page-moment.ts";
 import { renderVerdict } from "../parts/verdict.ts";
-import {
-  drawFirstSync,
-  findSyncProgress,
-  hasProjects,
-  RENEW_SECONDS,
-  renderFirstNames,
-  type SyncProgress,
-} from "./first-sync.ts";
 
 /** The figures of the largest mirrors take a minute or two. */
 const COMPUTED_WITHIN_MS = 300_000;
@@ -133,3 +125,252 @@ const listWords = (resources: readonly string[]): string =>
     .map((resource) => `${resource}s`)
     .join(", ")
     .replace(/, (?=\w+$)/, " and ");
+
+/** How often a page asks again while a sync or what follows it is under way. */
+const RENEW_SECONDS = 15;
+/** A page comes every few seconds. A service that asks for a longer pause is worth a look. */
+const SILENT_MS = 120_000;
+
+/** What every page of figures shows while the first sync reads the builds: how far it is, and the names of the projects where there are some. */
+function drawFirstSync(
+  sync: SyncProgress,
+  address: Pick<Address, "path" | "renews">,
+  names: Markup | "",
+): Draft {
+  const share = shareOf(sync);
+  const isSilent = sync.silentMs > SILENT_MS;
+  const sentence = isSilent
+    ? html`First sync: nothing has come for ${span(sync.silentMs)}; ${doneWords(sync, share)}.`
+    : html`First sync: ${doneWords(sync, share)}${leftWords(sync)}.`;
+  const began = clockWords(momentMs(sync.startedAt));
+  const main = html`${renderVerdict({
+    look: isSilent ? "warn" : "idle",
+    ...(!isSilent && { mark: { kind: "run", word: "Under way" } }),
+    sentence,
+    evidence: html`Until the list of builds is whole this page says neither that builds succeed nor that they fail. Run
+      ${sync.runId} began at ${began}${
+        isSilent
+          ? html`. The service may have asked for a pause, or the process is gone: <code>docmirror sync</code>
+            goes on where it stopped, and says so if it is still running`
+          : "; nothing has gone wrong so far"
+      }.`,
+    figures: renderWhole(sync),
+  })}
+<div class="cols">
+<div class="col">
+${renderBlock({
+  id: "progress",
+  title: sync.lists.length < 2 ? "The lists" : `The ${countWord(sync.lists.length)} lists`,
+  body: html`${
+    sync.lists.length === 0
+      ? html`<p class="empty">The service is being asked which lists it has.</p>`
+      : html`<ul class="loads">${sync.lists.map(renderList)}</ul>`
+  }${renderRenewal(address)}`,
+})}
+${names}
+</div>
+<aside class="col rail" aria-label="More about the first sync">
+${renderBlock({ id: "soon", title: "What appears when", body: renderSoon(sync) })}
+</aside>
+</div>`;
+  const words = share === null ? "under way" : `${share}\u00a0%`;
+  const age = html`<a class="fresh ${isSilent ? "warn" : "idle"}" href="/mirror">
+${mark(isSilent ? "warn" : "run", "under way")}<span><b>First sync</b> <small>${words}</small></span></a>`;
+  const title = share === null ? "The first sync is under way" : `${share} % of the first sync`;
+  return {
+    status: 200,
+    facts: { title, main, age },
+    ...(address.renews && { renewSeconds: RENEW_SECONDS }),
+  };
+}
+
+/** Whole percent, never all of it while the run goes on. */
+function shareOf({ records, total }: SyncProgress): number | null {
+  return total === null || total === 0 ? null : Math.min(99, Math.floor((100 * records) / total));
+}
+
+function doneWords({ lists, records }: SyncProgress, share: number | null): string {
+  if (lists.length === 0) return "it has just begun";
+  const read = lists.filter(({ walk }) => walk !== null).length;
+  if (read === lists.length) return "all lists are read, and their references are followed";
+  const much = share === null ? `${counted(records, "record")} so far` : `${share}\u00a0% of all records`;
+  return `${read} of ${counted(lists.length, "list")} ${read === 1 ? "is" : "are"} read, ${much}`;
+}
+
+function leftWords({ secondsLeft, lists }: SyncProgress): string {
+  const isReading = lists.some(({ walk }) => walk === null);
+  return secondsLeft === null || !isReading ? "" : `; about ${shortSpan(secondsLeft)} left`;
+}
+
+/** Rounded up, because a promise that is too short is broken in front of the reader. */
+function shortSpan(seconds: number): string {
+  if (seconds <= 55) return `${Math.max(5, 5 * Math.ceil(seconds / 5))}\u00a0s`;
+  return seconds <= 5400 ? `${Math.ceil(seconds / 60)}\u00a0min` : `${Math.ceil(seconds / 3600)}\u00a0h`;
+}
+
+function renderWhole({ records, total, recordsPerSecond }: SyncProgress): Markup {
+  const pace = recordsPerSecond === null ? "" : `, some ${grouped(Math.round(recordsPerSecond))} a second`;
+  if (total === null)
+    return html`<div class="whole"><span>${counted(records, "record")}${pace}.
+      The service has not said yet how many there are.</span></div>`;
+  return html`<div class="whole">${renderBar("All lists", records, total)}<span>${grouped(records)} of ${counted(total, "record")}${pace}.
+    The totals are the service’s own counts.</span></div>`;
+}
+
+function renderBar(name: string, records: number, total: number): Markup {
+  const label = `${name}: ${grouped(records)} of ${grouped(total)} read`;
+  // An empty list is read at once.
+  return html`<progress value="${total === 0 ? 1 : Math.min(records, total)}" max="${Math.max(1, total)}" aria-label="${label}"></progress>`;
+}
+
+function renderList(list: ListProgress): Markup {
+  const { resource, records, total } = list;
+  const name = listName(resource);
+  const count = total === null ? grouped(records) : `${grouped(records)} of ${grouped(total)}`;
+  const { sign, words } = stateOf(list);
+  const bar = total === null ? html`<span></span>` : renderBar(name, records, total);
+  return html`<li>${sign} <b>${name}</b> ${bar} <span class="n">${count}</span> <small class="quiet">${words}</small></li>
+`;
+}
+
+function stateOf({ walk, records, seconds, secondsLeft }: ListProgress): { sign: Markup; words: string } {
+  if (walk === "whole" || walk === "head")
+    return {
+      sign: mark("good", "read"),
+      words: `read in ${seconds < 60 ? `${Math.max(1, Math.round(seconds))}\u00a0s` : span(1000 * seconds)}`,
+    };
+  if (walk !== null) return { sign: mark("warn", "not whole"), words: "not read to its end" };
+  if (records === 0) return { sign: waits(), words: "waits for its first page" };
+  const words = secondsLeft === null ? "being read" : `about ${shortSpan(secondsLeft)} left`;
+  return { sign: mark("run", "being read"), words };
+}
+
+const waits = (): Markup => html`<span class="st idle"><span class="unseen">waits</span></span>`;
+
+/** The list of a resource as a heading: `Builds`. */
+export const listName = (resource: string): string =>
+  `${resource.charAt(0).toUpperCase()}${resource.slice(1)}s`;
+
+function renderRenewal({ path, renews }: Pick<Address, "path" | "renews">): Markup {
+  const still = `${path}?renew=no`;
+  return renews
+    ? html`<p class="more">This page renews itself every ${RENEW_SECONDS}\u00a0s until the builds are read.
+      <a href="${still}">Stop that</a> · <a href="${path}">Renew now</a></p>`
+    : html`<p class="more">This page stays as it is. <a href="${still}">Renew now</a> ·
+      <a href="${path}">Renew every ${RENEW_SECONDS}\u00a0s</a></p>`;
+}
+
+/** Whether the names of all projects are stored. */
+const hasProjects = ({ lists }: SyncProgress): boolean =>
+  lists.some(({ resource, walk }) => resource === "project" && walk === "whole");
+
+function renderSoon(sync: SyncProgress): Markup {
+  const { lists, secondsLeft } = sync;
+  const left = secondsLeft === null ? "" : shortSpan(secondsLeft);
+  const readsBuilds = lists.length === 0 || lists.some(({ resource }) => resource === "build");
+  const rows: [what: Markup | string, at: string, note: string, isThere?: true][] = [
+    [html`<a href="/mirror">Mirror</a>`, "now", "the run, its pages and its faults", true],
+    hasProjects(sync)
+      ? [html`<a href="/projects">Projects</a>`, "now", "their names; their states are not known yet", true]
+      : ["Projects", left, "when their list is read"],
+    readsBuilds
+      ? ["Now, Trends, Errors", left, "with the whole list of builds"]
+      : ["Now, Trends, Errors", "", "not yet: this sync does not read builds"],
+    ["What is usual", readsBuilds ? left : "", "if the list reaches back 28 days"],
+  ];
+  return html`<ul class="rows">${rows.map(
+    ([what, at, note, isThere]) =>
+      html`<li><span>${isThere ? mark("good", "there") : waits()} ${what}</span><span class="n">${at}</span><small>${note}</small></li>
+`,
+  )}</ul>`;
+}
+
+/** How far the newest sync is. */
+type SyncProgress = NonNullable<Awaited<ReturnType<typeof findSyncProgress>>>;
+
+interface SyncRow {
+  runId: number;
+  status: string;
+  startedAt: string;
+  finishedAt: string | null;
+  error: string | null;
+  silentMs: number;
+}
+
+interface WalkRow {
+  resource: string;
+  records: number;
+  /** The service's own count; null where it has not said it. */
+  total: number | null;
+  /** How it ended: "whole" where nothing is missing. Null while it goes on. */
+  walk: string | null;
+  isResumed: boolean;
+  seconds: number | null;
+  silentMs: number;
+}
+
+/** How far the newest sync is; null where none has begun. Rounds of the watch do not count. */
+async function findSyncProgress(tx: TransactionSql) {
+  const [sync] = await tx<SyncRow[]>`
+    select run_id as "runId", shown.status, shown.started_at as "startedAt", shown.finished_at as "finishedAt", shown.error,
+      1000 * extract(epoch from now() - heartbeat_at)::float8 as "silentMs"
+    from report.runs as shown join sync.runs on id = run_id
+    where shown.kind in ('full', 'incremental') order by run_id desc limit 1`;
+  if (sync === undefined) return null;
+  const walks = await tx<WalkRow[]>`
+    select resource, records, total_count as total, walk, coalesce(began_run_id <> run_id, false) as "isResumed",
+      extract(epoch from coalesce(finished_at, checkpoint_at) - started_at)::float8 as seconds,
+      1000 * extract(epoch from now() - greatest(checkpoint_at, started_at))::float8 as "silentMs"
+    from sync.walks where run_id = ${sync.runId}
+    order by array_position(${[...RESOURCES]}::text[], resource)`;
+  const lists = walks.map(readList);
+  const going = walks.filter(({ walk }) => walk === null);
+  const left = lists.filter(({ walk }) => walk === null).map(({ secondsLeft }) => secondsLeft);
+  const totals = lists.flatMap(({ total }) => (total === null ? [] : [total]));
+  const records = lists.reduce((sum, list) => sum + list.records, 0);
+  const seconds = Math.max(0, ...lists.map((list) => list.seconds));
+  return {
+    ...sync,
+    /** Since the last page of a list that is being read; since its process was heard of, with none. */
+    silentMs: going.length === 0 ? sync.silentMs : Math.min(...going.map(({ silentMs }) => silentMs)),
+    lists,
+    records,
+    /** All that the service counts; null while it has not said it of each list. */
+    total:
+      lists.length > 0 && totals.length === lists.length ? totals.reduce((sum, one) => sum + one, 0) : null,
+    /** Null where nothing can be said yet. */
+    recordsPerSecond: seconds === 0 || walks.some(({ isResumed }) => isResumed) ? null : records / seconds,
+    /** Lists are read side by side, so it is that of the slowest. Null where that is not known. */
+    secondsLeft: left.includes(null) ? null : Math.max(0, ...left.map(Number)),
+  };
+}
+
+function readList({ resource, records, total, walk, isResumed, seconds: known }: WalkRow) {
+  const seconds = known ?? 0;
+  // The moment of the first page of a resumed walk lies before a pause of unknown length.
+  const isUnknown = walk !== null || isResumed || total === null || records === 0 || seconds === 0;
+  const secondsLeft = isUnknown ? null : (Math.max(0, total - records) * seconds) / records;
+  return { resource, records, total, walk, seconds, secondsLeft };
+}
+
+type ListProgress = ReturnType<typeof readList>;
+
+const MOST_NAMES = 500;
+
+/** The names of the projects that are stored while the first sync still reads builds, so that nobody knows their states. */
+async function renderFirstNames(tx: TransactionSql): Promise<Markup> {
+  const names = await tx<{ slug: string; name: string; all: number }[]>`
+    select coalesce(slug, id) as slug, coalesce(name, '') as name, count(*) over ()::int as all
+    from mirror.projects where deleted_at is null order by slug, id limit ${MOST_NAMES}`;
+  const all = names[0]?.all ?? 0;
+  const shown = all > names.length ? `, of which these are the first ${grouped(names.length)}` : "";
+  return renderBlock({
+    id: "names",
+    title: "The projects",
+    body: html`<p class="quiet">${counted(all, "name")}${shown}. Whether their docs build is not known yet.</p>
+<ul class="rows">${names.map(
+      ({ slug, name }) => html`<li><span>${slug}</span><small>${name === slug ? "" : name}</small></li>
+`,
+    )}</ul>`,
+  });
+}

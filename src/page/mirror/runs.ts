@@ -1,11 +1,19 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, type Question, relation } from "../../report/ask.ts";
-import { clockWords, HOUR_MS, MINUTE_MS, momentMs, momentTag, when } from "../parts/age.ts";
 import { timeAxis } from "../parts/axes.ts";
 import { block, type Row } from "../parts/block.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
-import { type MarkKind, mark } from "../parts/marks.ts";
+import {
+  clockWords,
+  HOUR_MS,
+  type MarkKind,
+  MINUTE_MS,
+  mark,
+  momentMs,
+  momentTag,
+  when,
+} from "../parts/marks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { keyEntry, levelLine, renderKey, uprightLine } from "../parts/plot.ts";
 import { type Column, renderListTable } from "../parts/tables.ts";

@@ -1,8 +1,8 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, inline, onPage, pick, relation } from "../../report/ask.ts";
-import { age } from "../parts/age.ts";
 import { block, type Empty, type Row, sumIn } from "../parts/block.ts";
 import { foreign, html, type Markup } from "../parts/html.ts";
+import { age } from "../parts/marks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { askForCounts, isOfWeek, wordsOf } from "./runs.ts";
 

@@ -1,9 +1,8 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask, askFor, type Question, relation } from "../../report/ask.ts";
-import { agoWords, clockWords, HOUR_MS, momentMs, span } from "../parts/age.ts";
 import { askEach, block, countIn, type Row } from "../parts/block.ts";
 import { html, type Markup } from "../parts/html.ts";
-import { mark } from "../parts/marks.ts";
+import { agoWords, clockWords, HOUR_MS, mark, momentMs, span } from "../parts/marks.ts";
 import { drawBar, drawPlot, keyEntry, LOOKS, levelLine, renderKey } from "../parts/plot.ts";
 import { headCell, numberCell, renderFoldTable } from "../parts/tables.ts";
 import { type Arrivals, isSilent, rangeWords, sinceWords } from "./arrivals-verdict.ts";

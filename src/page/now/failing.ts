@@ -3,13 +3,12 @@ import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { age, agoWords, momentMs } from "../parts/age.ts";
 import { askEach, block, countIn, type Empty, type Row, renderNoRows, sumIn } from "../parts/block.ts";
 import { keptFields, nearestChoices, renderChips, renderPager } from "../parts/choices.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildLink, meantLinks, projectHref, projectLink, targetTag, withQuery } from "../parts/links.ts";
-import { mark } from "../parts/marks.ts";
+import { age, agoWords, mark, momentMs } from "../parts/marks.ts";
 import { findMaintainers, isMine, renderMine } from "../parts/projects.ts";
 import { drawStrip, lastFailed, renderWhy } from "../parts/series.ts";
 import {

@@ -1,10 +1,10 @@
 import { counted } from "../../base/text.ts";
-import { clockWords } from "../parts/age.ts";
 import { type BlockPage, drawBlocks, filesOf } from "../parts/block.ts";
 import { readPageNumber, readText } from "../parts/choices.ts";
 import type { Address, Drawing } from "../parts/document.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { assertKindKnown } from "../parts/kinds.ts";
+import { clockWords } from "../parts/marks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { findMine } from "../parts/projects.ts";
 import { arrivals, checked, rules } from "./arrivals.ts";

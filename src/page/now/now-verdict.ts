@@ -1,9 +1,9 @@
 import { counted, grouped } from "../../base/text.ts";
-import { dayWords } from "../parts/age.ts";
 import { countIn, part, type Row, sumIn } from "../parts/block.ts";
 import { differenceOf, renderPoints } from "../parts/changes.ts";
 import { foreign, html, type Markup, percent, slugWords, wholePercent } from "../parts/html.ts";
 import { buildHref, projectHref } from "../parts/links.ts";
+import { dayWords } from "../parts/marks.ts";
 import { linesHref } from "../parts/rising.ts";
 import { renderFigures, renderVerdict } from "../parts/verdict.ts";
 import { longSpan, sinceWords } from "./arrivals-verdict.ts";

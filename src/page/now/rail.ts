@@ -1,11 +1,10 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask, onPage, pick, type Question, relation } from "../../report/ask.ts";
-import { age, agoWords, momentMs, span } from "../parts/age.ts";
 import { block, countIn, type Row, sumIn } from "../parts/block.ts";
 import { foreign, html, type Markup, slugWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildLink, projectLink, targetTag } from "../parts/links.ts";
-import { icon, mark, outcomeMark } from "../parts/marks.ts";
+import { age, agoWords, icon, mark, momentMs, outcomeMark, span } from "../parts/marks.ts";
 import { keyEntry, renderKey } from "../parts/plot.ts";
 import {
   askForFixedCounts,

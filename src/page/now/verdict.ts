@@ -1,10 +1,9 @@
 /** What can be said about the builds in one sentence, and what speaks for it. */
 import { counted, grouped } from "../../base/text.ts";
-import { agoWords, clockWords, DAY_MS, momentMs, span, when } from "../parts/age.ts";
 import { countIn, sumIn } from "../parts/block.ts";
 import { shorten, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
-import type { Tone } from "../parts/marks.ts";
+import { agoWords, clockWords, DAY_MS, momentMs, span, type Tone, when } from "../parts/marks.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { beforeWords, readRising, risingWords, sayingOf } from "../parts/rising.ts";
 import type { VerdictLook } from "../parts/verdict.ts";

@@ -1,6 +1,6 @@
 import { scaleUtc } from "d3-scale";
-import { clockWords, DAY_MS, dayWords, MINUTE_MS, secondWords } from "./age.ts";
 import { html, type Markup } from "./html.ts";
+import { clockWords, DAY_MS, dayWords, MINUTE_MS, secondWords } from "./marks.ts";
 import { type Days, dayName, type Period } from "./period.ts";
 
 /** More marks than these blur on a phone. */

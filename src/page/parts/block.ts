@@ -4,8 +4,7 @@
  * sent once. A page imports from here and from its own folder, never from another page.
  */
 import type { Question } from "../../report/ask.ts";
-import { runText, type WrittenStatement } from "../../store/connection/run-statement.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import { runText, type TransactionSql, type WrittenStatement } from "../../store/connection/sql.ts";
 import { html, type Markup } from "./html.ts";
 import { type Link, type Query, renderLinks, withQuery } from "./links.ts";
 import { mark } from "./marks.ts";

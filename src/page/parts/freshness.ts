@@ -2,8 +2,8 @@ import { sql } from "drizzle-orm";
 import { ask, askFor, pick, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { findServiceName } from "../../store/ledger/mirrored-service.ts";
-import { momentMs } from "./age.ts";
 import { askEach, type Row } from "./block.ts";
+import { momentMs } from "./marks.ts";
 import { type Freshness, type PageMoment, pageMoment } from "./page-moment.ts";
 
 /** The answers are computed right after a run. A reader who comes in between does not need a warning. */

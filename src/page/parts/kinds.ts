@@ -1,8 +1,7 @@
 import { didYouMean } from "../../base/config/nearest-names.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { ask, pick, type Question, relation } from "../../report/ask.ts";
-import { runText } from "../../store/connection/run-statement.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import { runText, type TransactionSql } from "../../store/connection/sql.ts";
 import { nearestChoices } from "./choices.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";
 import { type Period, within } from "./period.ts";

@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from "./age.ts";
+import { HOUR_MS, MINUTE_MS } from "./marks.ts";
 
 /** How fresh the data of a page is. */
 export interface Freshness {

@@ -3,11 +3,11 @@ import { ConfigError } from "../../base/errors.ts";
 import { ask, relation } from "../../report/ask.ts";
 import { readTimeBounds } from "../../report/time-bounds.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { DAY_MS, dayWords } from "./age.ts";
 import { askEach } from "./block.ts";
 import { type Chip, renderChips } from "./choices.ts";
 import { html, type Markup } from "./html.ts";
 import type { Query } from "./links.ts";
+import { DAY_MS, dayWords } from "./marks.ts";
 import type { PageMoment } from "./page-moment.ts";
 
 /** The days of a period that nobody chose. */

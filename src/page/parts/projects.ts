@@ -1,8 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { createNearest } from "../../base/config/nearest-names.ts";
 import { askFor } from "../../report/ask.ts";
-import { runText } from "../../store/connection/run-statement.ts";
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import { runText, type TransactionSql } from "../../store/connection/sql.ts";
 import type { Row } from "./block.ts";
 import { foreign, html, type Markup } from "./html.ts";
 

@@ -1,10 +1,10 @@
 import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, type Question, relation } from "../../report/ask.ts";
-import { clockWords, momentMs, when } from "./age.ts";
 import type { Row } from "./block.ts";
 import { shorten } from "./html.ts";
 import { withQuery } from "./links.ts";
+import { clockWords, momentMs, when } from "./marks.ts";
 import { dayNumber, dayText } from "./period.ts";
 
 /** The lines that rise, from the answer of `askForRising`. */

@@ -1,10 +1,9 @@
 import { grouped } from "../../base/text.ts";
-import { momentMs, momentTag, span } from "./age.ts";
 import type { Row } from "./block.ts";
 import { foreign, html, type Markup, shorten } from "./html.ts";
 import { kindLabel } from "./kinds.ts";
 import { buildHref, buildLink } from "./links.ts";
-import { ICONS, icon, outcomeMark } from "./marks.ts";
+import { ICONS, icon, momentMs, momentTag, outcomeMark, span } from "./marks.ts";
 
 const STEP = 5;
 

@@ -1,8 +1,8 @@
 import { sql } from "drizzle-orm";
 import { ask, inline, pick, relation } from "../../report/ask.ts";
-import { DAY_MS, dayWords } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
 import { html, type Markup } from "../parts/html.ts";
+import { DAY_MS, dayWords } from "../parts/marks.ts";
 import { drawBar, type Look, levelLine } from "../parts/plot.ts";
 import { OWN, type ProjectScope } from "./project-scope.ts";
 

@@ -2,22 +2,20 @@ import { ConfigError } from "../../base/errors.ts";
 import { counted } from "../../base/text.ts";
 import { assertNamesKnown } from "../../report/known-names.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
-import { age } from "../parts/age.ts";
 import { type BlockPage, drawBlocks, filesOf, type Row, renderBlock } from "../parts/block.ts";
 import { readPageNumber } from "../parts/choices.ts";
 import type { Address, Draft, Drawing } from "../parts/document.ts";
 import { foreign, html, type Markup, shorten } from "../parts/html.ts";
 import { feedHref, projectHref, withQuery } from "../parts/links.ts";
+import { age } from "../parts/marks.ts";
 import { nearestLinks, notice } from "../parts/notice.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
 import { findNearestProjects, findProjects } from "../parts/projects.ts";
-import { builds, onlyQuery } from "./builds.ts";
+import { builds, onlyQuery, versions } from "./builds.ts";
 import { days } from "./days.ts";
-import { causes, failing } from "./failing.ts";
 import type { ProjectChoice, ProjectScope, Subject } from "./project-scope.ts";
-import { projectVerdict } from "./project-verdict.ts";
+import { causes, failing, projectVerdict } from "./project-verdict.ts";
 import { facts, fixed, times } from "./rail.ts";
-import { versions } from "./versions.ts";
 
 const PROJECT: BlockPage<ProjectScope> = {
   name: "project",

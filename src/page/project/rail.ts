@@ -2,13 +2,12 @@ import { sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { formatBetween } from "../../mirror/builds/format-span.ts";
 import { ask, askFor, onPage, pick, relation } from "../../report/ask.ts";
-import { age, momentMs, momentTag, span } from "../parts/age.ts";
 import { block, type Row } from "../parts/block.ts";
 import { boundList, isKnownTime, KNOWN_WITHIN, renderBoundKey } from "../parts/bounds.ts";
 import { foreign, html, type Markup, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { addressText, buildHref, buildLink, feedHref } from "../parts/links.ts";
-import { outcomeSign } from "../parts/marks.ts";
+import { age, momentMs, momentTag, outcomeSign, span } from "../parts/marks.ts";
 import { findMaintainers } from "../parts/projects.ts";
 import { askForRecent, isOf, NEWEST, numberOf, OWN, type ProjectScope } from "./project-scope.ts";
 

@@ -1,10 +1,9 @@
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, type Question, relation } from "../../report/ask.ts";
-import { momentTag } from "../parts/age.ts";
 import { block, renderNoRows } from "../parts/block.ts";
 import type { Count } from "../parts/changes.ts";
 import { html, percent } from "../parts/html.ts";
-import { mark } from "../parts/marks.ts";
+import { mark, momentTag } from "../parts/marks.ts";
 import { type Period, within } from "../parts/period.ts";
 import { CHOSEN, LATE_DAYS, lateOf, momentWithin, plainOf, type TrendsScope } from "./trends-scope.ts";
 

@@ -1,8 +1,6 @@
-import { MirrorError } from "../../base/errors.ts";
-import { withOutputErrors } from "../../base/system-errors.ts";
+import { MirrorError, withOutputErrors } from "../../base/errors.ts";
 import { readVersion } from "../../base/version.ts";
-import { abortable } from "../../store/connection/abortable.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { abortable, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
 import { askFor } from "../ask.ts";
 import { type ColumnOf, columnsOf, type Relation } from "../dictionary.ts";
 import { asIso, readAnswer, withSnapshot } from "../read-answer.ts";

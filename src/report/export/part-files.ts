@@ -1,6 +1,6 @@
 import { constants, copyFile, type FileHandle, link, mkdir, open, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { withOutputErrors } from "../../base/system-errors.ts";
+import { withOutputErrors } from "../../base/errors.ts";
 import { toCsv } from "../csv.ts";
 import type { AnswerRow } from "../read-answer.ts";
 import type { ParquetWriter, TypedColumn } from "./parquet.ts";

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
+import { ConfigError, toOutputError } from "../../base/errors.ts";
 import { makeFolder } from "../../base/make-folder.ts";
-import { toOutputError } from "../../base/system-errors.ts";
 import { isJsonObject } from "../../resources/parse-json.ts";
 
 /** Marks a folder that an export made. Readers of partitioned data ignore names that begin with `_`. */

@@ -2,9 +2,14 @@
 import { join, resolve } from "node:path";
 import type { DuckDBAppender } from "@duckdb/node-api";
 import type { SQL } from "drizzle-orm";
-import { abortable } from "../../store/connection/abortable.ts";
-import { compose, runStatement, writeStatement } from "../../store/connection/run-statement.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import {
+  abortable,
+  compose,
+  runStatement,
+  type Sql,
+  type TransactionSql,
+  writeStatement,
+} from "../../store/connection/sql.ts";
 import { type DuckDb, literal, openDuckDb } from "../export/parquet.ts";
 import { readAnswer, withSnapshot } from "../read-answer.ts";
 import { addLogFiles, isIntact, type LogFile, monthOf, type WrittenPart } from "./log-folder.ts";

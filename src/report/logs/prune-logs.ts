@@ -1,7 +1,5 @@
 import { resolve } from "node:path";
-import { abortable } from "../../store/connection/abortable.ts";
-import { compose, runStatement } from "../../store/connection/run-statement.ts";
-import type { Sql } from "../../store/connection/sql.ts";
+import { abortable, compose, runStatement, type Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { openDuckDb } from "../export/parquet.ts";
 import { HAS_TEXT, LOG_HASH, type LogKey, readHeld, storedLogs, TEXTS } from "./export-logs.ts";

@@ -1,8 +1,6 @@
 import type { SQL } from "drizzle-orm";
 import { SchemaVersionError } from "../../base/errors.ts";
-import { abortable } from "../../store/connection/abortable.ts";
-import { compose, nameOf, runStatement } from "../../store/connection/run-statement.ts";
-import type { Sql } from "../../store/connection/sql.ts";
+import { abortable, compose, nameOf, runStatement, type Sql } from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
 import { rollupBuilds } from "../stored/answers.ts";
 import { type RefreshOptions, refreshReport } from "./refresh.ts";

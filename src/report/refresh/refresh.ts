@@ -2,14 +2,18 @@ import type { SettingsFor } from "../../base/config/settings.ts";
 import { messageOf, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import type { StoreMeter } from "../../base/metrics/meters.ts";
-import { abortable } from "../../store/connection/abortable.ts";
 import { connect } from "../../store/connection/connect.ts";
 import { describeSessions, findLockHolders } from "../../store/connection/other-sessions.ts";
-import { runText } from "../../store/connection/run-statement.ts";
 import { assertSessionPooling } from "../../store/connection/session-pooling.ts";
-import type { AnySql, Sql, TransactionSql } from "../../store/connection/sql.ts";
+import {
+  type AnySql,
+  abortable,
+  runText,
+  type Sql,
+  type TransactionSql,
+  withTransaction,
+} from "../../store/connection/sql.ts";
 import { withStoreErrors } from "../../store/connection/store-errors.ts";
-import { withTransaction } from "../../store/connection/transaction.ts";
 import { createWritersLock } from "../../store/ledger/writers-lock.ts";
 import { areReportsLater } from "../../store/migrate/migrate.ts";
 import { readDefinitions } from "../definitions.ts";

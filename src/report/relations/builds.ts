@@ -1,6 +1,5 @@
 import { integer } from "drizzle-orm/pg-core";
-import { moment } from "../../store/schema/columns.ts";
-import { rollup } from "../../store/schema/schemas.ts";
+import { moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
 import { COVERAGE, PROJECT, REFERENCE, SERIES, TYPE, VERSION } from "./column-sentences.ts";
 

@@ -1,6 +1,5 @@
 import { boolean, doublePrecision, integer, primaryKey, text } from "drizzle-orm/pg-core";
-import { idText, moment } from "../../store/schema/columns.ts";
-import { rollup } from "../../store/schema/schemas.ts";
+import { idText, moment, rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
 import { COVERAGE, PROJECT, RATE, REFERENCE, SERIES } from "./column-sentences.ts";
 

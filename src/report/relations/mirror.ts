@@ -1,6 +1,6 @@
 import { bigint, text } from "drizzle-orm/pg-core";
 import { RESOURCES } from "../../resources/resources.ts";
-import { rollup } from "../../store/schema/schemas.ts";
+import { rollup } from "../../store/schema/columns.ts";
 import { declareRelation, stored } from "../declare-relation.ts";
 
 export const resources = rollup.table("resources", {

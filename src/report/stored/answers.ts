@@ -4,9 +4,8 @@
  */
 import { sql } from "drizzle-orm";
 import { boolean, date, doublePrecision, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
-import { bytea, idText, moment } from "../../store/schema/columns.ts";
+import { bytea, idText, moment, rollup } from "../../store/schema/columns.ts";
 import { dimDates, dimProjects, dimVersions } from "../../store/schema/report.ts";
-import { rollup } from "../../store/schema/schemas.ts";
 import {
   affected,
   KEY_OF_SERIES,

@@ -13,9 +13,13 @@ import {
   type RecordTypes,
   type Resource,
 } from "../../resources/resources.ts";
-import type { MirrorReader } from "../../store/connection/mirror-reader.ts";
-import { compose, runStatement } from "../../store/connection/run-statement.ts";
-import type { AnySql, Sql } from "../../store/connection/sql.ts";
+import {
+  type AnySql,
+  compose,
+  type MirrorReader,
+  runStatement,
+  type Sql,
+} from "../../store/connection/sql.ts";
 import type { Extra } from "../../store/schema/columns.ts";
 import { buildLogs } from "../../store/schema/index.ts";
 import { type Catalog, type ListRequest, NotReadyError, type Slice } from "../protocol/catalog.ts";

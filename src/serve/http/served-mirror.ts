@@ -5,9 +5,13 @@ import type { Logger } from "../../base/log.ts";
 import { ReaderGoneError } from "../../page/cache/single-flight.ts";
 import { withSnapshot } from "../../report/read-answer.ts";
 import { type ConnectOptions, connect, renewConnections } from "../../store/connection/connect.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import {
+  isRecoveryConflict,
+  repeatAfterConflict,
+  type Sql,
+  type TransactionSql,
+} from "../../store/connection/sql.ts";
 import { isAway, toStoreError } from "../../store/connection/store-errors.ts";
-import { isRecoveryConflict, repeatAfterConflict } from "../../store/connection/transaction.ts";
 
 /** The limit for each query of a page. A page has a few dozen. */
 const STATEMENT_TIMEOUT = "10s";

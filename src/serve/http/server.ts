@@ -4,9 +4,9 @@ import { type AddressInfo, Server as Listener, type Socket } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Hono } from "hono";
-import { toListenError } from "../../base/system-errors.ts";
+import { toListenError } from "../../base/errors.ts";
+import { LONG_URL } from "./app.ts";
 import { errorReply } from "./error-reply.ts";
-import { LONG_URL } from "./request-rules.ts";
 
 /** How long a reply may still take after the stop, before its connection is cut. The process has 9 s. */
 export const GRACE_MS = 7000;
@@ -16,7 +16,7 @@ export const REQUEST_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 5000;
 /** A connection on which nothing moves for this long is closed, so that a reader who stops does not hold a reply. */
 const IDLE_MS = 120_000;
-/** Node's default of 16 KiB would be full of the longest path (`request-rules.ts`). */
+/** Node's default of 16 KiB would be full of the longest path (`app.ts`). */
 export const MAX_HEADER_BYTES = 131_072;
 
 type ServerOptions = { app: Hono; host: string; port: number; graceMs?: number; drainMs?: number };

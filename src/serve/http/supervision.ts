@@ -6,8 +6,8 @@ import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { judgeSchema, type ReadStatus } from "../../report/status/read-status.ts";
 import type { Definitions } from "../../store/migrate/definitions.ts";
+import { readOnly } from "./app.ts";
 import { explainReplyFailure, failureReply } from "./error-reply.ts";
-import { readOnly } from "./request-rules.ts";
 import type { BoundedReader } from "./served-mirror.ts";
 
 /** Gives all who ask within `keepMs` one answer. Who asks while it is being made waits. A failure is kept as long. */

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { type FileHandle, lstat, open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
+import { ConfigError, withOutputErrors } from "../../base/errors.ts";
 import { PRIVATE_FILE } from "../../base/make-folder.ts";
-import { withOutputErrors } from "../../base/system-errors.ts";
 import { isBackup } from "./read-backup.ts";
 
 /** A draft grows all the time. One that did not for so long is nobody's. */

@@ -4,8 +4,7 @@
  */
 import { access, constants, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { ConfigError } from "../../base/errors.ts";
-import { toOutputError } from "../../base/system-errors.ts";
+import { ConfigError, toOutputError } from "../../base/errors.ts";
 import { removeAbandoned } from "./backup-file.ts";
 import { isBackup } from "./read-backup.ts";
 import { type BackupOptions, type WrittenBackup, writeBackup } from "./write-backup.ts";

@@ -1,10 +1,7 @@
 import { ConfigError, LockedError, SchemaVersionError } from "../../base/errors.ts";
-import { abortable } from "../connection/abortable.ts";
 import { type CopyIn, copyIn } from "../connection/copy.ts";
-import { runText } from "../connection/run-statement.ts";
-import type { Sql, TransactionSql } from "../connection/sql.ts";
+import { abortable, runText, type Sql, type TransactionSql, withTransaction } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
-import { withTransaction } from "../connection/transaction.ts";
 import { tryRunLock } from "../ledger/run-lock.ts";
 import type { Definitions } from "../migrate/definitions.ts";
 import { assertServerUsable, migrateAround } from "../migrate/migrate.ts";

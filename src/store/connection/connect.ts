@@ -4,7 +4,7 @@
  *
  * - **query**: its statements are rejected with a passing error (`isPassing`), and the next one opens a new connection.
  *   A commit whose answer was lost may have been made. `patience.ts` repeats what is safe to repeat, for a minute.
- * - **transaction** (`transaction.ts`): is rejected and rolled back. A body that goes on meanwhile waits and never returns.
+ * - **transaction** (`sql.ts`): is rejected and rolled back. A body that goes on meanwhile waits and never returns.
  * - **copy**: is one statement of a transaction, so none of its rows stay.
  * - **cursor**: is rejected at its next batch. The batches before came from one snapshot.
  * - **listen**: nobody uses it. The driver would reopen its connection unseen; a worker looks at the tables by the clock.
@@ -20,8 +20,8 @@
  * | tries for ever when a server hangs up without a word, and never sets TCP_NODELAY, so each COPY waits 40 ms | `driver/open-socket.ts` |
  * | sends settings with the login, which poolers refuse, and has no first statement of a session | `driver/session-start.ts` |
  * | pauses while the reader of a COPY lags, and for good where that COPY ends meanwhile | `driver/driver-socket.ts` |
- * | goes on with the body of a transaction whose connection is lost, and writes its statements to a closed socket | `transaction.ts` |
- * | asks once to cancel a statement, which is lost between two messages, or hits the next statement | `abortable.ts` |
+ * | goes on with the body of a transaction whose connection is lost, and writes its statements to a closed socket | `sql.ts` |
+ * | asks once to cancel a statement, which is lost between two messages, or hits the next statement | `sql.ts` |
  * | reads times as dates, in milliseconds, and asks the server for its types of arrays | `driver/value-types.ts` |
  * | passes no name to TLS for a host that is an address | `database-url.ts` |
  */

@@ -1,8 +1,6 @@
 import { type Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { abortable, cancelUntilEnded, type Statement } from "./abortable.ts";
-import { runText } from "./run-statement.ts";
-import type { TransactionSql } from "./sql.ts";
+import { abortable, cancelUntilEnded, runText, type Statement, type TransactionSql } from "./sql.ts";
 
 /** So many bytes of rows are held at a time, unless a row is longer. */
 const BUFFER_BYTES = 1 << 20;

@@ -1,7 +1,6 @@
 import { StoreError } from "../../base/errors.ts";
 import { connect } from "./connect.ts";
-import { runText } from "./run-statement.ts";
-import type { AnySql, Sql } from "./sql.ts";
+import { type AnySql, runText, type Sql } from "./sql.ts";
 import { isPassing, withStoreErrors } from "./store-errors.ts";
 
 const HINT =

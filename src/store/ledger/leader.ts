@@ -3,9 +3,8 @@ import { hostname } from "node:os";
 import { LockedError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { connect, nameInstance, renewConnections, renewOtherConnections } from "../connection/connect.ts";
-import type { AnySql, Sql, TransactionSql } from "../connection/sql.ts";
+import { type AnySql, type Sql, type TransactionSql, withTransaction } from "../connection/sql.ts";
 import { isPassing, READ_ONLY, sqlstateOf, withStoreErrors } from "../connection/store-errors.ts";
-import { withTransaction } from "../connection/transaction.ts";
 import { createWritersLock, findWriters, LEAD_KEY, warnOfIntruders } from "./writers-lock.ts";
 
 /** What the application name of each session begins with that wants the lead. Process and host follow. */

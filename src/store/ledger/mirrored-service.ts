@@ -1,7 +1,6 @@
 import { ConfigError } from "../../base/errors.ts";
 import { withSql } from "../connection/connect.ts";
-import { compose, runStatement, runText } from "../connection/run-statement.ts";
-import type { AnySql, Sql } from "../connection/sql.ts";
+import { type AnySql, compose, runStatement, runText, type Sql } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
 
 /** The form of the base URL by which two services are compared. */

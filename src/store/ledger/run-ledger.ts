@@ -4,8 +4,7 @@ import { LockedError } from "../../base/errors.ts";
 import { OUTCOMES } from "../../base/metrics/labels.ts";
 import { counted, grouped } from "../../base/text.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { AnySql, Sql, TransactionSql } from "../connection/sql.ts";
-import { withTransaction } from "../connection/transaction.ts";
+import { type AnySql, type Sql, type TransactionSql, withTransaction } from "../connection/sql.ts";
 import type { RunKind, RunStatus, Unfinished, WalkVerdict } from "../schema/runs.ts";
 
 const COUNTS = ["pages", "records", ...OUTCOMES] as const;

@@ -6,8 +6,7 @@
 import { randomInt } from "node:crypto";
 import type { Logger } from "../../base/log.ts";
 import { describeSession, findLockHolders, type OtherSession } from "../connection/other-sessions.ts";
-import { runText } from "../connection/run-statement.ts";
-import type { AnySql } from "../connection/sql.ts";
+import { type AnySql, runText } from "../connection/sql.ts";
 
 /** Any number that no other program uses for an advisory lock: the letters of "docmirro", and one above. */
 export const RUN_KEY = "7237112447779369583";

@@ -5,8 +5,7 @@
  */
 import type { PgTable } from "drizzle-orm/pg-core";
 import { StoreError } from "../../base/errors.ts";
-import { runText } from "../connection/run-statement.ts";
-import type { AnySql, TransactionSql } from "../connection/sql.ts";
+import { type AnySql, runText, type TransactionSql } from "../connection/sql.ts";
 import { sqlstateOf } from "../connection/store-errors.ts";
 import type { Dictionary } from "./report-comments.ts";
 

@@ -1,11 +1,15 @@
 import { LockedError, SchemaVersionError, StoreError } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
-import { abortable } from "../connection/abortable.ts";
 import { connect } from "../connection/connect.ts";
-import { runText } from "../connection/run-statement.ts";
-import type { AnySql, Sql, TransactionSql } from "../connection/sql.ts";
+import {
+  type AnySql,
+  abortable,
+  runText,
+  type Sql,
+  type TransactionSql,
+  withTransaction,
+} from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
-import { withTransaction } from "../connection/transaction.ts";
 import { tryRunLock } from "../ledger/run-lock.ts";
 import {
   applyDefinitions,

@@ -3,8 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { readMigrationFiles } from "drizzle-orm/migrator";
 import { SchemaVersionError } from "../../base/errors.ts";
-import { runText } from "../connection/run-statement.ts";
-import type { AnySql, TransactionSql } from "../connection/sql.ts";
+import { type AnySql, runText, type TransactionSql } from "../connection/sql.ts";
 import { hasTable } from "./definitions.ts";
 
 /** In the package, however deep this file or the bundle is. */

@@ -1,5 +1,4 @@
-import { runText } from "../connection/run-statement.ts";
-import type { AnySql } from "../connection/sql.ts";
+import { type AnySql, runText } from "../connection/sql.ts";
 
 /** A relation of schema `report` in words. */
 export interface RelationEntry {

@@ -1,8 +1,6 @@
 import { ConfigError, StoreError } from "../../base/errors.ts";
-import { runText } from "../connection/run-statement.ts";
-import type { AnySql, Sql } from "../connection/sql.ts";
+import { type AnySql, runText, type Sql, withTransaction } from "../connection/sql.ts";
 import { withStoreErrors } from "../connection/store-errors.ts";
-import { withTransaction } from "../connection/transaction.ts";
 import { MIGRATION_LOCK_KEY } from "./migration-ledger.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { bigint, customType, index, integer, jsonb, primaryKey, smallint, text } from "drizzle-orm/pg-core";
-import { bytea, idText, moment } from "./columns.ts";
+import { bytea, idText, mirror, moment } from "./columns.ts";
 import { files, projects } from "./records.ts";
-import { mirror } from "./schemas.ts";
 
 const tsvector = customType<{ data: string }>({ dataType: () => "tsvector" });
 

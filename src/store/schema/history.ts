@@ -1,8 +1,7 @@
 import { bigint, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
 import type { Resource } from "../../resources/resources.ts";
-import { idText, moment } from "./columns.ts";
+import { idText, mirror, moment, sync } from "./columns.ts";
 import { builds } from "./records.ts";
-import { mirror, sync } from "./schemas.ts";
 
 /** The rule that set `not_before` of a transition (`docs/builds.md`). */
 export type BoundRule = "date" | "last_seen" | "predecessor" | "unknown";

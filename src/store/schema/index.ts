@@ -1,3 +1,4 @@
+export * from "./columns.ts";
 export * from "./file-contents.ts";
 export * from "./history.ts";
 export * from "./leader.ts";
@@ -5,4 +6,3 @@ export * from "./records.ts";
 export * from "./report.ts";
 export * from "./rollup.ts";
 export * from "./runs.ts";
-export * from "./schemas.ts";

@@ -2,8 +2,7 @@ import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, jsonb, text } from "drizzle-orm/pg-core";
 import type { NoticeType } from "../../base/config/setting.ts";
 import type { FileJob } from "../../base/metrics/labels.ts";
-import { moment, now } from "./columns.ts";
-import { sync } from "./schemas.ts";
+import { moment, now, sync } from "./columns.ts";
 
 /**
  * Which process leads: it alone runs the schedule of the mirror. The lock says who may lead, and this row says

@@ -2,9 +2,8 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, primaryKey, text } from "drizzle-orm/pg-core";
 import { build, file, project, user, version } from "../../resources/resources.ts";
-import { bookkeeping, bytea, idText, moment } from "./columns.ts";
+import { bookkeeping, bytea, idText, mirror, moment } from "./columns.ts";
 import { columnsOf, indexesOf, longColumnsOf } from "./record-columns.ts";
-import { mirror } from "./schemas.ts";
 
 export const users = mirror.table("users", { ...columnsOf(user, {}), ...bookkeeping() }, (table) =>
   indexesOf(user, table),

@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import { boolean, check, date, index, integer, text } from "drizzle-orm/pg-core";
-import { idText, moment, now } from "./columns.ts";
-import { report } from "./schemas.ts";
+import { idText, moment, now, report } from "./columns.ts";
 
 /**
  * The tables of schema `report`: dimensions with real keys, which tools use for joins, and the rules that

@@ -1,7 +1,6 @@
 import { sql } from "drizzle-orm";
 import { bigint, check, doublePrecision, integer, text, uuid } from "drizzle-orm/pg-core";
-import { moment } from "./columns.ts";
-import { rollup } from "./schemas.ts";
+import { moment, rollup } from "./columns.ts";
 
 /** With which settings, and up to when, the answers of `src/report/stored` were computed. */
 export const state = rollup.table(

@@ -2,8 +2,7 @@ import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, integer, jsonb, primaryKey, text } from "drizzle-orm/pg-core";
 import type { RunKindLabel, RunStatusLabel } from "../../base/metrics/labels.ts";
 import type { Resource } from "../../resources/resources.ts";
-import { bytea, idText, moment, now } from "./columns.ts";
-import { sync } from "./schemas.ts";
+import { bytea, idText, moment, now, sync } from "./columns.ts";
 
 /** How much of the lists a sync reads. */
 export type SyncKind = "full" | "incremental";

@@ -1,15 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { anomalyWords, whyNotBefore } from "../../../src/mirror/builds/describe-bound.ts";
-import { type BuildDescription, describeBuild } from "../../../src/mirror/builds/describe-build.ts";
-import { type ExplainedTransition, explainBuild } from "../../../src/mirror/builds/explain-build.ts";
-import { formatBetween, formatSpan } from "../../../src/mirror/builds/format-span.ts";
 import {
+  anomalyWords,
+  type BuildDescription,
+  describeBuild,
   foreignPiece,
   momentPiece,
   type Piece,
   requestPiece,
   runPiece,
-} from "../../../src/mirror/builds/piece.ts";
+  whyNotBefore,
+} from "../../../src/mirror/builds/describe-build.ts";
+import { type ExplainedTransition, explainBuild } from "../../../src/mirror/builds/explain-build.ts";
+import { formatBetween, formatSpan } from "../../../src/mirror/builds/format-span.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createToldBuild } from "../../support/told-build.ts";
 

@@ -6,7 +6,7 @@ import {
   MAX_QUERY_LENGTH,
   parseQuery,
   snippet,
-} from "../../../src/mirror/content/search-words.ts";
+} from "../../../src/mirror/content/search-contents.ts";
 
 const em = (text: string, q: string) => snippet(text, parseQuery(q)?.words ?? [], EM);
 

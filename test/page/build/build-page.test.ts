@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from "vitest";
-import { describeBuild } from "../../../src/mirror/builds/describe-build.ts";
+import { describeBuild, type Line } from "../../../src/mirror/builds/describe-build.ts";
 import { explainBuild } from "../../../src/mirror/builds/explain-build.ts";
-import type { Line } from "../../../src/mirror/builds/piece.ts";
 import { cleanLine } from "../../../src/page/build/log-tail.ts";
 import { offeredRows } from "../../support/block-offers.ts";
 import { cpuMsOf } from "../../support/cpu-time.ts";

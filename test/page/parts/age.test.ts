@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import * as ages from "../../../src/page/parts/age.ts";
+import * as ages from "../../../src/page/parts/marks.ts";
 
 const { age, momentMs, momentTag, when } = ages;
 const NOW = new Date("2026-11-22T01:25:00Z");

@@ -9,7 +9,7 @@ import { exportLogs } from "../../../src/report/logs/export-logs.ts";
 import { pruneLogs } from "../../../src/report/logs/prune-logs.ts";
 import { reclassify } from "../../../src/report/refresh/reclassify.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
-import { withTransaction } from "../../../src/store/connection/transaction.ts";
+import { withTransaction } from "../../../src/store/connection/sql.ts";
 import { type Loading, setUpLoading } from "../../support/loading.ts";
 import { REPORT_SETTINGS } from "../../support/reported-mirror.ts";
 import { serveInterface } from "../../support/served-pages.ts";

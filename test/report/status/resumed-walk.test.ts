@@ -6,7 +6,7 @@ import { withSnapshot } from "../../../src/report/read-answer.ts";
 import { findFigures } from "../../../src/report/status/figures.ts";
 import { findStatus } from "../../../src/report/status/find-status.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { runStatement } from "../../../src/store/connection/run-statement.ts";
+import { runStatement } from "../../../src/store/connection/sql.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 
 const HOUR_MS = 3_600_000;

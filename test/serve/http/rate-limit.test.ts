@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { clientOf, rateLimit, usualRate } from "../../../src/serve/http/request-rules.ts";
+import { clientOf, rateLimit, usualRate } from "../../../src/serve/http/app.ts";
 import { serveWorld } from "./simulated-app.ts";
 
 function limited(ratePerSecond: number, clients?: number) {

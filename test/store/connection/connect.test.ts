@@ -17,9 +17,8 @@ import {
 import { parseDatabaseUrl, withPassword } from "../../../src/store/connection/database-url.ts";
 import { scramPassword } from "../../../src/store/connection/scram-password.ts";
 import { measureServerClock } from "../../../src/store/connection/server-clock.ts";
-import type { Sql, TransactionSql } from "../../../src/store/connection/sql.ts";
+import { type Sql, type TransactionSql, withTransaction } from "../../../src/store/connection/sql.ts";
 import { isPassing, toStoreError } from "../../../src/store/connection/store-errors.ts";
-import { withTransaction } from "../../../src/store/connection/transaction.ts";
 import { withTestSql } from "../../support/database.ts";
 import { freePort, listenOnLoopback } from "../../support/free-port.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";

@@ -4,8 +4,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { type ConnectOptions, connect } from "../../../src/store/connection/connect.ts";
 import { createLookout } from "../../../src/store/connection/lookout.ts";
-import type { Sql } from "../../../src/store/connection/sql.ts";
-import { withTransaction } from "../../../src/store/connection/transaction.ts";
+import { type Sql, withTransaction } from "../../../src/store/connection/sql.ts";
 import { withTestSql } from "../../support/database.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
 import { describe, expect, it } from "vitest";
-import { compose, nameOf, writeStatement } from "../../../src/store/connection/run-statement.ts";
+import { compose, nameOf, writeStatement } from "../../../src/store/connection/sql.ts";
 import { builds } from "../../../src/store/schema/index.ts";
 
 describe("a composed statement", () => {

@@ -2,8 +2,8 @@ import { createServer } from "node:net";
 import { describe, expect, test } from "vitest";
 import { StoreError } from "../../../src/base/errors.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
+import { withTransaction } from "../../../src/store/connection/sql.ts";
 import { isAway, isPassing, sqlstateOf, toStoreError } from "../../../src/store/connection/store-errors.ts";
-import { withTransaction } from "../../../src/store/connection/transaction.ts";
 import { listenOnLoopback } from "../../support/free-port.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 

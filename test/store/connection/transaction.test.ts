@@ -3,12 +3,12 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { StoreError } from "../../../src/base/errors.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import { copyOut } from "../../../src/store/connection/copy.ts";
-import type { TransactionSql } from "../../../src/store/connection/sql.ts";
 import {
   isRecoveryConflict,
   repeatAfterConflict,
+  type TransactionSql,
   withTransaction,
-} from "../../../src/store/connection/transaction.ts";
+} from "../../../src/store/connection/sql.ts";
 import { emptyDatabase, useDatabase } from "../../support/use-database.ts";
 
 const database = useDatabase(() => emptyDatabase(4));

@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/base/clock.ts";
 import { LockedError, StoreError } from "../../../src/base/errors.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
-import { withTransaction } from "../../../src/store/connection/transaction.ts";
+import { withTransaction } from "../../../src/store/connection/sql.ts";
 import {
   createLeaderLock,
   findLeader,

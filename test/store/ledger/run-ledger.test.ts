@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import { LockedError } from "../../../src/base/errors.ts";
-import { withTransaction } from "../../../src/store/connection/transaction.ts";
+import { withTransaction } from "../../../src/store/connection/sql.ts";
 import {
   beatHeart,
   findLastEndedWalk,
