@@ -7,16 +7,35 @@ import { ageMs, isAhead } from "../../base/clock.ts";
 import type { SettingsFor } from "../../base/config/settings.ts";
 import { counted } from "../../base/text.ts";
 import { formatSpan } from "../../mirror/builds/format-span.ts";
-import { findHeld, findUndecided, type HeldDeletions, type UndecidedRecord } from "../../mirror/lists/missing-records.ts";
+import {
+  findHeld,
+  findUndecided,
+  type HeldDeletions,
+  type UndecidedRecord,
+} from "../../mirror/lists/missing-records.ts";
 import { RECORD_TABLES } from "../../mirror/load/tables.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { describeSession } from "../../store/connection/other-sessions.ts";
-import { compose, runStatement, type AnySql, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
+import {
+  type AnySql,
+  compose,
+  runStatement,
+  type Sql,
+  type TransactionSql,
+} from "../../store/connection/sql.ts";
 import { findSuspects } from "../../store/ledger/checks.ts";
 import { type DroppedList, findDropped } from "../../store/ledger/dropped-lists.ts";
 import { findJobs, type JobState } from "../../store/ledger/jobs.ts";
 import { findLeader, type Leader } from "../../store/ledger/leader.ts";
-import { type DatesInChange, describeOldest, findDatesInChange, findListFreshness, findReadSince, type ListFreshness, mirrorAgeMs } from "../../store/ledger/list-freshness.ts";
+import {
+  type DatesInChange,
+  describeOldest,
+  findDatesInChange,
+  findListFreshness,
+  findReadSince,
+  type ListFreshness,
+  mirrorAgeMs,
+} from "../../store/ledger/list-freshness.ts";
 import { findServiceName } from "../../store/ledger/mirrored-service.ts";
 import { listMutedProjects, type MutedProject } from "../../store/ledger/muted-projects.ts";
 import { type BelowHead, findBelowHead } from "../../store/ledger/rounds.ts";
