@@ -226,7 +226,7 @@ const schema: Endpoint = {
     {
       path: "/api/v1/nosuch/schema/",
       ...UNKNOWN_PATH,
-      client: [(service) => service.fetchSchema("nosuch" as Resource), HttpStatusError],
+      client: [(service) => service.fetchSchema("nosuch" as Resource), ConfigError],
     },
   ],
 };

@@ -85,8 +85,10 @@ export async function withMirror<T>(
 
 /** A command that asks the mirror alone works all the same: it says that the settings name another service. */
 async function warnOfOther({ config: { baseUrl }, log }: CommandContext, sql: Sql): Promise<void> {
-  const service = await findService(sql);
-  if (baseUrl === null || service === null || service.baseUrl === serviceUrl(baseUrl)) return;
+  if (baseUrl === null) return;
+  // A role that may not look there does not hear of it.
+  const service = await findService(sql).catch(() => null);
+  if (service === null || service.baseUrl === serviceUrl(baseUrl)) return;
   const base_url = serviceUrl(baseUrl);
   log.warn(
     { mirror: service.baseUrl, base_url },

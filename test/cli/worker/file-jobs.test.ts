@@ -42,7 +42,7 @@ describe("a job that writes files", () => {
     const { job, ends, clock } = createJob();
     expect(await job.lastGoodAt?.(signal)).toBeNull();
     ends.push({ what: "/backups/a", bytes: 7 });
-    expect(await job.run(signal)).toBe("done");
+    expect(await job.run(signal)).toMatchObject({ outcome: "done" });
     expect(await job.lastGoodAt?.(signal)).toEqual(clock.now());
     expect(await createJob(createHandClock("2026-01-01T00:00:00Z")).job.lastGoodAt?.(signal)).toBeNull();
   });

@@ -61,7 +61,7 @@ describe("wrong values in the tables", () => {
   });
 
   it.each([1, 10, 100])("%d of 20,000 are found as often as the formula says", {
-    tags: ["exhaustive"],
+    tags: ["long", "exhaustive"],
     timeout: 3_600_000,
   }, async (wrong) => {
     await plant({ ...MANY, outputBytes: 100 }, wrong, 200, 300);

@@ -103,7 +103,7 @@ describe("the page of a build", () => {
     const page = await pages.page("/build/3000");
     expect(headingOf(page)).toBe("Failed 1 h ago: Error: no module kiln");
     expect(saysOf(page)).toMatch(/latest · html of pip, triggered .*, took 3m 0s to 5m 0s\.$/);
-    expect(page).toContain("<title>✗ Build 3000 of pip · docmirror</title>");
+    expect(page).toContain("<title>✗ Build 3000 of pip · docs.example.org · docmirror</title>");
     expect(page).toMatch(/<link rel="icon" href="data:[^"]*cf3f2e/);
     expect(page.match(/<h1/g)).toHaveLength(1);
   });
