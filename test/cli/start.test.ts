@@ -76,7 +76,9 @@ async function namesIn(
   const run = (args: readonly string[]) =>
     new Promise<string>((resolve) => {
       const options = { cwd, env: { PATH, ...env } };
-      execFile(process.execPath, [script, ...args], options, (_, out, errors) => resolve(out + errors));
+      // Off a terminal the last words are JSON, as the log is.
+      const read = (text: string) => (text.startsWith("{") ? String(JSON.parse(text).hint) : text);
+      execFile(process.execPath, [script, ...args], options, (_, out, errors) => resolve(out + read(errors)));
     });
   const [hint, help] = await Promise.all([run(["sync"]), run(["sync", "--help"])]);
   const [, hinted = hint] = /with: `(.*) demo`/.exec(hint) ?? [];
