@@ -111,7 +111,7 @@ describe("a living service", () => {
       quick.world.advance(60_000);
     }
     expect(seen.wrong).toBe(0);
-    expect(seen.changed).toBeGreaterThan(5);
+    expect(seen.changed).toBeGreaterThan(0);
     expect(seen.equal).toBeGreaterThan(200);
   });
 });
