@@ -1,5 +1,6 @@
 import { createClient } from "../mirror/api/client.ts";
-import { resolveOptions, type ServiceClientOptions } from "./client-options.ts";
+import type { ServiceClientOptions } from "./client-options.ts";
+import { resolveOptions } from "./resolve-options.ts";
 import type { ServiceClient } from "./service-client.ts";
 import { serviceClientOver } from "./service-client-over.ts";
 

@@ -3,7 +3,7 @@ import type { Client, FetchOptions } from "../mirror/api/client.ts";
 import { isGone } from "../mirror/api/retry.ts";
 import { isJsonObject } from "../resources/parse-json.ts";
 import type { Resource } from "../resources/resources.ts";
-import { type CallOptions, requestOptions, type ServiceClientOptions } from "./client-options.ts";
+import type { CallOptions, ServiceClientOptions } from "./client-options.ts";
 import {
   anchorSearchPath,
   assertCount,
@@ -24,6 +24,7 @@ import {
   unexpectedShape,
 } from "./parse-record.ts";
 import { parseDocHits, parseRoot, parseSchema, type RootListing } from "./parse-replies.ts";
+import { requestOptions } from "./resolve-options.ts";
 import {
   type Answer,
   type Call,

@@ -4,12 +4,9 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { defaultValues } from "../../src/base/config.ts";
 import { ConfigError, HttpStatusError, MirrorError, UnexpectedShapeError } from "../../src/base/errors.ts";
-import {
-  type RetryNotice,
-  resolveOptions,
-  type ServiceClientOptions,
-} from "../../src/client/client-options.ts";
+import type { RetryNotice, ServiceClientOptions } from "../../src/client/client-options.ts";
 import { createServiceClient } from "../../src/client/create-service-client.ts";
+import { resolveOptions } from "../../src/client/resolve-options.ts";
 import type { Fetch, RequestNotice } from "../../src/mirror/api/fetch.ts";
 import { type Script, startScriptedServer } from "../support/scripted-server.ts";
 import { wireUser } from "../support/wire-records.ts";
