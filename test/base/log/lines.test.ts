@@ -27,13 +27,12 @@ const { first, holding, keepBack, listOf, record, status, when } = play;
 
 const isDetailOfBuild: Parameters<typeof first>[1] = ({ resource, id }) =>
   resource === "build" && id !== undefined;
-/** Retries, drift, records that cannot be stored, a hole, a schema that is missing, details that fail. */
+/** Retries, drift, records that cannot be stored, a hole, details that fail. */
 const FAULTS: readonly play.Play[] = [
   () => when(first(2, listOf("user")), status(500)),
   record("project", 2, (project) => Object.assign(project, { surprise: [1] })),
   record("build", 5, (build) => Reflect.deleteProperty(build, "id")),
   () => when(holding("file", 3), status(500)),
-  () => when(({ path }) => path === "/api/v1/version/schema/", status(500)),
   keepBack("version", 3, status(500)),
   () => when(first(3, isDetailOfBuild), status(500)),
 ];
@@ -153,7 +152,6 @@ describe("the faults", { tags: ["long"] }, () => {
     for (const [msg, resource] of [
       ["request failed, trying again", "user"],
       ["request failed, trying again", "file"],
-      ["reading a schema failed", "version"],
       ["walk is not whole", "build"],
       ["requesting a missing record failed", "version"],
       ["request failed, trying again", "version"],
