@@ -86,8 +86,9 @@ export async function withRun(
     throw stopOr(error, signal);
   } finally {
     signal.removeEventListener("abort", stop);
-    clearInterval(waits);
+    // A statement that began to wait last would hold its session up, and wait on behind a connection that is closed.
     await sql.end({ timeout: 5 });
+    clearInterval(waits);
     await lock.release();
     log.debug({ at: clock.now().toISOString() }, "run lock released");
   }
