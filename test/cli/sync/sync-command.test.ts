@@ -221,6 +221,9 @@ describe("a stop in the middle of a sync", { tags: ["long"] }, () => {
       await using gated = await startGated("/build/?format=json&limit=5&offset=21");
       await using cli = startSync(own, gated, ...small);
       await gated.reached;
+      const stored = () =>
+        ask(own.url, "select from sync.walks where resource = 'build' and checkpoint is not null");
+      await expect.poll(stored, { timeout: 30_000 }).toHaveLength(1);
       const result = await cli.stop(signal);
       expect(result.code).toBe(code);
       if (code !== null) expect(result.stderr).toContain(`docmirror: stopped by ${signal}`);
