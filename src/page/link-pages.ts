@@ -47,6 +47,10 @@ const placeOfRows = (address: string): string => {
 const LIVE =
   /<form\b[^>]*>[\s\S]*?<\/form>|<nav class="chips[^>]*>[\s\S]*?<\/nav>|<a class="find-link"[\s\S]*?<\/a>|<link rel="alternate"[^>]*>/g;
 
+/** In place of the choice of days, which a folder has three of. */
+const DAYS = `<nav class="chips" aria-label="How many days"><a href="/trends?since=7d">7 days</a>
+<a href="/trends">14 days</a> <a href="/trends?since=30d">30 days</a></nav>`;
+
 const decoded = (text: string): string =>
   text.replaceAll("&amp;", "&").replaceAll("&#39;", "'").replaceAll("&quot;", '"');
 
@@ -74,7 +78,9 @@ export function linkPages(
     const file = places.get(address);
     return file === undefined ? null : relative(file) + (fragment === undefined ? "" : `#${fragment}`);
   };
-  const text = page.replace(LIVE, "").replace(/ href="([^"]*)"/g, (_, given: string) => {
+  const hasDays = (live: string) => place.startsWith("trends") && live.includes('aria-label="How many days"');
+  const still = page.replace(LIVE, (live) => (hasDays(live) ? DAYS : ""));
+  const text = still.replace(/ href="([^"]*)"/g, (_, given: string) => {
     const href = linkTo(decoded(given));
     return href === null ? "" : ` href="${href.replaceAll("&", "&amp;").replaceAll('"', "&quot;")}"`;
   });

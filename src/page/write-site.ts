@@ -14,15 +14,15 @@ import {
   type TransactionSql,
 } from "../store/connection/sql.ts";
 import { addressesOf, isRowsFile, linkPages } from "./link-pages.ts";
+import { FAILING_PER_PAGE } from "./now/failing.ts";
 import { createPages, type PagesDeps } from "./pages.ts";
 import { findMoment } from "./parts/freshness.ts";
 import { minuteOf } from "./parts/page-moment.ts";
+import { PROJECTS_PER_PAGE } from "./projects/projects-questions.ts";
 import { readStyleSheet } from "./style-sheet.ts";
 
 /** The newest failed builds that have a page. */
 const MOST_BUILDS = 100;
-/** Rows of a list on a page of it. */
-const PER_PAGE = 25;
 /** What the folder has besides its marker. */
 const OWN =
   "index.html trends.html errors.html mirror.html dictionary.html projects.html page.css now trends projects project build files";
@@ -102,13 +102,13 @@ async function findPages(tx: TransactionSql) {
     select build_id as id from report.fact_builds where failed = 1
     order by triggered_at desc nulls last, length(build_id) desc, build_id desc limit ${MOST_BUILDS}`;
   const [all] = await tx<{ projects: number }[]>`select count(*)::int as projects from report.project_states`;
-  const pagesOf = (rows: number) => Math.max(1, Math.ceil(rows / PER_PAGE));
+  const pagesOf = (rows: number, each: number) => Math.max(1, Math.ceil(rows / each));
   return {
     slugs: [...new Set(failing.map(({ slug }) => slug))].filter(
       (slug) => slug !== "" && slug !== "(unknown)",
     ),
     builds: builds.map(({ id }) => id),
-    pagesOfNow: pagesOf(failing.length),
-    pagesOfProjects: pagesOf(all?.projects ?? 0),
+    pagesOfNow: pagesOf(failing.length, FAILING_PER_PAGE),
+    pagesOfProjects: pagesOf(all?.projects ?? 0, PROJECTS_PER_PAGE),
   };
 }

@@ -52,7 +52,7 @@ it("is over once, when all was well for some minutes: what fails every now and t
   expect(trouble.failed("gone")).toEqual({ isNews: true, again: {} });
 });
 
-it("is told by a clock that was set back", () => {
+it("is said also by a clock that was set back", () => {
   const { trouble, pass } = setup();
   trouble.failed("gone");
   pass(-600);

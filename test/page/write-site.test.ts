@@ -47,6 +47,9 @@ it("holds each page and each file that a page of it links to, and needs no serve
   expect(linksOf(readFileSync(folder.at("whole/project/17.html"), "utf8"))).toContain("../index.html");
   for (const name of ["trends/7.html", "trends/30.html", "mirror.html", "errors.html", "projects.html"])
     expect(existsSync(folder.at("whole", name)), name).toBe(true);
+  expect(linksOf(readFileSync(folder.at("whole/trends.html"), "utf8"))).toEqual(
+    expect.arrayContaining(["trends/7.html", "trends/30.html"]),
+  );
   const rows = JSON.parse(readFileSync(folder.at("whole/files/now/failing.json"), "utf8"));
   expect(rows.map((row: { project_slug: string }) => row.project_slug)).toContain("17");
   expect(files.filter((path) => path.includes("..") || /[<>"]/.test(path))).toEqual([]);

@@ -24,7 +24,7 @@ import type { NowSaid } from "./now-verdict.ts";
 
 const build = relation("fact_builds");
 const project = relation("failing_projects");
-const FAILING_PER_PAGE = 25;
+export const FAILING_PER_PAGE = 25;
 const STRIP_BUILDS = 20;
 /** Failures of a project that are folded below its worst. */
 const MOST_FOLDED = 20;

@@ -175,7 +175,7 @@ export const composed =
 
 /**
  * Runs a statement that is already text: one that was read from a file or from Postgres's own catalogs, or
- * written by `writeStatement`. The only place that gives the driver text, so whoever calls it says where the
+ * written by `writeStatement`. The only place that gives the driver text, so each caller says where the
  * text is from. Several statements in one text take no params.
  */
 export function runText<Row extends postgres.MaybeRow = postgres.Row>(
