@@ -11,7 +11,8 @@ import { freePort } from "../support/free-port.ts";
 
 const missing = await whyNoContainers();
 const PROJECT = `docmirror-test-${randomBytes(6).toString("hex")}`;
-const BUILD_MS = 400_000;
+/** For what hangs: beside other tests a build once took more than six minutes. */
+const BUILD_MS = 900_000;
 /** For what hangs, and no measure: beside other tests the first night once took more than two minutes. */
 const UP_MS = 300_000;
 const PASSWORDS = {
