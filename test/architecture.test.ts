@@ -271,7 +271,7 @@ const importLines = sum(
  */
 const BUDGETS = [
   // 330 more than was meant: verify, and pages as files, found no more to replace.
-  { what: "lines of TypeScript in src", most: 54_830, is: lines },
+  { what: "lines of TypeScript in src", most: 54_851, is: lines },
   { what: "files of TypeScript in src", most: 520, is: FILES.length },
   {
     what: "per cent of these lines that import",

@@ -9,7 +9,7 @@ import { openDatabase } from "../store/embedded/open-embedded.ts";
 import { areReportsLater } from "../store/migrate/migrate.ts";
 import { assertMirror } from "../store/migrate/prepare.ts";
 import { type CommandContext, closeInTime, untilStopped } from "./context/run-command.ts";
-import { assertMirrorPlace, mirrorPlace, readerUrlOf } from "./context/with-mirror.ts";
+import { assertMirrorPlace, mirrorPlace, readerUrlOf, warnOfOther } from "./context/with-mirror.ts";
 import { readSession, readSettings, refreshForReplica, withReplicaHints } from "./context/with-reports.ts";
 import type { CommandDeclaration } from "./usage/create-command.ts";
 import { createKeptDatabase } from "./worker/kept-database.ts";
@@ -46,6 +46,7 @@ async function serve(context: CommandContext): Promise<never> {
       withSql(url, { ...CONNECTION, session: readSession(config) }, async (sql) => {
         await assertSessionPooling(sql, url);
         await assertMirror(sql, readDefinitions(), mirrorPlace(place));
+        await warnOfOther(context, sql);
       }),
     isLoginFixed: false,
     clock,

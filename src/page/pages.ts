@@ -82,7 +82,7 @@ export function createPages({ mirror, sourceTimezone, staleAfterMs, still, clock
 
   async function show(c: Context, facts: DocumentFacts, status: ContentfulStatusCode): Promise<Response> {
     c.header("cache-control", "no-cache");
-    return c.html(await renderDocument(facts, style.href), status);
+    return c.html(await renderDocument({ service: kept.service(), ...facts }, style.href), status);
   }
 
   const showAbsence = (c: Context) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runCli } from "../support/cli.ts";
+import { runCli, startCli } from "../support/cli.ts";
 import { usePages } from "../support/mirror-pages.ts";
 import { seedPages } from "../support/served-pages.ts";
 
@@ -15,13 +15,31 @@ describe("the name of the service", () => {
       expect(brandOf(page), path).toBe("docmirror <small>docs.example.org:8443</small>");
       expect(page, path).toMatch(/<title>.* · docs\.example\.org:8443 · docmirror<\/title>/);
     }
-    expect(await pages.page("/feed.atom")).toContain(
-      "<title>Breaks and fixes of all projects, docs.example.org:8443</title>",
-    );
-    const env = { DATABASE_URL: pages.databaseUrl, DOCMIRROR_BASE_URL: "https://staging.example.org" };
-    const { stdout, stderr } = await runCli(["status"], { env });
+    for (const path of ["/nosuch", "/project/nosuch", "/build/nosuch", "/errors?since=nosuch"])
+      expect(brandOf(await (await pages.get(path)).text()), path).toBe(
+        "docmirror <small>docs.example.org:8443</small>",
+      );
+    const feed = await pages.page("/feed.atom");
+    expect(feed).toContain("<title>Breaks and fixes of all projects, docs.example.org:8443</title>");
+    const ids = feed.match(/<id>[^<]*/g) ?? [];
+    expect(ids.length).toBeGreaterThan(5);
+    for (const id of ids) expect(id).toMatch(/^<id>tag:docmirror,2026:docs\.example\.org:8443\//);
+    const env = { DATABASE_URL: pages.databaseUrl };
+    const { stdout } = await runCli(["status"], { env });
     expect(stdout.split("\n")[0]).toBe("mirror of docs.example.org:8443");
-    expect(JSON.parse(stderr)).toMatchObject({
+  });
+
+  it.each([
+    "status",
+    "report dim_projects",
+    "export --out export",
+    "sql values(1)",
+    "serve --http-port 0",
+  ])("of another service in DOCMIRROR_BASE_URL is what `%s` warns of", async (line) => {
+    const env = { DATABASE_URL: pages.databaseUrl, DOCMIRROR_BASE_URL: "https://staging.example.org" };
+    await using cli = startCli(line.split(" "), { env });
+    const [warning] = await cli.waitFor("stderr", /^.*"mirror":.*\}$/m);
+    expect(JSON.parse(warning)).toMatchObject({
       mirror: "https://docs.example.org:8443/rtd",
       base_url: "https://staging.example.org",
     });

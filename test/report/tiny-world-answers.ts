@@ -235,6 +235,9 @@ export const HAND_COMPUTED: Record<Modelled, readonly string[]> = {
     `project_id | project_slug | project_name | state   | failing | failing_since          | main_failing_since | stuck | builds | finished | succeeded | failed | success_rate | success_rate_low | success_rate_high | last_triggered_at
      1          | pip          | Pip          | failing | 1       | 2025-01-08 02:00:00+00 | ·                  | 0     | 13     | 13       | 5         | 8      | 5/13         | 0.177094465812   | 0.644775190277    | 2025-01-09 03:00:00+00
      2          | 2            | 2            | good    | 0       | ·                      | ·                  | 2     | 14     | 5        | 4         | 1      | 4/5          | 0.375528264119   | 0.963776839030    | 2025-01-10 01:00:00+00`,
+    `project_id | newest_failing_since
+     1          | 2025-01-08 02:00:00+00
+     2          | ·`,
   ],
   // Build 2: from 12-31 01:30 to 01-01 12:10 at least, from 00:30 to 12:15 at most. Build 14: 238 days less 70 minutes, or and 30 minutes.
   // What is open lasts to 2025-01-09 06:00 at least: 27:50 h for build 7, 77:50 h for 23, 79 h less 40 s for 22, 150 h less 50 s for 12.

@@ -8,7 +8,13 @@ import { isRecoveryConflict, repeatAfterConflict, type Sql } from "../../store/c
 import { LOCK_NOT_HAD, READ_ONLY, sqlstateOf, withStoreErrors } from "../../store/connection/store-errors.ts";
 import { assertMirror } from "../../store/migrate/prepare.ts";
 import type { CommandContext } from "./run-command.ts";
-import { assertMirrorPlace, type MirrorSettings, mirrorPlace, withDatabase } from "./with-mirror.ts";
+import {
+  assertMirrorPlace,
+  type MirrorSettings,
+  mirrorPlace,
+  warnOfOther,
+  withDatabase,
+} from "./with-mirror.ts";
 
 /**
  * Opens the database that reports are read from, the replica where one is named, and has answers refreshed
@@ -29,11 +35,15 @@ export function withReports<T>(
     const connection = { applicationName: `docmirror ${command}`, max: 1, session, log };
     return withDatabase({ ...context, config: place }, async ({ url, embedded }) => {
       if (embedded !== null) {
-        await withSql(url, connection, (sql) => refreshIfBehind(context, url, sql));
+        await withSql(url, connection, async (sql) => {
+          await warnOfOther(context, sql);
+          await refreshIfBehind(context, url, sql);
+        });
         const readerUrl = await findReaderUrl(url, reader.login, reader.role);
         return withSql(readerUrl ?? url, connection, read);
       }
       return withSql(url, connection, async (sql) => {
+        await warnOfOther(context, sql);
         if (config.readUrl === null) await refreshIfBehind(context, url, sql);
         else await repeatAfterConflict(() => refreshForReplica(context, sql));
         return read(sql);

@@ -22,8 +22,11 @@ export function createKeptPages(mirror: MirrorReader, staleAfterMs: number, stil
   const cache = createPageCache();
   // Few short questions, so they need no gate: a kept page does not wait for expensive ones.
   const revisions = createSingleFlight<Found>();
+  let known = still?.moment.freshness.service ?? null;
 
   return {
+    /** The service as a page named it last, for what asks no database. */
+    service: () => known,
     /**
      * The page of a key, which holds everything that the page depends on, except the figures and the minute
      * that `now` is in. It is kept until these change, and made once for all who ask meanwhile.
@@ -36,11 +39,12 @@ export function createKeptPages(mirror: MirrorReader, staleAfterMs: number, stil
     ): Promise<MadePage> {
       const reader = whileRead(c.req.raw);
       const findNow = async (tx: TransactionSql) => still ?? findMoment(tx, now, staleAfterMs);
-      const { revision } = await revisions.join(
+      const { revision, moment } = await revisions.join(
         now.toISOString().slice(0, 16),
         (signal) => mirror.snapshot(findNow, signal),
         reader,
       );
+      known = moment.freshness.service;
       const makeBounded = (signal: AbortSignal) => {
         const read = async (tx: TransactionSql) => make(tx, (await findNow(tx)).moment);
         return gate.pass(() => mirror.snapshot(read, signal), signal);

@@ -69,8 +69,9 @@ export async function findRefreshed(tx: TransactionSql): Promise<string | null> 
   return row?.at ?? null;
 }
 
-/** Ids stay the same under every host, so that readers do not see an entry twice (RFC 4151). */
-const ID = "tag:docmirror,2026:";
+/** Ids name the service, and not the host of these pages: readers see no entry twice, nor those of two mirrors as one (RFC 4151). */
+const idOf = (service: string | null, rest: string): string =>
+  `tag:docmirror,2026:${service === null ? "" : `${xmlText(service)}/`}${rest}`;
 const NEVER = "1970-01-01 00:00:00+00";
 
 /** Breaks and fixes of a project, or of all, as an Atom feed (RFC 4287). `refreshedAt` is the moment of one without events. */
@@ -86,22 +87,22 @@ export async function renderFeed(
   const id = project === undefined ? "feed" : `project/${segment(project)}/feed`;
   const feed = await html`<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">
-<id>${ID}${id}</id>
+<id>${idOf(service, id)}</id>
 <title>Breaks and fixes of ${name}${service === null ? "" : `, ${xmlText(service)}`}</title>
 <subtitle>Documentation builds that began to fail, and those that succeed again</subtitle>
 <updated>${asIso(events[0]?.at ?? refreshedAt ?? NEVER)}</updated>
 <author><name>docmirror</name></author>
 <link rel="self" type="application/atom+xml" href="${origin}${feedHref(project)}"/>
 <link rel="alternate" type="text/html" href="${origin}${page}"/>
-${events.map((event) => renderEntry(event, origin))}</feed>
+${events.map((event) => renderEntry(event, origin, service))}</feed>
 `;
   return feed.toString();
 }
 
-function renderEntry(event: FeedEvent, origin: string): Markup {
+function renderEntry(event: FeedEvent, origin: string, service: string | null): Markup {
   const series = `${xmlText(event.project_slug)}: ${xmlText(event.type)} of ${xmlText(event.version_slug)}`;
   return html`<entry>
-<id>${ID}build/${segment(event.build_id)}/${event.kind}</id>
+<id>${idOf(service, `build/${segment(event.build_id)}/${event.kind}`)}</id>
 <title>${series} ${event.kind === "broke" ? "broke" : "is fixed"}</title>
 <updated>${asIso(event.at)}</updated>
 <link rel="alternate" type="text/html" href="${origin}${buildHref(event.build_id)}"/>

@@ -87,14 +87,17 @@ function describe(
   failing: readonly Row[],
   now: Date,
 ): [sign: Markup, words: string, ...notes: (string | false | null)[]] {
+  // As old as what is worst in it.
+  const since = agoWords(row.failing_since, now);
+  const isOlder = row.newest_failing_since !== row.failing_since;
+  const newest = isOlder && `newest ${agoWords(row.newest_failing_since, now)}`;
   switch (row.state) {
     case "main_failing": {
       const others = Number(row.failing) - 1;
-      const since = agoWords(row.main_failing_since, now);
-      return [mark("bad", "failing"), "Main docs fail", since, others > 0 && `${others} more`];
+      return [mark("bad", "failing"), "Main docs fail", since, others > 0 && `${others} more`, newest];
     }
     case "failing":
-      return [mark("bad2", "failing in part"), partWords(row, failing), agoWords(row.failing_since, now)];
+      return [mark("bad2", "failing in part"), partWords(row, failing), since, newest];
     case "good":
       return [mark("good", "succeeded"), "Good"];
     default:

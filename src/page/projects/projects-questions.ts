@@ -32,7 +32,7 @@ export const PROJECT_SORTS = {
   last: { order: sql`${project.last_triggered_at} desc nulls last`, direction: "descending" },
   name: { order: sql`lower(${project.project_slug})`, direction: "ascending" },
   state: {
-    order: sql`array_position(array['main_failing', 'failing', 'unknown', 'good'], ${project.state}), ${project.failing_since} desc nulls last`,
+    order: sql`array_position(array['main_failing', 'failing', 'unknown', 'good'], ${project.state}), ${project.newest_failing_since} desc nulls last`,
     direction: "ascending",
   },
   rate: {

@@ -132,7 +132,9 @@ export const FAILURES = {
         "main_failing: html of the default version fails; failing: another series fails; good: the last " +
         "finished build of each series succeeded; unknown: no version that exists has a finished build.",
       failing: "How many of its series fail now, as in failing_now.",
-      failing_since: "When the newest of these failures began; null where nothing fails.",
+      failing_since:
+        "When the worst of these began to fail, in the order of failing_projects; null where nothing fails.",
+      newest_failing_since: "When the newest of these failures began.",
       main_failing_since: "When its main documentation began to fail; null where it does not.",
       stuck: "Its builds that are stuck, as in open_builds.",
       ...RATE,

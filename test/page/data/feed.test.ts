@@ -23,7 +23,7 @@ const inEntries = (feed: string, element: string) =>
     .map((entry) => new RegExp(`<${element}[^>]*>(.*?)</${element}>`, "s").exec(entry)?.[1]);
 
 describe("the feed of breaks and fixes", () => {
-  it("has the newest of each, newest first, with ids that do not depend on the host", async () => {
+  it("has the newest of each, newest first, with ids that do not depend on the host of the page", async () => {
     const { reply, text } = await read("/project/pip/feed.atom");
     expect(reply.headers.get("content-type")).toBe("application/atom+xml; charset=utf-8");
     // Builds 4, 8, … 40 failed, and the next one of each succeeded.

@@ -308,6 +308,7 @@ export function brokeDaily(facts: readonly Fact[], calendar: Calendar): Row[] {
 
 export function projectStates({ projects }: Raw, facts: readonly Fact[]): Row[] {
   const failing = failingNow(facts);
+  const worst = new Map(failingProjects(facts).map((row) => [row.project_id, row]));
   const factsOf = byProject(facts);
   return projects
     .filter(({ id, isDeleted }) => !isDeleted && id !== UNKNOWN_ID)
@@ -323,7 +324,8 @@ export function projectStates({ projects }: Raw, facts: readonly Fact[]): Row[] 
         project_name: name ?? slug ?? id,
         state: main.length > 0 ? "main_failing" : fails.length > 0 ? "failing" : isKnown ? "good" : "unknown",
         failing: fails.length,
-        failing_since: newest(fails),
+        failing_since: worst.get(id)?.failing_since ?? null,
+        newest_failing_since: newest(fails),
         main_failing_since: newest(main),
         stuck: own.filter(({ outcome }) => outcome === "stuck").length,
         ...rateOf(own),

@@ -4,29 +4,36 @@
 CREATE OR REPLACE VIEW report.project_states AS
 SELECT project.project_id, project.project_slug, project.project_name,
   CASE WHEN total.main > 0 THEN 'main_failing' WHEN total.failing > 0 THEN 'failing' WHEN total.known > 0 THEN 'good' ELSE 'unknown' END AS state,
-  coalesce(total.failing, 0)::int AS failing, total.failing_since, total.main_failing_since, coalesce(total.stuck, 0)::int AS stuck,
+  coalesce(total.failing, 0)::int AS failing, total.failing_since, total.newest_failing_since, total.main_failing_since,
+  coalesce(total.stuck, 0)::int AS stuck,
   coalesce(total.builds, 0) AS builds, coalesce(total.finished, 0) AS finished, coalesce(total.succeeded, 0) AS succeeded,
   coalesce(total.failed, 0) AS failed, rate.success_rate, rate.success_rate_low, rate.success_rate_high, total.last_triggered_at
 FROM report.dim_projects AS project
 LEFT JOIN (
   SELECT project_id, sum(builds) AS builds, sum(finished) AS finished, sum(succeeded) AS succeeded, sum(failed) AS failed,
     sum(known) AS known, max(last_triggered_at) AS last_triggered_at, sum(stuck) AS stuck, sum(failing) AS failing,
-    max(failing_since) AS failing_since, sum(main) AS main, max(failing_since) FILTER (WHERE main = 1) AS main_failing_since
+    max(failing_since) FILTER (WHERE is_worst) AS failing_since, max(failing_since) AS newest_failing_since, sum(main) AS main,
+    max(failing_since) FILTER (WHERE main = 1) AS main_failing_since
   FROM (
     SELECT series.project_id, series.builds, series.finished, series.succeeded, series.failed,
       CASE WHEN gone.version_id IS NULL THEN series.finished ELSE 0 END AS known, series.last_triggered_at, 0 AS stuck,
-      0 AS failing, 0 AS main, null::timestamptz AS failing_since
+      0 AS failing, 0 AS main, null::timestamptz AS failing_since, false AS is_worst
     FROM rollup.series AS series
     LEFT JOIN (SELECT version_id FROM report.dim_versions WHERE is_deleted) AS gone ON gone.version_id = series.version_id
     UNION ALL
-    SELECT streak.project_id, 0, 0, 0, 0, 0, null, 0, 1,
-      (streak.type = 'html' AND rollup.is_main(version.version_slug, owner.default_version))::int, streak.broke_at
-    FROM rollup.streaks AS streak
-    LEFT JOIN report.dim_projects AS owner ON owner.project_id = streak.project_id
-    LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
-    WHERE streak.recovered_build_id IS NULL AND version.is_deleted IS NOT TRUE
+    -- The worst of a project as in failing_projects.
+    SELECT project_id, 0, 0, 0, 0, 0, null, 0, 1, main, broke_at,
+      row_number() OVER (PARTITION BY project_id ORDER BY main DESC, last_succeeded_build_id IS NULL, broke_at NULLS LAST) = 1
+    FROM (
+      SELECT streak.project_id, streak.broke_at, streak.last_succeeded_build_id,
+        (streak.type = 'html' AND rollup.is_main(version.version_slug, owner.default_version))::int AS main
+      FROM rollup.streaks AS streak
+      LEFT JOIN report.dim_projects AS owner ON owner.project_id = streak.project_id
+      LEFT JOIN report.dim_versions AS version ON version.version_id = streak.version_id
+      WHERE streak.recovered_build_id IS NULL AND version.is_deleted IS NOT TRUE
+    ) AS streak
     UNION ALL
-    SELECT project_id, 0, 0, 0, 0, 0, null, 1, 0, 0, null FROM rollup.builds WHERE outcome = 'stuck' AND last_seen_at IS NOT NULL
+    SELECT project_id, 0, 0, 0, 0, 0, null, 1, 0, 0, null, false FROM rollup.builds WHERE outcome = 'stuck' AND last_seen_at IS NOT NULL
   ) AS own
   GROUP BY project_id
 ) AS total ON total.project_id = project.project_id
