@@ -270,8 +270,8 @@ const importLines = sum(
  * it: fewer lines elsewhere, not a larger number here.
  */
 const BUDGETS = [
-  // 330 more than was meant: verify, and pages as files, found no more to replace.
-  { what: "lines of TypeScript in src", most: 54_851, is: lines },
+  // 52,000, and the 2,500 of parts 17 to 20.
+  { what: "lines of TypeScript in src", most: 54_500, is: lines },
   { what: "files of TypeScript in src", most: 520, is: FILES.length },
   {
     what: "per cent of these lines that import",

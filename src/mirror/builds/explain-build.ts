@@ -2,10 +2,13 @@
  * All that the mirror knows about one build, with the sources: the content of `docmirror explain build ID`.
  * Names are those of the tables, times are texts in UTC as Postgres prints them, spans are in milliseconds.
  */
-import type { AnySql } from "../../store/connection/sql.ts";
+import { type AnySql, statement } from "../../store/connection/sql.ts";
 import type { BoundRule } from "../../store/schema/history.ts";
 import type { RunKind } from "../../store/schema/runs.ts";
 import type { BoundedSpan } from "./format-span.ts";
+
+const BUILD_TRANSITIONS = statement<TransitionRow>("build_transitions", import.meta.url);
+const BUILD_REFERENCES = statement<ExplainedReference>("build_references", import.meta.url);
 
 /** A reply that showed the build. `kind` and `started_at` are null when the run was pruned since. */
 export interface ExplainedSighting {
@@ -169,31 +172,7 @@ function durationOf(state: string | null, transitions: readonly TransitionRow[])
 }
 
 async function findTransitions(sql: AnySql, id: string, dateEarliest: string | null) {
-  return sql<TransitionRow[]>`
-    select seq, from_state, to_state, not_before, not_after, rule,
-      coalesce(string_to_array(anomaly, ', '), '{}') as anomalies,
-      not_before_us, not_after_us, (not_after_us - not_before_us) / 1000.0::float8 as width_ms,
-      case when rule = 'date' then
-        (extract(epoch from ${dateEarliest}::timestamptz - not_before) * 1000)::float8
-      end as before_date_ms,
-      jsonb_build_object(
-        'asked_at', transition.asked_at::text, 'observed_at', not_after::text, 'request', request,
-        'run', jsonb_build_object('id', run_id, 'kind', run.kind, 'started_at', run.started_at::text)
-      ) as first_seen,
-      case when rule = 'last_seen' then jsonb_build_object(
-        'asked_at', not_before::text, 'observed_at', null, 'request', previous_request,
-        'run', jsonb_build_object(
-          'id', previous_run_id, 'kind', previous_run.kind, 'started_at', previous_run.started_at::text)
-      ) end as predecessor_last_seen
-    from mirror.build_transitions as transition
-    left join sync.runs as run on run.id = run_id
-    left join sync.runs as previous_run on previous_run.id = previous_run_id
-    cross join lateral (
-      select (extract(epoch from not_after) * 1000000)::bigint as not_after_us,
-        case when isfinite(not_before) then (extract(epoch from not_before) * 1000000)::bigint end as not_before_us
-    ) as bound
-    where build_id = ${id}
-    order by seq`;
+  return BUILD_TRANSITIONS(sql, { dateEarliest, id });
 }
 
 async function findOpen(sql: AnySql, id: string): Promise<ExplainedBuild["open"]> {
@@ -219,21 +198,5 @@ export async function findArchivedLog(sql: AnySql, buildId: string): Promise<Arc
 }
 
 async function findReferences(sql: AnySql, id: string): Promise<ExplainedReference[]> {
-  return sql<ExplainedReference[]>`
-    select reference.field, reference.uri, reference.id,
-      coalesce(project.slug, version.slug) as slug,
-      coalesce(project.deleted_at, version.deleted_at) as deleted_at,
-      case when reference.id is not null then 'found' when reference.uri is null then 'none'
-        else coalesce(unresolved.status, 'pending') end as status,
-      unresolved.checked_at
-    from mirror.builds as build
-    cross join lateral (values
-      (1, 'project', project_uri, project_id), (2, 'version', version_uri, version_id)
-    ) as reference (place, field, uri, id)
-    left join mirror.projects as project on reference.field = 'project' and project.id = reference.id
-    left join mirror.versions as version on reference.field = 'version' and version.id = reference.id
-    left join mirror.unresolved_references as unresolved
-      on unresolved.resource = 'build' and unresolved.record_id = build.id and unresolved.field = reference.field
-    where build.id = ${id}
-    order by reference.place`;
+  return BUILD_REFERENCES(sql, { id });
 }

@@ -1,5 +1,11 @@
 import { createZoneOffset } from "../../base/clock.ts";
-import type { Sql } from "../../store/connection/sql.ts";
+import { type Sql, statement } from "../../store/connection/sql.ts";
+
+const OFFSET_SPANS = statement<OffsetSpan>("offset_spans", import.meta.url);
+const FUTURE_DATES = statement<{ builds: number; future: number; medianMinutes: number | null }>(
+  "future_dates",
+  import.meta.url,
+);
 
 const DAY_MS = 86_400_000;
 /** The newest days with evidence show the current offset; earlier ones, whether there is summer time. */
@@ -109,44 +115,12 @@ export const MAX_CLOCK_SECONDS = 600;
  * time between the two readings.
  */
 export async function findOffsetSpans(sql: Sql, since: string): Promise<OffsetSpan[]> {
-  return sql<OffsetSpan[]>`
-    with reading as (
-      select
-        run.id as run_id,
-        walk.walk,
-        lag(walk.started_at) over (order by run.id) as previous_at,
-        -- A service with a wrong clock may date its builds by that clock or by another one: both must fit.
-        greatest(run.clock_ahead_max_ms, 0) / 1000.0 as ahead,
-        greatest(-run.clock_ahead_min_ms::bigint, 0) / 1000.0 as behind
-      from sync.runs as run
-      join sync.walks as walk on walk.run_id = run.id and walk.resource = 'build'
-      where run.started_at >= ${since}::timestamptz and walk.walk in ('whole', 'head')
-    ),
-    fresh as (
-      select
-        (first.not_after at time zone 'UTC')::date as day,
-        extract(epoch from build.date - first.not_after at time zone 'UTC')
-          - reading.ahead - ${TOLERANCE_SECONDS}::int as least_seconds,
-        extract(epoch from build.date - reading.previous_at at time zone 'UTC')
-          + reading.behind + ${TOLERANCE_SECONDS}::int as most_seconds
-      from reading
-      join mirror.build_transitions as first on first.run_id = reading.run_id and first.seq = 1
-      join mirror.builds as build on build.id = first.build_id
-      where reading.walk = 'head'
-        and reading.ahead + reading.behind <= ${MAX_CLOCK_SECONDS}::int
-        and build.date is not null
-        and first.not_after between reading.previous_at and reading.previous_at + make_interval(mins => ${FRESH_WITHIN_MINUTES}::int)
-    )
-    select
-      day::text,
-      ceil(least_seconds / 900)::int * 15 as "from",
-      floor(most_seconds / 900)::int * 15 as "to",
-      count(*)::int as builds
-    from fresh
-    -- All zones are between these two. A date outside is a mistake, or a build that was hidden for long.
-    where most_seconds >= -12 * 3600 and least_seconds <= 14 * 3600
-    group by 1, 2, 3
-    order by 1, 2, 3`;
+  return OFFSET_SPANS(sql, {
+    since,
+    toleranceSeconds: TOLERANCE_SECONDS,
+    mostClockSeconds: MAX_CLOCK_SECONDS,
+    freshWithinMinutes: FRESH_WITHIN_MINUTES,
+  });
 }
 
 /** A date that is less far in the future may be due to a wrong clock. */
@@ -154,22 +128,7 @@ const FUTURE_FROM_MINUTES = 10;
 
 /** Of the builds seen within a day of their date: those with a future one, and its minutes. Many prove a zone farther east. */
 export async function findFutureDates(sql: Sql, zone: string, since: string) {
-  const [row] = await sql<{ builds: number; future: number; medianMinutes: number | null }[]>`
-    select
-      count(*)::int as builds,
-      count(*) filter (where minutes >= ${FUTURE_FROM_MINUTES}::int)::int as future,
-      percentile_disc(0.5) within group (order by minutes::int)
-        filter (where minutes >= ${FUTURE_FROM_MINUTES}::int) as "medianMinutes"
-    from (
-      select extract(epoch from local.earliest - first.not_after) / 60
-        - greatest(run.clock_ahead_max_ms, 0) / 60000.0 as minutes
-      from mirror.build_transitions as first
-      join mirror.builds as build on build.id = first.build_id
-      left join sync.runs as run on run.id = first.run_id
-      cross join lateral mirror.read_local_time(build.date, ${zone}) as local
-      where first.seq = 1 and first.not_after >= ${since}::timestamptz
-        and abs(extract(epoch from local.earliest - first.not_after)) < 86400
-    ) as sighting`;
+  const [row] = await FUTURE_DATES(sql, { fromMinutes: FUTURE_FROM_MINUTES, zone, since });
   return row ?? { builds: 0, future: 0, medianMinutes: null };
 }
 

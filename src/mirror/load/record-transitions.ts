@@ -2,8 +2,12 @@
  * The only place that stores transitions of builds, for every kind of run: `docs/builds.md` says what a transition is,
  * `docs/internals/builds.md` how its bounds are found and what `rule` and `anomaly` name.
  */
-import type { TransactionSql } from "../../store/connection/sql.ts";
+import { statement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { Observation } from "./compare-records.ts";
+
+const FIRST_TRANSITIONS = statement("first_transitions", import.meta.url);
+const LATER_TRANSITIONS = statement("later_transitions", import.meta.url);
+const UPDATE_OPEN_BUILDS = statement("update_open_builds", import.meta.url);
 
 /** The `to_state` of an open build whose detail is gone. `mirror.builds.state` keeps upstream's last. */
 const VANISHED = "vanished";
@@ -76,35 +80,14 @@ async function recordFirstTransitions(
       ...{ id, state, date, asked_at: askedAt, at: observedAt, request },
     })),
   );
-  const result = await tx`
-    insert into mirror.build_transitions
-      (build_id, seq, from_state, to_state, not_before, not_after, anomaly, run_id, request, asked_at, rule)
-    select
-      build.id, 1, null, build.state, case when created.at <= build.at then created.at else '-infinity' end, build.at,
-      nullif(concat_ws(', ',
-        case when build.date is null then 'no_date' end,
-        case when created.at > build.at then 'future_date' end,
-        reading.hour || '_hour',
-        case when created.at <= build.at and (created.is_cut or ${leastAhead >= NAMED_DIFFERENCE_MS}) then 'clock' end
-      ), ''),
-      ${facts.runId}, build.request, build.asked_at, case when created.at <= build.at then 'date' else 'unknown' end
-    from jsonb_to_recordset(${builds}::text::jsonb)
-      as build (id text, state text, date timestamp, asked_at timestamptz, at timestamptz, request text)
-    -- Where the clocks of the zone are the same on both days around it, the local time has one meaning.
-    cross join lateral (
-      select (build.date - interval '24 hours') at time zone ${zone} + interval '24 hours' as before,
-        (build.date + interval '24 hours') at time zone ${zone} - interval '24 hours' as after
-      offset 0
-    ) as around
-    left join lateral mirror.read_local_time(build.date, ${zone}) as unclear on around.before <> around.after
-    cross join lateral (
-      select coalesce(unclear.earliest, around.before) as earliest, unclear.hour offset 0
-    ) as reading
-    cross join lateral (
-      select
-        reading.earliest - case when is_cut then ${mostAhead}::float8 else ${surelyAhead}::float8 end * interval '1 ms' as at, is_cut
-      from (select reading.earliest - ${surelyAhead}::float8 * interval '1 ms' > build.at as is_cut) as cut
-    ) as created`;
+  const result = await FIRST_TRANSITIONS(tx, {
+    isNamed: leastAhead >= NAMED_DIFFERENCE_MS,
+    runId: facts.runId,
+    builds,
+    zone,
+    mostAhead,
+    surelyAhead,
+  });
   return result.count;
 }
 
@@ -117,78 +100,21 @@ async function recordLaterTransitions(
   if (sightings.length === 0) return 0;
   const { minMs, maxMs, mostAhead, leastAhead, surelyAhead } = clockOf(facts);
   const seen = textOf(sightings);
-  const result = await tx`
-    with sighting as (
-      select build.id, build.date, case when ${isGone} then ${VANISHED}::text else build.state end as state,
-        seen."askedAt" as asked_at, seen."observedAt" as at, seen.request
-      from jsonb_to_recordset(${seen}::text::jsonb)
-        as seen (id text, "askedAt" timestamptz, "observedAt" timestamptz, request text)
-      join mirror.builds as build on build.id = seen.id
-      where not ${isGone} or exists (select from sync.open_builds where build_id = seen.id)
-    )
-    insert into mirror.build_transitions
-      (build_id, seq, from_state, to_state, not_before, not_after, anomaly, run_id, request, asked_at, rule,
-       previous_run_id, previous_request)
-    select
-      sighting.id, coalesce(last.seq, 0) + 1, last.to_state, sighting.state,
-      case bound.rule
-        when 'date' then created.at
-        when 'last_seen' then previous.at
-        when 'predecessor' then first.not_before
-        else '-infinity'
-      end,
-      sighting.at,
-      nullif(concat_ws(', ',
-        case when array_position(${DOCUMENTED}::text[], last.to_state)
-          > array_position(${DOCUMENTED}::text[], sighting.state) then 'backward' end,
-        case when last.seq is null and sighting.date is null then 'no_date' end,
-        case when created.at > sighting.at then 'future_date' end,
-        reading.hour || '_hour',
-        case when bound.rule = 'date' and (created.is_cut or ${leastAhead >= NAMED_DIFFERENCE_MS})
-          or last.seq is not null and bound.rule <> 'last_seen'
-          or previous.surely_back >= ${NAMED_DIFFERENCE_MS}::float8 then 'clock' end
-      ), ''),
-      ${facts.runId}, sighting.request, sighting.asked_at, bound.rule,
-      case bound.rule when 'last_seen' then previous.run_id end,
-      case bound.rule when 'last_seen' then previous.request end
-    from sighting
-    left join lateral (
-      select * from mirror.build_transitions as transition
-      where transition.build_id = sighting.id order by seq desc limit 1
-    ) as last on true
-    left join sync.open_builds as open on open.build_id = sighting.id
-    left join lateral mirror.read_local_time(sighting.date, ${facts.sourceTimezone}) as reading on last.seq is null
-    cross join lateral (
-      select
-        reading.earliest - case when is_cut then ${mostAhead}::float8 else ${surelyAhead}::float8 end * interval '1 ms' as at, is_cut
-      from (select reading.earliest - ${surelyAhead}::float8 * interval '1 ms' > sighting.at as is_cut) as cut
-    ) as created
-    left join mirror.build_transitions as first on first.build_id = sighting.id and first.seq = 1
-    -- sync.open_builds has the last sighting of an open build. It is later than the last transition, even if
-    -- the clocks do not show that.
-    cross join lateral (
-      select
-        case when open.build_id is null then coalesce(last.asked_at, last.not_after) else open.seen_at end as at,
-        case when open.build_id is null then last.run_id else open.run_id end as run_id,
-        case when open.build_id is null then last.request else open.request end as request
-    ) as sighted
-    -- The service's clock shows how far our clock may have been set back since that run.
-    left join sync.runs as sighted_by on sighted_by.id = sighted.run_id
-    cross join lateral (
-      select ${minMs}::float8 - sighted_by.clock_ahead_max_ms as surely_back, sighted.run_id, sighted.request,
-        sighted.at - case when ${minMs}::float8 > sighted_by.clock_ahead_max_ms
-          then least(${maxMs}::float8 - sighted_by.clock_ahead_min_ms, ${LONGEST_DIFFERENCE_MS}::float8) else 0
-        end * interval '1 ms' as at
-    ) as previous
-    cross join lateral (
-      select case
-        when last.seq is null then case when created.at <= sighting.at then 'date' else 'unknown' end
-        when previous.at <= sighting.at then 'last_seen'
-        when first.not_before <= sighting.at then 'predecessor'
-        else 'unknown'
-      end as rule
-    ) as bound
-    where last.seq is null or last.to_state is distinct from sighting.state`;
+  const result = await LATER_TRANSITIONS(tx, {
+    isGone,
+    vanished: VANISHED,
+    seen,
+    documented: DOCUMENTED,
+    isNamed: leastAhead >= NAMED_DIFFERENCE_MS,
+    namedDifferenceMs: NAMED_DIFFERENCE_MS,
+    runId: facts.runId,
+    zone: facts.sourceTimezone,
+    mostAhead,
+    surelyAhead,
+    minMs,
+    maxMs,
+    longestDifferenceMs: LONGEST_DIFFERENCE_MS,
+  });
   return result.count;
 }
 
@@ -197,36 +123,7 @@ const DOCUMENTED = ["triggered", "building", "finished"];
 
 /** Open builds were seen now; those that have finished, or have no state any more, are removed. */
 async function updateOpenBuilds(tx: TransactionSql, runId: number, seen: string, isGone: boolean) {
-  await tx`
-    with sighting as (
-      select build.id, build.state, seen."askedAt" as asked_at, seen."observedAt" as at, seen.request
-      from jsonb_to_recordset(${seen}::text::jsonb)
-        as seen (id text, "askedAt" timestamptz, "observedAt" timestamptz, request text)
-      join mirror.builds as build on build.id = seen.id
-      where not ${isGone} or exists (select from sync.open_builds where build_id = seen.id)
-    ), closed as (
-      delete from sync.open_builds as open using sighting
-      where not ${isGone} and open.build_id = sighting.id and coalesce(sighting.state, 'finished') = 'finished'
-    )
-    insert into sync.open_builds as open (build_id, since, seen_at, run_id, request, vanished_at)
-    select
-      sighting.id, entered.at, sighting.asked_at, ${runId}, sighting.request,
-      case when ${isGone} then coalesce(known.vanished_at, sighting.at) end
-    from sighting
-    cross join lateral (
-      -- A build that was open at its first sighting may have been open for long.
-      select case when seq = 1 and isfinite(not_before) then not_before else not_after end as at
-      from mirror.build_transitions as transition
-      where transition.build_id = sighting.id order by seq desc limit 1
-    ) as entered
-    left join sync.open_builds as known on known.build_id = sighting.id
-    -- A sighting after this reply, but by an earlier run, was made before our clock was set back.
-    where (${isGone} or sighting.state <> 'finished')
-      and (known.since = entered.at and (known.vanished_at is not null) = ${isGone}
-        and known.seen_at between sighting.asked_at and sighting.at) is not true
-    on conflict (build_id) do update set
-      since = excluded.since, seen_at = excluded.seen_at, run_id = excluded.run_id, request = excluded.request,
-      vanished_at = excluded.vanished_at`;
+  await UPDATE_OPEN_BUILDS(tx, { seen, isGone, runId });
 }
 
 /** Without a state the build was gone. */

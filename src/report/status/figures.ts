@@ -4,7 +4,7 @@ import { messageOf } from "../../base/errors.ts";
 import type { Logger } from "../../base/log.ts";
 import { knownOr, OPEN_STATES, RUN_KINDS, RUN_STATUSES } from "../../base/metrics/labels.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import type { Sql, TransactionSql } from "../../store/connection/sql.ts";
+import { type Sql, statement, type TransactionSql } from "../../store/connection/sql.ts";
 import { sqlstateOf } from "../../store/connection/store-errors.ts";
 import { findJobs } from "../../store/ledger/jobs.ts";
 import { findLeader } from "../../store/ledger/leader.ts";
@@ -14,6 +14,9 @@ import { findDeficit } from "../../store/ledger/run-ledger.ts";
 import { withSnapshot } from "../read-answer.ts";
 import { findBehindSince } from "../refresh/refresh.ts";
 import { findOpenBuilds } from "./find-status.ts";
+
+const NEWEST_RUNS = statement<FigureRow>("newest_runs", import.meta.url);
+const FAILURES_IN_A_ROW = statement<FigureRow>("failures_in_a_row", import.meta.url);
 
 /** The newest syncs, and the newest rounds of the watch, that are looked at: enough for years and for two days. */
 const SYNCS = 1000;
@@ -54,42 +57,8 @@ const RUNS: FigureSource = {
     docmirror_run_in_progress: "Runs that are under way and alive, of any process.",
   },
   // The newest run is the one with the highest number, because clocks may be wrong.
-  read: (tx) => tx<FigureRow[]>`
-    with recent as (
-      (select * from sync.runs where kind <> 'watch' order by id desc limit ${SYNCS})
-      union all
-      (select * from sync.runs where kind = 'watch' order by id desc limit ${ROUNDS})
-    ),
-    last as (
-      select distinct on (kind) id, kind, status, requests, extract(epoch from finished_at)::float8 as ended_at,
-        extract(epoch from finished_at - started_at)::float8 as seconds
-      from recent where status <> 'running' and finished_at is not null order by kind, id desc
-    ),
-    good as (
-      select distinct on (kind) kind, extract(epoch from finished_at)::float8 as at
-      from recent where status = 'succeeded' order by kind, id desc
-    ),
-    alive as (
-      select kind, count(*) as runs from report.runs
-      where status = 'running' and run_id in (select id from recent where status = 'running')
-      group by kind
-    )
-    select of.kind, good.at as docmirror_last_success_timestamp_seconds,
-      ended_at as docmirror_last_run_timestamp_seconds, seconds as docmirror_last_run_duration_seconds,
-      requests as docmirror_last_run_requests, coalesce(alive.runs, 0) as docmirror_run_in_progress,
-      case when last.id is not null then (
-        select jsonb_object_agg(one, (one = last.status)::int) from unnest(${[...RUN_STATUSES]}::text[]) as one
-      ) end as docmirror_last_run_status,
-      case when last.id is not null then (
-        select jsonb_build_object(
-          'inserted', coalesce(sum(inserted), 0), 'updated', coalesce(sum(updated), 0),
-          'unchanged', coalesce(sum(unchanged), 0), 'deleted', coalesce(sum(deleted), 0),
-          'restored', coalesce(sum(restored), 0), 'quarantined', coalesce(sum(quarantined), 0))
-        from sync.walks where run_id = last.id
-      ) end as docmirror_last_run_records
-    from unnest(${[...RUN_KINDS]}::text[]) with ordinality as of (kind, place)
-    left join last using (kind) left join good using (kind) left join alive using (kind)
-    order by place`,
+  read: (tx) =>
+    NEWEST_RUNS(tx, { syncs: SYNCS, rounds: ROUNDS, statuses: [...RUN_STATUSES], kinds: [...RUN_KINDS] }),
 };
 
 const FAILURES: FigureSource = {
@@ -98,21 +67,7 @@ const FAILURES: FigureSource = {
     docmirror_runs_failed_in_a_row: "Runs that failed since the newest one that read at least a part.",
   },
   // Runs that were stopped count neither way.
-  read: (tx) => tx<FigureRow[]>`
-    with recent as (
-      (select id, 'sync' as command, status from sync.runs
-       where kind <> 'watch' and kind <> 'quarantine' order by id desc limit ${SYNCS})
-      union all
-      (select id, 'watch', status from sync.runs where kind = 'watch' order by id desc limit ${ROUNDS})
-    ),
-    good as (
-      select command, max(id) as id from recent where status in ('succeeded', 'partial') group by command
-    )
-    select of.command, count(recent.id) as docmirror_runs_failed_in_a_row
-    from unnest(array['sync', 'watch']) as of (command)
-    left join good on good.command = of.command
-    left join recent on recent.command = of.command and recent.status = 'failed' and recent.id > coalesce(good.id, 0)
-    group by of.command order by of.command`,
+  read: (tx) => FAILURES_IN_A_ROW(tx, { syncs: SYNCS, rounds: ROUNDS }),
 };
 
 const LISTS: FigureSource = {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { setImmediate as nextTurn, setTimeout as wait } from "node:timers/promises";
 import { sql as compose, type Name, type SQL } from "drizzle-orm";
 import { CasingCache } from "drizzle-orm/casing";
@@ -188,6 +189,23 @@ export function runText<Row extends postgres.MaybeRow = postgres.Row>(
   const kept = KEEPING.has(sql) ? { prepare: true, ...options } : options;
   const protocol = isSingle ? { ...kept, simple: false } : kept;
   return sql.unsafe<Row[]>(text, params as postgres.ParameterOrJSON<never>[], protocol);
+}
+
+/**
+ * The statement of a file in the folder `sql` beside the code at `url`, with `:name` for each value. It is read once: an upgrade
+ * may replace the program's files meanwhile. The session keeps its plan, as of a tag of the connection.
+ */
+export function statement<Row extends postgres.MaybeRow = postgres.Row>(name: string, url: string) {
+  const names: string[] = [];
+  const file = readFileSync(new URL(`sql/${name}.sql`, url), "utf8");
+  const text = file.replace(/(?<!:):([a-z]\w*)/gi, (_, value: string) => {
+    if (!names.includes(value)) names.push(value);
+    return `$${names.indexOf(value) + 1}`;
+  });
+  return (sql: AnySql, values: Readonly<Record<string, unknown>> = {}) => {
+    const params = names.map((one) => values[one]);
+    return runText<Row>(sql, text, params, { prepare: true, isSingle: true });
+  };
 }
 
 /** The driver rejects a transaction whose connection is lost. If it ever fails to, the transaction ends after this time. */

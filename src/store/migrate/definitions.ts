@@ -5,9 +5,11 @@
  */
 import type { PgTable } from "drizzle-orm/pg-core";
 import { StoreError } from "../../base/errors.ts";
-import { type AnySql, runText, type TransactionSql } from "../connection/sql.ts";
+import { type AnySql, runText, statement, type TransactionSql } from "../connection/sql.ts";
 import { sqlstateOf } from "../connection/store-errors.ts";
 import type { Dictionary } from "./report-comments.ts";
+
+const DEFINED_OBJECTS = statement<DefinedObject>("defined_objects", import.meta.url);
 
 export interface Definition {
   /** The name with its schema, such as `report.failing_now`. */
@@ -192,28 +194,7 @@ async function dropObjects(tx: TransactionSql, dropped: readonly string[]): Prom
 
 /** Sorted by name. An overloaded function appears once for each signature. */
 function findObjects(sql: AnySql, wanted: readonly string[]): Promise<DefinedObject[]> {
-  return sql<DefinedObject[]>`
-    with object as (
-      select nspname || '.' || relname as name, 'view' as kind, format('%I.%I', nspname, relname) as identity,
-        relowner as owner, coalesce(relacl, acldefault('r', relowner)) as rights
-      from pg_class join pg_namespace as space on space.oid = relnamespace
-      where relkind = 'v'
-      union all
-      select nspname || '.' || proname, 'function', routine.oid::regprocedure::text,
-        proowner, coalesce(proacl, acldefault('f', proowner))
-      from pg_proc as routine join pg_namespace as space on space.oid = pronamespace
-    )
-    select name, kind, identity, (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'privilege', privilege_type,
-        'grantee', case grantee when 0 then 'public' else quote_ident(pg_get_userbyid(grantee)) end,
-        'isGrantable', is_grantable
-      )), '[]')
-      from aclexplode(rights) where grantee <> owner
-    ) as rights
-    from object
-    where name = any (${[...wanted]})
-    order by name`;
+  return DEFINED_OBJECTS(sql, { wanted: [...wanted] });
 }
 
 function names(created: readonly Created[]): string[] {
