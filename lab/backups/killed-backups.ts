@@ -8,11 +8,10 @@ import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { createRandom } from "../../src/simulate/random.ts";
-import { startSimulation } from "../../src/simulate/service.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
-import { createWorld } from "../../src/simulate/world.ts";
 import { checkBackup, readBackup } from "../../src/store/backup/read-backup.ts";
 import { type RunningCli, startCli } from "../../test/support/cli.ts";
+import { createWorld, startSimulation } from "../../test/support/simulation.ts";
 
 export interface KilledBackupsOptions {
   /** An empty folder for all files. */

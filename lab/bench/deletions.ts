@@ -11,13 +11,12 @@ import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { bisect, type DatedPage, type DateRange, shownWhole } from "../../src/mirror/walk/bisection.ts";
 import { readDefinitions } from "../../src/report/definitions.ts";
-import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
-import { createWorld } from "../../src/simulate/world.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import { openEmbedded } from "../../src/store/embedded/open-embedded.ts";
 import { migrate } from "../../src/store/migrate/migrate.ts";
 import { createRandom } from "../../test/support/model-list.ts";
+import { createWorld, startSimulation } from "../../test/support/simulation.ts";
 import { syncOnce } from "../../test/support/sync.ts";
 
 const { values } = parseArgs({ options: { builds: { type: "string", default: "20000" } } });

@@ -1,7 +1,7 @@
 /** The simulated service in a process of its own, so that its memory and its work are not the mirror's. Told what to do by messages. */
-import { startSimulation } from "../../src/simulate/service.ts";
+
 import { QUIET } from "../../src/simulate/settings.ts";
-import { createWorld } from "../../src/simulate/world.ts";
+import { createWorld, startSimulation } from "../../test/support/simulation.ts";
 
 /** A request as the service saw it. */
 export interface Arrival {

@@ -1,9 +1,9 @@
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
-import type { World } from "../../src/simulate/world.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { canonicalJson } from "../../test/support/canonical-json.ts";
 import { restoreStored } from "../../test/support/mirror-rows.ts";
+import type { World } from "../../test/support/simulation.ts";
 
 const CLIENT = { applicationName: "docmirror soak" };
 

@@ -5,9 +5,8 @@
 import type { Clock } from "../../src/base/clock.ts";
 import type { RunResult } from "../../src/mirror/run/close-run.ts";
 import { createRandom, hash, type Random } from "../../src/simulate/random.ts";
-import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
-import { createWorld, type World } from "../../src/simulate/world.ts";
+import { createWorld, startSimulation, type World } from "../../test/support/simulation.ts";
 import { syncOnce, watchOnce } from "../../test/support/sync.ts";
 
 const MINUTE_MS = 60_000;

@@ -3,9 +3,8 @@
 import type { Clock } from "../../src/base/clock.ts";
 import { type Logger, silentLog } from "../../src/base/log.ts";
 import { createHostPace } from "../../src/mirror/api/host-pace.ts";
-import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
-import { createWorld, type World } from "../../src/simulate/world.ts";
+import { createWorld, startSimulation, type World } from "../../test/support/simulation.ts";
 import { syncOnce, watchOnce } from "../../test/support/sync.ts";
 
 export const MINUTE_MS = 60_000;

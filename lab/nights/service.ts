@@ -1,7 +1,6 @@
 /** The simulated service, whose troubles can be switched on and off. */
 import { setTimeout as delay } from "node:timers/promises";
-import { type Simulation, startSimulation } from "../../src/simulate/service.ts";
-import type { World } from "../../src/simulate/world.ts";
+import { type Simulation, startSimulation, type World } from "../../test/support/simulation.ts";
 
 const SLOW_MS = 150;
 const USERS = /\/api\/v1\/user\/$/;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import type { Random } from "../../src/simulate/random.ts";
-import type { SimulationOptions } from "../../src/simulate/service.ts";
+import type { SimulationOptions } from "../../test/support/simulation.ts";
 
 type Intercept = NonNullable<SimulationOptions["intercept"]>;
 type Fault = (...args: Parameters<Intercept>) => ReturnType<Intercept>;

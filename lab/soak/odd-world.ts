@@ -2,7 +2,7 @@ import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import type { Catalog } from "../../src/serve/protocol/catalog.ts";
 import { createRandom, hash } from "../../src/simulate/random.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
-import { createWorld, type World } from "../../src/simulate/world.ts";
+import { createWorld, type World } from "../../test/support/simulation.ts";
 import { hiddenProjects } from "../judge/records.ts";
 
 /** Ids by resource. */

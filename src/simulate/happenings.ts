@@ -4,7 +4,12 @@ import { DAY, type Micros } from "./local-dates.ts";
 import type { Population, ProjectRow, VersionRow } from "./population.ts";
 import { createRandom, hash, type Random, STREAM } from "./random.ts";
 import { EVENT_KINDS, type EventKind, type Rates } from "./settings.ts";
-import type { TrueDeletion } from "./truth.ts";
+
+export interface TrueDeletion {
+  resource: Resource;
+  id: string;
+  atMs: number;
+}
 
 /** Deletes rows with all that depends on them, as the service's database does, and lists the deletions. */
 export function createDeletions(population: Population, builds: BuildStore) {

@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
@@ -29,15 +28,9 @@ export interface SimulationOptions {
   speed?: number;
   /** How many bytes of rendered replies are cached. With 0 each reply is rendered again. @default 64 MiB */
   cacheBytes?: number;
-  /** Whether characters outside ASCII are sent as \u escapes. @default false */
-  ascii?: boolean;
   /** How it behaves where the interface is not documented. @default RECORDED, as real services do */
   manners?: Manners;
-  /** Whether to store the arrival of each request, 8 bytes each. @default false */
-  recordArrivals?: boolean;
 }
-
-export type Simulation = Awaited<ReturnType<typeof startSimulation>>;
 
 /** Serves a world on a port, with `Date` in the world's time. Rejects with the socket's error where it cannot listen. */
 export async function startSimulation(options: SimulationOptions) {
@@ -47,14 +40,11 @@ export async function startSimulation(options: SimulationOptions) {
     catalog: world.catalog(),
     manners: options.manners ?? RECORDED,
     basePath,
-    ascii: options.ascii ?? false,
     cacheBytes: options.cacheBytes ?? 64 * 1024 * 1024,
   });
   const stopped = new AbortController();
   const startedAt = performance.now();
   const startedIn = world.now().getTime();
-  let counters = createCounters();
-  let inFlight = 0;
 
   /** Time passes only when a request comes: it brings the world to the age that it should have by then. */
   function dueTime(): Date {
@@ -94,24 +84,6 @@ export async function startSimulation(options: SimulationOptions) {
     overrideGlobalObjects: false,
   });
 
-  function count(request: IncomingMessage, response: ServerResponse): void {
-    const path = request.url?.split("?", 1)[0] ?? "";
-    counters.total++;
-    if (options.recordArrivals) counters.arrivalsMs.push(performance.now());
-    counters.byPath.set(path, (counters.byPath.get(path) ?? 0) + 1);
-    counters.peakInFlight = Math.max(counters.peakInFlight, ++inFlight);
-    const { socket } = request;
-    const sentBefore = socket.bytesWritten;
-    response.once("close", () => {
-      inFlight--;
-      counters.bytes += socket.bytesWritten - sentBefore;
-      if (!response.headersSent) return;
-      const { statusCode } = response;
-      counters.byStatus.set(statusCode, (counters.byStatus.get(statusCode) ?? 0) + 1);
-    });
-  }
-
-  server.prependListener("request", count);
   // Node's default of 5 s is about the pause of a client on a busy machine, whose next request would meet the end.
   if ("keepAliveTimeout" in server) server.keepAliveTimeout = 120_000;
   server.listen(port, host);
@@ -121,11 +93,7 @@ export async function startSimulation(options: SimulationOptions) {
   return {
     /** With the world's base path, without a closing slash, as `DOCMIRROR_BASE_URL` takes it. */
     url: `http://${host.includes(":") ? `[${host}]` : host}:${bound}${basePath}`,
-    /** The requests since the start or the last `resetRequests()`. */
-    requests: () => counters,
-    resetRequests() {
-      counters = createCounters();
-    },
+    server,
     /** Stops listening and cuts open connections. Safe to call twice. */
     async close() {
       if (stopped.signal.aborted) return;
@@ -137,16 +105,3 @@ export async function startSimulation(options: SimulationOptions) {
     },
   };
 }
-
-const createCounters = () => ({
-  total: 0,
-  /** By path without the query, such as `/api/v1/build/`. */
-  byPath: new Map<string, number>(),
-  byStatus: new Map<number, number>(),
-  /** Bytes sent, including headers. */
-  bytes: 0,
-  /** The largest number of requests under way at once. */
-  peakInFlight: 0,
-  /** With `recordArrivals`, the `performance.now()` of this process at each request. */
-  arrivalsMs: [] as number[],
-});

@@ -51,7 +51,7 @@ const DEFAULTS = {
   closeStuckAfterMs: undefined as number | undefined,
   /**
    * How far the service's clock is ahead of true time, in milliseconds. Negative when it is behind. The
-   * `date` of each build and the `Date` of each reply use that clock; `Truth` uses true time.
+   * `date` of each build and the `Date` of each reply use that clock, and the truth of tests uses true time.
    */
   clockOffsetMs: 0,
   /** Whether dates are sometimes behind that clock, so that a newer build has an older `date`. */

@@ -12,11 +12,10 @@ import {
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it, type TestContext } from "vitest";
-import { startSimulation } from "../../src/simulate/service.ts";
-import { createWorld } from "../../src/simulate/world.ts";
 import { findBuiltProgram } from "../support/cli.ts";
 import { useFolder } from "../support/folder.ts";
 import { SMALL } from "../support/quick-world.ts";
+import { createWorld, startSimulation } from "../support/simulation.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const isRoot = process.getuid?.() === 0;

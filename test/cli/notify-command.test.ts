@@ -2,13 +2,13 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import type { BuildRecord } from "../../src/resources/resources.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
-import { createWorld } from "../../src/simulate/world.ts";
 import { arrangeBuilds } from "../support/arranged-builds.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { assertNoSecret, PLANTED_SECRET } from "../support/planted-secret.ts";
 import { REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { startService, TINY } from "../support/service.ts";
+import { createWorld } from "../support/simulation.ts";
 import { useDatabase } from "../support/use-database.ts";
 import { SECRET_PATH, startWebhookReceiver, webhookEnv } from "../support/webhook-receiver.ts";
 

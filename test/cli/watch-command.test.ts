@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { RunSummary } from "../../src/mirror/lists/summary.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
-import { createWorld } from "../../src/simulate/world.ts";
 import { startRun } from "../../src/store/ledger/run-ledger.ts";
 import { acquireRunLock } from "../../src/store/ledger/run-lock.ts";
 import { type CliOptions, runCli, startCli } from "../support/cli.ts";
 import { absentDatabase, createTestDatabase, type TestDatabase } from "../support/database.ts";
 import { forgetService } from "../support/mirror-rows.ts";
 import { useService } from "../support/service.ts";
+import { createWorld } from "../support/simulation.ts";
 import { syncOnce } from "../support/sync.ts";
 import { useDatabase } from "../support/use-database.ts";
 

@@ -1,12 +1,12 @@
 /** A worker whose role owns nothing, beside the role that migrates, on a server of its own. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createWorld } from "../../src/simulate/world.ts";
 import { withSql } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { pageOf, runCli, startCli } from "../support/cli.ts";
 import { useFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { TINY, useService } from "../support/service.ts";
+import { createWorld } from "../support/simulation.ts";
 import {
   createSystemPostgres,
   POSTGRES_BIN,

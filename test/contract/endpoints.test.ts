@@ -5,15 +5,14 @@ import { readPage } from "../../src/mirror/content/read-page.ts";
 import { runSync, type SyncOptions } from "../../src/mirror/run/run.ts";
 import { withContent } from "../../src/mirror/run/with-content.ts";
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
-import { startSimulation } from "../../src/simulate/service.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
-import { createWorld } from "../../src/simulate/world.ts";
 import { asSent } from "../support/canonical-json.ts";
 import { createTestClient } from "../support/client.ts";
 import { createTestDatabase } from "../support/database.ts";
 import { recordedExchanges } from "../support/recorded-exchanges.ts";
 import { startReplay } from "../support/replay-upstream.ts";
 import { serveInterface } from "../support/served-pages.ts";
+import { createWorld, startSimulation } from "../support/simulation.ts";
 import { withDefaults } from "../support/sync.ts";
 import { ENDPOINTS, type Facts } from "./endpoints.ts";
 

@@ -3,7 +3,6 @@ import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
-import { createWorld, type World } from "../../src/simulate/world.ts";
 import { findFirings, hasPrometheus, labelSamples, namesIn, readRules } from "../support/alert-firings.ts";
 import { runCli, startCli } from "../support/cli.ts";
 import { createTestDatabase, withTestSql } from "../support/database.ts";
@@ -11,6 +10,7 @@ import { linkDatabase } from "../support/database-link.ts";
 import { createFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
 import { startService } from "../support/service.ts";
+import { createWorld, type World } from "../support/simulation.ts";
 import { WEBHOOK_SECRET } from "../support/webhook-receiver.ts";
 
 const HOUR_S = 3600;

@@ -7,8 +7,6 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { RESOURCES } from "../../src/resources/resources.ts";
-import { type Simulation, startSimulation } from "../../src/simulate/service.ts";
-import { createWorld, type World } from "../../src/simulate/world.ts";
 import { replaceDatabase } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import { findServerAccount } from "../../src/store/embedded/account.ts";
@@ -17,6 +15,7 @@ import { createTestDatabase, type TestDatabase, withTestSql } from "../support/d
 import { freePort } from "../support/free-port.ts";
 import { mirrorRows } from "../support/mirror-rows.ts";
 import { SMALL } from "../support/quick-world.ts";
+import { createWorld, type Simulation, startSimulation, type World } from "../support/simulation.ts";
 import * as system from "../support/system-postgres.ts";
 import { startWebhookReceiver, WEBHOOK_SECRET, type WebhookReceiver } from "../support/webhook-receiver.ts";
 

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createBuildStore } from "../../src/simulate/builds.ts";
 import { QUIET } from "../../src/simulate/settings.ts";
-import type { TrueTransition } from "../../src/simulate/truth.ts";
-import { createWorld, type World } from "../../src/simulate/world.ts";
+import { createWorld, type TrueTransition, type World } from "../support/simulation.ts";
 import { walkList } from "./walk-world.ts";
 
 const MINUTE = 60_000;

@@ -1,9 +1,13 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { readPage } from "../../src/mirror/content/read-page.ts";
 import { RESOURCES } from "../../src/resources/resources.ts";
-import { type Simulation, type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
-import { createWorld } from "../../src/simulate/world.ts";
+import {
+  createWorld,
+  type Simulation,
+  type SimulationOptions,
+  startSimulation,
+} from "../support/simulation.ts";
 import { createTally } from "../support/tally.ts";
 import { trueRecords } from "./walk-world.ts";
 

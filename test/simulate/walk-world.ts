@@ -1,5 +1,5 @@
 import type { RecordTypes, Resource } from "../../src/resources/resources.ts";
-import type { World } from "../../src/simulate/world.ts";
+import type { World } from "../support/simulation.ts";
 
 /** A whole list of a world that stands still, slice by slice. */
 export async function walkList<R extends Resource>(

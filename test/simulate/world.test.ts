@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
-import { createWorld, type World } from "../../src/simulate/world.ts";
+import { createWorld, type World } from "../support/simulation.ts";
 import { trueRecords, walkList } from "./walk-world.ts";
 
 const HOUR = 3_600_000;

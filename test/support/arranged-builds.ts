@@ -1,7 +1,7 @@
 import type { BuildRecord } from "../../src/resources/resources.ts";
 import { QUIET, type WorldOptions } from "../../src/simulate/settings.ts";
-import type { World } from "../../src/simulate/world.ts";
 import { type Intercept, type QuickWorld, startQuickWorld } from "./quick-world.ts";
+import type { World } from "./simulation.ts";
 
 export type ArrangedBuilds = ReturnType<typeof arrangeBuilds>;
 type Arrange = (builds: readonly BuildRecord[]) => readonly BuildRecord[];

@@ -1,6 +1,5 @@
 import { passDay } from "../../src/cli/demo/simulated-day.ts";
-import { startSimulation } from "../../src/simulate/service.ts";
-import { createWorld } from "../../src/simulate/world.ts";
+import { createWorld, startSimulation } from "./simulation.ts";
 import { withDefaults } from "./sync.ts";
 
 /**

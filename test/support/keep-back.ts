@@ -1,4 +1,4 @@
-import type { SimulationOptions } from "../../src/simulate/service.ts";
+import type { SimulationOptions } from "./simulation.ts";
 
 /** Records that the service keeps from its lists; the value is what their details answer, 200 being the record itself. */
 export type Kept = Map<string, number>;

@@ -3,10 +3,9 @@ import { type Logger, silentLog } from "../../src/base/log.ts";
 import type { SyncOptions } from "../../src/mirror/run/run.ts";
 import type { RunOptions } from "../../src/mirror/run/with-run.ts";
 import type { Resource } from "../../src/resources/resources.ts";
-import { type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
-import { createWorld, type World } from "../../src/simulate/world.ts";
 import { createTestDatabase } from "./database.ts";
+import { createWorld, type SimulationOptions, startSimulation, type World } from "./simulation.ts";
 import { type Over, syncOnce, watchOnce } from "./sync.ts";
 
 export type QuickWorld = Awaited<ReturnType<typeof startQuickWorld>>;

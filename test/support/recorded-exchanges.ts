@@ -55,7 +55,7 @@ function completed(exchange: Exchange): Exchange {
     reply.fields = complete(reply.fields, fields ?? {});
   }
   const today = path === ROOT ? complete(reply, Object.fromEntries(RESOURCES.map(endpointsOf))) : reply;
-  return isOld ? { ...exchange, body: renderJson(today, false).toString() } : exchange;
+  return isOld ? { ...exchange, body: renderJson(today).toString() } : exchange;
 }
 
 const endpointsOf = (resource: Resource) =>
@@ -78,7 +78,7 @@ function repliesOf(resource: Resource): Exchange[] {
   const get = { method: "GET", status: 200, headers: { "content-type": "application/json" } };
   const redirect = { "content-type": "text/html; charset=utf-8", location: `${path}1/` };
   return [
-    ...replies.map(([of, body]) => ({ ...get, path: of, body: renderJson(body, false).toString() })),
+    ...replies.map(([of, body]) => ({ ...get, path: of, body: renderJson(body).toString() })),
     { ...get, path: `${path}1`, status: 301, headers: redirect, body: "" },
   ];
 }

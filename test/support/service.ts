@@ -1,7 +1,12 @@
 import { afterAll, beforeAll } from "vitest";
-import { type Simulation, type SimulationOptions, startSimulation } from "../../src/simulate/service.ts";
 import type { WorldOptions } from "../../src/simulate/settings.ts";
-import { createWorld, type World } from "../../src/simulate/world.ts";
+import {
+  createWorld,
+  type Simulation,
+  type SimulationOptions,
+  startSimulation,
+  type World,
+} from "./simulation.ts";
 
 /** The sizes of a world of which a run takes no time. */
 export const TINY: WorldOptions = { users: 5, projects: 4, versions: 6, files: 5, builds: 30 };

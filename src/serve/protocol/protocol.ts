@@ -52,8 +52,6 @@ interface ProtocolOptions {
   manners?: Manners;
   /** A path before `/api`, without a closing slash. @default "" */
   basePath?: string;
-  /** Whether characters outside ASCII are sent as \u escapes. The recorded service sent them raw. @default false */
-  ascii?: boolean;
   /** How many bytes of rendered list replies are cached, for catalogs that have `revision`. @default 0 */
   cacheBytes?: number;
   /**
@@ -73,7 +71,7 @@ interface ProtocolOptions {
  * the recorded service's, and JSON comes whatever `Accept` asks for.
  */
 export function createProtocol(options: ProtocolOptions): Hono {
-  const { catalog, manners = RECORDED, basePath = "", ascii = false, cacheBytes = 0 } = options;
+  const { catalog, manners = RECORDED, basePath = "", cacheBytes = 0 } = options;
   const { queueLarge = (make) => make() } = options;
   const sizes = createPageSizes();
   const apiPath = `${basePath}/api/v1`;
@@ -113,7 +111,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
     const make = async () => {
       const { records, totalCount, revision } = await catalog.list(resource, { filters, ...page });
       const meta = describePage(`${apiPath}/${resource}/`, query, page, totalCount);
-      const reply = await renderPage(meta, records, ascii);
+      const reply = await renderPage(meta, records);
       sizes.note(resource, records.length, reply.length);
       const etag = entityTagOf(reply);
       if (revision !== undefined) cache.set(key, { revision, reply, etag });
@@ -214,7 +212,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
   }
 
   function json(body: unknown, status = 200): Response {
-    const reply = renderJson(body, ascii);
+    const reply = renderJson(body);
     return jsonBytes({ reply, etag: entityTagOf(reply) }, status);
   }
 

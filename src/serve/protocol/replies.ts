@@ -7,22 +7,19 @@ import { DEFAULT_LIMIT } from "./paging.ts";
 
 /**
  * JSON as the recorded service writes it: keys sorted, text raw. The spaces after comma and colon are left
- * out, because no reader needs them. With `ascii`, characters outside ASCII become \u escapes.
+ * out, because no reader needs them.
  */
-export function renderJson(value: unknown, ascii: boolean): Buffer {
-  return Buffer.from(renderText(value, ascii));
+export function renderJson(value: unknown): Buffer {
+  return Buffer.from(renderText(value));
 }
 
 /** The same of a page of a list. A long one is written in parts, between which other requests have their turn. */
-export async function renderPage(meta: object, objects: readonly unknown[], ascii: boolean): Promise<Buffer> {
-  const texts = await mapInTurns(objects, (record) => renderText(record, ascii));
-  return Buffer.from(`{"meta":${renderText(meta, ascii)},"objects":[${texts.join(",")}]}`);
+export async function renderPage(meta: object, objects: readonly unknown[]): Promise<Buffer> {
+  const texts = await mapInTurns(objects, renderText);
+  return Buffer.from(`{"meta":${renderText(meta)},"objects":[${texts.join(",")}]}`);
 }
 
-function renderText(value: unknown, ascii: boolean): string {
-  const text = toJson(sortKeys(value));
-  return ascii ? escapeNonAscii(text) : text;
-}
+const renderText = (value: unknown): string => toJson(sortKeys(value));
 
 /** Returns the same object when its keys are already sorted. That is the usual case and costs little. */
 function sortKeys(value: unknown): unknown {
@@ -44,12 +41,6 @@ function sortKeys(value: unknown): unknown {
     else sorted[key] = item;
   }
   return changed ? sorted : value;
-}
-
-function escapeNonAscii(text: string): string {
-  // A string with as many bytes as characters is ASCII already. Counting is much cheaper than replacing.
-  if (Buffer.byteLength(text) === text.length) return text;
-  return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** The reply of the doc search in its search engine's format (`docs/interface.md`, "Searches"). */

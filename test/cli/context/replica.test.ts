@@ -7,10 +7,10 @@ import { silentLog } from "../../../src/base/log.ts";
 import { explainPageFailure } from "../../../src/page/failures.ts";
 import { failureReply } from "../../../src/serve/http/error-reply.ts";
 import { createServedMirror } from "../../../src/serve/http/served-mirror.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
 import { type CliResult, pageOf, runCli, startCli } from "../../support/cli.ts";
 import { createFolder } from "../../support/folder.ts";
 import { useService } from "../../support/service.ts";
+import { createWorld } from "../../support/simulation.ts";
 import { PASSWORD, POSTGRES_BIN, type Replicated, startReplicated } from "../../support/system-postgres.ts";
 
 /** As a run leaves it that was killed before its answers were computed. */

@@ -4,13 +4,13 @@ import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { findFigures } from "../../../src/report/status/figures.ts";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
 import { runCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { seedLeader } from "../../support/health-mirror.ts";
 import { headingOf, rowsOf, saysOf } from "../../support/page-text.ts";
 import { servePages } from "../../support/served-pages.ts";
 import { startService, TINY } from "../../support/service.ts";
+import { createWorld } from "../../support/simulation.ts";
 import { syncOnce } from "../../support/sync.ts";
 
 const status = (url: string, ...args: string[]) =>

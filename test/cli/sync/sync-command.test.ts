@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
 import { hasPromtool, promtool, samplesOf, seriesOf, sumOf } from "../../support/alert-firings.ts";
 import { type CliOptions, type CliResult, runCli, startCli } from "../../support/cli.ts";
 import { createTestDatabase, withTestSql } from "../../support/database.ts";
@@ -11,6 +10,7 @@ import { useFolder } from "../../support/folder.ts";
 import { forgetService, mirrorRows } from "../../support/mirror-rows.ts";
 import { PLANTED_SECRET } from "../../support/planted-secret.ts";
 import { createGate, startService, useService } from "../../support/service.ts";
+import { createWorld } from "../../support/simulation.ts";
 import { syncOnce } from "../../support/sync.ts";
 import { useDatabase } from "../../support/use-database.ts";
 

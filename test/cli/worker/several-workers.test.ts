@@ -1,7 +1,5 @@
 /** @module-tag long */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Simulation, startSimulation } from "../../../src/simulate/service.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
@@ -13,6 +11,7 @@ import {
   startWorker,
   type WorkerProcess,
 } from "../../support/several-workers.ts";
+import { createWorld, type Simulation, startSimulation } from "../../support/simulation.ts";
 
 /** A night every ten seconds. */
 const EVERY_MS = 10_000;

@@ -2,7 +2,6 @@ import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { startServer } from "../../../src/serve/http/server.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
 import { LEAD_KEY, RUN_KEY } from "../../../src/store/ledger/writers-lock.ts";
 import { pageOf, runCli, startCli } from "../../support/cli.ts";
 import {
@@ -14,6 +13,7 @@ import {
 import { linkDatabase } from "../../support/database-link.ts";
 import { createReader } from "../../support/roles.ts";
 import { createGate, startService, TINY } from "../../support/service.ts";
+import { createWorld } from "../../support/simulation.ts";
 
 /** Never in these years, so that nothing but the start begins a sync. */
 const NEVER = ["--sync-cron", "0 0 29 2 *", "--rate", "0", "--http-port", "0"];

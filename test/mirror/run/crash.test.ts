@@ -8,12 +8,11 @@
 import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from "vitest";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
 import { createRandom, hash, type Random } from "../../../src/simulate/random.ts";
-import { startSimulation } from "../../../src/simulate/service.ts";
-import { createWorld, type World } from "../../../src/simulate/world.ts";
 import { type CliResult, type RunningCli, startCli } from "../../support/cli.ts";
 import { createDataDir } from "../../support/data-dir.ts";
 import { createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
 import { changeRows, forgetService, mirrorRows } from "../../support/mirror-rows.ts";
+import { createWorld, startSimulation, type World } from "../../support/simulation.ts";
 
 // Each test has two processes that work: the program and Postgres.
 vi.setConfig({ maxConcurrency: 2 });

@@ -8,14 +8,13 @@ import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { NOTHING_UNFINISHED } from "../../../src/mirror/lists/summary.ts";
 import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
-import { startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { createWorld, type World } from "../../../src/simulate/world.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
 import { mirrorRows } from "../../support/mirror-rows.ts";
 import { type Intercept, startQuickWorld } from "../../support/quick-world.ts";
 import { type ScriptedServer, startScriptedServer } from "../../support/scripted-server.ts";
+import { createWorld, startSimulation, type World } from "../../support/simulation.ts";
 import { syncOnce } from "../../support/sync.ts";
 import { FAULTS, type FaultCase, LEFT, SHOWN_ELSEWHERE } from "./fault-cases.ts";
 

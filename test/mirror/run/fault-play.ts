@@ -2,8 +2,8 @@
 
 import type { Resource } from "../../../src/resources/resources.ts";
 import { createRandom } from "../../../src/simulate/random.ts";
-import type { World } from "../../../src/simulate/world.ts";
 import type { Intercept } from "../../support/quick-world.ts";
+import type { World } from "../../support/simulation.ts";
 
 /** What a fault may need of the test that plays it. */
 export interface Stage {

@@ -18,7 +18,7 @@ test("numbers that JavaScript would change are stored, compared and served as th
   const served = async () => {
     const [row] = await quick.sql<{ id: string }[]>`select id from mirror.builds order by id limit 1`;
     const [record] = await readRecords(quick.sql, "build", [row?.id ?? ""]);
-    return renderJson(record, false).toString();
+    return renderJson(record).toString();
   };
 
   const resources = { build: { quarantined: 0 } };

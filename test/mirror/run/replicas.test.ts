@@ -3,10 +3,9 @@ import { describe, expect, test } from "vitest";
 import { defaultValues } from "../../../src/base/config.ts";
 import type { RunResult } from "../../../src/mirror/run/close-run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
-import { startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET, type WorldOptions } from "../../../src/simulate/settings.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { createWorld, startSimulation } from "../../support/simulation.ts";
 
 const MINUTE_MS = 60_000;
 const BEHIND_MS = 8 * MINUTE_MS;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { RESOURCES } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import type { World } from "../../../src/simulate/world.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { fingerprint, restoreStored } from "../../support/mirror-rows.ts";
 import { editReplies, startQuickWorld } from "../../support/quick-world.ts";
+import type { World } from "../../support/simulation.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -8,12 +8,11 @@ import { findDifferences, findWrongDeletions } from "../../../lab/judge/records.
 import type { RunSummary } from "../../../src/mirror/lists/summary.ts";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
 import { createRandom, hash } from "../../../src/simulate/random.ts";
-import { startSimulation } from "../../../src/simulate/service.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
 import { findReadSince } from "../../../src/store/ledger/list-freshness.ts";
 import { arrangeBuilds } from "../../support/arranged-builds.ts";
 import { startCli } from "../../support/cli.ts";
 import { createTestDatabase } from "../../support/database.ts";
+import { createWorld, startSimulation } from "../../support/simulation.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
 const SEED = Number(process.env.NIGHTS_SEED ?? Date.now() % 1_000_000);

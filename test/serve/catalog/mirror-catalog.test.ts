@@ -3,12 +3,17 @@ import { REFERENCE_FIELDS, RESOURCES } from "../../../src/resources/resources.ts
 import { createMirrorCatalog } from "../../../src/serve/catalog/mirror-catalog.ts";
 import type { Catalog } from "../../../src/serve/protocol/catalog.ts";
 import { createProtocol, MIRROR } from "../../../src/serve/protocol/protocol.ts";
-import { type Simulation, type SimulationOptions, startSimulation } from "../../../src/simulate/service.ts";
-import { createWorld, type World } from "../../../src/simulate/world.ts";
 import type { AnySql, MirrorReader, Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
 import { startQuickWorld } from "../../support/quick-world.ts";
 import { openServedMirror, serveInterface } from "../../support/served-pages.ts";
+import {
+  createWorld,
+  type Simulation,
+  type SimulationOptions,
+  startSimulation,
+  type World,
+} from "../../support/simulation.ts";
 import { syncOnce } from "../../support/sync.ts";
 import { serveWorld } from "../http/simulated-app.ts";
 

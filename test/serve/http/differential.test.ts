@@ -8,11 +8,10 @@ import { withContent } from "../../../src/mirror/run/with-content.ts";
 import { fieldOf, fieldsOf, RESOURCES, type Resource, targetOf } from "../../../src/resources/resources.ts";
 import { MIRROR } from "../../../src/serve/protocol/protocol.ts";
 import { createRandom, type Random } from "../../../src/simulate/random.ts";
-import { type Simulation, startSimulation } from "../../../src/simulate/service.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { type ServedInterface, serveInterface } from "../../support/served-pages.ts";
+import { createWorld, type Simulation, startSimulation } from "../../support/simulation.ts";
 import { withDefaults } from "../../support/sync.ts";
 
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);

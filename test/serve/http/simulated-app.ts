@@ -8,7 +8,7 @@ import { type AppDeps, createApp } from "../../../src/serve/http/app.ts";
 import { startServer } from "../../../src/serve/http/server.ts";
 import type { Catalog } from "../../../src/serve/protocol/catalog.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { createWorld } from "../../../src/simulate/world.ts";
+import { createWorld } from "../../support/simulation.ts";
 
 export interface SimulatedApp extends AsyncDisposable {
   readonly url: string;
