@@ -239,8 +239,9 @@ describe("docs/cookbook.md", () => {
     }
   });
 
+  // Two minutes of a whole demo: each answer is of a relation whose figures test/report shows.
   test("has the answers of a demo; `npm run docs:cookbook` writes them", {
-    tags: ["long"],
+    tags: ["long", "exhaustive"],
     timeout: 600_000,
   }, async () => {
     await using database = await createTestDatabase();

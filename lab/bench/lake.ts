@@ -16,7 +16,7 @@ import { readDefinitions } from "../../src/report/definitions.ts";
 import { connect } from "../../src/store/connection/connect.ts";
 import { openEmbedded } from "../../src/store/embedded/open-embedded.ts";
 import { migrate } from "../../src/store/migrate/migrate.ts";
-import { installPackages, whyNoJava } from "../../test/support/python-packages.ts";
+import { installPackages, WITH_SPARK, whyNoJava } from "../../test/support/python-packages.ts";
 import { createLakeFacts, type LakeFacts } from "./lake-facts.ts";
 import { LAKE_QUESTIONS, type LakeQuestion } from "./lake-questions.ts";
 
@@ -104,7 +104,7 @@ async function onDuckDb(facts: LakeFacts): Promise<Answers> {
 }
 
 async function onSpark(facts: LakeFacts, folder: string): Promise<Answers | null> {
-  const installed = await installPackages();
+  const installed = await installPackages(WITH_SPARK);
   const missing = "missing" in installed ? installed.missing : await whyNoJava();
   if ("missing" in installed || missing !== null) {
     print(`Spark: not run, ${missing}`);

@@ -21,7 +21,8 @@ const leadOf = (text: string) => ({
   hasLeader: seriesOf(text, "docmirror_has_leader"),
 });
 
-describe("/metrics", { tags: ["long"] }, () => {
+// By real processes: test/serve/http/metrics-route.test.ts has the same by function.
+describe("/metrics", { tags: ["long", "exhaustive"] }, () => {
   it("of a worker agrees with its log and with what the service counted; a standby, `serve` and a restarted worker tell the same of the mirror", async () => {
     await using database = await createTestDatabase({ migrated: false });
     await using service = await startService(TINY);

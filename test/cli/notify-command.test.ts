@@ -170,7 +170,8 @@ describe("worker", () => {
     await using service = await startService(world, { intercept: arranged.intercept });
     arranged.world = world;
     const added: BuildRecord[] = [];
-    arranged.arrange = (builds) => [...added.toReversed(), ...builds];
+    // Alone: one of the world's own that is under way would end within the test on a slow machine.
+    arranged.arrange = () => added.toReversed();
     const all = { filters: [], offset: 0, limit: 1000 };
     const { records: versions } = await world.catalog().list("version", all);
     const { records: builds } = await world.catalog().list("build", all);
@@ -194,13 +195,13 @@ describe("worker", () => {
       });
       return id;
     };
+    addBuild(true);
     const args = ["worker", "--sync-cron", "0 0 29 2 *", "--watch-cron", "* * * * * *", "--http-port", "0"];
     const from = ["--rate", "0", "--base-url", service.url, "--database-url", database.url];
     await using cli = startCli([...args, ...from, "--source-timezone", world.settings.timeZone], {
       env: webhookEnv(receiver),
     });
     await cli.waitFor("stderr", /"sources":\[[^\]]*"projects"/);
-    addBuild(true);
     receiver.respond = (_notice, _response, place) => (place === 0 ? 500 : 204);
     const broken = addBuild(false);
     await cli.waitFor("stderr", /"job":"notify".*"msg":"run failed"/);

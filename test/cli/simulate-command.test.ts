@@ -12,14 +12,12 @@ describe("simulate and get", () => {
       const { code, stdout, stderr } = await runCli(["get", ...args, "--json", "--base-url", baseUrl]);
       return { code, stderr, value: code === 0 ? JSON.parse(stdout) : stdout };
     };
-    const [root, list, filtered, record, schema, absent] = await Promise.all([
-      get(),
-      get("build", "--limit", "3", "--offset", "2"),
-      get("user", "--filter", "username=nobody-of-this-name"),
-      get("user", "1"),
-      get("build", "--schema"),
-      get("build", "999999999", "--retries", "0"),
-    ]);
+    const root = await get();
+    const list = await get("build", "--limit", "3", "--offset", "2");
+    const filtered = await get("user", "--filter", "username=nobody-of-this-name");
+    const record = await get("user", "1");
+    const schema = await get("build", "--schema");
+    const absent = await get("build", "999999999", "--retries", "0");
     expect(Object.keys(root.value).sort()).toEqual(RESOURCES.toSorted());
     expect(list.value.meta).toMatchObject({ limit: 3, offset: 2, total_count: 8 });
     expect(list.value.objects).toHaveLength(3);

@@ -23,8 +23,30 @@ const KB = 1000;
 /** These serve pages too. */
 const SERVERS = ["demo", "worker"];
 
-/** The files that a command line loads, with their sizes in bytes; not those of Node itself. */
-async function loadedBy(args: readonly string[]): Promise<{ path: string; bytes: number }[]> {
+const CLI = fileURLToPath(new URL("../../dist/cli/", import.meta.url));
+const textOf = (file: string) => readFileSync(join(CLI, file), "utf8");
+const sum = (files: Iterable<string>): number =>
+  [...files].reduce((total, file) => total + statSync(join(CLI, file)).size, 0);
+
+/** The files of the bundle that these load, and those that they load, as the bundle names them. */
+function loadedWith(...files: string[]): Set<string> {
+  const loaded = new Set<string>();
+  const add = (file: string) => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    for (const [, next = ""] of textOf(file).matchAll(/^(?:import|\} from) "\.\/([^"]+)";$/gm)) add(next);
+  };
+  for (const file of files) add(file);
+  return loaded;
+}
+
+const withCommand = (name: string) => {
+  const load = new RegExp(`name: "${name}",[^}]*?import\\("\\./([^"]+)"\\)`).exec(textOf("main.js"));
+  return loadedWith("main.js", load?.[1] ?? "");
+};
+
+/** The files that Node really runs for a command line, but for the script. */
+async function runBy(args: readonly string[]): Promise<Set<string>> {
   using folder = createFolder("docmirror-start-");
   // Node writes down every script that it has run.
   const env = { ...process.env, NODE_V8_COVERAGE: folder.path };
@@ -33,27 +55,22 @@ async function loadedBy(args: readonly string[]): Promise<{ path: string; bytes:
     const { result } = JSON.parse(readFileSync(folder.at(name), "utf8")) as { result: { url: string }[] };
     return result.map(({ url }) => url).filter((url) => url.startsWith("file:"));
   });
-  const paths = [...new Set(urls)].map((url) => fileURLToPath(url));
-  return paths.map((path) => ({ path, bytes: statSync(path).size }));
+  return new Set(urls.map((url) => fileURLToPath(url).replace(CLI, "")).filter((path) => path !== SCRIPT));
 }
-
-const sum = (files: readonly { bytes: number }[]): number =>
-  files.reduce((total, { bytes }) => total + bytes, 0);
 
 // The time to start follows from the code that is loaded, and this is the same on every machine. `npm run bench:start` measures the time.
 describe.skipIf(!isBuilt)("what is loaded before the first line", () => {
-  it("of the program's help is little, and from the bundle alone", async () => {
-    const loaded = await loadedBy(["--help"]);
-    expect(loaded.filter(({ path }) => path.includes("node_modules"))).toEqual([]);
-    expect(sum(loaded)).toBeLessThan(260 * KB);
+  it("is what the files of the bundle name, and of the program's help little", async () => {
+    expect(await runBy(["--help"])).toEqual(loadedWith("main.js"));
+    expect(sum(loadedWith("main.js"))).toBeLessThan(260 * KB);
+    expect(await runBy(["worker", "--help"])).toEqual(withCommand("worker"));
   });
 
-  it.each(COMMANDS.map(({ name }) => name))("of %s leaves out what asks upstream", async (name) => {
-    const loaded = await loadedBy([name, "--help"]);
+  it.each(COMMANDS.map(({ name }) => name))("of %s leaves out what asks upstream", (name) => {
+    const loaded = withCommand(name);
     expect(sum(loaded)).toBeGreaterThan(200 * KB);
     expect(sum(loaded)).toBeLessThan((SERVERS.includes(name) ? 2700 : 2050) * KB);
-    const texts = loaded.map(({ path }) => readFileSync(path, "utf8"));
-    expect(texts.filter((text) => text.includes("UND_ERR_HEADERS_TIMEOUT"))).toEqual([]);
+    expect([...loaded].filter((file) => textOf(file).includes("UND_ERR_HEADERS_TIMEOUT"))).toEqual([]);
   });
 });
 

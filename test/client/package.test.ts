@@ -60,7 +60,9 @@ describe("docmirror/client", () => {
     expect(lines[0]).toBe("build, file, project, user, version");
   });
 
-  it("loads a queue and HTTP alone: no cron lines, no Postgres, no log, no command line", async () => {
+  it("loads a queue and HTTP alone: no cron lines, no Postgres, no log, no command line", {
+    tags: ["long"],
+  }, async () => {
     const stdout = await runProgram(`
       import * as client from "docmirror/client";
       console.log(Object.keys(client).join());
@@ -144,7 +146,7 @@ describe("docmirror/client", () => {
     expect(await checkTypes(TYPED, ["--target", "es2022"], tsc)).toBe("");
   });
 
-  it("offers no other path of the package than its manifest", async () => {
+  it("offers no other path of the package than its manifest", { tags: ["long"] }, async () => {
     const stdout = await runProgram(`
       const codes = [];
       for (const path of ["docmirror", "docmirror/dist/cli/main.js"])

@@ -14,7 +14,7 @@ import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { DICTIONARY, RELATIONS } from "../../src/report/dictionary.ts";
+import { DICTIONARY } from "../../src/report/dictionary.ts";
 import { exportReport } from "../../src/report/export/export-report.ts";
 import { grantReader, planReaderGrant } from "../../src/report/grant-reader.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
@@ -26,14 +26,14 @@ import { ZONE } from "../report/random-lives.ts";
 import { createRandomMirror } from "../report/random-mirror.ts";
 import { createTestDatabase, type TestDatabase, withTestSql } from "../support/database.ts";
 import { useFolder } from "../support/folder.ts";
-import { installPackages, whyNoJava } from "../support/python-packages.ts";
+import { installPackages, WITH_SPARK, whyNoJava } from "../support/python-packages.ts";
 import { openReportReader, type ReportReader } from "../support/report-reader.ts";
 import { clusterConf, clusterEnv, listExecutors } from "../support/spark.ts";
 
 const PROJECT = fileURLToPath(new URL("../../deploy/dbt", import.meta.url));
 const CALLS = fileURLToPath(new URL("dbt_calls.py", import.meta.url));
 const SEED = Number(process.env.REPORT_SEED ?? randomInt(1_000_000));
-const BUILDS = 4000;
+const BUILDS = 1500;
 const INSTALL_MS = 1_000_000;
 const RUN_MS = 900_000;
 /**
@@ -54,8 +54,7 @@ describe("the package of dbt", { tags: ["long"], timeout: RUN_MS }, () => {
   const made = useFolder("docmirror-it's-dbt-");
   let folder: string;
   let missing: string | null = null;
-  let noJava: string | null = null;
-  let environment: Record<string, string>;
+  let environment: Record<string, string> = {};
   let python: string;
   let expected: Map<Relation, Answer>;
   /** Those of the first export, and those that are others in the second. */
@@ -69,9 +68,7 @@ describe("the package of dbt", { tags: ["long"], timeout: RUN_MS }, () => {
       return;
     }
     ({ python } = installed);
-    noJava = await whyNoJava();
     folder = made.path;
-    environment = await clusterEnv(folder, installed.packages, installed.python);
     await writeProfile();
     database = await createTestDatabase();
     sql = connect(database.url, { applicationName: "docmirror test", max: 1 });
@@ -270,7 +267,11 @@ for name in sys.argv[3:]:
 
   it("does so on a cluster of Spark with two workers", { tags: ["exhaustive"] }, async (context) => {
     if (missing !== null) return context.skip(missing);
-    if (noJava !== null) return context.skip(noJava);
+    const spark = await installPackages(WITH_SPARK);
+    const reason = "missing" in spark ? spark.missing : await whyNoJava();
+    if ("missing" in spark || reason !== null) return context.skip(reason ?? "");
+    ({ python } = spark);
+    environment = await clusterEnv(folder, spark.packages, spark.python);
     // dbt's own tests of columns look at the rows, which are compared below; those of keys are this package's own.
     await computeTwice("spark", ["--exclude", "test_name:not_null", "test_name:unique"]);
     expect(await listExecutors(folder)).toEqual(expect.arrayContaining(["0", "1"]));
@@ -339,9 +340,7 @@ describe("the package of dbt on Postgres", { tags: ["long"], timeout: RUN_MS }, 
     return JSON.parse(await readFile(folder.at("target", file), "utf8")).results;
   }
 
-  it("connects with the sample profile, and warns of nothing that a later version refuses", async () => {
-    const { code, output } = await dbt(["debug"]);
-    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining("All checks passed!") });
+  it("warns of nothing that a later version refuses", async () => {
     const parsed = await dbt(["parse", "--show-all-deprecations"]);
     expect(parsed).toEqual({ code: 0, output: expect.not.stringMatching(/deprecat/i) });
   });
@@ -383,26 +382,6 @@ describe("the package of dbt on Postgres", { tags: ["long"], timeout: RUN_MS }, 
       await owner.unsafe(`drop view report.success_rate_daily_by_project;
         alter view report.activity_before rename to success_rate_daily_by_project`);
     }
-  });
-
-  it("reads how fresh the sources are", async () => {
-    const { code, output } = await dbt(["source", "freshness"]);
-    expect(code, output).toBe(0);
-    const results = await resultsOf("sources.json");
-    const told = results.map(({ unique_id: id, status }) => `${id.split(".").at(-1)} ${status}`);
-    expect(told.toSorted()).toEqual(["dim_projects pass", "dim_versions pass", "fact_builds pass"]);
-  });
-
-  it("makes its pages, with every relation, its columns and their descriptions", async () => {
-    const { code, output } = await dbt(["docs", "generate"]);
-    expect(code, output).toBe(0);
-    const catalog = JSON.parse(await readFile(folder.at("target", "catalog.json"), "utf8"));
-    const found = Object.values<{ metadata: { name: string; comment: string } }>(catalog.sources);
-    expect(found.map(({ metadata }) => metadata.name).toSorted()).toEqual(RELATIONS.toSorted());
-    const manifest = JSON.parse(await readFile(folder.at("target", "manifest.json"), "utf8"));
-    const sources = Object.values<{ columns: Record<string, { description: string }> }>(manifest.sources);
-    const columns = sources.flatMap((source) => Object.values(source.columns));
-    expect(columns.filter(({ description }) => description === "")).toEqual([]);
   });
 
   it("is a package for other projects, which tests its promises there", async () => {

@@ -15,7 +15,7 @@ import { connect } from "../../src/store/connection/connect.ts";
 import type { Sql } from "../../src/store/connection/sql.ts";
 import type { TestDatabase } from "../support/database.ts";
 import { useFolder } from "../support/folder.ts";
-import { installPackages, whyNoJava } from "../support/python-packages.ts";
+import { installPackages, WITH_SPARK, whyNoJava } from "../support/python-packages.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { SHORT_LIVED_JAVA, SMALL_SPARK } from "../support/spark.ts";
 
@@ -33,7 +33,8 @@ interface Answer {
   columns: string[];
 }
 
-describe("merge.py", { tags: ["long"] }, () => {
+// Half a gigabyte of Spark, a package of Iceberg and a JVM, which takes minutes to start its sessions on a small machine.
+describe("merge.py", { tags: ["long", "exhaustive"] }, () => {
   let database: TestDatabase;
   let sql: Sql;
   const made = useFolder("docmirror-lake-");
@@ -44,7 +45,7 @@ describe("merge.py", { tags: ["long"] }, () => {
   const nights: { facts: ExportFacts; months: Month[] }[] = [];
 
   beforeAll(async () => {
-    const installed = await installPackages();
+    const installed = await installPackages(WITH_SPARK);
     missing = "missing" in installed ? installed.missing : await whyNoJava();
     if ("missing" in installed || missing !== null) return;
     ({ python, packages } = installed);

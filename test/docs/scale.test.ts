@@ -6,17 +6,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { exportReport } from "../../src/report/export/export-report.ts";
 import { refreshReport } from "../../src/report/refresh/refresh.ts";
 import { withTestSql } from "../support/database.ts";
-import { installPackages, whyNoJava } from "../support/python-packages.ts";
+import { installPackages, WITH_SPARK, whyNoJava } from "../support/python-packages.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../support/reported-mirror.ts";
 import { SHORT_LIVED_JAVA } from "../support/spark.ts";
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8");
 const page = read("../../docs/scale.md");
-const requirements = read("../support/requirements.txt");
+const requirements = read("../support/requirements.txt") + read("../support/spark-requirements.txt");
 const INSTALL_MS = 1_000_000;
 const RUN_MS = 900_000;
 
@@ -128,28 +128,37 @@ assert str(session.query("select count(), countIf(triggered_month = 'undated') f
     },
   };
 
-  it.for(Object.entries(READERS))(
-    "has a statement for %s that gives what schema report gives, with the version that it names",
-    { tags: ["long"], timeout: INSTALL_MS + RUN_MS },
-    async ([title, { packages, rows }], context) => {
-      const installed = await installPackages();
-      if ("missing" in installed) return context.skip(installed.missing);
-      const noJava = title === "Spark" ? await whyNoJava() : null;
-      if (noJava !== null) return context.skip(noJava);
-      const { text, code } = sectionOf(title);
-      for (const name of packages) {
-        const [, version = "none"] = new RegExp(`^${name}==(\\d+(?:\\.\\d+)?)`, "m").exec(requirements) ?? [];
-        const wanted = name === "pyarrow" ? `${name} ${Number.parseInt(version, 10)}` : version;
-        expect(text.split("```")[0]).toContain(wanted);
-      }
-      const program = `import json, sys\ncode = sys.argv[1]\n${rows}\nprint("answer: " + json.dumps(rows))`;
-      const { stdout } = await promisify(execFile)(installed.python, ["-c", program, code], {
-        cwd: folder,
-        timeout: RUN_MS,
-        env: { ...process.env, ...SHORT_LIVED_JAVA },
-      });
-      const [, answer = ""] = /^answer: (.*)$/m.exec(stdout) ?? [];
-      expect(comparable(JSON.parse(answer))).toEqual(comparable(byType));
-    },
+  const { Spark, ...others } = READERS;
+  const NAME = "has a statement for %s that gives what schema report gives, with the version that it names";
+  it.for(Object.entries(others))(NAME, { tags: ["long"], timeout: INSTALL_MS + RUN_MS }, runSection);
+  // Half a gigabyte, and a JVM.
+  it.for(Object.entries({ Spark }))(
+    NAME,
+    { tags: ["long", "exhaustive"], timeout: INSTALL_MS + RUN_MS },
+    runSection,
   );
+
+  async function runSection(
+    [title, { packages, rows }]: [string, { packages: string[]; rows: string }],
+    context: TestContext,
+  ): Promise<void> {
+    const installed = await installPackages(title === "Spark" ? WITH_SPARK : undefined);
+    if ("missing" in installed) return context.skip(installed.missing);
+    const noJava = title === "Spark" ? await whyNoJava() : null;
+    if (noJava !== null) return context.skip(noJava);
+    const { text, code } = sectionOf(title);
+    for (const name of packages) {
+      const [, version = "none"] = new RegExp(`^${name}==(\\d+(?:\\.\\d+)?)`, "m").exec(requirements) ?? [];
+      const wanted = name === "pyarrow" ? `${name} ${Number.parseInt(version, 10)}` : version;
+      expect(text.split("```")[0]).toContain(wanted);
+    }
+    const program = `import json, sys\ncode = sys.argv[1]\n${rows}\nprint("answer: " + json.dumps(rows))`;
+    const { stdout } = await promisify(execFile)(installed.python, ["-c", program, code], {
+      cwd: folder,
+      timeout: RUN_MS,
+      env: { ...process.env, ...SHORT_LIVED_JAVA },
+    });
+    const [, answer = ""] = /^answer: (.*)$/m.exec(stdout) ?? [];
+    expect(comparable(JSON.parse(answer))).toEqual(comparable(byType));
+  }
 });

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { linkPages } from "../../src/page/link-pages.ts";
@@ -27,9 +27,13 @@ const filesOf = (name: string) =>
     .map((entry) => join(entry.parentPath, entry.name));
 const linksOf = (text: string) => [...text.matchAll(/ href="([^"#]+)[^"]*"/g)].map(([, href = ""]) => href);
 
-it("holds each page and each file that a page of it links to, and needs no server", async () => {
-  const made = await write("whole");
-  const files = filesOf("whole");
+let made: Awaited<ReturnType<typeof writeSite>>;
+beforeAll(async () => {
+  made = await write("site", true);
+});
+
+it("holds each page and each file that a page of it links to, and needs no server", () => {
+  const files = filesOf("site");
   const html = files.filter((path) => path.endsWith(".html"));
   expect(html).toHaveLength(made.pages);
   for (const page of html) {
@@ -40,44 +44,36 @@ it("holds each page and each file that a page of it links to, and needs no serve
       .filter((href) => !existsSync(resolve(dirname(page), decodeURIComponent(href))));
     expect(gone, page).toEqual([]);
   }
-  const index = readFileSync(folder.at("whole/index.html"), "utf8");
-  expect(linksOf(index)).toEqual(
+  const read = (name: string) => readFileSync(folder.at("site", name), "utf8");
+  expect(linksOf(read("index.html"))).toEqual(
     expect.arrayContaining(["page.css", "trends.html", "project/17.html", "files/now/failing.csv"]),
   );
-  expect(linksOf(readFileSync(folder.at("whole/project/17.html"), "utf8"))).toContain("../index.html");
+  expect(linksOf(read("project/17.html"))).toContain("../index.html");
   for (const name of ["trends/7.html", "trends/30.html", "mirror.html", "errors.html", "projects.html"])
-    expect(existsSync(folder.at("whole", name)), name).toBe(true);
-  expect(linksOf(readFileSync(folder.at("whole/trends.html"), "utf8"))).toEqual(
-    expect.arrayContaining(["trends/7.html", "trends/30.html"]),
-  );
-  const rows = JSON.parse(readFileSync(folder.at("whole/files/now/failing.json"), "utf8"));
+    expect(existsSync(folder.at("site", name)), name).toBe(true);
+  expect(linksOf(read("trends.html"))).toEqual(expect.arrayContaining(["trends/7.html", "trends/30.html"]));
+  const rows = JSON.parse(read("files/now/failing.json"));
   expect(rows.map((row: { project_slug: string }) => row.project_slug)).toContain("17");
   expect(files.filter((path) => path.includes("..") || /[<>"]/.test(path))).toEqual([]);
 });
 
-it("has names of people with the flag alone", async () => {
-  const namesIn = (name: string) =>
-    filesOf(name).filter((path) => readFileSync(path, "utf8").includes("ada.person"));
-  await write("without");
-  expect(namesIn("without")).toEqual([]);
-  await write("with", true);
-  expect(namesIn("with").map((path) => path.split("/with/")[1])).toEqual(
-    expect.arrayContaining(["index.html", "project/17.html"]),
-  );
-});
-
-it("replaces an older one at once, stays as it was where it is stopped, and replaces nothing else", async () => {
-  await write("again");
-  const before = filesOf("again").toSorted();
+it("has names of people with the flag alone; replaces an older one at once, or not where it is stopped, and nothing else", async () => {
+  const named = () =>
+    filesOf("site")
+      .filter((path) => readFileSync(path, "utf8").includes("ada.person"))
+      .map((path) => path.split("/site/")[1]);
+  expect(named()).toEqual(expect.arrayContaining(["index.html", "project/17.html"]));
+  const before = filesOf("site").toSorted();
   const stop = new AbortController();
   stop.abort(new Error("stopped"));
-  await expect(write("again", false, stop.signal)).rejects.toThrow("stopped");
-  expect(filesOf("again").toSorted()).toEqual(before);
+  await expect(write("site", false, stop.signal)).rejects.toThrow("stopped");
+  expect(filesOf("site").toSorted()).toEqual(before);
   expect(readdirSync(folder.path).filter((name) => name.startsWith("."))).toEqual([]);
-  await write("again");
-  expect(filesOf("again").toSorted()).toEqual(before);
-  writeFileSync(folder.at("again/mine.txt"), "");
-  await expect(write("again")).rejects.toThrow(/contains mine.txt, which is not part/);
+  await write("site");
+  expect(filesOf("site").toSorted()).toEqual(before);
+  expect(named()).toEqual([]);
+  writeFileSync(folder.at("site/mine.txt"), "");
+  await expect(write("site")).rejects.toThrow(/contains mine.txt, which is not part/);
 });
 
 it("makes links relative, keeps those to elsewhere, and leaves out what has no file", () => {

@@ -19,7 +19,7 @@ import { ZONE } from "./random-lives.ts";
 import { createRandomMirror } from "./random-mirror.ts";
 
 const SEED = Number(process.env.REPORT_SEED ?? randomInt(1_000_000));
-const BUILDS = 5000;
+const BUILDS = 2000;
 const STUCK_AFTER_MS = 2 * 3_600_000;
 
 const random = createRandom(SEED);
@@ -131,7 +131,7 @@ const CHANGES: readonly Change[] = [
   {
     name: "open builds that were seen again, and the whole list once more",
     make: async () => {
-      const seen = sql(mirror.pick(2000));
+      const seen = sql(mirror.pick(800));
       await sql`update sync.open_builds set seen_at = seen_at + interval '90 minutes' where build_id in ${seen}`;
       await sql`
         update sync.walks set started_at = '2024-12-31 20:00Z', finished_at = '2024-12-31 20:01Z', walk = 'whole' where run_id = 3`;

@@ -4,7 +4,6 @@ import { type AnswerCell, withSnapshot } from "../../src/report/read-answer.ts";
 import { becomeReader, readStatement } from "../../src/report/read-statement.ts";
 import type { MirrorPages } from "./mirror-pages.ts";
 import { textOf } from "./page-text.ts";
-import { createReader } from "./roles.ts";
 
 export type BlockRow = Readonly<Record<string, AnswerCell>>;
 
@@ -13,13 +12,20 @@ const still = (text: string) => text.replace(/("(?:replica_)?lag_s":)[\d.]+/g, "
 
 /**
  * The rows of each block of a page, by its id, after its three offers have been compared: its CSV and its JSON must have the rows of its SQL,
- * which runs as it is shown, with the rights of a reader.
+ * which runs as it is shown, with the rights of a reader. `only` is the one block that is asked for.
  */
-export async function offeredRows(pages: MirrorPages, page: string): Promise<Record<string, BlockRow[]>> {
+export async function offeredRows(
+  pages: MirrorPages,
+  page: string,
+  only?: string,
+): Promise<Record<string, BlockRow[]>> {
   const sections = page.split('<section class="block" id="').slice(1);
-  const blocks = sections.filter((section) => section.includes('<div class="tools">'));
+  const blocks = sections.filter(
+    (section) =>
+      section.includes('<div class="tools">') && (only === undefined || section.startsWith(`${only}"`)),
+  );
   expect(blocks).not.toEqual([]);
-  await using role = await createReader(pages.database);
+  const role = await pages.reader();
   const found: Record<string, BlockRow[]> = {};
   for (const block of blocks) {
     const id = block.split('"')[0] ?? "";
@@ -27,7 +33,7 @@ export async function offeredRows(pages: MirrorPages, page: string): Promise<Rec
     const files = hrefs.map((href) => href.replace(/\?.*/s, "").split("/").at(-1));
     expect(files).toEqual([`${id}.csv`, `${id}.json`]);
     const [shown = ""] = /<pre tabindex="0" role="region" aria-label="SQL of .*?<\/pre>/s.exec(block) ?? [];
-    const { columns, rows } = await runAsReader(pages, role.name, textOf(shown));
+    const { columns, rows } = await runAsReader(pages, role, textOf(shown));
     const named = (row: readonly AnswerCell[]) => columns.map((name, place) => [name, row[place] ?? null]);
     const objects = rows.map((row) => Object.fromEntries(named(row)) as BlockRow);
     const [csv = "", json = ""] = await Promise.all(hrefs.map((href) => bodyOf(pages, href)));

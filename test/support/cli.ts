@@ -59,7 +59,8 @@ export function startCli(line: CommandLine, options: CliOptions = {}) {
   const args = wordsOf(line);
   const folder = options.cwd === undefined ? newFolder() : undefined;
   const built = options.script === undefined ? findBuiltProgram() : null;
-  const program = built ? [built] : ["--import", TSX, fileURLToPath(options.script ?? MAIN)];
+  const script = built ?? fileURLToPath(options.script ?? MAIN);
+  const program = script.endsWith(".js") ? [script] : ["--import", TSX, script];
   const command = [process.execPath, ...program, ...args];
   const [file = "", ...rest] = intoFile(inTerminal(command, options.terminalColumns), options.stdoutFile);
   const child = spawn(file, rest, {

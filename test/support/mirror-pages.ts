@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import type { Clock } from "../../src/base/clock.ts";
 import { createTestDatabase } from "./database.ts";
+import { createReader } from "./roles.ts";
 import { servePages } from "./served-pages.ts";
 
 export type MirrorPages = Awaited<ReturnType<typeof openMirrorPages>>;
@@ -17,8 +18,14 @@ export async function openMirrorPages(
   try {
     await fill(database.url);
     const served = await servePages(database.url, undefined, undefined, clock);
+    let reader: ReturnType<typeof createReader> | undefined;
     return {
       ...served,
+      /** The name of a role that may read the reports, made when it is asked for first. */
+      async reader(): Promise<string> {
+        reader ??= createReader(database);
+        return (await reader).name;
+      },
       database,
       databaseUrl: database.url,
       get sql() {
@@ -26,6 +33,7 @@ export async function openMirrorPages(
       },
       async [Symbol.asyncDispose]() {
         await served[Symbol.asyncDispose]();
+        await (await reader)?.[Symbol.asyncDispose]();
         await database.dispose();
       },
     };

@@ -14,6 +14,8 @@ const INSTALL_MS = 900_000;
 /** A Python of its own with packages, or why there is none. */
 export type PythonPackages = { python: string; bin: string; packages: string } | { missing: string };
 
+export const WITH_SPARK = "spark-requirements.txt";
+
 /**
  * Installs the packages of a file beside this one from the package index into a folder below the user's cache,
  * where they stay for the next time: those of Spark take half a gigabyte.

@@ -11,7 +11,7 @@ import { PLANTED_SECRET } from "./planted-secret.ts";
 
 const NEEDED = ["initdb", "postgres", "pg_basebackup"];
 const DEBIAN = "/usr/lib/postgresql";
-const UP_WITHIN_MS = 20_000;
+const UP_WITHIN_MS = 60_000;
 
 /**
  * The folder of a whole Postgres: `POSTGRES_BIN`, else one of PATH or of Debian's packages; null where there is

@@ -103,7 +103,8 @@ describe("a program whose database the next release has migrated", {
     expect(await refreshed()).toBe(4);
   });
 
-  test("stops with exit code 7 where a report has lost a column", async () => {
+  // By function: test/store/migrate and test/report/definitions.test.ts.
+  test("stops with exit code 7 where a report has lost a column", { tags: ["exhaustive"] }, async () => {
     const definitions = {
       "failing_now.sql": (text: string) => text.replace(/ AS reference$/m, " AS renamed"),
     };
@@ -143,7 +144,9 @@ describe("a program whose files the next release has replaced while it runs", {
   tags: ["long"],
   timeout: 300_000,
 }, () => {
-  test("is still its own release: its worker ends with exit code 7 where it may not go on", async () => {
+  test("is still its own release: its worker ends with exit code 7 where it may not go on", {
+    tags: ["exhaustive"],
+  }, async () => {
     using release = installRelease();
     await using mirror = await setUp(release);
     expect((await mirror.next("sync")).code).toBe(0);
@@ -157,7 +160,9 @@ describe("a program whose files the next release has replaced while it runs", {
     });
   });
 
-  test("sends its first request after that, as a worker that waits for the night", async () => {
+  test("sends its first request after that, as a worker that waits for the night", {
+    tags: ["exhaustive"],
+  }, async () => {
     using release = installRelease();
     await using mirror = await setUp(release);
     expect((await mirror.next("sync")).code).toBe(0);
@@ -191,7 +196,7 @@ describe("migrate of the next release, while a sync is under way", {
   tags: ["long"],
   timeout: 300_000,
 }, () => {
-  test("takes its turn between the writes where it is additive", async () => {
+  test("takes its turn between the writes where it is additive", { tags: ["exhaustive"] }, async () => {
     using next = makeNextRelease({ migration: ADDITIVE });
     await using mirror = await setUp(next, { delayMs: 200, answered: 40 });
     await using sync = mirror.startOld("sync", "--json");

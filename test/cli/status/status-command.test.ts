@@ -39,7 +39,7 @@ describe("status", () => {
   it("tells rows, runs and open builds, and --json has the same", { tags: ["long"] }, async () => {
     const { database, world } = await syncedDatabase();
     await using _ = database;
-    const [plain, json] = await Promise.all([status(database.url), status(database.url, "--json")]);
+    const [plain, json] = [await status(database.url), await status(database.url, "--json")];
     expect(plain.code).toBe(0);
     expect(plain.stdout).toMatch(/^fresh as of \d.*\([\d.]+s ago\): the \w+ list was last read to its end/m);
     expect(plain.stdout).toMatch(/^ *1 +full +succeeded/m);
@@ -172,7 +172,7 @@ describe("status", () => {
       insert into sync.drift (run_id, resource, field, kind, detail, observed_at)
       values (1, 'file', '', 'vanished', 'dropped: its rows are kept', '2026-11-03T00:00:00Z')`;
     const sentence = "the service counts 3,000 builds and shows 2,985";
-    const [plain, json] = await Promise.all([status(database.url), status(database.url, "--json")]);
+    const [plain, json] = [await status(database.url), await status(database.url, "--json")];
     expect(plain.stdout).toContain(`${sentence}\n`);
     expect(plain.stdout).toContain("the root listing has no file since 2026-11-03: its rows are kept\n");
     expect(JSON.parse(json.stdout).count_gaps).toEqual([{ resource: "build", counted: 3000, shown: 2985 }]);
@@ -204,7 +204,7 @@ describe("status", () => {
     await database.sql`
       insert into sync.rounds (resource, began_run_id, started_at, records, checkpoint, total_count)
       values ('build', 1, '2026-11-03T00:00:00Z', 400, '{}', 1000)`;
-    const [plain, json] = await Promise.all([status(database.url), status(database.url, "--json")]);
+    const [plain, json] = [await status(database.url), await status(database.url, "--json")];
     expect(plain.stdout).toContain(
       "round of the builds: 400 of 1000 since 2026-11-03 00:00:00Z; run 1 read 0: build list: the round read nothing\n",
     );
@@ -223,10 +223,8 @@ describe("status", () => {
   it("says of backups and exports when they were good last, or since when they fail, as doctor does", async () => {
     await using database = await createTestDatabase();
     const lines = async () => {
-      const [plain, doctor] = await Promise.all([
-        status(database.url),
-        runCli(["doctor"], { env: { DATABASE_URL: database.url } }),
-      ]);
+      const plain = await status(database.url);
+      const doctor = await runCli(["doctor"], { env: { DATABASE_URL: database.url } });
       return [...plain.stdout.split("\n"), ...doctor.stdout.split("\n")].filter((line) =>
         /^(?:backup|export): |backups {2}/.test(line),
       );

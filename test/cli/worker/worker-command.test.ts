@@ -25,7 +25,9 @@ const runsOf = ({ sql }: TestDatabase) =>
   sql`select status, kind from sync.runs where kind <> 'watch' order by id`;
 
 describe("worker", () => {
-  it("makes up for the missed night at its start, not again at the next", { tags: ["long"] }, async () => {
+  it("makes up for the missed night at its start, not again at the next; a watch beside it exits 10 and names it", {
+    tags: ["long"],
+  }, async () => {
     await using database = await createTestDatabase({ migrated: false });
     await using service = await startService(TINY);
     const args = workOn(service, database);
@@ -35,23 +37,16 @@ describe("worker", () => {
     const page = await pageOf(first);
     const read = async () => (await fetch(page)).text();
     await expect.poll(read, { timeout: 60_000 }).toContain("As of </span><b>");
+    const env = { DATABASE_URL: database.url };
+    const watch = await runCli(["watch", "--base-url", service.url], { env });
+    const leader = /another worker leads on this database: process \d+ on \S+, since \d{4}-/;
+    expect(watch).toMatchObject({ code: 10, stderr: expect.stringMatching(leader) });
     expect(await first.stop()).toMatchObject({ code: 143, stdout: "" });
 
     await using second = startCli(args);
     await second.waitFor("stderr", /the worker is up/);
     expect((await second.stop("SIGINT")).code).toBe(130);
     expect(await runsOf(database)).toEqual([{ status: "succeeded", kind: "full" }]);
-  });
-
-  it("follows builds between the nights", { tags: ["long"] }, async () => {
-    await using database = await createTestDatabase();
-    const world = createWorld({ ...TINY, rates: QUIET, startAt: new Date(), clockSteps: false });
-    await using service = await startService(world);
-    await using cli = startCli([...workOn(service, database), "--watch-cron", "* * * * * *"]);
-    await cli.waitFor("stderr", /sync succeeded/);
-    world.triggerBuilds(2);
-    await cli.waitFor("stderr", /watch round ended/);
-    expect((await cli.stop()).code).toBe(143);
   });
 
   it("reads lists and follows builds while another session keeps it from refreshing the reports, and names that one", {
@@ -100,43 +95,18 @@ describe("worker", () => {
     });
   });
 
-  it.each([
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-  ] as const)(
-    "%s in the middle of a run ends it at a checkpoint",
-    { tags: ["long"] },
-    async (signal, code) => {
-      await using database = await createTestDatabase();
-      // The third page of builds comes only when the test is over.
-      const { reached, intercept } = createGate("/build/?format=json&limit=5&offset=9");
-      await using service = await startService(TINY, { intercept });
-      const small = ["--page-size", "5", "--concurrency", "1"];
-      await using cli = startCli([...workOn(service, database), ...small]);
-      await reached;
-      const sentAt = performance.now();
-      expect(await cli.stop(signal)).toMatchObject({ code, signal: null });
-      expect(performance.now() - sentAt).toBeLessThan(10_000);
-      expect(await runsOf(database)).toEqual([{ status: "interrupted", kind: "full" }]);
-    },
-  );
-
-  it("stands by, and a watch exits 10, where another leads; both name it", { tags: ["long"] }, async () => {
+  it("SIGTERM in the middle of a run ends it at a checkpoint", { tags: ["long"] }, async () => {
     await using database = await createTestDatabase();
-    await using service = await startService(TINY);
-    const args = workOn(service, database);
-    await using first = startCli(args);
-    await first.waitFor("stderr", /this worker leads/);
-    const leader = /another worker leads on this database: process \d+ on \S+, since \d{4}-/;
-    await using second = startCli(args);
-    expect((await second.waitFor("stderr", /this worker stands by/)).input).toMatch(leader);
-    const env = { DATABASE_URL: database.url };
-    const { code, stderr } = await runCli(["watch", "--base-url", service.url], { env });
-    expect(code).toBe(10);
-    expect(stderr).toMatch(leader);
-    await first.stop("SIGKILL");
-    await second.waitFor("stderr", /this worker leads/);
-    expect((await second.stop()).code).toBe(143);
+    // The third page of builds comes only when the test is over.
+    const { reached, intercept } = createGate("/build/?format=json&limit=5&offset=9");
+    await using service = await startService(TINY, { intercept });
+    const small = ["--page-size", "5", "--concurrency", "1"];
+    await using cli = startCli([...workOn(service, database), ...small]);
+    await reached;
+    const sentAt = performance.now();
+    expect(await cli.stop()).toMatchObject({ code: 143, signal: null });
+    expect(performance.now() - sentAt).toBeLessThan(10_000);
+    expect(await runsOf(database)).toEqual([{ status: "interrupted", kind: "full" }]);
   });
 
   it("a stop does not wait for a service that never answers", async () => {
@@ -153,12 +123,11 @@ describe("worker", () => {
   it("ends at once where waiting cannot help", { tags: ["long"] }, async () => {
     const none = absentDatabase();
     const taken = await startServer({ app: new Hono(), host: "127.0.0.1", port: 0 });
-    const [noUpstream, noDatabase, noCron, noPort] = await Promise.all([
-      runCli(["worker"]),
-      runCli(["worker", ...NEVER, "--base-url", "http://127.0.0.1:1", "--database-url", none]),
-      runCli(["worker", "--base-url", "http://127.0.0.1:1", "--sync-cron", "61 2 * * *"]),
-      runCli(["worker", "--base-url", "http://127.0.0.1:1", "--http-port", new URL(taken.url).port]),
-    ]);
+    const nowhere = ["--base-url", "http://127.0.0.1:1"];
+    const noUpstream = await runCli(["worker"]);
+    const noDatabase = await runCli(["worker", ...NEVER, ...nowhere, "--database-url", none]);
+    const noCron = await runCli(["worker", ...nowhere, "--sync-cron", "61 2 * * *"]);
+    const noPort = await runCli(["worker", ...nowhere, "--http-port", new URL(taken.url).port]);
     await taken.close();
     expect([noUpstream, noDatabase, noCron, noPort].map(({ code }) => code)).toEqual([2, 4, 2, 2]);
     expect(noUpstream.stderr).toContain("DOCMIRROR_BASE_URL");

@@ -91,7 +91,7 @@ describe("the same error", () => {
     const same = blockOf(page, "same");
     expect([...same.matchAll(/href="\/project\/([^"]*)"/g)].map(([, slug]) => slug)).toEqual(slugs);
     expect(textOf(same)).toContain(`the same kind: ${ofKind} other project`);
-    const { same: rows = [] } = await offeredRows(pages, page);
+    const { same: rows = [] } = await offeredRows(pages, page, "same");
     expect(rows.map(({ project_slug }) => project_slug)).toEqual(slugs);
   });
 });

@@ -137,7 +137,7 @@ describe("the page of errors", () => {
   it("says nothing of a time before that the mirror does not know", async () => {
     const page = await pages.page(`/errors?since=${dateAgo(20)}`);
     expect(textOf(blockOf(page, "lines"))).not.toMatch(/\d before|within chance/);
-    const { lines = [] } = await offeredRows(pages, page);
+    const { lines = [] } = await offeredRows(pages, page, "lines");
     expect(lines.map(({ failures_before }) => failures_before)).toEqual(lines.map(() => null));
   });
 

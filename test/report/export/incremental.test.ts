@@ -1,13 +1,17 @@
+import fs from "node:fs";
 import { mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ExportOptions, exportReport } from "../../../src/report/export/export-report.ts";
 import { refreshReport } from "../../../src/report/refresh/refresh.ts";
+import { connect } from "../../../src/store/connection/connect.ts";
 import { runCli } from "../../support/cli.ts";
 import { withTestSql } from "../../support/database.ts";
 import { createReportedMirror, REPORT_SETTINGS } from "../../support/reported-mirror.ts";
 import { createReader } from "../../support/roles.ts";
+import { later } from "../../support/tally.ts";
 import { useDatabase } from "../../support/use-database.ts";
 
 const database = useDatabase(createReportedMirror);
@@ -38,9 +42,11 @@ beforeEach(async () => {
 const NONE = "undated";
 const fileOf = (month: string, ending = "csv") => `fact_builds/triggered_month=${month}/part-0.${ending}`;
 
-async function readAll(folder: string): Promise<Record<string, string>> {
+type Files = Record<string, string>;
+
+async function readAll(folder: string): Promise<Files> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files: Record<string, string> = {};
+  const files: Files = {};
   for (const { name, parentPath } of entries.filter((entry) => entry.isFile())) {
     const path = join(parentPath, name);
     const isOfMoment = name === "_docmirror.json" || parentPath.endsWith("as_of");
@@ -49,7 +55,7 @@ async function readAll(folder: string): Promise<Record<string, string>> {
   return files;
 }
 
-async function readFull(given: Given = {}): Promise<Record<string, string>> {
+async function readFull(given: Given = {}): Promise<Files> {
   const folder = join(parent, `full-${count++}`);
   await exportTo(folder, given);
   return readAll(folder);
@@ -219,56 +225,90 @@ describe("an incremental export", () => {
 });
 
 describe("an incremental export that is killed", { tags: ["long"] }, () => {
-  const CALLS = ["mkdir", "open", "link", "stat", "rename", "rm", "readdir", "copyFile"];
-  /** Ends its own process before call number `at` of those that touch files. */
-  const killer = (at: number) => `
-    import fs from "node:fs"; import { syncBuiltinESMExports } from "node:module";
+  const CALLS = ["mkdir", "open", "link", "stat", "rename", "rm", "readdir", "copyFile"] as const;
+  const change = async (at: number) => {
+    await sql`update mirror.builds set success = not success, record_hash = record_hash || '\\x09'
+      where id = ${String(1 + (at % 3) * 90)}`;
+    await refresh();
+    return readFull();
+  };
+
+  /** What is there is the old export or the new one, and the next run makes it the new one. Gives whether it stood beside its place. */
+  async function expectRepaired(old: Files, fresh: Files): Promise<boolean> {
+    const name = basename(out);
+    // Between the two renames the old one is beside its place.
+    const names = (await readdir(parent)).filter((each) => each.includes(name));
+    const aside = names.filter((each) => each.startsWith(`.${name}.old-`));
+    const isThere = names.includes(name);
+    const place = isThere ? out : join(parent, aside[0] ?? "none");
+    expect([old, fresh]).toContainEqual(await readAll(place));
+    const manifest = JSON.parse(await readFile(join(place, "_docmirror.json"), "utf8"));
+    for (const { path, bytes } of manifest.relations.fact_builds.files)
+      expect((await stat(join(place, path))).size).toBe(bytes);
+    await exportAgain();
+    expect(await readAll(out)).toEqual(fresh);
+    // The next run takes these away when they are a day old, because another machine may still write them.
+    for (const left of names.filter((each) => each.startsWith(".")))
+      await rm(join(parent, left), { recursive: true, force: true });
+    return !isThere;
+  }
+
+  /** Makes call number `at` of those that touch files never come back, as if the process had ended before it; resolves when it is made. */
+  function hangAt(at: number) {
+    const { promise: reached, resolve } = later();
     let calls = 0;
-    for (const name of ${JSON.stringify(CALLS)}) {
-      const real = fs.promises[name];
-      fs.promises[name] = (...args) => {
-        if (String(args[0]).startsWith(${JSON.stringify(parent)}) && ++calls === ${at}) process.kill(process.pid, "SIGKILL");
-        return real(...args);
-      };
-    }
-    syncBuiltinESMExports();`;
+    const real = CALLS.map((name) => [name, fs.promises[name] as (...args: unknown[]) => unknown] as const);
+    for (const [name, call] of real)
+      Object.assign(fs.promises, {
+        [name]: (...args: unknown[]) => {
+          if (!String(args[0]).startsWith(parent) || ++calls !== at) return call(...args);
+          resolve();
+          return new Promise(() => {});
+        },
+      });
+    syncBuiltinESMExports();
+    const letGo = () => {
+      Object.assign(fs.promises, Object.fromEntries(real));
+      syncBuiltinESMExports();
+    };
+    return { reached: reached.then(() => "hangs" as const), letGo };
+  }
 
   it("before any of its calls on files leaves the old export or the new one, and the next run repairs", async () => {
-    const name = basename(out);
     let gaps = 0;
     let old = await readFull();
     for (let at = 1; ; at++) {
-      await sql`update mirror.builds set success = not success, record_hash = record_hash || '\\x09'
-        where id = ${String(1 + (at % 3) * 90)}`;
-      await refresh();
-      const fresh = await readFull();
-      const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(killer(at))}`;
-      const args = ["export", "--out", out, "--format", "csv", "--incremental"];
-      const { signal: killed, code } = await runCli(args, {
-        env: { DATABASE_URL: database.url, NODE_OPTIONS },
-      });
-      // Between the two renames the old one is beside its place.
-      const names = (await readdir(parent)).filter((each) => each.includes(name));
-      const aside = names.filter((each) => each.startsWith(`.${name}.old-`));
-      const place = names.includes(name) ? out : join(parent, aside[0] ?? "none");
-      if (!names.includes(name)) gaps++;
-      const left = await readAll(place);
-      expect([old, fresh]).toContainEqual(left);
-      const manifest = JSON.parse(await readFile(join(place, "_docmirror.json"), "utf8"));
-      for (const { path, bytes } of manifest.relations.fact_builds.files)
-        expect((await stat(join(place, path))).size).toBe(bytes);
-      await exportAgain();
-      expect(await readAll(out)).toEqual(fresh);
+      const fresh = await change(at);
+      const { reached, letGo } = hangAt(at);
+      const own = connect(database.url, { applicationName: "docmirror test", max: 1 });
+      const end = await Promise.race([reached, exportAgain({ sql: own }).then(() => "ends" as const)]);
+      letGo();
+      // A process that ends leaves no session.
+      await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid()`;
+      await own.end({ timeout: 0 });
+      if (await expectRepaired(old, fresh)) gaps++;
       old = fresh;
-      // The next run takes these away when they are a day old, because another machine may still write them.
-      for (const left of names.filter((each) => each.startsWith(".")))
-        await rm(join(parent, left), { recursive: true, force: true });
-      if (killed === null) {
-        expect(code).toBe(0);
-        expect(at).toBeGreaterThan(25);
-        expect(gaps).toBe(1);
-        break;
-      }
+      if (end === "hangs") continue;
+      expect(at).toBeGreaterThan(25);
+      expect(gaps).toBe(1);
+      break;
     }
   }, 300_000);
+
+  it("by a signal, as a process, does so too", async () => {
+    const old = await readFull();
+    const fresh = await change(1);
+    const killer = `
+      import fs from "node:fs"; import { syncBuiltinESMExports } from "node:module";
+      fs.promises.rename = () => process.kill(process.pid, "SIGKILL");
+      syncBuiltinESMExports();`;
+    const env = {
+      DATABASE_URL: database.url,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(killer)}`,
+    };
+    const args = ["export", "--out", out, "--format", "csv", "--incremental"];
+    expect(await runCli(args, { env })).toMatchObject({ signal: "SIGKILL" });
+    await expectRepaired(old, fresh);
+  });
 });

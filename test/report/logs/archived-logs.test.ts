@@ -170,27 +170,21 @@ describe("logs that an export holds", () => {
     expect(await made.prune()).toMatchObject({ removed: 3, not_exported: 0, damaged: counts.damaged });
   });
 
-  it("stay where they changed since, and leave after another export", async () => {
-    await using made = await setUp();
-    await made.exportAll();
-    await made.sql`update mirror.build_logs set error = error || 'late' where build_id = '2'`;
-    expect(await made.prune()).toMatchObject({ removed: 3, not_exported: 1 });
-    expect(await made.here()).toBe("2 4 6 7");
-    expect((await made.exportAll()).files.map(({ path }) => path)).toContain(PART("2024-03", 1));
-    expect(await made.prune()).toMatchObject({ removed: 1, not_exported: 0 });
-  });
-
-  it("stay while somebody writes them, and where the note of it cannot be stored", async () => {
+  it("stay while somebody writes them, where they changed since, and where the note of it cannot be stored", async () => {
     await using made = await setUp();
     const { sql } = made;
     await made.exportAll();
     await withTransaction(sql, async (tx) => {
-      await tx`update mirror.build_logs set error = error where build_id = '2'`;
+      await tx`update mirror.build_logs set error = error || 'late' where build_id = '2'`;
       expect(await made.prune()).toMatchObject({ removed: 3, not_exported: 1 });
     });
+    expect(await made.prune()).toMatchObject({ removed: 0, not_exported: 1 });
+    expect((await made.exportAll()).files.map(({ path }) => path)).toContain(PART("2024-03", 1));
     await sql`alter table mirror.archived_logs add constraint none check (build_id <> '2') not valid`;
     await expect(made.prune()).rejects.toThrow("could not prune logs");
     expect(await made.here()).toBe("2 4 6 7");
+    await sql`alter table mirror.archived_logs drop constraint none`;
+    expect(await made.prune()).toMatchObject({ removed: 1, not_exported: 0 });
   });
 
   it("are not brought back by a walk, but by a change of the build", async () => {
@@ -231,44 +225,37 @@ const ELSEWHERE = {
 };
 
 describe("an export of logs", () => {
-  it("is read by its user alone, as a backup is", async () => {
+  it("is read by its user alone, writes over no file that a killed one left, and leaves the folder as it was where it fails", async () => {
     await using made = await setUp();
+    const { folder, sql } = made;
     await made.exportAll();
-    const { mode } = await stat(join(made.folder, PART("2024-03", 0)));
+    const { mode } = await stat(join(folder, PART("2024-03", 0)));
     expect(mode & 0o777).toBe(0o600);
-  });
-
-  it("that fails leaves the folder as it was", async () => {
-    await using made = await setUp();
-    const { folder, sql } = made;
-    await made.exportAll();
-    const before = await filesOf(folder);
-    await sql`update mirror.build_logs set error = 'other'`;
-    await sql`alter table mirror.build_logs rename column setup_error to gone`;
-    await expect(made.exportAll()).rejects.toThrow();
-    expect(await filesOf(folder)).toEqual(before);
-  });
-
-  it("never writes over a file that a killed export left", async () => {
-    await using made = await setUp();
-    const { folder, sql } = made;
-    await made.exportAll();
     await writeFile(join(folder, PART("2024-03", 1)), "left");
     await sql`update mirror.build_logs set error = 'other' where build_id = '1'`;
     expect((await made.exportAll()).added).toEqual({ rows: 1, files: 1 });
     expect(await filesOf(folder)).toContain(PART("2024-03", 2));
     expect(await readFile(join(folder, PART("2024-03", 1)), "utf8")).toBe("left");
+
+    const before = await filesOf(folder);
+    await sql`update mirror.build_logs set error = 'another'`;
+    await sql`alter table mirror.build_logs rename column setup_error to gone`;
+    await expect(made.exportAll()).rejects.toThrow();
+    expect(await filesOf(folder)).toEqual(before);
   });
 
-  it.each([
-    ["of other files", "notes.txt", "kept"],
-    ["of an export of builds", "_docmirror.json", '{"made_by": "docmirror export"}'],
-    ["whose manifest names a file elsewhere", "_docmirror.json", JSON.stringify(ELSEWHERE)],
-  ])("refuses a folder %s", async (_, name, content) => {
+  it("refuses a folder of other files, of an export of builds, or whose manifest names a file elsewhere", async () => {
     await using made = await setUp();
-    await writeFile(join(made.folder, name), content);
-    await expect(made.exportAll()).rejects.toMatchObject({ exitCode: 2 });
-    await expect(made.prune()).rejects.toMatchObject({ exitCode: 2 });
-    expect(await filesOf(made.folder)).toEqual([name]);
+    for (const [name, content] of [
+      ["notes.txt", "kept"],
+      ["_docmirror.json", '{"made_by": "docmirror export"}'],
+      ["_docmirror.json", JSON.stringify(ELSEWHERE)],
+    ] as const) {
+      await writeFile(join(made.folder, name), content);
+      await expect(made.exportAll(), content).rejects.toMatchObject({ exitCode: 2 });
+      await expect(made.prune(), content).rejects.toMatchObject({ exitCode: 2 });
+      expect(await filesOf(made.folder)).toEqual([name]);
+      await rm(join(made.folder, name));
+    }
   });
 });

@@ -26,7 +26,7 @@ let sql: Sql;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  world = createWorld({ seed: 7, builds: 340, projects: 60, versions: 120, files: 90, users: 40 });
+  world = createWorld({ seed: 7, builds: 90, projects: 25, versions: 40, files: 30, users: 25 });
   service = await startSimulation({ world });
   await syncOnce(database.url, new URL(service.url));
   mirror = await openServedMirror(database.url);
@@ -62,7 +62,7 @@ describe("the mirror's lists", () => {
       select id from mirror.${sql(`${resource}s`)} where deleted_at is null
       ${resource === "project" ? sql`and listed` : sql``}`;
     expect([...whole].sort()).toEqual(live.map(({ id }) => id).sort());
-    for (const limit of [1, 7, 20, 333])
+    for (const limit of [7, 20])
       expect(await idsInPages(served(), `/api/v1/${resource}/`, limit)).toEqual(whole);
   });
 
@@ -181,7 +181,7 @@ describe("the revision of a list", () => {
 
 describe("a list that was never read to its end", () => {
   it("is not taken for one that was because its walk ends while a record is looked for", async () => {
-    await using quick = await startQuickWorld({ builds: 20 });
+    await using quick = await startQuickWorld({ users: 3, projects: 4, versions: 5, files: 3, builds: 8 });
     await using other = await createTestDatabase();
     await using before = await openServedMirror(other.url);
     await using after = await openServedMirror(quick.databaseUrl);
@@ -238,7 +238,7 @@ describe("a list that was never read to its end", () => {
     let pages = 0;
     const breaksOff: SimulationOptions["intercept"] = (request, next) =>
       request.url.includes("/build/?") && ++pages === 3 ? new Response("", { status: 403 }) : next();
-    await using quick = await startQuickWorld({ builds: 100 }, breaksOff);
+    await using quick = await startQuickWorld({ projects: 5, versions: 8, builds: 60 }, breaksOff);
     await quick.sync({ resources: ["build"] });
     await using app = await serveInterface(quick.databaseUrl);
     expect((await app.get("/api/v1/build/")).status).toBe(503);

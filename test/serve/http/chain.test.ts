@@ -45,7 +45,7 @@ async function crawl(served: ServedInterface): Promise<Map<string, string>> {
   await ask("/api/v1/");
   for (const resource of RESOURCES) {
     await ask(`/api/v1/${resource}/schema/`);
-    for (const limit of [20, 333]) {
+    for (const limit of [20, 60]) {
       let next: string | null = `/api/v1/${resource}/?format=json&limit=${limit}`;
       while (next) {
         const page = (await ask(next)) as Page;
@@ -75,7 +75,7 @@ describe("a mirror of a mirror", () => {
   let first: ServedInterface;
 
   beforeAll(async () => {
-    quick = await startQuickWorld({ hiddenShare: 0.15, builds: 400, versions: 120, files: 80 });
+    quick = await startQuickWorld({ hiddenShare: 0.15, builds: 150, versions: 60, files: 40 });
     await quick.sync();
     quick.world.advance(2 * 86_400_000);
     await quick.sync({ kind: "full" });
@@ -103,7 +103,7 @@ describe("a mirror of a mirror", () => {
     const [one, other] = [await crawl(first), await crawl(again)];
     expect([...other.keys()]).toEqual([...one.keys()]);
     expect([...one].filter(([path, body]) => other.get(path) !== body)).toEqual([]);
-    expect(one.size).toBeGreaterThan(900);
+    expect(one.size).toBeGreaterThan(500);
   });
 
   it("serves each live record as the service does", async () => {

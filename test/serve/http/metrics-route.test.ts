@@ -16,6 +16,8 @@ import { seriesOf, sumOf } from "../../support/alert-firings.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
+/** A run of it takes no time, and its list of builds has several pages. */
+const FEW = { users: 5, projects: 6, versions: 12, files: 8, builds: 70 };
 const OPTIONS = { stuckAfterMs: 7_200_000, sourceTimezone: "Etc/UTC", isWorker: true };
 
 /** `/metrics` of a process with these meters over a database. */
@@ -55,7 +57,7 @@ function expectSeen({ simulation }: QuickWorld, text: string): void {
 
 describe("/metrics", () => {
   it("agrees with the summary of each run and with what the service counted", async () => {
-    await using service = await startQuickWorld({ rates: QUIET });
+    await using service = await startQuickWorld({ ...FEW, rates: QUIET });
     const meters = createMeters();
     await using served = await serveMetrics(service.databaseUrl, meters);
     const first = (await syncWith(service, meters)).summary;
@@ -103,7 +105,7 @@ describe("/metrics", () => {
 
   it("counts tries, refusals, bad replies and waits for the rate", async () => {
     let requests = 0;
-    await using service = await startQuickWorld({ rates: QUIET, builds: 100 }, async (_request, next) => {
+    await using service = await startQuickWorld({ ...FEW, rates: QUIET }, async (_request, next) => {
       requests += 1;
       if (requests === 3) return Response.json({}, { status: 429, headers: { "retry-after": "0" } });
       if (requests === 5) return "hang up";
@@ -128,7 +130,7 @@ describe("/metrics", () => {
 
   it("counts what a stopped run had sent", async () => {
     const stop = new AbortController();
-    await using service = await startQuickWorld({ rates: QUIET }, async (request, next) => {
+    await using service = await startQuickWorld({ ...FEW, rates: QUIET }, async (request, next) => {
       if (request.url.includes("/build/?") && request.url.includes("offset=2")) {
         stop.abort(new Error("stop"));
         return new Promise((resolve) => request.signal.addEventListener("abort", () => resolve("hang up")));
@@ -145,7 +147,7 @@ describe("/metrics", () => {
   });
 
   it("says the same of the mirror after a restart and in a standby, as `status` does", async () => {
-    await using service = await startQuickWorld();
+    await using service = await startQuickWorld({ ...FEW, stuckShare: 0.2 });
     const meters = createMeters();
     await syncWith(service, meters);
     service.world.advance(3 * 3_600_000);
