@@ -6,11 +6,9 @@ import { type CliResult, runCli, startCli } from "../support/cli.ts";
 import { createDataDir } from "../support/data-dir.ts";
 import { createTestDatabase, withTestSql } from "../support/database.ts";
 import { useFolder } from "../support/folder.ts";
-import { freePort } from "../support/free-port.ts";
 import { fingerprintTables } from "../support/mirror-rows.ts";
 import { makeNextRelease } from "../support/next-release.ts";
 import { createReportedMirror } from "../support/reported-mirror.ts";
-import { createSystemPostgres, POSTGRES_BIN } from "../support/system-postgres.ts";
 import { useDatabase } from "../support/use-database.ts";
 
 const folder = useFolder("docmirror-backup-");
@@ -96,20 +94,6 @@ describe("docmirror restore", () => {
     await using target = await emptyDatabase();
     expect((await restore(target.url, other)).code).toBe(0);
     await expectRestored(target.url);
-  });
-
-  it.skipIf(POSTGRES_BIN === null)("goes into the Postgres of this machine", { tags: ["long"] }, async () => {
-    const postgres = createSystemPostgres("restore");
-    postgres.init("own");
-    const port = await freePort();
-    const server = await postgres.start("own", port);
-    try {
-      expect((await restore(postgres.url(port))).code).toBe(0);
-      await expectRestored(postgres.url(port));
-    } finally {
-      await server.stop();
-      postgres.remove();
-    }
   });
 
   it("brings old rows up to date in the next release, whose backup this one refuses", {

@@ -96,27 +96,4 @@ describe("docmirror, installed globally", { tags: ["long"] }, () => {
       expect(existsSync(join(cwd, "csv/fact_builds"))).toBe(true);
     },
   );
-
-  // A second download, and the whole demo, which demo-command.test.ts runs from the checkout.
-  it("shows the demo by its own name, and exports Parquet once the package is there that it names", {
-    tags: ["exhaustive"],
-    timeout: 600 * SECONDS,
-  }, async (context) => {
-    skipWithoutInstall(context);
-    const cwd = workFolder("demo", 0);
-    const docmirror = (...args: string[]) => run("docmirror", args, { cwd });
-    const text = expect.stringMatching(/^\d+\.\d+\.\d+\n$/);
-    expect(await docmirror("--version")).toMatchObject({ code: 0, text });
-    const demo = await docmirror("demo");
-    expect(demo).toMatchObject({ code: 0 });
-    const steps = [...demo.text.matchAll(/^ {2}(\S*docmirror|npx|node) /gm)].map(([, typed]) => typed);
-    expect(steps.length).toBeGreaterThan(4);
-    expect(new Set(steps)).toEqual(new Set(["docmirror"]));
-    const before = await docmirror("export", "--out", "parquet");
-    expect(before).toMatchObject({ code: 2 });
-    const [, line = ""] = /install it \(`(npm install [^`]*)`\)/.exec(before.text) ?? [];
-    expect(line).toContain(prefix);
-    expect(await run("sh", ["-c", line], { cwd })).toMatchObject({ code: 0 });
-    expect(await docmirror("export", "--out", "parquet")).toMatchObject({ code: 0 });
-  });
 });

@@ -26,7 +26,6 @@ const month = liveMonth();
 
 test.each([
   { title: "each minute", everyMinutes: 1, atWork: 1000, open: 1 },
-  { title: "each five minutes", everyMinutes: 5, atWork: 1, open: 1 },
   { title: "hourly", everyMinutes: 60, atWork: 1, open: 1 },
   // A nightly look may find no build at work, and then nothing is known to have been open.
   { title: "nightly", everyMinutes: 1440, atWork: 0, open: 0 },

@@ -103,21 +103,6 @@ describe("a program whose database the next release has migrated", {
     expect(await refreshed()).toBe(4);
   });
 
-  // By function: test/store/migrate and test/report/definitions.test.ts.
-  test("stops with exit code 7 where a report has lost a column", { tags: ["exhaustive"] }, async () => {
-    const definitions = {
-      "failing_now.sql": (text: string) => text.replace(/ AS reference$/m, " AS renamed"),
-    };
-    using next = makeNextRelease({ migration: ADDITIVE, definitions });
-    await using mirror = await setUp(next);
-    const migrated = await mirror.next("migrate");
-    expect({ code: migrated.code, stderr: migrated.stderr }).toMatchObject({ code: 0 });
-    expect(await mirror.old("sync")).toMatchObject({
-      code: 7,
-      stderr: expect.stringContaining("upgrade docmirror"),
-    });
-  });
-
   test("ends its worker with exit code 7 where it may not go on", async () => {
     using next = makeNextRelease({ migration: NOT_ADDITIVE });
     await using mirror = await setUp(next);
@@ -144,22 +129,6 @@ describe("a program whose files the next release has replaced while it runs", {
   tags: ["long"],
   timeout: 300_000,
 }, () => {
-  test("is still its own release: its worker ends with exit code 7 where it may not go on", {
-    tags: ["exhaustive"],
-  }, async () => {
-    using release = installRelease();
-    await using mirror = await setUp(release);
-    expect((await mirror.next("sync")).code).toBe(0);
-    await using worker = mirror.startNext("watch", "--watch-cron", "* * * * * *");
-    await worker.waitFor("stderr", /watch round ended/);
-    release.upgrade({ migration: NOT_ADDITIVE });
-    expect((await mirror.next("migrate")).code).toBe(0);
-    expect(await worker.ended).toMatchObject({
-      code: 7,
-      stderr: expect.stringContaining("upgrade docmirror to the version that made it"),
-    });
-  });
-
   test("sends its first request after that, as a worker that waits for the night", {
     tags: ["exhaustive"],
   }, async () => {
@@ -196,28 +165,6 @@ describe("migrate of the next release, while a sync is under way", {
   tags: ["long"],
   timeout: 300_000,
 }, () => {
-  test("takes its turn between the writes where it is additive", { tags: ["exhaustive"] }, async () => {
-    using next = makeNextRelease({ migration: ADDITIVE });
-    await using mirror = await setUp(next, { delayMs: 200, answered: 40 });
-    await using sync = mirror.startOld("sync", "--json");
-    await expect.poll(() => mirror.service.requests()).toBeGreaterThan(12);
-    expect(await mirror.next("migrate")).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining(next.tag),
-    });
-    mirror.service.release();
-    const { code, stdout } = await sync.ended;
-    expect({ code, summary: JSON.parse(stdout) }).toMatchObject({
-      code: 0,
-      summary: { status: "succeeded" },
-    });
-    const [row] = await mirror.read(
-      (sql) => sql<{ isWithin: boolean }[]>`
-        select applied_at between started_at and finished_at as "isWithin" from sync.runs, sync.migrations where tag = ${next.tag}`,
-    );
-    expect(row).toEqual({ isWithin: true });
-  });
-
   test("waits for its end where it is not", async () => {
     using next = makeNextRelease({ migration: NOT_ADDITIVE });
     await using mirror = await setUp(next, { answered: 20 });

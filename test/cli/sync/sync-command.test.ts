@@ -241,14 +241,6 @@ describe("a stop in the middle of a sync", { tags: ["long"] }, () => {
     expect(await runs()).toEqual([{ status: "interrupted" }, { status: "succeeded" }]);
     expect(await mirrorRows(own.url)).toEqual(await mirrorRows(undisturbed.url));
   });
-
-  it("while the first request waits exits as well", async () => {
-    await using own = await createTestDatabase();
-    await using gated = await startGated("/api/v1/?format=json");
-    await using cli = startSync(own, gated);
-    await gated.reached;
-    expect((await cli.stop("SIGINT")).code).toBe(130);
-  });
 });
 
 const folder = useFolder("docmirror-metrics-");

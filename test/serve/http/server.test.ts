@@ -167,14 +167,6 @@ describe("a server", () => {
     }
   });
 
-  it("answers a request of HTTP/1.0 that names no host", async () => {
-    const server = await startServer({ app: HERE, ...LOCAL });
-    const socket = connectTo(server);
-    socket.end("GET / HTTP/1.0\r\n\r\n");
-    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*\r\n\r\nhere$/);
-    await server.close();
-  });
-
   it("keeps a connection for the next request of a crawler that pauses", async () => {
     const server = await startServer({ app: HERE, ...LOCAL });
     expect((await fetch(server.url)).headers.get("keep-alive")).toBe("timeout=120");
