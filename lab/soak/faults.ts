@@ -47,6 +47,10 @@ const FAULTS = {
   "429": () => new Response("", { status: 429 }),
   "429, Retry-After 1": () => new Response("", { status: 429, headers: { "retry-after": "1" } }),
   "429, Retry-After 2": () => new Response("", { status: 429, headers: { "retry-after": "2" } }),
+  "429, Retry-After as a moment": () => {
+    const soon = String(Math.ceil(Date.now() / 1000) + 1);
+    return new Response("", { status: 429, headers: { "retry-after": soon } });
+  },
   "500": () => new Response("{}", { status: 500 }),
   "502 with HTML": () => html(502),
   "504 with HTML": () => html(504),
@@ -59,6 +63,26 @@ const FAULTS = {
   },
   "empty list": onPages(({ meta }) => ({ meta: { ...meta, total_count: 0, next: null }, objects: [] })),
   "next null too early": onPages(({ meta, objects }) => ({ meta: { ...meta, next: null }, objects })),
+  "next as a proxy's inside has it": onPages(({ meta, objects }) => ({
+    meta: { ...meta, next: meta.next && `http://inner:8000/rtd${meta.next}` },
+    objects,
+  })),
+  "half of a page": onPages(({ meta, objects }) => {
+    const [offset, half] = [Number(meta.offset), Math.ceil(objects.length / 2)];
+    const next = meta.next && String(meta.next).replace(/offset=\d+/, `offset=${offset + half}`);
+    return { meta: { ...meta, limit: half, next }, objects: next ? objects.slice(0, half) : objects };
+  }),
+  "count too high": onPages(({ meta, objects }) => ({
+    meta: { ...meta, total_count: Number(meta.total_count) + 7 },
+    objects,
+  })),
+  "dates with a zone": onPages(({ meta, objects }) => ({
+    meta,
+    objects: objects.map((record) => {
+      const { date } = record as { date?: string };
+      return date === undefined ? record : { ...(record as object), date: `${date}Z` };
+    }),
+  })),
   "record without id": onPages(({ meta, objects }) => ({
     meta,
     objects: objects.map((record, place) => (place === 0 ? { ...(record as object), id: null } : record)),

@@ -12,6 +12,8 @@ import { PLANTED_SECRET } from "../../test/support/planted-secret.ts";
 import { createSystemPostgres, type SystemServer } from "../../test/support/system-postgres.ts";
 
 const ROLE = "mirror";
+/** It gets its rights by `grant-reader`. */
+export const READER = "reader";
 const DATABASE = "docmirror";
 const CLIENT = { applicationName: "docmirror soak", max: 1 };
 const SETTINGS = { fsync: "off", max_connections: 100, wal_retrieve_retry_interval: "100ms" };
@@ -21,6 +23,8 @@ export interface MirrorServers extends AsyncDisposable {
   adminUrl(): string;
   /** Both servers, the first or the second before the other; the one that takes writes is wanted. The password is in `passwordFile`. */
   url(first: 0 | 1): string;
+  /** At the primary, as a role that only reads. */
+  readerUrl(): string;
   /** By the pooler to the primary, which knows the password. */
   pooledUrl(): string;
   readonly passwordFile: string;
@@ -101,6 +105,7 @@ export async function startMirrorServers(folder: string): Promise<MirrorServers>
     postgres.init(nameOf(0));
     await start(0);
     await ask(postgres.url(portOf(0)), `create role ${ROLE} login password '${password()}'`);
+    await ask(postgres.url(portOf(0)), `create role ${READER} login password '${PLANTED_SECRET}'`);
     await ask(postgres.url(portOf(0)), `create database ${DATABASE} owner ${ROLE}`);
     await makeStandby();
     await tellPassword();
@@ -116,6 +121,7 @@ export async function startMirrorServers(folder: string): Promise<MirrorServers>
       const hosts = nths.map((nth) => `127.0.0.1:${portOf(nth)}`).join(",");
       return `postgres://${ROLE}@${hosts}/${DATABASE}?target_session_attrs=read-write&connect_timeout=2`;
     },
+    readerUrl: () => Object.assign(new URL(adminUrl()), { username: READER, password: PLANTED_SECRET }).href,
     pooledUrl: () => `postgres://${ROLE}@127.0.0.1:${poolerPort}/${DATABASE}`,
     async rotate() {
       passwords += 1;

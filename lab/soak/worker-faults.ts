@@ -1,6 +1,9 @@
 /** The faults of `workers.ts`: what happens to three workers, their servers and their clocks. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "../../src/simulate/random.ts";
+import { withSql } from "../../src/store/connection/connect.ts";
+import type { Sql } from "../../src/store/connection/sql.ts";
+import { LEAD_KEY, RUN_KEY } from "../../src/store/ledger/writers-lock.ts";
 import { startCli } from "../../test/support/cli.ts";
 import type { KeptWorker } from "./kept-workers.ts";
 import type { MirrorServers } from "./mirror-servers.ts";
@@ -14,6 +17,22 @@ const SHARED_SESSIONS =
 /** At its start a worker cannot know that its password was ever right. */
 const REFUSED_AT_START =
   /ended by itself with 4 before it was up:.*Postgres refuses the user or the password/s;
+/** The locks of a run, of the lead and of a refresh, which anybody may take. */
+const LOCK_KEYS = [RUN_KEY, LEAD_KEY, "6441180125304119587"];
+const TABLE_LOCKS = ["share", "access exclusive"] as const;
+/** What a reader may try. Each is refused, or changes nothing that others see. */
+const TRIALS = [
+  "set default_transaction_read_only = off; set statement_timeout = 0",
+  "delete from mirror.builds",
+  "insert into rollup.state default values",
+  "truncate report.dim_dates",
+  "create table report.mine (id int)",
+  "create temporary table mine as select generate_series(1, 100000)",
+  "select lo_create(0)",
+  "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'mirror'",
+  "select pg_notify('docmirror_run', '0')",
+  "select count(*) from report.fact_builds cross join report.dim_dates",
+];
 const MIRROR_TABLES = ["builds", "files", "projects", "users", "versions", "build_transitions"] as const;
 
 export interface WorkerFaultsDeps {
@@ -105,6 +124,35 @@ export function createWorkerFaults({ workers, servers, random, ask, print, fail 
         return `the primary died, and the standby took over after ${Math.round(ms / 1000)} s`;
       });
     },
+    async locks() {
+      const ms = secondsFrom(5, 40);
+      await asReader(async (sql) => {
+        for (const key of LOCK_KEYS) await sql`select pg_try_advisory_lock(${key}::bigint)`;
+        await delay(ms);
+      });
+      return `a reader kept what it could get of all locks for ${Math.round(ms / 1000)} s`;
+    },
+    async table() {
+      const ms = secondsFrom(5, 40);
+      const [table, mode] = [random.pick(MIRROR_TABLES), random.pick(TABLE_LOCKS)];
+      await asStranger(servers.adminUrl(), (sql) =>
+        sql.begin(async (tx) => {
+          await tx.unsafe(`lock table mirror.${table} in ${mode} mode`);
+          await delay(ms);
+        }),
+      );
+      return `mirror.${table} was locked in ${mode} mode for ${Math.round(ms / 1000)} s`;
+    },
+    async reader() {
+      let refused = 0;
+      await asReader(async (sql) => {
+        for (const trial of TRIALS)
+          await sql.unsafe(trial).catch(() => {
+            refused += 1;
+          });
+      });
+      return `a reader tried ${TRIALS.length} things, ${refused} were refused`;
+    },
     pooler: () => {
       const isShared = random.chance(0.5);
       const ms = secondsFrom(5, 30);
@@ -121,6 +169,12 @@ export function createWorkerFaults({ workers, servers, random, ask, print, fail 
       });
     },
   };
+
+  /** A session that is no mirror's. Other faults may cut it. */
+  const asStranger = (url: string, use: (sql: Sql) => Promise<unknown>) =>
+    withSql(url, { applicationName: "psql", max: 1 }, use).catch(() => {});
+
+  const asReader = (use: (sql: Sql) => Promise<unknown>) => asStranger(servers.readerUrl(), use);
 
   /** Commands that only read take any pooler. */
   async function readOverPooler(): Promise<void> {

@@ -1,14 +1,16 @@
 /**
  * `npm run test:workers`: three worker processes on one mirror of a living service, with a sync every ten seconds, and two servers of Postgres, of which one
  * is a standby. At random a worker, mostly the leader, is killed, stopped or frozen, or its clock jumps by twenty years; the password changes; Postgres
- * restarts; the standby takes over; the pooler of one worker restarts, or shares sessions for a while. Sometimes two of these come at once.
+ * restarts; the standby takes over; the pooler of one worker restarts, or shares sessions for a while; a reader keeps all locks that anybody may take, or
+ * tries what it may not do; a table is locked by a stranger. Sometimes two of these come at once. A publication has all tables, each minute the leader
+ * writes a backup, and one request of fifty goes wrong.
  *
  * In the end the world stands still, and no row was lost, no due time was done twice or missed, no two runs overlapped, no worker was silent for
  * 30 s or had 300 MB, and the mirror equals the truth. Needs a whole Postgres, PgBouncer and libfaketime, on Linux.
  *
  * Options: `--minutes 10`, `--seed 1`. Prints a line a fault; exits 1 on anything wrong.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -23,8 +25,9 @@ import { findLedgerFaults, noteWrites } from "../../test/support/several-workers
 import { createWorld, startSimulation } from "../../test/support/simulation.ts";
 import { POSTGRES_BIN } from "../../test/support/system-postgres.ts";
 import { findDifferences } from "../judge/records.ts";
+import { createFaults } from "./faults.ts";
 import { FAKETIME, keepWorker } from "./kept-workers.ts";
-import { startMirrorServers } from "./mirror-servers.ts";
+import { READER, startMirrorServers } from "./mirror-servers.ts";
 import { createWorkerFaults } from "./worker-faults.ts";
 
 const { values } = parseArgs({
@@ -48,9 +51,12 @@ const SILENT_MS = 30_000;
 const RESIDENT_MB = 300;
 /** A virtual hour a minute. */
 const SPEED = 60;
+const BACKUPS = 3;
 const CLIENT = { applicationName: "docmirror soak", max: 2 };
 
 const folder = mkdtempSync(join(tmpdir(), "docmirror-workers-"));
+const backups = join(folder, "backups");
+mkdirSync(backups);
 const servers = await startMirrorServers(folder);
 print(`${minutes} minutes, seed ${seed}`);
 const ask = <T extends object[]>(statement: string) =>
@@ -61,11 +67,17 @@ const world = createWorld({
   ...{ startAt: new Date(), outputBytes: 300, clockSteps: false },
   rates: { ...QUIET, builds: 1000, logins: 200, buildDeletions: 30, projectChanges: 60 },
 });
-let simulation = await startSimulation({ world, speed: SPEED, latencyMs: 150 });
+const oddities = createFaults(random);
+oddities.share = 0.005;
+let simulation = await startSimulation({
+  ...{ world, speed: SPEED, latencyMs: 150 },
+  intercept: oddities.intercept,
+});
 const service = ["--base-url", simulation.url, "--rate", "0", "--replica-lag", "0s"];
 const args = [
   ...[...service, "--page-size", "30", "--concurrency", "2"],
   ...["--sync-cron", "*/10 * * * * *", "--watch-cron", "*/3 * * * * *"],
+  ...["--backup-cron", "30 * * * * *", "--backup-dir", backups, "--backup-keep", String(BACKUPS)],
 ];
 const faults: string[] = [];
 const fail = (line: string) => {
@@ -75,6 +87,10 @@ const fail = (line: string) => {
 const env = (url: string) => ({ DATABASE_URL: url, DOCMIRROR_DATABASE_PASSWORD_FILE: servers.passwordFile });
 const migrated = await runCli(["migrate"], { env: env(servers.url(0)) });
 if (migrated.code !== 0) throw new Error(migrated.stderr);
+const granted = await runCli(["grant-reader", READER], { env: { DATABASE_URL: servers.adminUrl() } });
+if (granted.code !== 0) throw new Error(granted.stderr);
+// Change data capture reads all tables, as with a publication of them.
+await ask("create publication everything for all tables");
 await withSql(servers.adminUrl(), CLIENT, async (sql) => {
   await noteWrites(sql);
   await sql.unsafe(
@@ -144,10 +160,16 @@ try {
     if (ms > SILENT_MS) fail(`worker ${worker.name} was silent for ${ms} ms at ${at}`);
     if (mb > RESIDENT_MB) fail(`worker ${worker.name} had ${mb} MB`);
   }
+  const written = readdirSync(backups);
+  print(`backups    ${written.join(", ")}`);
+  // The first one of the month stays beside the newest ones.
+  const complete = written.filter((name) => name.endsWith(".backup"));
+  if (complete.length === 0 || complete.length > BACKUPS + 1) fail(`there are ${written.length} backups`);
   // Open builds are asked for now and then; this reads them all.
   const full = await runCli(["sync", "--full", ...service], { env: env(servers.url(0)) });
   if (full.code !== 0) fail(`the last sync ended with ${full.code}: ${full.stderr}`);
   faults.push(...(await findDifferences(servers.adminUrl(), world)));
+  print(`replies    ${JSON.stringify(oddities.counts)}`);
   print(`faults     ${JSON.stringify(chaos.counts())}, ${leader?.term ?? 0} terms`);
   print(`recovered  within ${Math.round(longestMs / 1000)} s`);
   print(`runs       ${sums.map((run) => `${run.kind} ${run.status}: ${run.count}`).join(", ")}`);
