@@ -68,7 +68,9 @@ order by week desc limit 4`,
 from report.time_to_recover
 where project_id is null and type is null and month is not null
 order by month desc limit 3`,
-    note: "Null where more than half are still broken.",
+    note:
+      "Null where more than half are still broken. By kind of version ask `recoveries` how many of the streaks that began over a week\n" +
+      "ago have `hours_to_recover <= 168`.",
   },
   {
     asks: "Which projects surely fail most?",
@@ -96,7 +98,9 @@ order by failures desc, error_class limit 5`,
   projects_last_7_days as projects, projects_7_days_before as projects_before
 from report.error_classes
 order by failures_last_7_days - failures_7_days_before desc, error_class limit 3`,
-    note: "`report.error_fingerprints` has the same for each kind of line, `report.error_lines` for each line.",
+    note:
+      "`report.error_fingerprints` has the same for each kind of line, `report.error_lines` for each line: those\n" +
+      "`where failures = failures_last_7_days` are new.",
   },
   {
     asks: "How does each cause of failures go, week by week?",
@@ -129,8 +133,8 @@ group by type order by finished desc, type`,
   {
     asks: "How long do the builds of each type take, week by week?",
     sql: `select triggered_week as week, type, count(*) as finished,
-  percentile_cont(0.5) within group (order by duration_s_min) as p50_s_min,
-  nullif(percentile_cont(0.5) within group (order by coalesce(duration_s_max, 'infinity')), 'infinity') as p50_s_max
+  percentile_disc(0.5) within group (order by duration_s_min) as p50_s_min,
+  nullif(percentile_disc(0.5) within group (order by coalesce(duration_s_max, 'infinity')), 'infinity') as p50_s_max
 from report.fact_builds
 where duration_s_min is not null and triggered_week is not null
 group by week, type
@@ -140,8 +144,8 @@ order by week desc, finished desc, type limit 5`,
   {
     asks: "How long do builds wait, by the hour of the day?",
     sql: `select extract(hour from triggered_at at time zone 'UTC')::int as hour_of_day, count(*) as builds,
-  percentile_cont(0.5) within group (order by queued_s_min) as p50_s_min,
-  nullif(percentile_cont(0.5) within group (order by coalesce(queued_s_max, 'infinity')), 'infinity') as p50_s_max
+  percentile_disc(0.5) within group (order by queued_s_min) as p50_s_min,
+  nullif(percentile_disc(0.5) within group (order by coalesce(queued_s_max, 'infinity')), 'infinity') as p50_s_max
 from report.fact_builds
 where queued_s_min is not null and triggered_at is not null
 group by hour_of_day
@@ -192,7 +196,6 @@ order by project_slug, version_slug limit 5`,
 from report.success_rate_by_project
 join report.dim_projects using (project_id)
 group by documentation_type order by finished desc limit 5`,
-    note: "Rates are divided sums, never means of rates.",
   },
   {
     asks: "Which builds are stuck?",

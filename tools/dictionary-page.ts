@@ -1,5 +1,6 @@
 import { DICTIONARY } from "../src/report/dictionary.ts";
 import { RATE, SERIES } from "../src/report/relations/column-sentences.ts";
+import { PEOPLE } from "../src/report/relations/people.ts";
 import type { RelationEntry } from "../src/store/migrate/report-comments.ts";
 
 /** Columns that stand together in many relations. They are named as one. */
@@ -46,8 +47,9 @@ export function dictionaryPage(): string {
   const others = [...uses.keys()].filter((line) => isShared(line) && !grouped.has(line));
   return `# Data dictionary
 
-For authors of queries and dashboards: every relation and column of schema \`report\`. The same sentences are comments in the database and rows of
-\`report.data_dictionary\`. \`npm run docs:dictionary\` writes this page from \`src/report/dictionary.ts\`.
+For authors of queries and dashboards: every relation and column of schemas \`report\` and [\`report_people\`](#people). The same sentences are
+comments in the database, and those of \`report\` rows of \`report.data_dictionary\`. \`npm run docs:dictionary\` writes this page from
+\`src/report/dictionary.ts\`.
 
 **Before you join**: \`dim_projects\` and \`dim_versions\` keep what was deleted, and have a row \`-1\` for what is not known. Count projects
 \`where not is_deleted and project_id <> '-1'\`.
@@ -59,7 +61,22 @@ The last line of a relation names those of them that it has.
 ${others.join("\n")}
 
 ${groups.join("\n")}
-${sections.join("\n")}`;
+${sections.join("\n")}
+## People
+
+Schema \`report_people\` is only for a role of \`docmirror grant-reader ROLE --with-people\`. Ask it by \`docmirror sql --role ROLE\`; its relations join
+those of \`report\` by \`project_id\`.
+
+${Object.entries<RelationEntry>(PEOPLE).map(ofPeople).join("\n")}`;
+}
+
+/** A relation of people, without the columns of the relation of `report` that it continues. */
+function ofPeople([name, { answers, columns }]: [string, RelationEntry]): string {
+  const continued =
+    Object.entries<RelationEntry>(DICTIONARY).find(([other]) => other === name)?.[1].columns ?? {};
+  const own = linesOf(columns).filter((line) => !linesOf(continued).includes(line));
+  const rest = name in DICTIONARY ? [`- and the columns of [${name}](#${name})`] : [];
+  return `### report_people.${name}\n\n${answers}\n\n${[...own, ...rest].join("\n")}\n`;
 }
 
 /** The table of `docs/reports.md`: the question of each relation. */

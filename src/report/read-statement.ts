@@ -88,11 +88,11 @@ function statementError(error: unknown, text: string): unknown {
   if (severity === undefined || !OF_STATEMENT.test(code)) return error;
   return new ConfigError(`${message}${placeIn(text, position)} (${code})`, {
     cause: error,
-    hint: hintFor(code, message ?? "") ?? hint,
+    hint: hintFor(code, message ?? "", hint),
   });
 }
 
-function hintFor(code: string, message: string): string | undefined {
+function hintFor(code: string, message: string, hint?: string): string | undefined {
   switch (code) {
     case "0A000":
     case "42601":
@@ -110,8 +110,10 @@ function hintFor(code: string, message: string): string | undefined {
         ? "`docmirror report` lists the relations; write them as report.NAME"
         : `write report.${near}`;
     }
+    case "42703":
+      return hint ?? "docs/data-dictionary.md has the columns of each relation";
     default:
-      return undefined;
+      return hint;
   }
 }
 

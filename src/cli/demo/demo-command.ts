@@ -240,7 +240,7 @@ function nextSteps({ settings, dataDir, folder: site, serviceUrl, buildId }: Nex
     },
     {
       command: `${program} sql "${QUERY}"${folder}`,
-      does: "a question of your own; docs/cookbook.md has fifteen",
+      does: "a question of your own; docs/cookbook.md has more",
     },
     {
       command: `${program} database${folder}`,

@@ -15,7 +15,7 @@ export const ERRORS = {
   }),
   error_fingerprints: declareRelation({
     answers:
-      "Which errors are the same? One row per fingerprint of failures, ranked by the projects that they hit.",
+      "Which kinds of error are there? One row per fingerprint of failures, ranked by the projects that they hit.",
     columns: {
       rank: "1 for the one that hits the most projects; then by failures.",
       error_class: "The class of the newest of them, by error_rules.",
@@ -31,7 +31,7 @@ export const ERRORS = {
   }),
   error_lines: declareRelation({
     answers:
-      "Which builds have the same error? One row per error line of failures, ranked by the projects that it hits.",
+      "Which errors are there, and which are new? One row per error line of failures, ranked by the projects that it hits.",
     columns: {
       rank: "1 for the one that hits the most projects; then by failures.",
       error_class: "The class of the newest of them, by error_rules.",
