@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { decodeHTMLStrict } from "entities/decode";
 import stringWidth from "string-width";
 import { printable } from "../../base/text.ts";
 import { breakLines, type Output } from "../output/output.ts";
@@ -124,33 +125,10 @@ export function readHighlights(html: string): SnippetPart[] {
   const parts: SnippetPart[] = [];
   let end = 0;
   for (const found of snippet.matchAll(MARK)) {
-    parts.push({ text: decode(snippet.slice(end, found.index)), isMatch: false });
-    parts.push({ text: decode(found[1] ?? found[2] ?? ""), isMatch: true });
+    parts.push({ text: decodeHTMLStrict(snippet.slice(end, found.index)), isMatch: false });
+    parts.push({ text: decodeHTMLStrict(found[1] ?? found[2] ?? ""), isMatch: true });
     end = found.index + found[0].length;
   }
-  parts.push({ text: decode(snippet.slice(end)), isMatch: false });
+  parts.push({ text: decodeHTMLStrict(snippet.slice(end)), isMatch: false });
   return parts.filter(({ text }) => text !== "");
-}
-
-const NAMED: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: " ",
-  hellip: "…",
-  ndash: "–",
-  mdash: "—",
-  para: "¶",
-};
-
-/** Decodes numeric entities and the common named ones once. An unknown name stays as text. */
-function decode(text: string): string {
-  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{1,8}));/gi, (entity, decimal, hex, name) => {
-    if (name !== undefined) return Object.hasOwn(NAMED, name) ? (NAMED[name] ?? entity) : entity;
-    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
-    const isCharacter = code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff);
-    return isCharacter ? String.fromCodePoint(code) : "\ufffd";
-  });
 }
