@@ -43,12 +43,8 @@ export interface ConfigInput {
  * Reads the settings: flags beat the environment beats `.env` beats defaults. Reads `.env` and the files that
  * `NAME_FILE` names, nothing else. Throws one ConfigError that names every fault at once.
  */
-export function loadConfig({
-  env = process.env,
-  cwd = process.cwd(),
-  flags = {},
-  isTty = false,
-}: ConfigInput = {}): Readonly<{ config: Config; settings: readonly SettingInForce[] }> {
+export function loadConfig(input: ConfigInput = {}) {
+  const { env = process.env, cwd = process.cwd(), flags = {}, isTty = false } = input;
   const faults: string[] = [];
   const { variables: dotEnv, faults: unread } = parseDotEnv(
     readText(".env", resolve(cwd, ".env"), faults, true) ?? "",

@@ -164,10 +164,7 @@ export class WrongAddressError extends UnexpectedShapeError {
 }
 
 /** Whether the service asks for fewer requests. Some say so by 403 with `Retry-After`. */
-export function isThrottled({
-  status,
-  retryAfterMs,
-}: Pick<HttpStatusError, "status" | "retryAfterMs">): boolean {
+export function isThrottled({ status, retryAfterMs }: Pick<HttpStatusError, "status" | "retryAfterMs">) {
   return status === 429 || (status === 403 && retryAfterMs !== undefined);
 }
 

@@ -121,11 +121,7 @@ async function printStatus({ url, describe }: OpenDatabase, { out, print }: Comm
   await print({ database: describe, ...status }, () => statusText(status, describe, out));
 }
 
-function statusText(
-  status: Awaited<ReturnType<typeof migrationStatus>>,
-  describe: string,
-  out: Output,
-): string {
+function statusText(status: Awaited<ReturnType<typeof migrationStatus>>, describe: string, out: Output) {
   const rows = status.migrations.map(({ tag, appliedAt, additive }) => {
     return [tag, appliedAt ?? "to come", additive ? "yes" : "no"];
   });

@@ -15,14 +15,8 @@ import {
   ROOT_PATH,
   recordPath,
 } from "./endpoint-path.ts";
-import { type ListPage, listPages, parseObjects, parsePage } from "./list-pages.ts";
-import {
-  parseFileHit,
-  parseRecord,
-  type RecordChecks,
-  type RecordOf,
-  unexpectedShape,
-} from "./parse-record.ts";
+import { listPages, parseObjects, parsePage } from "./list-pages.ts";
+import { parseFileHit, parseRecord, type RecordChecks, unexpectedShape } from "./parse-record.ts";
 import { parseDocHits, parseRoot, parseSchema, type RootListing } from "./parse-replies.ts";
 import { requestOptions } from "./resolve-options.ts";
 import {
@@ -60,11 +54,7 @@ export function serviceClientOver(
     return { ...value, reply };
   }
 
-  async function* pagesOf<R extends Resource>(
-    resource: R,
-    path: string,
-    query: ListQuery<R>,
-  ): AsyncGenerator<ListPage<RecordOf[R]>, void, undefined> {
+  async function* pagesOf<R extends Resource>(resource: R, path: string, query: ListQuery<R>) {
     const { pageSize = 100, offset = 0 } = query;
     assertCount("pageSize", pageSize, 1, 1000);
     assertCount("offset", offset, 0);
@@ -74,11 +64,7 @@ export function serviceClientOver(
     yield* listPages({ first, otherPaths: [listPath(resource)], baseUrl, fetchPage });
   }
 
-  async function* recordsOf<R extends Resource>(
-    resource: R,
-    path: string,
-    query: ListQuery<R>,
-  ): AsyncGenerator<RecordOf[R], void, undefined> {
+  async function* recordsOf<R extends Resource>(resource: R, path: string, query: ListQuery<R>) {
     for await (const page of pagesOf(resource, path, query)) {
       for (const record of page.objects) {
         query.signal?.throwIfAborted();
@@ -155,12 +141,7 @@ async function fetchRoot(ask: Ask): Promise<Answer<RootListing>> {
   }
 }
 
-function parseDetail<R extends Resource>(
-  resource: R,
-  key: string,
-  value: unknown,
-  checks: RecordChecks,
-): RecordOf[R] {
+function parseDetail<R extends Resource>(resource: R, key: string, value: unknown, checks: RecordChecks) {
   if (isJsonObject(value) && Array.isArray(value.objects)) {
     const hint =
       resource === "version"

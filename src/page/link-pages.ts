@@ -58,11 +58,7 @@ const decoded = (text: string): string =>
  * A page as a file at `place`: links to pages and rows that the folder has are relative, other links of ours are plain text. Gives
  * the files of rows that it links to, by their addresses: the pages of one project or build have none.
  */
-export function linkPages(
-  page: string,
-  place: string,
-  places: Places,
-): { text: string; files: Map<string, string> } {
+export function linkPages(page: string, place: string, places: Places) {
   const files = new Map<string, string>();
   const relative = (to: string) => encodeURI(posix.relative(posix.dirname(place), to) || posix.basename(to));
   const hasRows = !/^(project|build)\//.test(place);

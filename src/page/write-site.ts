@@ -70,11 +70,7 @@ export async function writeSite(
     }
     await write(folder, "page.css", readStyleSheet().text);
     const facts = { pages: places.size, files: rows.size };
-    await writeMarker(folder, {
-      made_by: "docmirror report --html",
-      made_at: now.toISOString(),
-      ...facts,
-    });
+    await writeMarker(folder, { made_by: "docmirror report --html", made_at: now.toISOString(), ...facts });
     return facts;
   });
 }

@@ -32,11 +32,7 @@ export const DECLARE = "declare answer no scroll cursor for ";
  * Runs `fn` in a read-only transaction that shows the database at one moment. Throws StoreError, or what `fn`
  * threw. A signal cancels the running statement.
  */
-export function withSnapshot<T>(
-  sql: Sql,
-  fn: (tx: TransactionSql) => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> {
+export function withSnapshot<T>(sql: Sql, fn: (tx: TransactionSql) => Promise<T>, signal?: AbortSignal) {
   const read = async (tx: TransactionSql) => {
     // Every cursor here is read to its end, so the plan should be the best for all rows.
     const settings =
@@ -52,11 +48,7 @@ export function withSnapshot<T>(
  * such as `withSnapshot`. Uses an SQL cursor: the driver's own cursor ends without an error when the
  * connection is lost between two batches. A signal cancels the running statement.
  */
-export async function* readAnswer(
-  tx: TransactionSql,
-  statement: WrittenStatement,
-  options?: ReadOptions,
-): AsyncGenerator<AnswerRow[], void, undefined> {
+export async function* readAnswer(tx: TransactionSql, statement: WrittenStatement, options?: ReadOptions) {
   for await (const { rows } of readBatches(tx, statement, asIsoCell, options))
     if (rows.length > 0) yield rows;
 }

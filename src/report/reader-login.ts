@@ -30,11 +30,7 @@ const REVOKE_OF_ALL = `
  * The URL of the same database for a login that only reads, which is made where it is missing. Null where there is no mirror.
  * `role` is what a statement may switch to. Throws StoreError, and ConfigError for a role that may do more than read the reports.
  */
-export async function findReaderUrl(
-  ownerUrl: string,
-  login: ReaderLogin,
-  role = READER,
-): Promise<string | null> {
+export async function findReaderUrl(ownerUrl: string, login: ReaderLogin, role = READER) {
   const url = new URL(ownerUrl);
   const password = createHmac("sha256", decodeURIComponent(url.password)).update(login).digest("hex");
   return withSql(ownerUrl, { applicationName: "docmirror login", max: 1 }, (sql) =>

@@ -53,13 +53,7 @@ function parseProxy(text: string): URL | null {
 }
 
 /** The way to a service. `because` names the reason, such as "HTTPS_PROXY" or "HTTPS_PROXY is not set". */
-export type ProxyRoute =
-  | { proxy: URL; because: string }
-  | {
-      proxy: null;
-      because: string;
-      isFault?: true;
-    };
+export type ProxyRoute = { proxy: URL; because: string } | { proxy: null; because: string; isFault?: true };
 
 /** The way to this service. Never throws. */
 export function findProxyRoute(target: URL, proxies: Proxies | undefined): ProxyRoute {

@@ -66,10 +66,7 @@ export interface CommandBody<Options = object> {
 }
 
 /** Wires settings, log, signals and the exit code around a command's body. Never rejects. */
-export async function runCommand(
-  command: Command,
-  { run, onConfigError, isForPeople = false }: CommandBody,
-): Promise<void> {
+export async function runCommand(command: Command, { run, onConfigError, isForPeople = false }: CommandBody) {
   const verbose = isGiven(command, "verbose");
   const noColorFlag = isGiven(command, "color");
   const stop = new AbortController();
@@ -183,9 +180,7 @@ function listenForSignals(
     stop.abort(stopped);
   };
   process.on("SIGINT", listen).on("SIGTERM", listen);
-  return {
-    stop: () => process.off("SIGINT", listen).off("SIGTERM", listen),
-  };
+  return { stop: () => process.off("SIGINT", listen).off("SIGTERM", listen) };
 }
 
 /** Whether a flag was typed, before or after the command's name. */

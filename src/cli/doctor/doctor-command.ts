@@ -52,10 +52,7 @@ function inOrder(findings: readonly Finding[]): Finding[] {
   return [...findings.filter((finding) => !isLast(finding)), ...findings.filter(isLast)];
 }
 
-async function show(
-  found: readonly Finding[],
-  { out, print }: Pick<CommandContext, "out" | "print">,
-): Promise<number> {
+async function show(found: readonly Finding[], { out, print }: Pick<CommandContext, "out" | "print">) {
   const exitCode = exitCodeOfFindings(found);
   const checks = found.map(({ check, status, finding, repair }) => {
     return { check, status, finding: spellProgram(finding), repair: repair ? spellProgram(repair) : null };

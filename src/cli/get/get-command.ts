@@ -188,11 +188,7 @@ function isList(resource: Resource | undefined, key: string | undefined): boolea
   return key === undefined || (DECLARATIONS[resource].listedBy !== undefined && !/^\d+$/.test(key));
 }
 
-function resourcePath(
-  resource: Resource | undefined,
-  key: string | undefined,
-  schema: true | undefined,
-): string {
+function resourcePath(resource: Resource | undefined, key: string | undefined, schema: true | undefined) {
   if (resource === undefined) return "";
   if (schema) return `${resource}/schema/`;
   if (key === undefined) return `${resource}/`;

@@ -177,11 +177,7 @@ export async function askLocal(sql: Sql, search: Search, flags: SearchFlags): Pr
   return { reply, found: { ...found, note: row?.isFilled ? found.note : isEmpty } };
 }
 
-async function askIndex(
-  sql: Sql,
-  search: Search,
-  { inVersion: version, page = 1 }: SearchFlags,
-): Promise<LocalAnswer> {
+async function askIndex(sql: Sql, search: Search, { inVersion: version, page = 1 }: SearchFlags) {
   const { q, project } = search;
   if (search.what === "files") return searchFiles(sql, { q, page, project, version });
   if (page !== 1) throw new ConfigError("--page is for files", { hint: "the other searches give 50 hits" });

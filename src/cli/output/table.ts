@@ -114,11 +114,7 @@ const LONGEST_CHARACTER = 32;
  * Cuts a text to `most` columns, between characters as a reader sees them. `measure` may count something else. A text that
  * was cut keeps nothing of the long one in memory.
  */
-export function cutText(
-  text: string,
-  most: number,
-  measure: (character: string) => number = stringWidth,
-): string {
+export function cutText(text: string, most: number, measure: (character: string) => number = stringWidth) {
   // Most texts are short and ASCII.
   if (text.length <= most && isAscii(text)) return text;
   const kept: string[] = [];

@@ -129,10 +129,7 @@ function renderSummary(
 }
 
 /** What the run left to later ones, and the counts of its walks that are 0 on most nights; empty where there is none. */
-export function describeLeft({
-  unfinished,
-  resources,
-}: Pick<RunSummary, "unfinished" | "resources">): string[] {
+export function describeLeft({ unfinished, resources }: Pick<RunSummary, "unfinished" | "resources">) {
   const rare = Object.entries(resources).flatMap(([resource, walk]) => {
     const kinds = ["restored", "quarantined"] as const;
     const parts = kinds.flatMap((kind) => (walk[kind] > 0 ? [`${walk[kind]} ${kind}`] : []));

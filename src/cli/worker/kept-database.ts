@@ -35,13 +35,8 @@ export interface KeptDatabase {
   close(): Promise<void>;
 }
 
-export function createKeptDatabase({
-  open,
-  prepare,
-  isLoginFixed,
-  clock,
-  log,
-}: KeptDatabaseDeps): KeptDatabase {
+export function createKeptDatabase(deps: KeptDatabaseDeps): KeptDatabase {
+  const { open, prepare, isLoginFixed, clock, log } = deps;
   let database: OpenDatabase | null = null;
   let hasWorked = false;
   let turn: Promise<unknown> = Promise.resolve();

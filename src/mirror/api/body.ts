@@ -43,11 +43,7 @@ const MOST_CODINGS = 4;
  * Unpacks a body by its `Content-Encoding`, to at most `maxBytes`. Words that are no coding, such as `utf-8`, are left out
  * when text remains. Rejects with one of the two errors above.
  */
-export async function decodeBody(
-  body: Buffer[],
-  encoding: string | undefined,
-  maxBytes: number,
-): Promise<Buffer[]> {
+export async function decodeBody(body: Buffer[], encoding: string | undefined, maxBytes: number) {
   if (encoding === undefined || body.every(({ length }) => length === 0)) return body;
   const names = encoding.toLowerCase().split(",");
   const codings = names.map((name) => name.trim().replace(/^x-/, "")).filter((name) => name !== "");

@@ -171,12 +171,7 @@ const mayTellError = (value: unknown) =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !("objects" in value);
 
 /** @param asReply makes the reply of the value that the bytes are */
-function decodeJson(
-  bytes: Buffer,
-  charset: string,
-  isExact: boolean,
-  asReply: (value: unknown) => unknown,
-): unknown {
+function decodeJson(bytes: Buffer, charset: string, isExact: boolean, asReply: (value: unknown) => unknown) {
   const { text, damaged } = decodeReply(bytes, charset);
   const reply = asReply(parseJson(text, { isExact }));
   if (damaged !== null) markDamaged(reply, asReply(parseJson(damaged)));

@@ -1,10 +1,7 @@
 import { setMaxListeners } from "node:events";
 
 /** A signal that aborts with the first of several. AbortSignal.any leaks memory on signals that live long. */
-export function linkSignals(outer: readonly (AbortSignal | undefined)[]): {
-  signal: AbortSignal;
-  release(): void;
-} {
+export function linkSignals(outer: readonly (AbortSignal | undefined)[]) {
   const controller = new AbortController();
   const releases: (() => void)[] = [];
   for (const signal of outer) {

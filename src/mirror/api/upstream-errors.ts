@@ -217,12 +217,7 @@ const UNREACHABLE =
 const PASSING = [408, 425, 429];
 
 /** An error that names the proxy, when the proxy failed. Null when the service failed, or without a proxy. */
-function toProxyError(
-  error: unknown,
-  url: URL,
-  { proxy, because }: ProxyRoute,
-  timeoutMs: number | null,
-): NetworkError | TimeoutError | null {
+function toProxyError(error: unknown, url: URL, { proxy, because }: ProxyRoute, timeoutMs: number | null) {
   if (proxy === null || !(error instanceof Error)) return null;
   const named = `the proxy ${showProxy(proxy)} (${because})`;
   const facts = { url: showUrl(url), cause: error };

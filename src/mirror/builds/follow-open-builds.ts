@@ -35,10 +35,7 @@ interface FollowOptions {
  * `waiting`. `unsettled`: due, but without a usable answer. Sends nothing once the host is lost. May be interrupted
  * at any point.
  */
-export async function followOpenBuilds(
-  given: RunParts,
-  options: FollowOptions,
-): Promise<{ asked: number; gone: number; waiting: number; unsettled: number }> {
+export async function followOpenBuilds(given: RunParts, options: FollowOptions) {
   const run = aboutList(given, "build");
   const { sql, client, clock, log, signal, patience, startedAt } = run;
   const { stuckAfterMs, maxDetails, maxStuck, replicaLagMs } = options;

@@ -14,7 +14,7 @@ import type { IdSet } from "../walk/id-set.ts";
 import type { FetchedPage } from "../walk/page.ts";
 import { recordMissing } from "./missing-records.ts";
 import { readList } from "./read-list.ts";
-import type { RoundNight, WalkOptions } from "./settle-pages.ts";
+import type { WalkOptions } from "./settle-pages.ts";
 
 const DAY_MS = 86_400_000;
 /** Nights begin a little earlier or later. */
@@ -36,11 +36,7 @@ interface Tonight {
 }
 
 /** Reads the next part of the round of the builds, and closes the round where it comes to its end. */
-export async function readRound(
-  run: RunParts,
-  options: WalkOptions,
-  tonight: Tonight,
-): Promise<{ night: RoundNight | null; counts: WalkCounts; missing: number }> {
+export async function readRound(run: RunParts, options: WalkOptions, tonight: Tonight) {
   const { sql, patience, log, clock } = run;
   const { days, counted } = tonight;
   const found = await patience("find the round", () => findRound(sql, "build"));

@@ -16,7 +16,7 @@ import type { SyncSettings, WalkPlan } from "./plan.ts";
 import { readHead } from "./read-head.ts";
 import { describeCut, readList } from "./read-list.ts";
 import type { Reading, WalkOptions } from "./settle-pages.ts";
-import { emptyCounts, type RunSummary, type WalkSummary } from "./summary.ts";
+import { emptyCounts, type RunSummary } from "./summary.ts";
 
 /** `abort` is aborted with the first failure, so that no walk continues in vain. */
 type WalkingParts = RunParts & Pick<WalkOptions, "meters" | "warn"> & { abort: AbortController };
@@ -97,12 +97,7 @@ async function walkResource(run: RunParts, options: WalkOptions): ReturnType<typ
  * how the walk ended. A whole walk without any record is not accepted when records are known. The `deficit` is that of
  * `Unfinished`: 0 where the count was not compared.
  */
-async function closeWalk(
-  run: RunParts,
-  options: WalkOptions,
-  reading: Reading,
-  isFull: boolean,
-): Promise<{ summary: WalkSummary; deficit: number; brokenBy: UpstreamError | null }> {
+async function closeWalk(run: RunParts, options: WalkOptions, reading: Reading, isFull: boolean) {
   const { sql, clock, log, runId, patience } = run;
   const { resource, listPath } = options.plan;
   const { start, seen, counts, brokenBy } = reading;

@@ -42,11 +42,7 @@ export interface SortedRecords {
 
 export type LoadCounts = Record<"inserted" | "updated" | "unchanged" | "restored", number>;
 
-export async function findStored(
-  tx: TransactionSql,
-  resource: Resource,
-  ids: readonly string[],
-): Promise<Map<string, StoredRecord>> {
+export async function findStored(tx: TransactionSql, resource: Resource, ids: readonly string[]) {
   if (ids.length === 0) return new Map();
   const { table } = RECORD_TABLES[resource];
   const ofProject = compose`, source, listed, to_char(modified_date, 'YYYY-MM-DD"T"HH24:MI:SS.US') as "modifiedDate",

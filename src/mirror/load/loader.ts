@@ -102,10 +102,7 @@ export function createLoader(options: LoaderOptions) {
   return {
     /** For a page that has arrived, before its turn to load. */
     normalize,
-    async load(
-      batch: LoadableBatch,
-      alongside?: Alongside<Omit<BatchCounts, "transitions">>,
-    ): Promise<BatchCounts> {
+    async load(batch: LoadableBatch, alongside?: Alongside<Omit<BatchCounts, "transitions">>) {
       const { resource, source } = batch;
       const facts: LoadFacts = {
         ...{ runId, sourceTimezone, clockAhead, keys, sightings },

@@ -86,11 +86,7 @@ const isUnread = (extra: Extra | null, field: string) =>
   extra?.values !== undefined && Object.hasOwn(extra.values, field);
 
 /** Puts the stored values into rows whose columns are null only because a value could not be read. `extra` has what came. */
-export async function keepUnread(
-  tx: TransactionSql,
-  resource: Resource,
-  rows: readonly TableRow[],
-): Promise<void> {
+export async function keepUnread(tx: TransactionSql, resource: Resource, rows: readonly TableRow[]) {
   const unread = rows.flatMap((row) =>
     fieldsOf(resource)
       .filter(({ name, column }) => row[column] === null && isUnread(row.extra as Extra | null, name))

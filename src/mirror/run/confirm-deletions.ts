@@ -1,7 +1,6 @@
 import { NetworkError, TimeoutError, type UpstreamError } from "../../base/errors.ts";
 import type { Resource } from "../../resources/resources.ts";
 import { addDeleted } from "../../store/ledger/run-ledger.ts";
-import type { Unfinished } from "../../store/schema/runs.ts";
 import { aboutList } from "../api/client.ts";
 import { askDetail, askInBatches, type DetailAnswer } from "../api/fetch-detail.ts";
 import { isRefusal } from "../api/retry.ts";
@@ -42,10 +41,7 @@ type Asked = MissingRecord & { answer: DetailAnswer };
  * it shows is there, because a service may answer 404 to all details. Returns how many are undecided, and how many wait
  * for the lag. Safe to interrupt: each batch is committed by itself.
  */
-export async function confirmDeletions(
-  run: RunParts,
-  options: ConfirmOptions,
-): Promise<Pick<Unfinished, "deletions" | "waiting">> {
+export async function confirmDeletions(run: RunParts, options: ConfirmOptions) {
   const { sql, clock, log, patience, runId } = run;
   const { resources, maxDetails: limit = MAX_DETAILS, onlyNew = false } = options;
   const now = clock.now().toISOString();

@@ -24,9 +24,7 @@ type DanglingTarget = { resource: Resource; key: string };
  * it finds, and stores why the rest stays `unresolved`. `unsettled`: records that were not requested, or gave no
  * usable answer; they wait until the others had their turn. Requests nothing once the host is lost.
  */
-export async function repairReferences(
-  run: Omit<RunParts, "runId" | "startedAt">,
-): Promise<{ resolved: number; unresolved: number; unsettled: number }> {
+export async function repairReferences(run: Omit<RunParts, "runId" | "startedAt">) {
   const { sql, clock, patience } = run;
   const resolve = () => patience("resolve references", () => resolveReferences(sql));
   let resolved = await resolve();
@@ -84,10 +82,7 @@ export async function repairReferences(
   return { resolved, ...left };
 }
 
-async function fetchTarget(
-  run: Parameters<typeof repairReferences>[0],
-  { resource, key }: DanglingTarget,
-): Promise<void> {
+async function fetchTarget(run: Parameters<typeof repairReferences>[0], { resource, key }: DanglingTarget) {
   const { sql, loader, patience } = run;
   const { client, log } = aboutList(run, resource);
   try {

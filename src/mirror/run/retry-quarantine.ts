@@ -45,9 +45,7 @@ interface RetryFacts {
 const LONGEST_REQUEST_MS = 86_400_000;
 
 /** Oldest first, one by one: a payload may be as long as a reply. Throws `StoreError`, and `LockedError` for another run. */
-export async function retryQuarantine(
-  options: RunOptions & { resource: Resource | null },
-): Promise<RetryCounts> {
+export async function retryQuarantine(options: RunOptions & { resource: Resource | null }) {
   const counts: RetryCounts = { stored: 0, superseded: 0, refused: 0, holes: 0 };
   const { error } = await withRun(options, "quarantine", async (run) => {
     const { sql, clock, log, signal, runId } = run;

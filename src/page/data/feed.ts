@@ -26,11 +26,7 @@ const MOST_EVENTS = 50;
  * The newest breaks and fixes, newest first, of one project or of all that the service still has. Dates
  * beyond a day after the moment of the data come from a wrong clock and are left out.
  */
-export async function findFeedEvents(
-  tx: TransactionSql,
-  at: Date,
-  project?: string,
-): Promise<readonly FeedEvent[]> {
+export async function findFeedEvents(tx: TransactionSql, at: Date, project?: string) {
   const last = tx`${at}::timestamptz + interval '1 day'`;
   const isShown = tx`
     ${project === undefined ? tx`true` : tx`streak.project_slug = ${project}`}

@@ -217,11 +217,7 @@ function renderLine(line: Row, facts: LinesFacts): Markup {
 }
 
 /** What the lines that are shown leave of a kind, of which `first` is one. */
-function renderRest(
-  first: Row,
-  shown: readonly Row[],
-  { choice, restProjects, href }: LinesFacts,
-): Markup | string {
+function renderRest(first: Row, shown: readonly Row[], { choice, restProjects, href }: LinesFacts) {
   const left = Number(first.kind_lines) - shown.length;
   if (left <= 0) return "";
   const builds = Number(first.kind_failures) - sumIn(shown, "failures");

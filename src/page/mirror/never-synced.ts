@@ -54,11 +54,7 @@ async function drawReason(tx: TransactionSql, freshness: Freshness, address: Add
         ];
   const evidence = `So this page says neither that builds succeed nor that they fail. ${goesOn}`;
   const main = html`${renderVerdict({ look: sync === null ? "idle" : "warn", sentence, evidence })}
-${renderBlock({
-  id: "begin",
-  title: sync === null ? "To begin" : "To go on",
-  body: renderSteps(),
-})}
+${renderBlock({ id: "begin", title: sync === null ? "To begin" : "To go on", body: renderSteps() })}
 ${renderBlock({
   id: "state",
   title: "What the mirror has done",
@@ -177,11 +173,7 @@ ${renderBlock({ id: "soon", title: "What appears when", body: renderSoon(sync) }
   const age = html`<a class="fresh ${isSilent ? "warn" : "idle"}" href="/mirror">
 ${mark(isSilent ? "warn" : "run", "under way")}<span><b>First sync</b> <small>${words}</small></span></a>`;
   const title = share === null ? "The first sync is under way" : `${share} % of the first sync`;
-  return {
-    status: 200,
-    facts: { title, main, age },
-    ...(address.renews && { renewSeconds: RENEW_SECONDS }),
-  };
+  return { status: 200, facts: { title, main, age }, ...(address.renews && { renewSeconds: RENEW_SECONDS }) };
 }
 
 /** Whole percent, never all of it while the run goes on. */

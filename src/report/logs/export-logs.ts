@@ -91,11 +91,7 @@ function createLogParts(duckDb: DuckDb, folder: string) {
 }
 
 /** The ids of those of `logs` that one of the files holds. */
-async function findHeld(
-  duckDb: DuckDb,
-  files: readonly string[],
-  logs: readonly LogKey[],
-): Promise<Set<string>> {
+async function findHeld(duckDb: DuckDb, files: readonly string[], logs: readonly LogKey[]) {
   if (files.length === 0) return new Set();
   return duckDb.run("read the export", async (connection) => {
     await connection.run("create or replace table asked (build_id varchar, sha256 varchar)");
@@ -203,11 +199,7 @@ export async function exportLogs(options: {
 }
 
 /** The logs of the mirror without their texts, by month; those of one batch are of one month. */
-async function* readMonths(
-  tx: TransactionSql,
-  sourceTimezone: string,
-  signal: AbortSignal,
-): AsyncGenerator<StoredLog[]> {
+async function* readMonths(tx: TransactionSql, sourceTimezone: string, signal: AbortSignal) {
   const question = writeStatement(compose`
     select month, log.build_id, encode(${LOG_HASH}, 'hex') as sha256, bytes
     from ${storedLogs(sourceTimezone)} where ${HAS_TEXT} order by month, log.build_id`);
@@ -238,11 +230,7 @@ function* groupsOf(logs: readonly StoredLog[]): Generator<StoredLog[]> {
   if (group.length > 0) yield group;
 }
 
-async function readLogs(
-  tx: TransactionSql,
-  group: readonly StoredLog[],
-  signal: AbortSignal,
-): Promise<Log[]> {
+async function readLogs(tx: TransactionSql, group: readonly StoredLog[], signal: AbortSignal) {
   const ids = group.map(({ build_id }) => build_id);
   const asked = compose`
     select build_id, output, error, setup, setup_error from mirror.build_logs

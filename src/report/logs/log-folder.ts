@@ -41,11 +41,7 @@ export async function readLogFolder(folder: string): Promise<LogFile[]> {
 }
 
 /** Whether a file has just the bytes that were written. */
-export async function isIntact(
-  folder: string,
-  { path, bytes, sha256 }: LogFile,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function isIntact(folder: string, { path, bytes, sha256 }: LogFile, signal: AbortSignal) {
   const found = await stat(join(folder, path)).catch(() => null);
   if (found?.isFile() !== true || found.size !== bytes) return false;
   return (await hashFile(join(folder, path), signal)) === sha256;
@@ -114,11 +110,7 @@ async function publish(folder: string, staging: string, before: readonly LogFile
  * Gives a part the next free name of its month. No file is ever replaced, not even one that no manifest names, and none gets
  * the name of one that is gone.
  */
-async function addPart(
-  folder: string,
-  before: readonly LogFile[],
-  { month, place, rows }: WrittenPart,
-): Promise<LogFile> {
+async function addPart(folder: string, before: readonly LogFile[], { month, place, rows }: WrittenPart) {
   await chmod(place, PRIVATE_FILE);
   await syncFile(place);
   const { size: bytes } = await stat(place);

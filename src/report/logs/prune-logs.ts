@@ -80,12 +80,7 @@ async function countOld(options: LogPruneOptions): Promise<Map<string, number>> 
 }
 
 /** Removes those of the logs of a file that are old, and the same in the mirror. A log that is being written stays. */
-async function remove(
-  options: LogPruneOptions,
-  folder: string,
-  file: LogFile,
-  logs: readonly LogKey[],
-): Promise<{ removed: number; bytes: number }> {
+async function remove(options: LogPruneOptions, folder: string, file: LogFile, logs: readonly LogKey[]) {
   const ids = compose.param(logs.map(({ build_id }) => build_id));
   const hashes = compose.param(logs.map(({ sha256 }) => sha256));
   const sizes = TEXTS.map((text) => compose`coalesce(pg_column_size(log.${compose.identifier(text)}), 0)`);

@@ -13,12 +13,8 @@ export type ClassCount = { class: string; before: number; after: number };
  * database of `sql`. Returns every class that any of them had or has. Safe to repeat. Throws SchemaVersionError where a later
  * version defined the reports.
  */
-export async function reclassify({
-  sql,
-  url,
-  isDry,
-  ...options
-}: RefreshOptions & { sql: Sql; url: string; isDry: boolean }): Promise<ClassCount[]> {
+export async function reclassify(given: RefreshOptions & { sql: Sql; url: string; isDry: boolean }) {
+  const { sql, url, isDry, ...options } = given;
   const before = await countClasses(sql, STORED_CLASS, options.signal);
   if (!isDry) {
     const { isLeft } = await refreshReport(url, { ...options, keepsSettings: true, reclassify: true });

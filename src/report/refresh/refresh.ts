@@ -266,12 +266,7 @@ export async function tryRefresh(...given: Parameters<typeof refreshMeasured>): 
 }
 
 /** Refreshes the reports. Throws `StoreError`, and the signal's reason. */
-export async function refreshMeasured(
-  url: string,
-  options: RefreshOptions,
-  log: Logger,
-  meter?: StoreMeter,
-): Promise<void> {
+export async function refreshMeasured(url: string, options: RefreshOptions, log: Logger, meter?: StoreMeter) {
   const from = performance.now();
   const tookMs = () => Math.round(performance.now() - from);
   try {

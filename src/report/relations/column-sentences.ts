@@ -36,9 +36,7 @@ export const PROJECT_MEAN = {
   success_rate_project_mean: "The mean of the projects' success rates, without the unknown project.",
 } as const;
 
-export const UNFINISHED = {
-  unfinished: "Builds without a known result: builds minus finished.",
-} as const;
+export const UNFINISHED = { unfinished: "Builds without a known result: builds minus finished." } as const;
 
 /** Of relations that have a row for each day. */
 export const COVERAGE = {

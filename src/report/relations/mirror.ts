@@ -207,11 +207,7 @@ export const MIRROR = {
   }),
   muted_projects: declareRelation({
     answers: "Of which projects is no notice noted? One row per project that is muted now.",
-    columns: {
-      project_slug: "The slug of the project.",
-      until: "Until when.",
-      muted_at: "Since when.",
-    },
+    columns: { project_slug: "The slug of the project.", until: "Until when.", muted_at: "Since when." },
     key: ["project_slug"],
     order: ["until", "project_slug"],
     answer: ["project_slug", "until", "muted_at"],

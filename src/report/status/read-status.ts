@@ -70,11 +70,7 @@ export function createNextRuns(crons: Crons): (now: Date) => NextRun[] {
     return { job, cron, findNext: createFindNext(cron, timezone) };
   });
   return (now) =>
-    jobs.map(({ findNext, ...job }) => ({
-      ...job,
-      timezone,
-      due_at: findNext(now)?.toISOString() ?? null,
-    }));
+    jobs.map(({ findNext, ...job }) => ({ ...job, timezone, due_at: findNext(now)?.toISOString() ?? null }));
 }
 
 /** Searches only when the moment that it found has come, because a rare line takes a tenth of a second. */

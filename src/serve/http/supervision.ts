@@ -77,12 +77,7 @@ export function createProbes(reader: BoundedReader, definitions: Definitions, lo
 const STATUS_KEPT_MS = 5000;
 
 /** The document of the mirror's state, at `/status.json`. 503 with the reason where it cannot be read. */
-export function createStatusReply(
-  reader: BoundedReader,
-  readStatus: ReadStatus,
-  clock: Clock,
-  log: Logger,
-): Hono {
+export function createStatusReply(reader: BoundedReader, readStatus: ReadStatus, clock: Clock, log: Logger) {
   async function answer(): Promise<Response> {
     try {
       const status = await reader.read((sql) => readStatus(sql, clock.now()));

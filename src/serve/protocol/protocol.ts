@@ -91,11 +91,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
   }
 
   /** A list. With `only` it has just these records, as where the path holds the slug of their project. */
-  async function answerList(
-    resource: Resource,
-    { url, signal }: Request,
-    only?: Filter & { value: string },
-  ): Promise<Response> {
+  async function answerList(resource: Resource, { url, signal }: Request, only?: Filter & { value: string }) {
     const { pathname, search, searchParams } = new URL(url);
     const key = pathname + search;
     const ready = cache.get(key);
@@ -162,11 +158,7 @@ export function createProtocol(options: ProtocolOptions): Hono {
   }
 
   /** The answer for a path below the base path, or undefined when the path is unknown. */
-  function route(
-    path: string,
-    asked: Request,
-    query: URLSearchParams,
-  ): (() => Promise<Response>) | undefined {
+  function route(path: string, asked: Request, query: URLSearchParams) {
     const segments = path.split("/").map(decode);
     // A path that starts and ends with a slash has an empty segment at each end.
     if (segments.shift() !== "" || segments.pop() !== "") return undefined;

@@ -30,12 +30,8 @@ const NAME = /^docmirror-\d{4}-\d\d-\d\dT\d{6}Z\.backup$/;
  * Adds a backup to a folder, then removes those that need not be kept. Of other files nothing is removed, and nothing at all where
  * the backup failed. Throws what `writeBackup` throws, and ConfigError where the folder is not there.
  */
-export async function backUpIntoFolder({
-  folder,
-  keep,
-  now,
-  ...options
-}: FolderOptions): Promise<FolderBackup> {
+export async function backUpIntoFolder(given: FolderOptions): Promise<FolderBackup> {
+  const { folder, keep, now, ...options } = given;
   await assertBackupFolder(folder);
   await removeAbandoned(folder, (name) => NAME.test(name));
   const written = `docmirror-${now.toISOString().replace(/:|\.\d+/g, "")}.backup`;

@@ -160,11 +160,7 @@ function onRejected<R>(returned: R, change: (error: unknown) => unknown): R {
 
 const closed = (socket: DriverSocket) => new Promise((resolve) => socket.once("close", resolve));
 
-function createGeneration(
-  address: DatabaseAddress,
-  options: ConnectOptions,
-  watch: SocketEvents,
-): Generation {
+function createGeneration(address: DatabaseAddress, options: ConnectOptions, watch: SocketEvents) {
   const timeoutSeconds = address.connectTimeoutSeconds ?? options.connectTimeoutSeconds ?? 10;
   const { application_name: givenName } = address.session;
   const settings = sessionStatement(
@@ -227,11 +223,7 @@ function nameApplication(name: string, instance: string | undefined): string {
 }
 
 /** Runs `fn` with a new pool and always closes the pool. Running queries get 5 s to end, or 1 s when `fn` failed. */
-export async function withSql<T>(
-  url: string,
-  options: ConnectOptions,
-  fn: (sql: Sql) => Promise<T>,
-): Promise<T> {
+export async function withSql<T>(url: string, options: ConnectOptions, fn: (sql: Sql) => Promise<T>) {
   const sql = connect(url, options);
   let patienceSeconds = 1;
   try {

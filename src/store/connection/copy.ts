@@ -14,11 +14,7 @@ interface Copying extends Statement<unknown> {
  * Begins a `copy … to stdout`; its rows come as bytes, each with its end of line. The driver has a statement for done when its rows
  * begin to come, so that it cancels none from then on, and a failure behind the first rows may find nobody who listens.
  */
-export async function startCopyOut(
-  tx: TransactionSql,
-  text: string,
-  signal: AbortSignal,
-): Promise<{ rows: Readable; running: Statement<unknown> }> {
+export async function startCopyOut(tx: TransactionSql, text: string, signal: AbortSignal) {
   const statement = runText(tx, text);
   const running = statement as unknown as Copying;
   const { resolve } = running;

@@ -52,14 +52,7 @@ export function findBlockers(sql: AnySql): postgres.PendingQuery<OtherSession[]>
 }
 
 /** For people, such as "session 4711 (psql) of role alice, idle in a transaction since 2026-05-01 03:04:05Z". */
-export function describeSession({
-  pid,
-  role,
-  name,
-  startedAt,
-  inTransactionSince,
-  isActive,
-}: OtherSession): string {
+export function describeSession({ pid, role, name, startedAt, inTransactionSince, isActive }: OtherSession) {
   if (pid === 0) return "a prepared transaction (pg_prepared_xacts lists them)";
   const who = `session ${pid}${name && ` (${name})`}${role === null ? "" : ` of role ${role}`}`;
   if (inTransactionSince === null) return startedAt === null ? who : `${who}, there since ${startedAt}`;

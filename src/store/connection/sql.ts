@@ -331,10 +331,7 @@ export function isRecoveryConflict(error: unknown): boolean {
  * Runs a read, and once more where a standby cancelled it. `mayRepeat` says whether that does no harm, such
  * as sending rows twice. @default it never does
  */
-export async function repeatAfterConflict<T>(
-  read: () => Promise<T>,
-  mayRepeat: () => boolean = () => true,
-): Promise<T> {
+export async function repeatAfterConflict<T>(read: () => Promise<T>, mayRepeat: () => boolean = () => true) {
   try {
     return await read();
   } catch (error) {

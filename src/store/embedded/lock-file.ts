@@ -12,11 +12,7 @@ const PATIENCE_MS = 10 * 60_000;
  * Runs `fn` while no other process runs under the same lock file. A lock of a dead process is taken over.
  * Throws StoreError after ten minutes of waiting. Rejects with the signal's reason when aborted.
  */
-export async function withLockFile<T>(
-  path: string,
-  signal: AbortSignal | undefined,
-  fn: () => Promise<T>,
-): Promise<T> {
+export async function withLockFile<T>(path: string, signal: AbortSignal | undefined, fn: () => Promise<T>) {
   const mine = `${process.pid} ${processStart(process.pid) ?? "-"} ${randomBytes(6).toString("hex")}\n`;
   const draft = `${path}.${randomBytes(6).toString("hex")}`;
   const giveUpAt = Date.now() + PATIENCE_MS;

@@ -81,11 +81,7 @@ export async function startPostgres(
 }
 
 /** Waits until the server that is starting accepts connections. Null when it ended or is stopping. */
-export async function awaitRunning(
-  paths: EmbeddedPaths,
-  signal: AbortSignal | undefined,
-  log: Logger,
-): Promise<RunningServer | null> {
+export async function awaitRunning(paths: EmbeddedPaths, signal: AbortSignal | undefined, log: Logger) {
   const server = await findServer(paths);
   if (server === null) return null;
   if (server.state === "stopping") {

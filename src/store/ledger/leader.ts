@@ -307,11 +307,7 @@ async function endSessions(sql: Sql, { instance, pid = 0 }: { instance: string; 
 }
 
 /** Ends the holder's process and takes the lock. Null where this role may not end those sessions. */
-async function endHolder(
-  session: LeadSession,
-  sql: Sql,
-  { pid, instance }: LeadHolder,
-): Promise<boolean | null> {
+async function endHolder(session: LeadSession, sql: Sql, { pid, instance }: LeadHolder) {
   if (instance === null) return false;
   if (!(await endSessions(sql, { instance, pid }))) return null;
   for (let tries = 0; tries < TRIES; tries++) {

@@ -20,10 +20,7 @@ export interface Round extends WalkStart {
 }
 
 /** The round of a list that is under way, and the nights of the one before, which read every record. */
-export async function findRound(
-  sql: Sql,
-  resource: Resource,
-): Promise<{ round: Round | null; earlier: readonly NightMark[] }> {
+export async function findRound(sql: Sql, resource: Resource) {
   const [row] = await sql<(Round & { earlier: readonly NightMark[] })[]>`
     select began_run_id as "beganRunId", started_at as "startedAt", records, checkpoint, total_count as "totalCount", nights, earlier
     from sync.rounds where resource = ${resource}`;
@@ -49,11 +46,7 @@ export async function forgetRounds(sql: Sql, resource: Resource): Promise<void> 
 }
 
 /** Ends the round of a list. `earlier`: the nights of the newest one that read every record. */
-export async function endRound(
-  tx: TransactionSql | Sql,
-  resource: Resource,
-  earlier: readonly NightMark[],
-): Promise<void> {
+export async function endRound(tx: TransactionSql | Sql, resource: Resource, earlier: readonly NightMark[]) {
   await tx`
     insert into sync.rounds (resource, earlier) values (${resource}, ${JSON.stringify(earlier)}::text::jsonb)
     on conflict (resource) do update set earlier = excluded.earlier, began_run_id = null, started_at = null,

@@ -301,11 +301,7 @@ export async function findDeficit(sql: AnySql, resource: Resource): Promise<numb
  * The same when the head of the list last joined, beyond what the newest whole walk explains. 0 after a whole
  * walk: it has shown what there is, so another one would settle nothing. `bySyncs`: of the walks of syncs alone.
  */
-export async function findUnexplainedDeficit(
-  sql: Sql,
-  resource: Resource,
-  { bySyncs = false } = {},
-): Promise<number> {
+export async function findUnexplainedDeficit(sql: Sql, resource: Resource, { bySyncs = false } = {}) {
   const [row] = await sql<{ walk: WalkVerdict; deficit: number }[]>`
     select walk, deficit - coalesce(unstored, 0) as deficit from sync.walks
     where resource = ${resource} and (walk = 'whole' or walk = 'head' and deficit is not null)

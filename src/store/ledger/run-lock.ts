@@ -177,10 +177,7 @@ async function findOpenRun(sql: Sql) {
   return run;
 }
 
-function lockedBy(
-  run: Awaited<ReturnType<typeof findOpenRun>>,
-  sessions: readonly OtherSession[] = [],
-): LockedError {
+function lockedBy(run: Awaited<ReturnType<typeof findOpenRun>>, sessions: readonly OtherSession[] = []) {
   const who = run
     ? `run ${run.id}, process ${run.pid} on ${run.host}, since ${run.startedAt}`
     : describeSessions(sessions) || "another process";
