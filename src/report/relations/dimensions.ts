@@ -1,5 +1,9 @@
 import { declareRelation } from "../declare-relation.ts";
 
+const RENAMED_AT =
+  "When its slug or name last changed; where they never did, when this row was added, which is after first_seen_at. " +
+  "project_changes shows which projects were renamed.";
+
 export const DIMENSIONS = {
   dim_projects: declareRelation({
     answers:
@@ -25,7 +29,7 @@ export const DIMENSIONS = {
         "or its name where an object was sent. Null where the service sends none.",
       use_virtualenv: "Whether it is built in a virtual environment.",
       updated_at: "When this row last changed.",
-      renamed_at: "When its slug or name last changed; when the row was added where they never did.",
+      renamed_at: RENAMED_AT,
     },
     key: ["project_id"],
     order: ["project_slug", "project_id"],
@@ -57,7 +61,7 @@ export const DIMENSIONS = {
       is_main:
         "Whether it is its project's default version, which readers see first; latest where the project names none. Its html is the main documentation.",
       updated_at: "When this row last changed.",
-      renamed_at: "When its slug or name last changed; when the row was added where they never did.",
+      renamed_at: RENAMED_AT,
     },
     key: ["version_id"],
     order: ["project_id", "version_slug", "version_id"],
