@@ -21,9 +21,10 @@ const PROJECT: BlockPage<ProjectScope> = {
   name: "project",
   layout: [
     builds,
+    days,
     {
       main: [failing, causes, versions],
-      rail: [days, fixed, times, facts],
+      rail: [fixed, times, facts],
       railLabel: "More about this project",
     },
   ],

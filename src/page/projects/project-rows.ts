@@ -1,12 +1,20 @@
 import { sql } from "drizzle-orm";
-import { counted } from "../../base/text.ts";
+import { counted, grouped } from "../../base/text.ts";
 import { askFor, relation } from "../../report/ask.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, type Row } from "../parts/block.ts";
 import { rateDot } from "../parts/changes.ts";
-import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
+import { foreign, html, type Markup, shorten, slugWords, targetWords, wholePercent } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildHref, projectHref, projectLink, withQuery } from "../parts/links.ts";
+import {
+  askForKnownDays,
+  askForMainDays,
+  drawMainDays,
+  MAIN_DAYS,
+  type MainDays,
+  readMainDays,
+} from "../parts/main-days.ts";
 import { age, agoWords, mark, outcomeMark, outcomeSign } from "../parts/marks.ts";
 import { drawStrip } from "../parts/series.ts";
 import type { Column } from "../parts/tables.ts";
@@ -20,25 +28,36 @@ export interface ProjectListRow {
   readonly outcomes: readonly string[];
   /** Rows of `report.failing_now`: what fails in it. */
   readonly failing: readonly Row[];
+  readonly days: MainDays;
   /** Another project of the list has its slug. */
   readonly isTwin: boolean;
 }
 
 /** The strips and the failures of the listed projects. */
-export async function findProjectRows(tx: TransactionSql, list: readonly Row[]): Promise<ProjectListRow[]> {
+export async function findProjectRows(
+  tx: TransactionSql,
+  list: readonly Row[],
+  at: Date,
+): Promise<ProjectListRow[]> {
   if (list.length === 0) return [];
   const idsOf = (rows: readonly Row[]) => rows.map(({ project_id }) => String(project_id));
-  const { strips, failing } = await askEach(tx, {
+  const { strips, failing, days, known } = await askEach(tx, {
     strips: askForProjectStrips(idsOf(list)),
     failing: askForFailing(idsOf(list.filter(({ state }) => state === "failing"))),
+    days: askForMainDays(idsOf(list), at),
+    known: askForKnownDays(at),
   });
   const outcomes = new Map(strips.map((strip) => [strip.project_id, strip.outcomes as string[] | null]));
-  return list.map((row) => ({
-    row,
-    outcomes: outcomes.get(row.project_id) ?? [],
-    failing: failing.filter(({ project_id }) => project_id === row.project_id),
-    isTwin: list.some((other) => other !== row && other.project_slug === row.project_slug),
-  }));
+  return list.map((row) => {
+    const ofRow = ({ project_id }: Row) => project_id === row.project_id;
+    return {
+      row,
+      outcomes: outcomes.get(row.project_id) ?? [],
+      failing: failing.filter(ofRow),
+      days: readMainDays(days.filter(ofRow), known, at),
+      isTwin: list.some((other) => other !== row && other.project_slug === row.project_slug),
+    };
+  });
 }
 
 /** The columns of the list of projects. */
@@ -50,6 +69,12 @@ export function projectColumns(now: Date): Column<ProjectListRow>[] {
       head: `Last ${ROW_STRIP_BUILDS} builds`,
       cell: ({ row, outcomes }) =>
         drawStrip(outcomes, shorten(String(row.project_slug), 60), ROW_STRIP_BUILDS),
+    },
+    {
+      head: `Main docs, ${MAIN_DAYS} days`,
+      isWide: true,
+      cell: ({ row, days }) => html`${drawMainDays(days, shorten(String(row.project_slug), 60))}
+        <small>${days.finished === 0 ? "none finished" : `${wholePercent(days.succeeded / days.finished)} of ${grouped(days.finished)}`}</small>`,
     },
     {
       head: "Succeeded",
@@ -141,7 +166,8 @@ export function renderListKey(): Markup {
     <svg class="wl" width="24" height="22" viewBox="0 0 24 22" aria-hidden="true">
     <path class="axis" d="M0 11H24"/><path class="up" d="M2 10V4M7 10V4M17 10V4"/>
     <path class="down" d="M12 12v8"/><path class="mid" d="M22 9.5v3"/></svg>up: succeeded, down: failed, on
-    the line: not finished; the newest at the right</span>
+    the line: not finished; the newest at the right. By day: the line alone is a day without builds, no line one that is not
+    known; the share is that of finished builds</span>
     <span><svg width="44" height="12" aria-hidden="true"><path class="wh-axis" d="M0 6H44"/>
     <path class="wh-range" d="M12 6H34"/><circle class="wh-dot" cx="26" cy="6" r="3.4"/></svg>share that
     succeeded, of all time, and how sure it is: few builds, long bar</span></p>`;

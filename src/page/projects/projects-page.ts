@@ -71,14 +71,15 @@ const projects = block({
   narrowedBy: { q: null, maintainer: null, state: STATE_NAMES, sort: Object.keys(PROJECT_SORTS) },
   asks: ({ choice }: ProjectsScope) => ({ list: askForCountedProjects(choice) }),
   file: ({ choice }) => askForProjects(choice),
-  async next(tx, { list }, { choice: { q } }) {
+  async next(tx, { list }, { choice: { q }, at }) {
     const rows = await findProjectRows(
       tx,
       list.filter(({ project_id }) => project_id !== null),
+      at,
     );
     const count = countsOf(list[0]);
     const isUnnamed = q !== undefined && count("all") > 0 && count("found") === 0;
-    return { rows, alike: isUnnamed ? await findAlike(tx, q) : [] };
+    return { rows, alike: isUnnamed ? await findAlike(tx, q, at) : [] };
   },
   draw({ list, rows, alike }, { choice, now }) {
     const count = countsOf(list[0]);
@@ -103,6 +104,7 @@ interface ProjectsScope {
   /** Whether the mirror knows of builds. */
   readonly isBuilt: boolean;
   readonly now: Date;
+  readonly at: Date;
 }
 
 const PROJECTS: BlockPage<ProjectsScope> = {
@@ -116,7 +118,7 @@ export function projectsPage({ query }: Address): Drawing {
   const given = parse(query);
   const maintainer = readText(query, "maintainer");
   /** The choice with what a search that was pasted means. */
-  const find = async (tx: TransactionSql, { now, freshness }: PageMoment): Promise<ProjectsScope> => ({
+  const find = async (tx: TransactionSql, { now, at, freshness }: PageMoment): Promise<ProjectsScope> => ({
     choice: {
       ...given,
       q: given.q && (await findSearched(tx, given.q)),
@@ -124,6 +126,7 @@ export function projectsPage({ query }: Address): Drawing {
     },
     isBuilt: !freshness.uncounted.includes("build"),
     now,
+    at,
   });
   return {
     key: ["projects", given, maintainer],
@@ -247,7 +250,7 @@ ${renderListTable({ caption: "Projects with names that are alike", columns: proj
 ${alike.length === 0 ? "" : meant}`;
 }
 
-async function findAlike(tx: TransactionSql, q: string): Promise<ProjectListRow[]> {
+async function findAlike(tx: TransactionSql, q: string, at: Date): Promise<ProjectListRow[]> {
   const slugs = await findNearestProjects(tx, q);
   if (slugs.length === 0) return [];
   const { rows } = await askEach(tx, { rows: askForSlugs(slugs) });
@@ -255,6 +258,7 @@ async function findAlike(tx: TransactionSql, q: string): Promise<ProjectListRow[
   return findProjectRows(
     tx,
     rows.toSorted((a, b) => place(a) - place(b)),
+    at,
   );
 }
 

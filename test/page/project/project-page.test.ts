@@ -150,10 +150,30 @@ describe("what fails of a project", () => {
 });
 
 describe("more about a project", () => {
-  it("has counts by day, never a daily rate", async () => {
+  it("has ninety days of its main docs, each with its words, and their rate", async () => {
     const block = blockOf(await pages.page("/project/busy"), "days");
-    expect(block).toMatch(/Builds by day: [01] succeeded and (?:29|30) failed since/);
-    expect(textOf(block)).not.toMatch(/\d\s?%/);
+    // Nothing is known of the days before the first build, and today has none.
+    expect(block).toContain(
+      "90 days of the main docs of busy: only successes on 40, failures on 30, no builds on 1, not known on 19",
+    );
+    expect(textOf(block)).toMatch(/57 %.*40 of 70/);
+    const titles = [...block.matchAll(/<title>(\d[^:]*): ([^<]*)<\/title><\/rect>/g)].map(
+      ([, , told]) => told,
+    );
+    expect(titles).toHaveLength(90);
+    expect([titles[0], titles[19], titles.at(-2), titles.at(-1)]).toEqual([
+      "not known",
+      "1 of 1 finished builds succeeded",
+      "0 of 1 finished builds succeeded",
+      "no builds",
+    ]);
+  });
+
+  it("counts no other version or format among its main docs, and no build that has not finished", async () => {
+    const alpha = textOf(blockOf(await pages.page("/project/alpha"), "days"));
+    expect(alpha).toMatch(/only successes on 1, failures on 2, .*1 of 3/s);
+    expect(textOf(blockOf(await pages.page("/project/pip"), "days"))).toMatch(/75 %.*30 of 40/s);
+    expect(blockOf(await pages.page("/project/lost"), "days")).toContain("No builds");
   });
 
   it("shows its facts, and leads to its documentation; what is no web address is no link", async () => {

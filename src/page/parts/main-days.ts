@@ -1,0 +1,97 @@
+/** The main docs of projects (html of the default version) on each of the last ninety days. */
+import { ask, type Question, relation } from "../../report/ask.ts";
+import { countIn, type Row, sumIn } from "./block.ts";
+import { html, type Markup } from "./html.ts";
+import { dateOf, dayName, dayNumber, dayText, within } from "./period.ts";
+
+export const MAIN_DAYS = 90;
+/** The width of a day in the picture. */
+const STEP = 3;
+
+const build = relation("fact_builds");
+const version = relation("dim_versions");
+const daily = relation("success_rate_daily");
+
+const lastOf = (at: Date): number => dayNumber(at.toISOString());
+const firstOf = (at: Date): number => lastOf(at) - MAIN_DAYS + 1;
+
+/** A row for each of these projects and each day with a build of its main docs. */
+export const askForMainDays = (projectIds: readonly string[], at: Date): Question => ask("fact_builds")`
+select shown.project_id, days.*
+from json_to_recordset(${JSON.stringify(projectIds.map((project_id) => ({ project_id })))}::text::json) as shown (project_id text)
+cross join lateral (
+  select (${build.triggered_at} at time zone 'UTC')::date as day, count(*) as builds, count(${build.succeeded}) as finished,
+    coalesce(sum(${build.succeeded}), 0) as succeeded
+  from ${build}
+  where ${build.project_id} = shown.project_id and ${build.type} = 'html' and ${build.version_id} in (
+      select ${version.version_id} from ${version}
+      where ${version.project_id} = shown.project_id and ${version.is_main} and not ${version.is_deleted}
+    )
+    and ${build.triggered_at} >= ${dateOf(firstOf(at))}::timestamp at time zone 'UTC' and ${build.triggered_at} <= ${at.toISOString()}::timestamptz
+  group by 1
+) as days
+order by shown.project_id, day`;
+
+/** The days whose builds the mirror has: on the others nobody looked, or no build is known before them. */
+export const askForKnownDays = (at: Date): Question => ask("success_rate_daily")`
+select ${daily.day}
+from ${daily}
+where ${within(daily.day, firstOf(at), lastOf(at))} and ${daily.is_covered}`;
+
+const LOOKS = {
+  good: "only successes",
+  bad: "failures",
+  open: "none finished",
+  none: "no builds",
+  unknown: "not known",
+} as const;
+
+type Look = keyof typeof LOOKS;
+
+function lookOf(row: Row | undefined, isKnown: boolean): Look {
+  const finished = countIn(row, "finished");
+  if (row === undefined) return isKnown ? "none" : "unknown";
+  if (finished === 0) return "open";
+  return finished === countIn(row, "succeeded") ? "good" : "bad";
+}
+
+export type MainDays = ReturnType<typeof readMainDays>;
+
+/** The ninety days of one project, from the rows of `askForMainDays` that are its own, and those of `askForKnownDays`. */
+export function readMainDays(rows: readonly Row[], known: readonly Row[], at: Date) {
+  const days = Array.from({ length: MAIN_DAYS }, (_, place) => {
+    const day = dayText(firstOf(at) + place);
+    const row = rows.find((one) => one.day === day);
+    const isKnown = known.some((one) => one.day === day);
+    return { number: firstOf(at) + place, row, look: lookOf(row, isKnown) };
+  });
+  return { days, succeeded: sumIn(rows, "succeeded"), finished: sumIn(rows, "finished") };
+}
+
+/**
+ * Up: builds of the day succeeded; down: builds of it failed; on the line: none has finished. A line alone is a day without
+ * builds, no line one that is not known. With `now` each day has its words, for a pointer.
+ */
+export function drawMainDays({ days }: MainDays, of: string, now?: Date): Markup {
+  const path = (draw: string, isOne: (day: MainDays["days"][number]) => boolean) =>
+    days.flatMap((day, place) => (isOne(day) ? [`M${STEP * (place + 0.5)} ${draw}`] : [])).join("");
+  const told = Object.entries(LOOKS).flatMap(([look, words]) => {
+    const count = days.filter((day) => day.look === look).length;
+    return count === 0 ? [] : [`${words} on ${count}`];
+  });
+  const words = `${MAIN_DAYS} days of the main docs of ${of}: ${told.join(", ")}`;
+  const titles = days.map(({ number, row, look }, place) => {
+    const counts = `${countIn(row, "succeeded")} of ${countIn(row, "finished")} finished builds succeeded`;
+    const told = look === "good" || look === "bad" ? counts : LOOKS[look];
+    return (
+      now &&
+      html`<rect class="m-none" x="${STEP * place}" width="${STEP}" height="22"><title>${dayName(number, now)}: ${told}</title></rect>`
+    );
+  });
+  return html`<svg class="wl days90" role="img" aria-label="${words}" width="180" height="22"
+    viewBox="0 0 ${STEP * MAIN_DAYS} 22" preserveAspectRatio="none"><title>${words}</title>
+    <path class="axis" d="${path(`11m${-STEP / 2} 0h${STEP}`, ({ look }) => look !== "unknown")}"/>
+    <path class="up" d="${path("10V4", ({ row }) => countIn(row, "succeeded") > 0)}"/>
+    <path class="down" d="${path("12v8", ({ look }) => look === "bad")}"/>
+    <path class="mid" d="${path("9.5v3", ({ look }) => look === "open")}"/>${titles}</svg>`;
+}
