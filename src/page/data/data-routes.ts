@@ -14,6 +14,7 @@ import { readQuery } from "../parts/choices.ts";
 import type { PageFunction } from "../parts/document.ts";
 import { originOf, segmentAfter } from "../parts/links.ts";
 import { minuteOf } from "../parts/page-moment.ts";
+import { findDayMoment, readDayChoice } from "../parts/past-day.ts";
 import { ANSWER_FORMATS, type AnswerReply, type FindQuestion, type FormatName } from "./answer-reply.ts";
 import { findFeedEvents, findRefreshed, hasProject, renderFeed } from "./feed.ts";
 import { assertNarrows, readFilters } from "./file-filters.ts";
@@ -82,19 +83,16 @@ export function createDataRoutes({ kept, answerReply, pages, clock, showAbsence 
   /** Without a project the feed of all. */
   async function showFeed(c: Context, project?: string): Promise<Response> {
     const origin = originOf(c);
-    const feed = await kept.find(
-      c,
-      ["feed", project, origin],
-      clock.now(),
-      async (tx, { at, freshness: { service } }) => {
-        if (project !== undefined && !(await hasProject(tx, project))) return { status: 404, body: "" };
-        const events = await findFeedEvents(tx, at, project);
-        return {
-          status: 200,
-          body: await renderFeed(origin, project, events, await findRefreshed(tx), service),
-        };
-      },
-    );
+    const day = readDayChoice(readQuery(c.req.url, minuteOf(clock.now())));
+    const feed = await kept.find(c, ["feed", project, origin, day], clock.now(), async (tx, moment) => {
+      const { service } = moment.freshness;
+      if (project !== undefined && !(await hasProject(tx, project))) return { status: 404, body: "" };
+      const events = await findFeedEvents(tx, await findDayMoment(tx, day, moment), project);
+      return {
+        status: 200,
+        body: await renderFeed(origin, { project, day }, events, await findRefreshed(tx), service),
+      };
+    });
     return feed.status === 404 ? showAbsence(c) : sendPage(c, feed, ATOM);
   }
 

@@ -1,7 +1,8 @@
 import { asIso } from "../../report/read-answer.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { html, type Markup, xmlText } from "../parts/html.ts";
-import { buildHref, feedHref, projectHref } from "../parts/links.ts";
+import { buildHref, feedHref, projectHref, withQuery } from "../parts/links.ts";
+import type { PageMoment } from "../parts/page-moment.ts";
 
 /** A series of builds that broke or was fixed. */
 interface FeedEvent {
@@ -23,11 +24,11 @@ interface FeedEvent {
 const MOST_EVENTS = 50;
 
 /**
- * The newest breaks and fixes, newest first, of one project or of all that the service still has. Dates
- * beyond a day after the moment of the data come from a wrong clock and are left out.
+ * The newest breaks and fixes, newest first, of one project or of all that the service still has; up to the end of a past day
+ * that was chosen. Dates beyond a day after the moment of the data come from a wrong clock and are left out.
  */
-export async function findFeedEvents(tx: TransactionSql, at: Date, project?: string) {
-  const last = tx`${at}::timestamptz + interval '1 day'`;
+export async function findFeedEvents(tx: TransactionSql, { now, at, day }: PageMoment, project?: string) {
+  const last = day === undefined ? tx`${at}::timestamptz + interval '1 day'` : tx`${now}::timestamptz`;
   const isShown = tx`
     ${project === undefined ? tx`true` : tx`streak.project_slug = ${project}`}
     and not exists (
@@ -73,22 +74,22 @@ const NEVER = "1970-01-01 00:00:00+00";
 /** Breaks and fixes of a project, or of all, as an Atom feed (RFC 4287). `refreshedAt` is the moment of one without events. */
 export async function renderFeed(
   origin: string,
-  project: string | undefined,
+  { project, day }: { project?: string | undefined; day?: string | undefined },
   events: readonly FeedEvent[],
   refreshedAt: string | null,
   service: string | null,
 ): Promise<string> {
   const name = project === undefined ? "all projects" : xmlText(project);
-  const page = project === undefined ? "/" : projectHref(project);
-  const id = project === undefined ? "feed" : `project/${segment(project)}/feed`;
+  const page = project === undefined ? withQuery("/", { day }) : projectHref(project);
+  const id = `${project === undefined ? "feed" : `project/${segment(project)}/feed`}${day === undefined ? "" : `/${day}`}`;
   const feed = await html`<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">
 <id>${idOf(service, id)}</id>
-<title>Breaks and fixes of ${name}${service === null ? "" : `, ${xmlText(service)}`}</title>
+<title>Breaks and fixes of ${name}${service === null ? "" : `, ${xmlText(service)}`}${day && `, up to ${day}`}</title>
 <subtitle>Documentation builds that began to fail, and those that succeed again</subtitle>
 <updated>${asIso(events[0]?.at ?? refreshedAt ?? NEVER)}</updated>
 <author><name>docmirror</name></author>
-<link rel="self" type="application/atom+xml" href="${origin}${feedHref(project)}"/>
+<link rel="self" type="application/atom+xml" href="${origin}${withQuery(feedHref(project), { day })}"/>
 <link rel="alternate" type="text/html" href="${origin}${page}"/>
 ${events.map((event) => renderEntry(event, origin, service))}</feed>
 `;

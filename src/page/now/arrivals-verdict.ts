@@ -30,7 +30,7 @@ export function readArrivals(row: Row | undefined) {
   };
 }
 
-/** `now` is the minute of the reader, `span` the 24 hours up to the last look in words. */
+/** `now` is the minute of the reader, `span` the 24 hours up to the last look in words, such as "in the last 24 hours". */
 interface Silence {
   readonly arrivals: Arrivals;
   readonly now: Date;
@@ -59,7 +59,6 @@ export function judgeQuiet(silence: Silence) {
 export function judgeFew(silence: Silence) {
   const { arrivals, now, span } = silence;
   const { state, lately, daysKnown } = arrivals;
-  const last = sinceWords(arrivals, now);
   if (state === "late")
     return {
       title: `! ${noBuild(silence)}`,
@@ -69,15 +68,15 @@ export function judgeFew(silence: Silence) {
   if (state !== "few") return null;
   return {
     title: `! ${counted(lately.builds, "build")} in 24 h`,
-    sentence: `${counted(lately.builds, "build")} came in the ${span}, fewer than on any of ${daysKnown} days.`,
-    evidence: `Usually ${grouped(lately.usual)} come, and at least ${grouped(lately.fewest)}. The last came at ${last}.`,
+    sentence: `${counted(lately.builds, "build")} came ${span}, fewer than on any of ${daysKnown} days.`,
+    evidence: `Usually ${grouped(lately.usual)} come, and at least ${grouped(lately.fewest)}. The last came at ${sinceWords(arrivals, now)}.`,
   };
 }
 
 /** What else is to be said of the arrival of builds; null where they come as usual, or nobody has looked. */
 export function arrivalWords({ arrivals, now, span }: Silence): string | null {
   const { state, reason, daysKnown, lately, lastBuildAt } = arrivals;
-  const none = `No build came in the ${span}.`;
+  const none = `No build came ${span}.`;
   if (reason === "too_few_days")
     return `${lately.builds === 0 ? `${none} ` : ""}Whether builds arrive as usual cannot be known yet: ${daysKnown} of ${LEAST_DAYS} days are known.`;
   if (reason === "clock")

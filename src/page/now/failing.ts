@@ -1,24 +1,26 @@
 import { type SQL, sql } from "drizzle-orm";
 import { counted, grouped } from "../../base/text.ts";
 import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
-import { columnsOf } from "../../report/dictionary.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach, block, countIn, type Empty, type Row, renderNoRows, sumIn } from "../parts/block.ts";
 import { keptFields, nearestChoices, renderChips, renderPager } from "../parts/choices.ts";
 import { foreign, html, type Markup, shorten, slugWords, targetWords } from "../parts/html.ts";
 import { kindLabel } from "../parts/kinds.ts";
 import { buildLink, meantLinks, projectHref, projectLink, targetTag, withQuery } from "../parts/links.ts";
-import { age, agoWords, mark, momentMs } from "../parts/marks.ts";
+import { age, agoWords, mark, momentMs, momentTag } from "../parts/marks.ts";
 import { findMaintainers, isMine, renderMine } from "../parts/projects.ts";
 import { drawStrip, lastFailed, renderWhy } from "../parts/series.ts";
 import {
   askForFailing,
   askForTotals,
+  failingFrom,
+  keptBy,
   type NowChoice,
   type NowScope,
   type NowSpan,
   SHOWN,
   type Shown,
+  seriesOn,
 } from "./now-scope.ts";
 import type { NowSaid } from "./now-verdict.ts";
 
@@ -35,17 +37,17 @@ const PHONE_ROWS = 10;
 /** What fails: the filters, the list by when it broke, and why it is empty. */
 export const failing = block({
   id: "failing",
-  narrowedBy: { show: Object.keys(SHOWN), why: null, maintainer: null },
+  narrowedBy: { show: Object.keys(SHOWN), why: null, maintainer: null, day: null },
   asks: (scope: NowScope) => ({
     rows: askForList(scope),
     failing: askForFailing(scope, scope.mine),
     totals: askForTotals(),
   }),
-  next: async (tx, { rows }) => ({ fails: await findFailRows(tx, rows) }),
+  next: async (tx, { rows }, scope) => ({ fails: await findFailRows(tx, rows, scope) }),
   draw({ fails, failing, totals }, scope, { of, isQuiet }: NowSaid) {
-    const { choice, mine, now, isNow } = scope;
+    const { choice, mine, now, day } = scope;
     const { show, why, page } = choice;
-    const maintainer = mine?.maintainer;
+    const kept = keptBy(scope);
     const sums = sumUp(failing.filter((row) => why === undefined || row.error_class === why));
     const all = sumUp(failing);
     const total = show === undefined ? sums.projects : sums[show];
@@ -53,29 +55,34 @@ export const failing = block({
       { label: "All", value: undefined, count: sums.projects },
       ...Object.entries(SHOWN).map(([value, { label }]) => ({ label, value, count: sums[value as Shown] })),
     ];
-    const bar = html`<div class="bar">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept: { why, maintainer }, chips })}
-${renderWhyForm(choice, failing, maintainer)}</div>`;
+    const bar = html`<div class="bar">${renderChips({ label: "Which of them", path: PATH, name: "show", chosen: show, kept, chips })}
+${renderWhyForm(choice, failing, kept)}</div>`;
     const list =
       fails.length === 0
         ? renderNoRows(...whyNone(scope, failing, totals[0], all.projects))
         : html`${renderBuckets(fails, of, now, show === undefined && !isQuiet ? sums : null)}
-${renderPager({ path: PATH, kept: { show, why, maintainer }, page, perPage: FAILING_PER_PAGE, total, noun: "project" })}`;
+${renderPager({ path: PATH, kept, page, perPage: FAILING_PER_PAGE, total, noun: "project" })}`;
     return {
-      title: isQuiet ? `Failing at ${of.endWords}` : isNow ? "Failing now" : "Failing then",
+      title: `Failing ${of.moment}`,
+      ...(day !== undefined && {
+        note: "By the results and the default versions that are known now. Which builds were open then, and whether builds arrived as usual, is not known.",
+      }),
       ...(isQuiet && {
         note: "As the last builds left it: nothing was built since, so nothing says what fails now.",
       }),
       count: counted(total, "project"),
-      body: html`${renderMine(mine, withQuery(PATH, { show, why }))}
+      body: html`${renderMine(mine, withQuery(PATH, { ...kept, maintainer: undefined }))}
 ${all.projects === 0 ? "" : bar}
 ${list}`,
     };
   },
 });
 
-const askForList = ({ choice: { show, why, page }, mine }: NowScope): Question => ask("failing_projects")`
+const askForList = ({ choice: { show, why, page }, mine, day }: NowScope): Question => ask(
+  "failing_projects",
+)`
 select *
-from ${project}${where(
+from ${failingFrom(day)}${where(
   isMine(project.project_id, mine),
   show !== undefined && SHOWN[show].condition,
   why !== undefined && sql`${project.error_class} = ${why}`,
@@ -84,11 +91,11 @@ order by ${project.newest_failing_since} desc nulls last, ${pick(project, "proje
 limit ${inline(FAILING_PER_PAGE)} offset ${(page - 1) * FAILING_PER_PAGE}`}`;
 
 /** Rows of `report.failing_projects`, each with its strip, its other failures and its maintainers. */
-async function findFailRows(tx: TransactionSql, list: readonly Row[]) {
+async function findFailRows(tx: TransactionSql, list: readonly Row[], scope: NowScope) {
   if (list.length === 0) return [];
   const ids = list.map(({ project_id }) => project_id);
   const [{ strips, others }, maintainers] = await Promise.all([
-    askEach(tx, { strips: askForStrips(list), others: askForOthers(list) }),
+    askEach(tx, { strips: askForStrips(list, scope), others: askForOthers(list, scope) }),
     findMaintainers(tx, ids),
   ]);
   return list.map((row) => {
@@ -97,7 +104,7 @@ async function findFailRows(tx: TransactionSql, list: readonly Row[]) {
       row,
       /** Of the last builds of its series, the oldest first. */
       outcomes: (strips.find(ofProject)?.outcomes ?? []) as string[],
-      /** Rows of `report.failing_now`. */
+      /** Rows of `report.failing_now`, or of `seriesOn`. */
       others: others.filter(ofProject),
       /** Usernames; undefined where none is known, or people may not be seen. */
       maintainers: maintainers?.get(row.project_id),
@@ -112,7 +119,9 @@ const SERIES_KEY = ["project_id", "version_id", "type", "first_failed_build_id"]
 const shown = (series: readonly Row[]): SQL =>
   sql`json_to_recordset(${JSON.stringify(series, SERIES_KEY)}::text::json) as shown (project_id text, version_id text, type text, first_failed_build_id text)`;
 
-function askForStrips(series: readonly Row[]): Question {
+function askForStrips(series: readonly Row[], { day, at }: NowScope): Question {
+  const isThen =
+    day === undefined ? sql`` : sql` and ${build.triggered_at} <= ${at.toISOString()}::timestamptz`;
   const newest = sql`${build.triggered_at} desc nulls last, length(${build.build_id}) desc, ${build.build_id} desc`;
   const own = relation("fact_builds", "build");
   return ask("fact_builds")`
@@ -123,7 +132,7 @@ cross join lateral (
   from (
     select ${build.outcome}, row_number() over (order by ${newest}) as place
     from ${own}
-    where ${own.project_id} = shown.project_id and ${own.version_id} = shown.version_id and ${own.type} = shown.type
+    where ${own.project_id} = shown.project_id and ${own.version_id} = shown.version_id and ${own.type} = shown.type${isThen}
     order by ${newest}
     limit ${inline(STRIP_BUILDS)}
   ) as newest
@@ -131,13 +140,13 @@ cross join lateral (
 }
 
 /** What else fails in the projects of these series, the newest break first. */
-function askForOthers(series: readonly Row[]): Question {
+function askForOthers(series: readonly Row[], { day }: NowScope): Question {
   const failing = relation("failing_now", "failing");
   return ask("failing_now")`
-select ${pick(relation("failing_now", "other"), ...columnsOf("failing_now"))}
+select other.*
 from ${shown(series)}
 cross join lateral (
-  select * from ${failing}
+  select * from ${day === undefined ? failing : sql`(${seriesOn(day.text)}) as failing`}
   where ${failing.project_id} = shown.project_id
     and ${failing.first_failed_build_id} <> shown.first_failed_build_id
   order by failing_since desc nulls last, version_slug, type
@@ -175,7 +184,7 @@ function renderBuckets(
       const rows = shown.filter((row) => isLate(row) === late);
       if (rows.length === 0) return "";
       const all = sums && (late ? sums.lately : sums.projects - sums.lately);
-      const title = html`<h3 class="bucket">${late ? `Broke in the ${of.words}` : "Broke before"}
+      const title = html`<h3 class="bucket">${late ? `Broke ${of.within}` : "Broke before"}
       ${" "}<span>${all === null ? "" : `${counted(all, "project")}, `}newest first</span></h3>`;
       return html`${before.some((row) => isLate(row) === late) ? "" : title}
 <ol class="fails">${rows.map(
@@ -192,11 +201,11 @@ function renderBuckets(
 }
 
 /** The kinds of error as a list to choose from. */
-function renderWhyForm({ show, why }: NowChoice, failing: readonly Row[], maintainer?: string): Markup {
+function renderWhyForm({ why }: NowChoice, failing: readonly Row[], kept: ReturnType<typeof keptBy>): Markup {
   const kinds = failing.map(({ error_class }) => [String(error_class), kindLabel(error_class)] as const);
   const isKnown = why === undefined || kinds.some(([kind]) => kind === why);
   const shown = isKnown ? kinds : [[why, shorten(why, 40)] as const, ...kinds];
-  return html`<form action="${PATH}">${keptFields({ show, maintainer })}<label for="why-one">Why</label>
+  return html`<form action="${PATH}">${keptFields({ ...kept, why: undefined })}<label for="why-one">Why</label>
     <select id="why-one" name="why"><option value="">any error</option>${shown.map(
       ([kind, label]) =>
         html`<option value="${kind}"${kind === why ? html` selected` : ""}>${label}</option>`,
@@ -205,7 +214,7 @@ function renderWhyForm({ show, why }: NowChoice, failing: readonly Row[], mainta
 
 /** Why the list is empty. A filter that leaves nothing says nothing about builds. */
 function whyNone(
-  { choice: { show, why, page }, mine }: NowScope,
+  { choice: { show, why, page }, mine, day }: NowScope,
   rows: readonly Row[],
   totals: Row | undefined,
   failing: number,
@@ -214,6 +223,8 @@ function whyNone(
     return ["no-match", "No project matches.", "That says nothing about the projects of others."];
   if (failing === 0) {
     const finished = countIn(totals, "finished");
+    if (day !== undefined)
+      return ["none", "None found.", "The last finished build of every version and format had succeeded."];
     const of = `${counted(countIn(totals, "projects"), "project")} and ${counted(finished, "finished build")}`;
     return finished === 0
       ? ["unknown", "Not known.", "No build has finished yet."]
@@ -226,8 +237,8 @@ function whyNone(
     page > 1 ? "No such page." : "No project matches.",
     `That says nothing about builds: ${counted(failing, "project fails", "projects fail")} outside this choice.`,
     [
-      ...meantLinks(nearest, (name) => withQuery(PATH, { show, why: name }), kindLabel),
-      { href: PATH, words: `All ${grouped(failing)} that fail` },
+      ...meantLinks(nearest, (name) => withQuery(PATH, { show, why: name, day: day?.text }), kindLabel),
+      { href: withQuery(PATH, { day: day?.text }), words: `All ${grouped(failing)} that fail` },
     ],
   ];
 }
@@ -240,7 +251,7 @@ function renderFail({ row, outcomes, others, maintainers }: FailRow, now: Date):
 ${isMain ? mark("bad", "main docs failing") : mark("bad2", "failing in part")}
 <div class="name">${projectLink(row.project_slug)}<span class="target">${target}</span>${mainTag(row)}</div>
 <div class="told">${renderWhy(row)}
-<div class="meta">${lastFailed(row)}${
+<div class="meta">${row.last_failed_build_id === undefined ? brokeThen(row, now) : lastFailed(row)}${
     maintainers === undefined
       ? ""
       : html`<span><span class="unseen">maintained </span>by ${foreign(maintainers, 40)}</span>`
@@ -248,6 +259,10 @@ ${isMain ? mark("bad", "main docs failing") : mark("bad2", "failing in part")}
 ${drawStrip(outcomes, target)}
 </li>`;
 }
+
+/** Of a past day: which build broke it, and when it was fixed. */
+const brokeThen = ({ first_failed_build_id, recovered_at }: Row, now: Date): Markup =>
+  html`<span>since build ${buildLink(first_failed_build_id)} · ${recovered_at === null ? "not fixed since" : html`fixed ${momentTag(recovered_at, now)}`}</span>`;
 
 function mainTag(row: Row): Markup | string {
   return row.is_main === true ? html`<span class="tag strong">main docs</span>` : "";
@@ -263,6 +278,6 @@ function renderOthers(row: Row, others: readonly Row[], now: Date): Markup | str
 <details class="also"><summary>${counted(more, "more here", "more here")}${newest}
   <span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map(
     (other) =>
-      html`<li>${age(other.failing_since, now)} ${targetTag(other)} <span>${kindLabel(other.error_class)}</span> ${buildLink(other.last_failed_build_id)}</li>`,
+      html`<li>${age(other.failing_since, now)} ${targetTag(other)} <span>${kindLabel(other.error_class)}</span> ${buildLink(other.last_failed_build_id ?? other.first_failed_build_id)}</li>`,
   )}${left > 0 ? html`<li><a href="${projectHref(String(row.project_slug))}">${left} more</a></li>` : ""}</ul></details>`;
 }

@@ -1,17 +1,21 @@
 import { counted } from "../../base/text.ts";
 import { type BlockPage, drawBlocks, filesOf } from "../parts/block.ts";
 import { readPageNumber, readText } from "../parts/choices.ts";
-import type { Address, Drawing } from "../parts/document.ts";
+import type { Address, Draft, Drawing } from "../parts/document.ts";
 import { html, type Markup } from "../parts/html.ts";
 import { assertKindKnown } from "../parts/kinds.ts";
-import { clockWords } from "../parts/marks.ts";
+import { withQuery } from "../parts/links.ts";
+import { clockWords, mark } from "../parts/marks.ts";
+import { drawNoMatch } from "../parts/notice.ts";
 import type { PageMoment } from "../parts/page-moment.ts";
+import { findDay, findDayMoment, readDayChoice, renderDays } from "../parts/past-day.ts";
 import { findMine } from "../parts/projects.ts";
 import { arrivals, checked, rules } from "./arrivals.ts";
 import { failing } from "./failing.ts";
-import { type NowChoice, type NowScope, SHOWN, type Shown } from "./now-scope.ts";
+import { keptBy, type NowChoice, type NowScope, SHOWN, type Shown } from "./now-scope.ts";
 import { nowVerdict } from "./now-verdict.ts";
 import { fixed, renderGlance, stuck, why } from "./rail.ts";
+import type { NowVerdict } from "./verdict.ts";
 
 const LISTED = [
   { main: [failing], rail: [why, stuck, fixed, checked, rules], railLabel: "More about now" },
@@ -19,7 +23,7 @@ const LISTED = [
 const NOW: BlockPage<NowScope> = {
   name: "now",
   layout: [arrivals, ...LISTED],
-  kept: ({ choice: { show, why }, mine }) => ({ show, why, maintainer: mine?.maintainer }),
+  kept: keptBy,
 };
 
 /** The page of now: what is broken, since when, why; and whether that is usual. */
@@ -31,27 +35,54 @@ export function nowPage({ query }: Address): Drawing {
     page: readPageNumber(query),
   };
   const maintainer = readText(query, "maintainer");
-  const every = readRefresh(query);
+  const day = readDayChoice(query);
+  const every = day === undefined ? readRefresh(query) : undefined;
   return {
-    key: ["now", choice, maintainer, every],
+    key: ["now", choice, maintainer, every, day],
     files: filesOf(NOW, async (tx, moment) => {
       await assertKindKnown(tx, choice.why);
-      return { choice, mine: await findMine(tx, maintainer), ...moment };
+      return { choice, mine: await findMine(tx, maintainer), ...(await findDayMoment(tx, day, moment)) };
     }),
     async draw(tx, moment) {
       const mine = await findMine(tx, maintainer);
-      const drawn = await drawBlocks(tx, NOW, nowVerdict, { choice, mine, ...moment });
+      const found = await findDay(tx, day, moment);
+      const scope = { choice, mine, ...found.moment };
+      const days = renderDays("/", found, day, { ...keptBy(scope), day: undefined }, moment.now);
+      if (found.refusal !== null) return drawUnknownDay(found.refusal, days);
+      const drawn = await drawBlocks(tx, NOW, nowVerdict, scope);
       const { verdict, bar, isQuiet } = drawn.verdict;
       const glance = [drawn.facts(why), drawn.facts(stuck), drawn.facts(fixed), drawn.facts(rules)];
       const main = html`${every === undefined ? "" : renderWallboard(every, moment)}${bar}
+${days}
 ${drawn.draw([arrivals])}
 ${isQuiet ? "" : renderGlance(glance)}
 ${drawn.draw(LISTED)}`;
-      const feed = { href: "/feed.atom", title: "What broke and what was fixed" };
-      const facts = { title: verdict.title, tone: verdict.tone, tab: "/", main, feed } as const;
+      const feed = { href: withQuery("/feed.atom", { day }), title: "What broke and what was fixed" };
+      const facts = {
+        title: verdict.title,
+        tone: verdict.tone,
+        tab: "/",
+        main,
+        feed,
+        ...ofDay(scope, verdict),
+      } as const;
       return { status: 200, facts, ...(every !== undefined && { renewSeconds: every }) };
     },
   };
+}
+
+/** Of a day of the past the title and the header say which. */
+const ofDay = ({ day }: NowScope, { title }: NowVerdict) =>
+  day && {
+    title: `${day.name}: ${title}`,
+    age: html`<a class="fresh idle" href="/">${mark("flat", "a day of the past")}<span><b>End of ${day.name}</b> <small>not now</small></span></a>`,
+  };
+
+/** A day of which nothing can be said, and the form for another. */
+function drawUnknownDay(why: string, days: Markup): Draft {
+  const evidence = "So this says neither that builds failed then nor that they did not.";
+  const { facts, ...draft } = drawNoMatch("/", "Now", `Nothing can be said of this day. ${why}`, evidence);
+  return { ...draft, facts: { ...facts, main: html`${facts.main}${days}` } };
 }
 
 /** `?refresh=60` is for a screen on a wall. A page is drawn once a minute at most, and a day is no refresh. */

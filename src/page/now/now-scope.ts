@@ -39,6 +39,36 @@ export interface NowScope extends PageMoment {
   readonly mine?: Mine | undefined;
 }
 
+/** What the links of the page keep. */
+export const keptBy = ({ choice: { show, why }, mine, day }: NowScope) => ({
+  show,
+  why,
+  maintainer: mine?.maintainer,
+  day: day?.text,
+});
+
+/** What failed at the end of a day, with what is known of the build that broke it. */
+export const seriesOn = (
+  day: string,
+): SQL => sql`select fails.*, coalesce(version.is_main, false) and fails.type = 'html' as is_main,
+    streak.worked_before as worked, broke.error_line
+  from report.failing_on(${day}::date) as fails
+  left join report.dim_versions as version using (version_id)
+  join report.recoveries as streak using (first_failed_build_id)
+  left join report.fact_builds as broke on broke.build_id = fails.first_failed_build_id`;
+
+/** `report.failing_projects`; of a past day the rows that it would have had at its end, in its order of what is worst. */
+export const failingFrom = (day: NowScope["day"] | undefined): SQL =>
+  day === undefined
+    ? failing
+    : sql`(
+  select distinct on (project_id) fails.*, count(*) over project as failing, bool_or(is_main) over project as is_main_failing, bool_or(worked) over project as worked_before,
+    max(failing_since) over project as newest_failing_since
+  from (${seriesOn(day.text)}) as fails
+  window project as (partition by project_id)
+  order by project_id, is_main desc, worked desc, failing_since nulls last, version_slug, version_id, type, first_failed_build_id
+) as failing_projects`;
+
 /** Moments of the SQL, from the one that the page speaks of: it, its day, `ago` before it, that a column is `since` then. */
 export function momentsOf({ at }: Pick<NowScope, "at">) {
   const now = sql`${at.toISOString()}::timestamptz`;
@@ -54,33 +84,53 @@ export function momentsOf({ at }: Pick<NowScope, "at">) {
 /** The 24 hours that the page is about. */
 export interface NowSpan {
   readonly now: Date;
-  /** The span in words, such as "last 24 hours"; and for a title, such as "last 24 h". */
+  /** The span in words, such as "last 24 hours", and "in the last 24 hours"; and for a title, such as "last 24 h". */
   readonly words: string;
+  readonly within: string;
   readonly short: string;
   readonly since: string;
-  /** When it ends, such as "22 Nov 02:10". */
-  readonly endWords: string;
+  /** From when an age counts: "ago", or "before its end". */
+  readonly ago: string;
+  /** When what fails did so: "now", "at 22 Nov 02:10", "at the end of 24 Nov". */
+  readonly moment: string;
 }
 
-/** The 24 hours up to the last look; the last ones where it is new. */
-export function spanOf({ now, at, isNow }: PageMoment): NowSpan {
+/** The 24 hours up to the last look; the last ones where it is new, or a day of the past. */
+export function spanOf({ now, at, isNow, day }: PageMoment): NowSpan {
   const span = spanUntil(at, when(at.getTime(), now), now);
-  return isNow ? { ...span, words: "last 24 hours", short: "last 24\u00a0h" } : span;
+  const { name: words = "last 24 hours" } = day ?? {};
+  if (day !== undefined)
+    return {
+      ...span,
+      words,
+      within: `on ${words}`,
+      short: words,
+      ago: "before its end",
+      moment: `at the end of ${words}`,
+    };
+  return isNow
+    ? { ...span, words, within: `in the ${words}`, short: "last 24\u00a0h", moment: "now" }
+    : { ...span, moment: "then" };
 }
 
 export function spanUntil(end: Date, endWords: string, now: Date): NowSpan {
+  const words = `24 hours before ${endWords}`;
   return {
     now,
-    words: `24 hours before ${endWords}`,
+    words,
+    within: `in the ${words}`,
+    ago: "ago",
     short: "those 24\u00a0h",
     since: new Date(end.getTime() - DAY_MS).toISOString(),
-    endWords,
+    moment: `at ${endWords}`,
   };
 }
 
 /** What the verdict asks; blocks ask some of it too. */
 export function askForVerdict(scope: NowScope) {
   const { now, today, ago, since } = momentsOf(scope);
+  // Trouble of the platform is looked for in the last hours, or in all of a day.
+  const hours = sql`date_trunc('hour', ${now}) - interval '${sql.raw(scope.day === undefined ? "3" : "23")} hours'`;
   return {
     totals: askForTotals(),
     failing: askForFailing(scope),
@@ -88,12 +138,16 @@ export function askForVerdict(scope: NowScope) {
     openCounts: askForOpenCounts(scope),
     fixedCounts: askForFixedCounts(scope),
     rising: askForRising(scope.at),
-    arrivals: askFor("arrivals"),
-    newest: askFor("failing_projects", { limit: 1 }),
+    arrivals: scope.day === undefined ? askFor("arrivals") : null,
+    newest: ask("failing_projects")`
+select ${pick(failing, "project_slug", "newest_failing_since")}
+from ${failingFrom(scope.day)}
+order by ${failing.newest_failing_since} desc nulls last, ${pick(failing, "project_slug", "project_id")}
+limit 1`,
     broke: ask("recoveries")`
 select floor(extract(epoch from ${now} - ${streak.broke_at}) / 86400)::int as days_before,
   count(distinct ${streak.project_id}) as broke,
-  count(distinct ${streak.project_id}) filter (where ${streak.is_open}) as still_failing
+  count(distinct ${streak.project_id}) filter (where ${streak.is_open} or ${streak.recovered_at} > ${now}) as still_failing
 from ${streak}
 where ${since(streak.broke_at, "29 days")}
 group by days_before
@@ -116,15 +170,15 @@ from (
   select date_trunc('hour', ${build.triggered_at})
   from ${build}
   where ${build.succeeded} is not null and ${build.project_id} <> '-1'
-    and ${build.triggered_on} >= (${ago("4 hours")})::date
-    and ${build.triggered_at} >= date_trunc('hour', ${now}) - interval '3 hours' and ${build.triggered_at} <= ${now}
+    and ${build.triggered_on} >= (${ago("24 hours")})::date
+    and ${build.triggered_at} >= ${hours} and ${build.triggered_at} <= ${now}
   group by 1
   having count(distinct ${build.project_id}) >= 8
 ) as hour`,
     incidents: ask("incident_hours")`
 select ${pick(incident, "hour", "projects", "projects_failing", "projects_expected")}
 from ${incident}
-where ${incident.hour} >= date_trunc('hour', ${now}) - interval '3 hours' and ${incident.hour} <= ${now}
+where ${incident.hour} >= ${hours} and ${incident.hour} <= ${now}
 order by ${incident.hour} desc
 limit 1`,
   };
@@ -140,7 +194,7 @@ select ${failing.error_class}, count(*) as projects,
   count(*) filter (where ${failing.is_main_failing}) as main,
   count(*) filter (where ${failing.worked_before}) as worked,
   count(*) filter (where ${failing.newest_failing_since} > ${ago("24 hours")}) as lately
-from ${failing}${where(isMine(failing.project_id, mine))}
+from ${failingFrom(scope.day)}${where(isMine(failing.project_id, mine))}
 group by ${failing.error_class}
 order by projects desc, ${failing.error_class}`;
 }
@@ -161,8 +215,9 @@ having count(*) filter (where ${build.triggered_at} > ${ago("24 hours")}) > 0
 order by failures desc, usual desc, ${build.error_class}`;
 }
 
-/** How many builds are open. */
-export function askForOpenCounts(scope: NowScope): Question {
+/** How many builds are open; of a past day nobody knows. */
+export function askForOpenCounts(scope: NowScope): Question | null {
+  if (scope.day !== undefined) return null;
   const { ago } = momentsOf(scope);
   return ask("open_builds")`
 select count(*) as builds,

@@ -2,13 +2,13 @@ import { counted, grouped } from "../../base/text.ts";
 import { countIn, part, type Row, sumIn } from "../parts/block.ts";
 import { differenceOf, renderPoints } from "../parts/changes.ts";
 import { foreign, html, type Markup, percent, slugWords, wholePercent } from "../parts/html.ts";
-import { buildHref, projectHref } from "../parts/links.ts";
+import { buildHref, projectHref, withQuery } from "../parts/links.ts";
 import { dayWords } from "../parts/marks.ts";
 import { linesHref } from "../parts/rising.ts";
 import { renderFigures, renderVerdict } from "../parts/verdict.ts";
-import { longSpan, sinceWords } from "./arrivals-verdict.ts";
+import { longSpan, rangeWords, sinceWords } from "./arrivals-verdict.ts";
 import { askForVerdict, type NowAnswers, type NowSpan, spanOf, spanUntil } from "./now-scope.ts";
-import { judge, type NowVerdict, type NowVerdictFacts, readVerdictFacts } from "./verdict.ts";
+import { judge, type NowVerdict, type NowVerdictFacts, readVerdictFacts, usualOf } from "./verdict.ts";
 
 /** What the verdict says to the blocks. */
 export interface NowSaid {
@@ -69,7 +69,7 @@ function withNewest(text: string, { newest }: NowVerdictFacts): Markup {
 }
 
 function renderNowFigures(
-  { failing, projects, broke, now, isNow }: NowVerdictFacts,
+  { failing, projects, broke, now, isNow, day, usualDays }: NowVerdictFacts,
   answers: NowAnswers,
 ): Markup {
   const rateOf = (rows: readonly Row[]) => ({
@@ -80,7 +80,8 @@ function renderNowFigures(
   const [last, usual] = [of(true), rateOf(answers.days)];
   const difference = differenceOf(last, of(false));
   const [[open], [fixed]] = [answers.openCounts, answers.fixedCounts];
-  const span = isNow ? "last 24 hours" : "those 24 hours";
+  const span = day?.name ?? (isNow ? "last 24 hours" : "those 24 hours");
+  const most = usualOf(usualDays);
   return renderFigures([
     {
       label: "Succeeded",
@@ -96,10 +97,10 @@ function renderNowFigures(
     },
     {
       label: "Failing",
-      labelRest: isNow ? " now" : " then",
+      labelRest: day !== undefined ? " at its end" : isNow ? " now" : " then",
       value: grouped(failing),
-      unit: `of ${counted(projects, "project")}`,
-      note: html`<a href="/?show=main#failing">${grouped(sumIn(answers.failing, "main"))} in their main docs</a>`,
+      unit: day === undefined ? `of ${counted(projects, "project")}` : amount(failing, "project").unit,
+      note: html`<a href="${withQuery("/", { show: "main", day: day?.text })}#failing">${grouped(sumIn(answers.failing, "main"))} in their main docs</a>`,
     },
     {
       label: "Fixed",
@@ -107,11 +108,18 @@ function renderNowFigures(
       ...amount(countIn(fixed, "projects"), "project"),
       note: html`<a href="#failing">against ${grouped(broke)} that broke</a>`,
     },
-    {
-      label: "Stuck",
-      ...amount(countIn(open, "stuck"), "build"),
-      note: html`<a href="/projects?state=stuck">${grouped(countIn(open, "lately"))} in 24 hours</a>`,
-    },
+    day !== undefined
+      ? {
+          label: "Broke",
+          labelRest: `, ${span}`,
+          ...amount(broke, "project"),
+          note: most === null ? "what is usual is not known" : `usually ${rangeWords(most)}`,
+        }
+      : {
+          label: "Stuck",
+          ...amount(countIn(open, "stuck"), "build"),
+          note: html`<a href="/projects?state=stuck">${grouped(countIn(open, "lately"))} in 24 hours</a>`,
+        },
   ]);
 }
 

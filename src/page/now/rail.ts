@@ -46,7 +46,7 @@ export function renderGlance(answers: readonly (Glance | null)[]): Markup {
 /** Why builds failed, by kinds, each with how often it is so on a usual day. */
 export const why = block({
   id: "why",
-  narrowedBy: {},
+  narrowedBy: { day: null },
   asks: (scope: NowScope) => ({ rows: askForKinds(scope), totals: askForTotals() }),
   draw({ rows, totals }, { at }, { of, isQuiet, facts }: NowSaid) {
     if (isQuiet) return null;
@@ -67,8 +67,8 @@ export const why = block({
       empty:
         total === 0 &&
         (finished === 0
-          ? ["unknown", "None finished.", `No build that was triggered in the ${of.words} has finished.`]
-          : ["none", "None failed.", `No build that was triggered in the ${of.words} has failed.`]),
+          ? ["unknown", "None finished.", `No build that was triggered ${of.within} has finished.`]
+          : ["none", "None failed.", `No build that was triggered ${of.within} has failed.`]),
       body: renderBars(kinds.slice(0, MOST_BARS), (usual) => (days < 7 ? null : (usual * 28) / days)),
     };
   },
@@ -84,8 +84,9 @@ export const stuck = block({
   id: "stuck",
   narrowedBy: {},
   asks: (scope: NowScope) => ({ rows: askForOpen(), openCounts: askForOpenCounts(scope) }),
-  draw({ rows, openCounts: [counts] }, _scope, { of, isQuiet }: NowSaid) {
-    if (isQuiet) return null;
+  draw({ rows, openCounts: [counts] }, { day }, { of, isQuiet }: NowSaid) {
+    // What was open on a day of the past is not known.
+    if (isQuiet || day !== undefined) return null;
     const stuck = countIn(counts, "stuck");
     const oldest = agoWords(counts?.oldest, of.now);
     const age = oldest === null ? "" : `, the oldest ${oldest}`;
@@ -124,7 +125,7 @@ order by ${streak.recovered_at} desc, ${streak.first_failed_build_id}${onPage`\n
 /** What was fixed, a row a project, the newest first; all but some are folded. */
 export const fixed = block({
   id: "fixed",
-  narrowedBy: {},
+  narrowedBy: { day: null },
   asks: (scope: NowScope) => ({ rows: askForFixed(scope), fixedCounts: askForFixedCounts(scope) }),
   draw({ rows, fixedCounts: [counts] }, _scope, { of, isQuiet }: NowSaid) {
     if (isQuiet) return null;
@@ -143,11 +144,11 @@ export const fixed = block({
       short:
         newest === undefined
           ? "none yet"
-          : html`the newest ${slugWords(newest.project_slug)}, ${agoWords(newest.recovered_at, of.now) ?? "?"} ago`,
+          : html`the newest ${slugWords(newest.project_slug)}, ${agoWords(newest.recovered_at, of.now) ?? "?"} ${of.ago}`,
       empty: rows.length === 0 && [
         "unknown",
         "None yet.",
-        `Nothing that failed has succeeded again in the ${of.words}.`,
+        `Nothing that failed has succeeded again ${of.within}.`,
       ],
       body: html`${list(fixed.slice(0, MOST_FIXED))}${
         rest.length === 0
@@ -179,7 +180,7 @@ function renderBars(kinds: readonly Row[], usualOf: (usual: number) => number | 
   const most = Math.max(...bars.flatMap(({ count, usual }) => [count, usual ?? 0]));
   const at = (value: number) => `${((100 * value) / most).toFixed(1)}%`;
   return html`<ul class="bars">${bars.map(({ kind, count, usual }) => {
-    const told = `${grouped(count)} now${usual === null ? "" : `, ${grouped(Math.round(usual))} on a usual day`}`;
+    const told = `${grouped(count)} failed${usual === null ? "" : `, ${grouped(Math.round(usual))} on a usual day`}`;
     const line =
       usual === null
         ? ""

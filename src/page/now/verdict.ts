@@ -16,7 +16,7 @@ export type NowVerdictFacts = ReturnType<typeof readVerdictFacts>;
 
 /** What the verdict is judged by, from the answers to `askForVerdict`. */
 export function readVerdictFacts(answers: NowAnswers, moment: PageMoment) {
-  const { now, at, isNow, freshness } = moment;
+  const { now, at, isNow, day, freshness } = moment;
   const { asOf, isStale, trouble } = freshness;
   const today = answers.broke.find(({ days_before }) => Number(days_before) === 0);
   const lastDay = answers.rates.find(({ is_last_day }) => is_last_day === true);
@@ -24,12 +24,16 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment) {
   const [incident] = answers.incidents;
   const [newest] = answers.newest;
   const broke = countIn(today, "broke");
+  const { within, ago } = spanOf(moment);
   return {
     now,
     at,
     isNow,
-    /** The 24 hours in words: "last 24 hours". */
-    span: spanOf(moment).words,
+    /** The past day that the page is about. */
+    day,
+    /** The 24 hours in words, "in the last 24 hours"; and "ago". */
+    span: within,
+    ago,
     asOf,
     isStale,
     trouble,
@@ -125,9 +129,11 @@ export function judge(facts: NowVerdictFacts): NowVerdict {
     look: "good",
     tone: "good",
     title: facts.isNow ? "✓ Nothing fails" : "✓ Nothing failed",
-    sentence: `Nothing ${facts.isNow ? "fails" : "failed"}: the last finished build of every version and format succeeded.`,
+    sentence: `Nothing ${facts.isNow ? "fails" : "failed"}${facts.day === undefined ? "" : ` at the end of ${facts.day.name}`}: the last finished build of every version and format succeeded.`,
     evidence: sentences(
-      `${counted(facts.projects, "project")}, ${counted(facts.finished, "finished build")}, as of ${when(facts.at.getTime(), facts.now)} UTC.`,
+      facts.day === undefined
+        ? `${counted(facts.projects, "project")}, ${counted(facts.finished, "finished build")}, as of ${when(facts.at.getTime(), facts.now)} UTC.`
+        : `${counted(facts.finishedLately, "build")} of that day finished.`,
       arrivalWords(facts),
     ),
   };
@@ -156,15 +162,15 @@ function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdi
   };
 }
 
-function judgePlatform({ platformHour, broke, span }: NowVerdictFacts): Said | null {
+function judgePlatform({ platformHour, broke, span, day }: NowVerdictFacts): Said | null {
   if (platformHour === null) return null;
   const { from, projects: all, failing: hit, expected } = platformHour;
   return {
-    title: "The platform is in trouble",
-    sentence: `The platform is in trouble: ${hit} of ${counted(all, "project")} failed between ${clockWords(from)} and ${clockWords(from + 3_600_000)}.`,
+    title: `The platform ${day === undefined ? "is" : "was"} in trouble`,
+    sentence: `The platform ${day === undefined ? "is" : "was"} in trouble: ${hit} of ${counted(all, "project")} failed between ${clockWords(from)} and ${clockWords(from + 3_600_000)}.`,
     evidence:
       `${grouped(Math.round(expected))} would be usual. The failures of such an hour tell little about a project. ` +
-      `${counted(broke, "project")} broke in the ${span}.`,
+      `${counted(broke, "project")} broke ${span}.`,
   };
 }
 
@@ -179,26 +185,26 @@ function judgeEmpty({ finished, projects, at, now }: NowVerdictFacts): Said | nu
 
 /** Red: more broke than on nine of ten days. */
 function judgeMany(facts: NowVerdictFacts): Said | null {
-  const { broke, newest, now, span } = facts;
+  const { broke, newest, now, span, ago } = facts;
   const usual = usualOf(facts.usualDays);
   if (usual === null || broke <= usual.high) return null;
   const fixed = fixedWords(facts);
-  const brokeWords = `${counted(broke, "project")} broke in the ${span}, more than usual (${rangeWords(usual)})`;
+  const brokeWords = `${counted(broke, "project")} broke ${span}, more than usual (${rangeWords(usual)})`;
   return {
     title: `✗ ${grouped(broke)} broke in 24 h`,
-    sentence: `${brokeWords}${fixed === null ? "" : `; ${fixed}`}.${newest === null ? "" : ` The newest is {newest}, ${agoWords(newest.brokeAt, now)} ago.`}`,
-    evidence: sentences(kindsWords(facts.kinds), platformWords(facts.hoursLookedAt), arrivalWords(facts)),
+    sentence: `${brokeWords}${fixed === null ? "" : `; ${fixed}`}.${newest === null ? "" : ` The newest is {newest}, ${agoWords(newest.brokeAt, now)} ${ago}.`}`,
+    evidence: sentences(kindsWords(facts.kinds), platformWords(facts), arrivalWords(facts)),
   };
 }
 
 /** Amber: some broke, and that is usual, or not known to be more. */
 function judgeSome(facts: NowVerdictFacts): Said | null {
-  const { broke, newest, now, span } = facts;
+  const { broke, newest, now, span, ago } = facts;
   if (broke === 0) return null;
   const clauses = [
-    `${counted(broke, "project")} broke in the ${span}`,
+    `${counted(broke, "project")} broke ${span}`,
     fixedWords(facts),
-    newest === null ? null : `the newest, {newest}, ${agoWords(newest.brokeAt, now)} ago`,
+    newest === null ? null : `the newest, {newest}, ${agoWords(newest.brokeAt, now)} ${ago}`,
   ];
   return {
     title: `${grouped(broke)} broke in 24 h`,
@@ -206,7 +212,7 @@ function judgeSome(facts: NowVerdictFacts): Said | null {
     evidence: sentences(
       ordinaryWords(facts),
       kindsWords(facts.kinds),
-      platformWords(facts.hoursLookedAt),
+      platformWords(facts),
       arrivalWords(facts),
     ),
   };
@@ -214,15 +220,17 @@ function judgeSome(facts: NowVerdictFacts): Said | null {
 
 /** Plain: what fails is known, and nothing is new. */
 function judgeFailing(facts: NowVerdictFacts): Said | null {
-  const { failing, newest, now, span } = facts;
+  const { failing, newest, now, span, ago, day } = facts;
   if (failing === 0) return null;
   return {
     title: `${grouped(failing)} failing, none newly`,
-    sentence: `Nothing broke in the ${span}; ${counted(failing, "project fails", "projects fail")} for longer.`,
+    sentence: `Nothing broke ${span}; ${day === undefined ? counted(failing, "project fails", "projects fail") : counted(failing, "project had failed", "projects had failed")} for longer.`,
     evidence: sentences(
-      newest === null ? null : `The newest break is that of {newest}, ${agoWords(newest.brokeAt, now)} ago.`,
+      newest === null
+        ? null
+        : `The newest break is that of {newest}, ${agoWords(newest.brokeAt, now)} ${ago}.`,
       ordinaryWords(facts),
-      platformWords(facts.hoursLookedAt),
+      platformWords(facts),
       arrivalWords(facts),
     ),
   };
@@ -249,10 +257,11 @@ function ordinaryWords({ usualDays, broke, finishedLately }: NowVerdictFacts): s
   return `${isQuiet ? "Fewer than usual" : "An ordinary day"}: ${rangeWords(usual)} on most of the last ${usualDays.length}.`;
 }
 
-function fixedWords({ broke, brokeAndFixed }: NowVerdictFacts): string | null {
+function fixedWords({ broke, brokeAndFixed, day }: NowVerdictFacts): string | null {
   if (brokeAndFixed === 0) return null;
-  if (brokeAndFixed === broke) return "all of them are fixed";
-  return `${grouped(brokeAndFixed)} of them ${brokeAndFixed === 1 ? "is" : "are"} fixed`;
+  const of = brokeAndFixed === broke ? "all" : grouped(brokeAndFixed);
+  if (day !== undefined) return `${of} of them had been fixed by its end`;
+  return `${of} of them ${brokeAndFixed === 1 && broke > 1 ? "is" : "are"} fixed`;
 }
 
 function failingWords(failing: number, projects: number): string {
@@ -268,9 +277,9 @@ function kindsWords(kinds: NowVerdictFacts["kinds"]): string | null {
   return `Of the ${grouped(total)} failed builds, ${wholePercent(first.failures / total)} say: ${kindLabel(first.kind)}.`;
 }
 
-function platformWords(hoursLookedAt: number): string {
+function platformWords({ hoursLookedAt, day }: NowVerdictFacts): string {
   return hoursLookedAt === 0
-    ? "Too few builds in the last 3 hours to tell trouble of the platform."
+    ? `Too few builds ${day === undefined ? "in the last 3 hours" : "in each hour"} to tell trouble of the platform.`
     : "No sign of trouble with the platform itself.";
 }
 
@@ -283,6 +292,6 @@ function judgeRising({ rising, broke, now, span }: NowVerdictFacts): Said | null
   return {
     title: `↑ ${sayingOf(first.line, 40)} hit ${counted(first.projects, "project")}`,
     sentence: `${risingWords(first, now)}.`.replaceAll("{newest}", ""),
-    evidence: `${beforeWords(first)}${more} ${counted(broke, "project")} broke in the ${span}, of whatever error.`,
+    evidence: `${beforeWords(first)}${more} ${counted(broke, "project")} broke ${span}, of whatever error.`,
   };
 }

@@ -5,10 +5,10 @@ import { html, type Markup, shorten } from "./html.ts";
 import { type Query, withQuery } from "./links.ts";
 import { icon } from "./marks.ts";
 
-/** The query of a URL. Spans in `since` and `until`, such as `7d`, become the moments that they mean now. */
+/** The query of a URL. Spans in `since`, `until` and `day`, such as `7d`, become the moments that they mean now. */
 export function readQuery(url: string, now: Date): URLSearchParams {
   const query = new URL(url).searchParams;
-  for (const name of ["since", "until"]) {
+  for (const name of ["since", "until", "day"]) {
     const text = query.get(name);
     if (text !== null) query.set(name, resolveSpan(text, now));
   }

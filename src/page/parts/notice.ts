@@ -9,7 +9,7 @@ import { renderVerdict } from "./verdict.ts";
  * does not say; `empty` says what was chosen, and where to go on.
  */
 export function drawNoMatch(
-  tab: "/trends" | "/errors",
+  tab: "/" | "/trends" | "/errors",
   name: string,
   sentence: string,
   evidence: string,

@@ -42,6 +42,8 @@ export interface PageMoment {
   readonly at: Date;
   /** Whether that look is new, so that the span is "the last 24 hours"; else words name its end. */
   readonly isNow: boolean;
+  /** The UTC day whose end it is, where the reader chose one of the past: as 2026-11-03, and in words. */
+  readonly day?: { readonly text: string; readonly name: string };
   /** Null stands for: no walk of the builds has ended well, so nothing is known. */
   readonly freshness: Freshness;
 }

@@ -156,10 +156,22 @@ export function renderPeriodChips(path: string, period: Period, choice: PeriodCh
   return renderChips({ label: "How many days", path, name: "since", chosen, kept, chips });
 }
 
+/** A field for a day, from `first` on and up to `last` where these are days. */
+export function dayInput(
+  name: string,
+  label: string,
+  value: string,
+  first: number,
+  last = Number.NaN,
+): Markup {
+  const bound = (name: string, day: number) => Number.isFinite(day) && html` ${name}="${dayText(day)}"`;
+  return html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${value}"${bound("min", first)}${bound("max", last)}>`;
+}
+
 /** The first and the last day as a form; `more` are its other fields, of the choices that it keeps. */
 export function renderPeriodForm(path: string, period: Period, more: Markup): Markup {
   const day = (name: string, label: string, value: number) =>
-    html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${dayText(value)}" min="${dayText(period.known)}">`;
+    dayInput(name, label, dayText(value), period.known);
   return html`<form action="${path}" aria-label="Days">${day("since", "From", period.first)}
     ${day("until", "to", period.last)}${more}<button>Show</button></form>`;
 }

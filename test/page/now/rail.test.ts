@@ -30,7 +30,7 @@ describe("the bars of kinds", () => {
 
   it("say in words what they show", async () => {
     const drawn = await draw([[1200, 11.6]]);
-    expect(drawn).toContain('aria-label="1,200 now, 12 on a usual day"');
+    expect(drawn).toContain('aria-label="1,200 failed, 12 on a usual day"');
     expect(drawn).toContain('<span class="n">1,200</span>');
   });
 
@@ -38,7 +38,7 @@ describe("the bars of kinds", () => {
     const drawn = await draw([[3, 1]], true);
     expect(drawn).not.toContain('class="base"');
     expect(drawn).not.toContain('class="key"');
-    expect(drawn).toContain('aria-label="3 now"');
+    expect(drawn).toContain('aria-label="3 failed"');
   });
 
   it("escape their labels", async () => {

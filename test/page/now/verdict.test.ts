@@ -21,7 +21,9 @@ const QUIET: NowVerdictFacts = {
   now: NOW,
   at: NOW,
   isNow: true,
-  span: "last 24 hours",
+  day: undefined,
+  span: "in the last 24 hours",
+  ago: "ago",
   asOf: new Date("2026-11-22T11:58:00Z"),
   isStale: false,
   trouble: null,
@@ -67,7 +69,11 @@ const few = { ...ARRIVALS, state: "few", lately: { builds: 120, usual: 192, fewe
 const young = { ...ARRIVALS, state: "unknown", reason: "too_few_days", daysKnown: 9 };
 const ended = { ...ARRIVALS, state: "dormant", lastBuildAt: Date.parse("2024-03-02T10:00:00Z") };
 
-const before = { isNow: false, span: "24 hours before 22 Nov 02:10", at: new Date("2026-11-22T02:10:00Z") };
+const before = {
+  isNow: false,
+  span: "in the 24 hours before 22 Nov 02:10",
+  at: new Date("2026-11-22T02:10:00Z"),
+};
 
 /** The golden file has the kind, the look and the tone of each, and what it says. */
 const CASES: Readonly<Record<string, NowVerdictFacts>> = {

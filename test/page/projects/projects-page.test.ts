@@ -58,7 +58,9 @@ describe("the list of projects", () => {
     expect(rowOf(page, "alphaxbeta")).toMatch(/failingMain docs fail 3 h, 1 more/);
     // As old as its epub, which worked before; its pdf never did.
     expect(rowOf(page, "alpha_beta")).toMatch(/failing in part2 formats fail 40 h, newest 26 h/);
-    expect(rowOf(page, HOSTILE_SLUGS.script)).toMatch(/failing in part.* · <b>html<\/b> fails (?:4[78] h|2 d)/);
+    expect(rowOf(page, HOSTILE_SLUGS.script)).toMatch(
+      /failing in part.* · <b>html<\/b> fails (?:4[78] h|2 d)/,
+    );
     const strip =
       /succeededGood \| .*the last 1 of gamma: 1 succeeded, 0 failed.* \| 100 %1 of 1 \| (?:19|20) min/;
     expect(rowOf(page, "gamma")).toMatch(strip);
