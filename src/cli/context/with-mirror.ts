@@ -84,10 +84,7 @@ export async function withMirror<T>(
 }
 
 /** A command that asks the mirror alone works all the same: it says that the settings name another service. */
-export async function warnOfOther(
-  { config: { baseUrl }, log }: Pick<CommandContext, "config" | "log">,
-  sql: Sql,
-): Promise<void> {
+export async function warnOfOther({ config: { baseUrl }, log }: CommandContext, sql: Sql): Promise<void> {
   if (baseUrl === null) return;
   // A role that may not look there does not hear of it.
   const service = await findService(sql).catch(() => null);

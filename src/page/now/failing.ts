@@ -251,7 +251,7 @@ function renderFail({ row, outcomes, others, maintainers }: FailRow, now: Date):
 ${isMain ? mark("bad", "main docs failing") : mark("bad2", "failing in part")}
 <div class="name">${projectLink(row.project_slug)}<span class="target">${target}</span>${mainTag(row)}</div>
 <div class="told">${renderWhy(row)}
-<div class="meta">${row.last_failed_build_id === undefined ? brokeThen(row, now) : lastFailed(row)}${
+<div class="meta">${"recovered_at" in row ? brokeThen(row, now) : lastFailed(row)}${
     maintainers === undefined
       ? ""
       : html`<span><span class="unseen">maintained </span>by ${foreign(maintainers, 40)}</span>`
@@ -261,8 +261,8 @@ ${drawStrip(outcomes, target)}
 }
 
 /** Of a past day: which build broke it, and when it was fixed. */
-const brokeThen = ({ first_failed_build_id, recovered_at }: Row, now: Date): Markup =>
-  html`<span>since build ${buildLink(first_failed_build_id)} · ${recovered_at === null ? "not fixed since" : html`fixed ${momentTag(recovered_at, now)}`}</span>`;
+const brokeThen = ({ first_failed_build_id: first, recovered_at: at }: Row, now: Date): Markup =>
+  html`<span>since build ${buildLink(first)} · ${at === null ? "not fixed since" : html`fixed ${momentTag(at, now)}`}</span>`;
 
 function mainTag(row: Row): Markup | string {
   return row.is_main === true ? html`<span class="tag strong">main docs</span>` : "";
@@ -276,8 +276,8 @@ function renderOthers(row: Row, others: readonly Row[], now: Date): Markup | str
   const newest = isOlder ? `, newest ${agoWords(row.newest_failing_since, now)}` : "";
   return html`
 <details class="also"><summary>${counted(more, "more here", "more here")}${newest}
-  <span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map(
-    (other) =>
-      html`<li>${age(other.failing_since, now)} ${targetTag(other)} <span>${kindLabel(other.error_class)}</span> ${buildLink(other.last_failed_build_id ?? other.first_failed_build_id)}</li>`,
-  )}${left > 0 ? html`<li><a href="${projectHref(String(row.project_slug))}">${left} more</a></li>` : ""}</ul></details>`;
+  <span class="unseen">: ${slugWords(row.project_slug)}</span></summary><ul>${others.map((other) => {
+    const build = buildLink(other.last_failed_build_id ?? other.first_failed_build_id);
+    return html`<li>${age(other.failing_since, now)} ${targetTag(other)} <span>${kindLabel(other.error_class)}</span> ${build}</li>`;
+  })}${left > 0 ? html`<li><a href="${projectHref(String(row.project_slug))}">${left} more</a></li>` : ""}</ul></details>`;
 }

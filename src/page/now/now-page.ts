@@ -47,7 +47,7 @@ export function nowPage({ query }: Address): Drawing {
       const mine = await findMine(tx, maintainer);
       const found = await findDay(tx, day, moment);
       const scope = { choice, mine, ...found.moment };
-      const days = renderDays("/", found, day, { ...keptBy(scope), day: undefined }, moment.now);
+      const days = renderDays(found, day, { ...keptBy(scope), day: undefined }, moment.now);
       if (found.refusal !== null) return drawUnknownDay(found.refusal, days);
       const drawn = await drawBlocks(tx, NOW, nowVerdict, scope);
       const { verdict, bar, isQuiet } = drawn.verdict;

@@ -48,9 +48,8 @@ export const keptBy = ({ choice: { show, why }, mine, day }: NowScope) => ({
 });
 
 /** What failed at the end of a day, with what is known of the build that broke it. */
-export const seriesOn = (
-  day: string,
-): SQL => sql`select fails.*, coalesce(version.is_main, false) and fails.type = 'html' as is_main,
+export const seriesOn = (day: string): SQL => sql`
+  select fails.*, coalesce(version.is_main, false) and fails.type = 'html' as is_main,
     streak.worked_before as worked, broke.error_line
   from report.failing_on(${day}::date) as fails
   left join report.dim_versions as version using (version_id)
@@ -62,8 +61,8 @@ export const failingFrom = (day: NowScope["day"] | undefined): SQL =>
   day === undefined
     ? failing
     : sql`(
-  select distinct on (project_id) fails.*, count(*) over project as failing, bool_or(is_main) over project as is_main_failing, bool_or(worked) over project as worked_before,
-    max(failing_since) over project as newest_failing_since
+  select distinct on (project_id) fails.*, count(*) over project as failing, bool_or(is_main) over project as is_main_failing,
+    bool_or(worked) over project as worked_before, max(failing_since) over project as newest_failing_since
   from (${seriesOn(day.text)}) as fails
   window project as (partition by project_id)
   order by project_id, is_main desc, worked desc, failing_since nulls last, version_slug, version_id, type, first_failed_build_id
@@ -98,19 +97,11 @@ export interface NowSpan {
 /** The 24 hours up to the last look; the last ones where it is new, or a day of the past. */
 export function spanOf({ now, at, isNow, day }: PageMoment): NowSpan {
   const span = spanUntil(at, when(at.getTime(), now), now);
-  const { name: words = "last 24 hours" } = day ?? {};
-  if (day !== undefined)
-    return {
-      ...span,
-      words,
-      within: `on ${words}`,
-      short: words,
-      ago: "before its end",
-      moment: `at the end of ${words}`,
-    };
-  return isNow
-    ? { ...span, words, within: `in the ${words}`, short: "last 24\u00a0h", moment: "now" }
-    : { ...span, moment: "then" };
+  const words = day?.name ?? "last 24 hours";
+  if (isNow) return { ...span, words, within: `in the ${words}`, short: "last 24\u00a0h", moment: "now" };
+  if (day === undefined) return { ...span, moment: "then" };
+  const said = { within: `on ${words}`, ago: "before its end", moment: `at the end of ${words}` };
+  return { ...span, ...said, words, short: words };
 }
 
 export function spanUntil(end: Date, endWords: string, now: Date): NowSpan {

@@ -82,6 +82,8 @@ function renderNowFigures(
   const [[open], [fixed]] = [answers.openCounts, answers.fixedCounts];
   const span = day?.name ?? (isNow ? "last 24 hours" : "those 24 hours");
   const most = usualOf(usualDays);
+  const usually = most === null ? "what is usual is not known" : `usually ${rangeWords(most)}`;
+  const stuck = html`<a href="/projects?state=stuck">${grouped(countIn(open, "lately"))} in 24 hours</a>`;
   return renderFigures([
     {
       label: "Succeeded",
@@ -108,18 +110,9 @@ function renderNowFigures(
       ...amount(countIn(fixed, "projects"), "project"),
       note: html`<a href="#failing">against ${grouped(broke)} that broke</a>`,
     },
-    day !== undefined
-      ? {
-          label: "Broke",
-          labelRest: `, ${span}`,
-          ...amount(broke, "project"),
-          note: most === null ? "what is usual is not known" : `usually ${rangeWords(most)}`,
-        }
-      : {
-          label: "Stuck",
-          ...amount(countIn(open, "stuck"), "build"),
-          note: html`<a href="/projects?state=stuck">${grouped(countIn(open, "lately"))} in 24 hours</a>`,
-        },
+    day === undefined
+      ? { label: "Stuck", ...amount(countIn(open, "stuck"), "build"), note: stuck }
+      : { label: "Broke", labelRest: `, ${span}`, ...amount(broke, "project"), note: usually },
   ]);
 }
 

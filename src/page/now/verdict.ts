@@ -124,14 +124,16 @@ export function judge(facts: NowVerdictFacts): NowVerdict {
     const said = judgeOne(facts);
     if (said !== null) return { kind: kind as keyof typeof VERDICTS, look, tone, ...said };
   }
+  const { day, isNow } = facts;
+  const fails = day !== undefined ? `failed at the end of ${day.name}` : isNow ? "fails" : "failed";
   return {
     kind: "none",
     look: "good",
     tone: "good",
-    title: facts.isNow ? "✓ Nothing fails" : "✓ Nothing failed",
-    sentence: `Nothing ${facts.isNow ? "fails" : "failed"}${facts.day === undefined ? "" : ` at the end of ${facts.day.name}`}: the last finished build of every version and format succeeded.`,
+    title: isNow ? "✓ Nothing fails" : "✓ Nothing failed",
+    sentence: `Nothing ${fails}: the last finished build of every version and format succeeded.`,
     evidence: sentences(
-      facts.day === undefined
+      day === undefined
         ? `${counted(facts.projects, "project")}, ${counted(facts.finished, "finished build")}, as of ${when(facts.at.getTime(), facts.now)} UTC.`
         : `${counted(facts.finishedLately, "build")} of that day finished.`,
       arrivalWords(facts),
@@ -165,9 +167,10 @@ function judgeStale({ asOf, isStale, now, trouble, failing, projects }: NowVerdi
 function judgePlatform({ platformHour, broke, span, day }: NowVerdictFacts): Said | null {
   if (platformHour === null) return null;
   const { from, projects: all, failing: hit, expected } = platformHour;
+  const is = day === undefined ? "is" : "was";
   return {
-    title: `The platform ${day === undefined ? "is" : "was"} in trouble`,
-    sentence: `The platform ${day === undefined ? "is" : "was"} in trouble: ${hit} of ${counted(all, "project")} failed between ${clockWords(from)} and ${clockWords(from + 3_600_000)}.`,
+    title: `The platform ${is} in trouble`,
+    sentence: `The platform ${is} in trouble: ${hit} of ${counted(all, "project")} failed between ${clockWords(from)} and ${clockWords(from + 3_600_000)}.`,
     evidence:
       `${grouped(Math.round(expected))} would be usual. The failures of such an hour tell little about a project. ` +
       `${counted(broke, "project")} broke ${span}.`,
@@ -185,26 +188,27 @@ function judgeEmpty({ finished, projects, at, now }: NowVerdictFacts): Said | nu
 
 /** Red: more broke than on nine of ten days. */
 function judgeMany(facts: NowVerdictFacts): Said | null {
-  const { broke, newest, now, span, ago } = facts;
+  const { broke, span } = facts;
+  const [newest, fixed] = [newestWords(facts), fixedWords(facts)];
   const usual = usualOf(facts.usualDays);
   if (usual === null || broke <= usual.high) return null;
-  const fixed = fixedWords(facts);
   const brokeWords = `${counted(broke, "project")} broke ${span}, more than usual (${rangeWords(usual)})`;
   return {
     title: `✗ ${grouped(broke)} broke in 24 h`,
-    sentence: `${brokeWords}${fixed === null ? "" : `; ${fixed}`}.${newest === null ? "" : ` The newest is {newest}, ${agoWords(newest.brokeAt, now)} ${ago}.`}`,
+    sentence: `${brokeWords}${fixed === null ? "" : `; ${fixed}`}.${newest === null ? "" : ` The newest is ${newest}.`}`,
     evidence: sentences(kindsWords(facts.kinds), platformWords(facts), arrivalWords(facts)),
   };
 }
 
 /** Amber: some broke, and that is usual, or not known to be more. */
 function judgeSome(facts: NowVerdictFacts): Said | null {
-  const { broke, newest, now, span, ago } = facts;
+  const { broke, span } = facts;
+  const newest = newestWords(facts);
   if (broke === 0) return null;
   const clauses = [
     `${counted(broke, "project")} broke ${span}`,
     fixedWords(facts),
-    newest === null ? null : `the newest, {newest}, ${agoWords(newest.brokeAt, now)} ${ago}`,
+    newest === null ? null : `the newest, ${newest}`,
   ];
   return {
     title: `${grouped(broke)} broke in 24 h`,
@@ -220,15 +224,15 @@ function judgeSome(facts: NowVerdictFacts): Said | null {
 
 /** Plain: what fails is known, and nothing is new. */
 function judgeFailing(facts: NowVerdictFacts): Said | null {
-  const { failing, newest, now, span, ago, day } = facts;
+  const { failing, span, day } = facts;
+  const newest = newestWords(facts);
+  const [one, more] = day === undefined ? ["fails", "fail"] : ["had failed", "had failed"];
   if (failing === 0) return null;
   return {
     title: `${grouped(failing)} failing, none newly`,
-    sentence: `Nothing broke ${span}; ${day === undefined ? counted(failing, "project fails", "projects fail") : counted(failing, "project had failed", "projects had failed")} for longer.`,
+    sentence: `Nothing broke ${span}; ${counted(failing, `project ${one}`, `projects ${more}`)} for longer.`,
     evidence: sentences(
-      newest === null
-        ? null
-        : `The newest break is that of {newest}, ${agoWords(newest.brokeAt, now)} ${ago}.`,
+      newest && `The newest break is that of ${newest}.`,
       ordinaryWords(facts),
       platformWords(facts),
       arrivalWords(facts),
@@ -248,14 +252,18 @@ export function usualOf(days: readonly number[]) {
 }
 
 /** A day on which nothing finished is neither ordinary nor quiet: nothing can have broken. */
-function ordinaryWords({ usualDays, broke, finishedLately }: NowVerdictFacts): string | null {
+function ordinaryWords({ usualDays, broke, finishedLately, day }: NowVerdictFacts): string | null {
   const usual = usualOf(usualDays);
   if (finishedLately === 0)
     return "No build of these 24 hours has finished, so none of them can have failed.";
   if (usual === null) return "There are too few days yet to say what is usual.";
   const isQuiet = broke < usual.low;
-  return `${isQuiet ? "Fewer than usual" : "An ordinary day"}: ${rangeWords(usual)} on most of the last ${usualDays.length}.`;
+  const days = day === undefined ? `last ${usualDays.length}` : `${usualDays.length} days before`;
+  return `${isQuiet ? "Fewer than usual" : "An ordinary day"}: ${rangeWords(usual)} on most of the ${days}.`;
 }
+
+const newestWords = ({ newest, now, ago }: NowVerdictFacts): string | null =>
+  newest && `{newest}, ${agoWords(newest.brokeAt, now)} ${ago}`;
 
 function fixedWords({ broke, brokeAndFixed, day }: NowVerdictFacts): string | null {
   if (brokeAndFixed === 0) return null;

@@ -1,6 +1,8 @@
 /** The main docs of projects (html of the default version) on each of the last ninety days. */
+import { type SQL, sql } from "drizzle-orm";
 import { ask, type Question, relation } from "../../report/ask.ts";
-import { countIn, type Row, sumIn } from "./block.ts";
+import type { TransactionSql } from "../../store/connection/sql.ts";
+import { askEach, countIn, type Row, sumIn } from "./block.ts";
 import { html, type Markup } from "./html.ts";
 import { dateOf, dayName, dayNumber, dayText, within } from "./period.ts";
 
@@ -15,10 +17,14 @@ const daily = relation("success_rate_daily");
 const lastOf = (at: Date): number => dayNumber(at.toISOString());
 const firstOf = (at: Date): number => lastOf(at) - MAIN_DAYS + 1;
 
+/** These projects as rows of `shown`. */
+export const shownProjects = (ids: readonly string[]): SQL =>
+  sql`json_to_recordset(${JSON.stringify(ids.map((project_id) => ({ project_id })))}::text::json) as shown (project_id text)`;
+
 /** A row for each of these projects and each day with a build of its main docs. */
 export const askForMainDays = (projectIds: readonly string[], at: Date): Question => ask("fact_builds")`
 select shown.project_id, days.*
-from json_to_recordset(${JSON.stringify(projectIds.map((project_id) => ({ project_id })))}::text::json) as shown (project_id text)
+from ${shownProjects(projectIds)}
 cross join lateral (
   select (${build.triggered_at} at time zone 'UTC')::date as day, count(*) as builds, count(${build.succeeded}) as finished,
     coalesce(sum(${build.succeeded}), 0) as succeeded
@@ -32,12 +38,6 @@ cross join lateral (
 ) as days
 order by shown.project_id, day`;
 
-/** The days whose builds the mirror has: on the others nobody looked, or no build is known before them. */
-export const askForKnownDays = (at: Date): Question => ask("success_rate_daily")`
-select ${daily.day}
-from ${daily}
-where ${within(daily.day, firstOf(at), lastOf(at))} and ${daily.is_covered}`;
-
 const LOOKS = {
   good: "only successes",
   bad: "failures",
@@ -46,26 +46,34 @@ const LOOKS = {
   unknown: "not known",
 } as const;
 
-type Look = keyof typeof LOOKS;
-
-function lookOf(row: Row | undefined, isKnown: boolean): Look {
+function lookOf(row: Row | undefined, isKnown: boolean): keyof typeof LOOKS {
   const finished = countIn(row, "finished");
   if (row === undefined) return isKnown ? "none" : "unknown";
   if (finished === 0) return "open";
   return finished === countIn(row, "succeeded") ? "good" : "bad";
 }
 
-export type MainDays = ReturnType<typeof readMainDays>;
+export type MainDays = ReturnType<Awaited<ReturnType<typeof findMainDays>>>;
 
-/** The ninety days of one project, from the rows of `askForMainDays` that are its own, and those of `askForKnownDays`. */
-export function readMainDays(rows: readonly Row[], known: readonly Row[], at: Date) {
-  const days = Array.from({ length: MAIN_DAYS }, (_, place) => {
-    const day = dayText(firstOf(at) + place);
-    const row = rows.find((one) => one.day === day);
-    const isKnown = known.some((one) => one.day === day);
-    return { number: firstOf(at) + place, row, look: lookOf(row, isKnown) };
+/** The days of each of these projects. A day that nobody looked at, or before the first known build, is not known. */
+export async function findMainDays(tx: TransactionSql, projectIds: readonly string[], at: Date) {
+  const { rows, known } = await askEach(tx, {
+    rows: askForMainDays(projectIds, at),
+    known: ask("success_rate_daily")`
+select ${daily.day}
+from ${daily}
+where ${within(daily.day, firstOf(at), lastOf(at))} and ${daily.is_covered}`,
   });
-  return { days, succeeded: sumIn(rows, "succeeded"), finished: sumIn(rows, "finished") };
+  return (projectId: unknown) => {
+    const own = rows.filter(({ project_id }) => project_id === projectId);
+    const days = Array.from({ length: MAIN_DAYS }, (_, place) => {
+      const number = firstOf(at) + place;
+      const isIt = ({ day }: Row) => day === dayText(number);
+      const row = own.find(isIt);
+      return { number, row, look: lookOf(row, known.some(isIt)) };
+    });
+    return { days, succeeded: sumIn(own, "succeeded"), finished: sumIn(own, "finished") };
+  };
 }
 
 /**

@@ -32,26 +32,18 @@ export async function findDay(tx: TransactionSql, day: string | undefined, momen
   const number = dayNumber(day);
   const name = dayName(number, now);
   const end = (number + 1) * DAY_MS;
-  const looked = Number.isNaN(lookedMs)
-    ? "a time that is not known"
-    : `${when(lookedMs, now)} UTC, before ${name} was over`;
-  if (end > now.getTime()) return { ...found, refusal: `${name} is not over yet.` };
-  if (!(end <= lookedMs)) return { ...found, refusal: `The mirror last looked at ${looked}.` };
-  if (!(number >= first))
-    return {
-      ...found,
-      refusal: `The first build that the mirror knows is of ${Number.isNaN(first) ? "no day" : dayName(first, now)}.`,
-    };
+  const refused = (refusal: string) => ({ ...found, refusal });
+  const looked = Number.isNaN(lookedMs) ? "an unknown time" : `${when(lookedMs, now)} UTC`;
+  const from = Number.isNaN(first) ? "no day" : dayName(first, now);
+  if (end > now.getTime()) return refused(`${name} is not over yet.`);
+  if (!(end <= lookedMs)) return refused(`The mirror last looked at ${looked}, before ${name} was over.`);
+  if (!(number >= first)) return refused(`The first build that the mirror knows is of ${from}.`);
   const past = { now: new Date(end), at: new Date(end - 1), isNow: false, day: { text: day, name } };
   return { ...found, moment: { ...moment, ...past, freshness: { ...freshness, isStale: false } } };
 }
 
 /** The same for what has no words for a refusal, such as a file. Throws ConfigError. */
-export async function findDayMoment(
-  tx: TransactionSql,
-  day: string | undefined,
-  moment: PageMoment,
-): Promise<PageMoment> {
+export async function findDayMoment(tx: TransactionSql, day: string | undefined, moment: PageMoment) {
   const found = await findDay(tx, day, moment);
   if (found.refusal !== null) throw new ConfigError(`nothing can be said of ${day}: ${found.refusal}`);
   return found.moment;
@@ -59,7 +51,6 @@ export async function findDayMoment(
 
 /** Now, the days around the shown one, and a form for any other. `kept` are the other choices; `now` is the reader's. */
 export function renderDays(
-  path: string,
   { first, last }: FoundDay,
   day: string | undefined,
   kept: Query,
@@ -69,7 +60,7 @@ export function renderDays(
   const near = [shown - 1, shown, shown + 1].filter((one) => one >= first && one <= last);
   const chips = near.map((one): Chip => ({ label: dayName(one, now), value: dayText(one) }));
   return html`<div class="bar controls">
-${renderChips({ label: "Which day", path, name: "day", chosen: day, kept, chips: [{ label: "Now", value: undefined }, ...chips] })}
-<form action="${path}" aria-label="Day">${keptFields(kept)}
-    ${dayInput("day", "How was it on", day ?? "", first, last)}<button>Show</button></form></div>`;
+${renderChips({ label: "Which day", path: "/", name: "day", chosen: day, kept, chips: [{ label: "Now", value: undefined }, ...chips] })}
+<form action="/" aria-label="Day">${keptFields(kept)}
+    ${dayInput("day", "How was it on", day ?? "", first, last)}<button>Look</button></form></div>`;
 }

@@ -2,13 +2,7 @@ import { counted } from "../../base/text.ts";
 import { block } from "../parts/block.ts";
 import { rateDot } from "../parts/changes.ts";
 import { html, targetWords } from "../parts/html.ts";
-import {
-  askForKnownDays,
-  askForMainDays,
-  drawMainDays,
-  MAIN_DAYS,
-  readMainDays,
-} from "../parts/main-days.ts";
+import { askForMainDays, drawMainDays, findMainDays, MAIN_DAYS } from "../parts/main-days.ts";
 import { dayName } from "../parts/period.ts";
 import { OWN, type ProjectScope } from "./project-scope.ts";
 
@@ -16,20 +10,18 @@ import { OWN, type ProjectScope } from "./project-scope.ts";
 export const days = block({
   id: "days",
   narrowedBy: OWN,
-  asks: ({ subject: { id }, at }: ProjectScope) => ({
-    rows: askForMainDays([id], at),
-    known: askForKnownDays(at),
-  }),
-  draw({ rows, known }, { subject, at, now }) {
+  asks: (_: ProjectScope) => ({}),
+  file: ({ subject: { id }, at }) => askForMainDays([id], at),
+  next: async (tx, _found, { subject: { id }, at }) => ({ main: (await findMainDays(tx, [id], at))(id) }),
+  draw({ main }, { subject, now }) {
     if (subject.id === "-1") return null;
-    const main = readMainDays(rows, known, at);
     const [first, last] = [main.days[0], main.days.at(-1)].map((day) => dayName(day?.number ?? 0, now));
     return {
       title: `Main docs, ${MAIN_DAYS} days`,
       count: counted(main.finished, "finished build"),
       note: html`${targetWords(subject.mainVersion, "html")}. Up: builds of the day succeeded, down: failed, on the line: none has finished; the
         line alone: no builds, no line: not known.`,
-      empty: rows.length === 0 && [
+      empty: main.days.every(({ row }) => row === undefined) && [
         "unknown",
         "No builds",
         `of the main docs were triggered in these ${MAIN_DAYS} days.`,

@@ -218,18 +218,12 @@ function openFigure({ open }: Answers, now: Date) {
   const [newest] = open;
   const [total, stuck] = [numberOf(open, "total"), numberOf(open, "stuck")];
   const ago = agoWords(newest?.triggered_at, now);
+  const some = stuck === total ? "stuck" : `open, ${grouped(stuck)} stuck`;
   return {
     label: "Open",
     labelRest: " builds",
     value: grouped(total),
-    unit:
-      total === 0
-        ? "open"
-        : stuck === total
-          ? "stuck"
-          : stuck === 0
-            ? "in progress"
-            : `open, ${grouped(stuck)} stuck`,
+    unit: total === 0 ? "open" : stuck === 0 ? "in progress" : some,
     note:
       newest === undefined
         ? "no build is open"

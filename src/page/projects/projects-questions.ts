@@ -1,6 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { ask, inline, onPage, pick, type Question, relation, where } from "../../report/ask.ts";
 import { columnsOf } from "../../report/dictionary.ts";
+import { shownProjects } from "../parts/main-days.ts";
 import { isMine, type Mine } from "../parts/projects.ts";
 
 const project = relation("project_states");
@@ -128,7 +129,7 @@ export function askForProjectStrips(projectIds: readonly string[]): Question {
     )`;
   return ask("fact_builds")`
 select shown.project_id, last.outcomes
-from ${shown(projectIds)}
+from ${shownProjects(projectIds)}
 cross join lateral (
   select array_agg(outcome order by place desc) as outcomes
   from (
@@ -144,11 +145,8 @@ cross join lateral (
 export function askForFailing(projectIds: readonly string[]): Question {
   return ask("failing_now")`
 select ${pick(failing, "project_id", "version_id", "version_slug", "type")}
-from ${shown(projectIds)}
+from ${shownProjects(projectIds)}
 cross join lateral (
   select * from ${failing} where ${failing.project_id} = shown.project_id limit 50
 ) as failing`;
 }
-
-const shown = (projectIds: readonly string[]): SQL =>
-  sql`json_to_recordset(${JSON.stringify(projectIds.map((project_id) => ({ project_id })))}::text::json) as shown (project_id text)`;
