@@ -45,7 +45,7 @@ describe("docmirror restore", () => {
     await expectRestored(target.url);
   });
 
-  it("prints what was in the file as JSON", async () => {
+  it("prints what was in the file as JSON", { tags: ["long"] }, async () => {
     await using target = await emptyDatabase();
     const { stdout } = await restore(target.url, file, "--json");
     expect(JSON.parse(stdout)).toMatchObject({ file, rows: { "mirror.builds": 204 } });

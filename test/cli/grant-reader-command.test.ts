@@ -200,7 +200,9 @@ describe("grant-reader", () => {
     expect(row?.rolconfig).toEqual(["TimeZone=UTC"]);
   });
 
-  it("counts by UTC days in every session of the role, whatever the zone of the server", async () => {
+  it("counts by UTC days in every session of the role, whatever the zone of the server", {
+    tags: ["long"],
+  }, async () => {
     // A setting of the database is to its sessions what one of the server is.
     await using far = await createReportedMirror();
     const password = PLANTED_SECRET;

@@ -134,7 +134,7 @@ describe("docmirror sql", () => {
     expect(long).toEqual([20, 4, 4, 2]);
   });
 
-  it("cuts long values of a table before it holds them", async () => {
+  it("cuts long values of a table before it holds them", { tags: ["long"] }, async () => {
     const { stdout } = await ask("select repeat('ü', 2000000) as long from generate_series(1, 60)");
     expect(stdout).toBe(`long\n${`${"ü".repeat(119)}…\n`.repeat(60)}`);
   });

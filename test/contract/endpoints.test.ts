@@ -39,77 +39,80 @@ describe("the table", () => {
   });
 });
 
-describe.each<[name: string, start: () => Promise<Server>, hasRefusal: (path: string) => boolean]>([
-  ["the simulated service, below a path", startSimulated, hasAll],
-  ["the recorded service", startRecorded, (path) => recorded.has(path)],
-  ["a mirror whose service is gone", startMirror, hasAll],
-])("%s", (_, start, hasRefusal) => {
-  let server: Server;
-  let service: ServiceClient;
-  const ask = (path: string) => fetch(server.url + path, { redirect: "manual" });
-  beforeAll(async () => {
-    server = await start();
-    service = serviceClientOver(createTestClient(server.url));
-  });
-  afterAll(async () => {
-    await service?.close();
-    await server?.stop();
-  });
-
-  describe.each(ENDPOINTS)("$path", ({ ask: pathOf, holds, call, gives, refuses }) => {
-    it("answers as documented", async () => {
-      const reply = await ask(pathOf(server.facts));
-      expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/json"]);
-      holds((await reply.json()) as never, server.facts);
+const SERVERS: readonly [string, () => Promise<Server>, (path: string) => boolean, string[]][] = [
+  ["the simulated service, below a path", startSimulated, hasAll, ["long"]],
+  // test/serve/protocol has each of its exchanges.
+  ["the recorded service", startRecorded, (path) => recorded.has(path), ["long"]],
+  ["a mirror whose service is gone", startMirror, hasAll, []],
+];
+for (const [name, start, hasRefusal, tags] of SERVERS)
+  describe(name, { tags }, () => {
+    let server: Server;
+    let service: ServiceClient;
+    const ask = (path: string) => fetch(server.url + path, { redirect: "manual" });
+    beforeAll(async () => {
+      server = await start();
+      service = serviceClientOver(createTestClient(server.url));
+    });
+    afterAll(async () => {
+      await service?.close();
+      await server?.stop();
     });
 
-    it("gives the client what it answers", async () => {
-      const body = await (await ask(pathOf(server.facts))).json();
-      expect(asSent(await call(service, server.facts))).toEqual(gives ? gives(body as never) : body);
+    describe.each(ENDPOINTS)("$path", ({ ask: pathOf, holds, call, gives, refuses }) => {
+      it("answers as documented", async () => {
+        const reply = await ask(pathOf(server.facts));
+        expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/json"]);
+        holds((await reply.json()) as never, server.facts);
+      });
+
+      it("gives the client what it answers", async () => {
+        const body = await (await ask(pathOf(server.facts))).json();
+        expect(asSent(await call(service, server.facts))).toEqual(gives ? gives(body as never) : body);
+      });
+
+      it.each(refuses.filter((refusal) => hasRefusal(refusal.path)))("refuses $path", async ({
+        path,
+        status,
+        type,
+        body,
+        client,
+      }) => {
+        const reply = await ask(path);
+        const text = await reply.text();
+        expect([reply.status, reply.headers.get("content-type")]).toEqual([status, type]);
+        expect(type === "application/json" ? JSON.parse(text) : text).toEqual(body);
+        if (client) await expect(client[0](service)).rejects.toThrow(client[1]);
+      });
     });
 
-    it.each(refuses.filter((refusal) => hasRefusal(refusal.path)))("refuses $path", async ({
-      path,
-      status,
-      type,
-      body,
-      client,
-    }) => {
-      const reply = await ask(path);
-      const text = await reply.text();
-      expect([reply.status, reply.headers.get("content-type")]).toEqual([status, type]);
-      expect(type === "application/json" ? JSON.parse(text) : text).toEqual(body);
-      if (client) await expect(client[0](service)).rejects.toThrow(client[1]);
+    it("answers a detail without the closing slash, at once or after a redirect", async () => {
+      for (const { path, ask: pathOf } of ENDPOINTS.filter((endpoint) => endpoint.path.endsWith("/ID/"))) {
+        const whole = server.url + pathOf(server.facts);
+        const reply = await fetch(whole.replace(/\/$/, ""));
+        expect(reply.status, path).toBe(200);
+        expect(await reply.json()).toEqual(await (await fetch(whole)).json());
+      }
+    });
+
+    it("lists the records of each resource once, page after page", async () => {
+      for (const resource of RESOURCES) {
+        const ids = new Set<string>();
+        for await (const { id } of service.list(resource, { pageSize: 7 })) ids.add(id);
+        expect(ids.size).toBe(server.facts.counts[resource]);
+      }
+    });
+
+    it("finds a project by its slug, and the versions of it", async () => {
+      const { slug } = server.facts;
+      const project = await service.fetchRecord("project", slug);
+      expect(project.slug).toBe(slug);
+      const versions = [];
+      for await (const version of service.versionsOf(slug)) versions.push(version);
+      expect(versions.length).toBeGreaterThan(1);
+      expect(new Set(versions.map((version) => version.project?.slug))).toEqual(new Set([slug]));
     });
   });
-
-  it("answers a detail without the closing slash, at once or after a redirect", async () => {
-    for (const { path, ask: pathOf } of ENDPOINTS.filter((endpoint) => endpoint.path.endsWith("/ID/"))) {
-      const whole = server.url + pathOf(server.facts);
-      const reply = await fetch(whole.replace(/\/$/, ""));
-      expect(reply.status, path).toBe(200);
-      expect(await reply.json()).toEqual(await (await fetch(whole)).json());
-    }
-  });
-
-  it("lists the records of each resource once, page after page", async () => {
-    for (const resource of RESOURCES) {
-      const ids = new Set<string>();
-      for await (const { id } of service.list(resource, { pageSize: 7 })) ids.add(id);
-      expect(ids.size).toBe(server.facts.counts[resource]);
-    }
-  });
-
-  it("finds a project by its slug, and the versions of it", async () => {
-    const { slug } = server.facts;
-    const project = await service.fetchRecord("project", slug);
-    expect(project.slug).toBe(slug);
-    const versions = [];
-    for await (const version of service.versionsOf(slug)) versions.push(version);
-    expect(versions.length).toBeGreaterThan(1);
-    expect(new Set(versions.map((version) => version.project?.slug))).toEqual(new Set([slug]));
-  });
-});
 
 async function startSimulated(): Promise<Server> {
   const { url, close } = await startSimulation({ world });

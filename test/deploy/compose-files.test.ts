@@ -130,7 +130,9 @@ describe.skipIf(!existsSync("/proc/self/task"))("check-worker.mjs", () => {
     });
     server.listen(0, "127.0.0.1", () => console.log(server.address().port));`;
 
-  it("ends a worker that says nothing any more, and none that is only not ready, or not there", async () => {
+  it("ends a worker that says nothing any more, and none that is only not ready, or not there", {
+    tags: ["long"],
+  }, async () => {
     // A shell is what an init is to a container: it starts the worker, and ends with its code.
     const start = ["-c", '"$0" -e "$1" & wait $!', process.execPath, WORKER];
     // A group of its own, so that both end with the test.

@@ -355,17 +355,15 @@ describe.skipIf(system.POSTGRES_BIN === null)(
     });
 
     const own = blockOf("docmirror backup ").replaceAll("/backups/", "");
-    it.each([
-      ["a backup", own, ".docmirror", "restored", RESTORED],
-      ["a copy of the folder", "cp -a original copy", "original", "copy", /./],
-    ])("of an embedded mirror bring it back: %s", async (_, block, original, restored, says) => {
+    it("of an embedded mirror bring it back", async () => {
+      const [original, restored] = [".docmirror", "restored"];
       const inFolder = (data: string) => ({ env: { ...env, DOCMIRROR_DATA_DIR: join(folder, data) } });
       expect((await runCli(["sync"], inFolder(original))).code).toBe(0);
-      await shell(block);
+      await shell(own);
       world.advance(DAY);
       expect((await runCli(["sync", "--full"], inFolder(original))).code).toBe(0);
       const first = await runCli(["sync", "--full"], inFolder(restored));
-      expect(first).toMatchObject({ code: 0, stderr: expect.stringMatching(says) });
+      expect(first).toMatchObject({ code: 0, stderr: expect.stringMatching(RESTORED) });
       await using one = startCli(["database", "--with-password"], inFolder(original));
       const oneUrl = await urlOf(one);
       // A copy has the same port, and takes another where that one is taken.

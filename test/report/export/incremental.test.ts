@@ -157,7 +157,7 @@ describe("an incremental export", () => {
     expect(await monthsWritten()).toEqual(["2025-07", "2025-06"]);
   });
 
-  it("says why it writes all months, and is whole then too", async () => {
+  it("says why it writes all months, and is whole then too", { tags: ["long"] }, async () => {
     const manifest = join(out, "_docmirror.json");
     const edit = async (change: (facts: Record<string, unknown>) => unknown) =>
       writeFile(manifest, JSON.stringify(change(JSON.parse(await readFile(manifest, "utf8")))));
