@@ -161,7 +161,6 @@ describe("watch --once", () => {
 describe("worker", () => {
   it("sends a break and a recovery once each, over many rounds and a receiver that fails at first", {
     tags: ["long"],
-    timeout: 180_000,
   }, async () => {
     await using database = await createTestDatabase();
     await using receiver = await startWebhookReceiver();

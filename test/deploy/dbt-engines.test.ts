@@ -319,9 +319,9 @@ describe("the package of dbt on Postgres", { tags: ["long"], timeout: RUN_MS }, 
   });
 
   /** Runs dbt to its end, and gives its exit code and what it wrote. */
-  async function dbt(args: readonly string[], project = PROJECT): Promise<{ code: number; output: string }> {
+  async function dbt(args: readonly string[]): Promise<{ code: number; output: string }> {
     const { hostname, port, pathname } = new URL(reader.databaseUrl);
-    const given = [...["--no-use-colors", "--project-dir", project, "--profiles-dir", PROJECT]];
+    const given = [...["--no-use-colors", "--project-dir", PROJECT, "--profiles-dir", PROJECT]];
     const env = {
       ...process.env,
       ...{ READER_HOST: hostname, READER_PORT: port, READER_DATABASE: pathname.slice(1), READER_NAME: role },
@@ -382,21 +382,5 @@ describe("the package of dbt on Postgres", { tags: ["long"], timeout: RUN_MS }, 
       await owner.unsafe(`drop view report.success_rate_daily_by_project;
         alter view report.activity_before rename to success_rate_daily_by_project`);
     }
-  });
-
-  it("is a package for other projects, which tests its promises there", async () => {
-    const project = folder.at("another");
-    await mkdir(join(project, "models"), { recursive: true });
-    await writeFile(join(project, "dbt_project.yml"), "name: another\nversion: '1.0'\nprofile: docmirror\n");
-    await writeFile(join(project, "packages.yml"), JSON.stringify({ packages: [{ local: PROJECT }] }));
-    await writeFile(
-      join(project, "models", "slow.sql"),
-      "select project_id, count(*) as builds from {{ source('docmirror', 'fact_builds') }} group by project_id",
-    );
-    expect(await dbt(["deps"], project)).toMatchObject({ code: 0 });
-    const select = ["--select", "slow", "source:docmirror.success_rate_daily_by_project"];
-    const { code, output } = await dbt(["build", ...select], project);
-    expect(code, output).toBe(0);
-    expect(output).toMatch(/slow[\s\S]*source_one_row_per_key|source_one_row_per_key[\s\S]*slow/);
   });
 });

@@ -149,6 +149,9 @@ describe("worker", () => {
     await link.restore();
     await expect.poll(() => statusOf("/readyz")).toBe(200);
     await cli.waitFor("stderr", /sync succeeded/);
+    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(
+      /^docmirror_http_requests_total\{.*\} [1-9]/m,
+    );
     const readDocument = async () => (await fetch(`${url}/status.json`)).json();
     await expect.poll(readDocument).toMatchObject({
       stale: false,
