@@ -57,11 +57,11 @@ export function arrangeBuilds() {
 
 export type ArrangedWorld = QuickWorld & { arranged: ArrangedBuilds };
 
-/** A world in which nothing happens by itself and whose list of builds the test arranges, and an empty mirror of it. */
-export async function startArranged(options: WorldOptions): Promise<ArrangedWorld> {
+/** A world in which nothing happens by itself and whose list of builds the test arranges, and a mirror of it, as `startQuickWorld` has it. */
+export async function startArranged(options: WorldOptions, copyOf?: string): Promise<ArrangedWorld> {
   const arranged = arrangeBuilds();
   const still = { rates: QUIET, hiddenShare: 0, stuckShare: 0, clockSteps: false };
-  const quick = await startQuickWorld({ ...still, ...options }, arranged.intercept);
+  const quick = await startQuickWorld({ ...still, ...options }, arranged.intercept, copyOf);
   arranged.world = quick.world;
   return Object.assign(quick, { arranged });
 }

@@ -9,14 +9,14 @@ import { readDefinitions } from "../../src/report/definitions.ts";
 import { describeDatabase, replaceDatabase } from "../../src/store/connection/connect.ts";
 import { embeddedPasswordFile, openEmbedded } from "../../src/store/embedded/open-embedded.ts";
 import { migrate } from "../../src/store/migrate/migrate.ts";
-import { withTestSql } from "./database.ts";
+import { STRUCTURE, withTestSql } from "./database.ts";
 import { PLANTED_SECRET } from "./planted-secret.ts";
 
 /**
  * What every test worker is told. `template` is a migrated database that new ones are copied from, and `strategy` the end of `create
- * database`: copies file by file where the server can, which takes half of the time.
+ * database`: copies file by file where the server can, which takes half of the time. `structure` tells the template from others.
  */
-export type DatabaseServer = Record<"adminUrl" | "template" | "strategy", string>;
+export type DatabaseServer = Record<"adminUrl" | "template" | "strategy" | "structure", string>;
 
 /** `description` says which of the three ways was taken. */
 type Server = Record<"adminUrl" | "description", string> & { stop(): Promise<void> };
@@ -39,17 +39,24 @@ export async function startDatabaseServer(testDatabaseUrl?: string): Promise<Dat
   const template = `docmirror_template_${randomBytes(6).toString("hex")}`;
   const stop = async () => {
     try {
-      await run(server.adminUrl, `drop database if exists ${template} with (force)`);
+      const names = await run(
+        server.adminUrl,
+        `select datname from pg_database where starts_with(datname, '${template}')`,
+      );
+      for (const { datname } of names)
+        await run(server.adminUrl, `drop database if exists ${datname} with (force)`);
     } finally {
       await server.stop();
     }
   };
   try {
     await run(server.adminUrl, `create database ${template} template template0 encoding 'UTF8'`);
-    await migrate(replaceDatabase(server.adminUrl, template), readDefinitions());
+    const url = replaceDatabase(server.adminUrl, template);
+    await migrate(url, readDefinitions());
+    const [made] = await run(url, STRUCTURE);
     const [found] = await run(server.adminUrl, "select current_setting('server_version_num') as version");
     const strategy = Number(found?.version) >= 150_000 ? "strategy file_copy" : "";
-    return { ...server, template, strategy, stop };
+    return { ...server, template, strategy, structure: String(made?.print), stop };
   } catch (error) {
     await stop();
     throw error;

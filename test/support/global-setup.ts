@@ -10,13 +10,11 @@ declare module "vitest" {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const startedAt = performance.now();
-  const { adminUrl, template, strategy, description, stop } = await startDatabaseServer(
-    process.env.TEST_DATABASE_URL,
-  );
+  const { description, stop, ...server } = await startDatabaseServer(process.env.TEST_DATABASE_URL);
   process.stderr.write(
     `tests run on ${description}, up in ${Math.round(performance.now() - startedAt)} ms\n`,
   );
-  project.provide("databaseServer", { adminUrl, template, strategy });
+  project.provide("databaseServer", server);
   const leak = watchOutput();
   return async () => {
     await stop();

@@ -1,3 +1,4 @@
+import { afterAll } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
 import { type Logger, silentLog } from "../../src/base/log.ts";
 import type { SyncOptions } from "../../src/mirror/run/run.ts";
@@ -13,17 +14,20 @@ export type Intercept = NonNullable<SimulationOptions["intercept"]>;
 
 export const SMALL: WorldOptions = { users: 60, projects: 40, versions: 200, files: 150, builds: 900 };
 
-/** A small world on a port and an empty mirror of it, under the world's clock. */
-export async function startQuickWorld(options: WorldOptions = {}, intercept?: Intercept) {
+/** A small world on a port and a mirror of it, empty or a copy of this one, under the world's clock. */
+export async function startQuickWorld(options: WorldOptions = {}, intercept?: Intercept, copyOf?: string) {
   const world = createWorld({ ...SMALL, outputBytes: 200, ...options });
   const simulation = await startSimulation({ world, recordArrivals: true, ...(intercept && { intercept }) });
-  const database = await createTestDatabase();
+  const database = await createTestDatabase(copyOf === undefined ? {} : { copyOf });
+  // The service is on another port, and a copy is no news.
+  if (copyOf !== undefined) await database.sql.unsafe("delete from sync.service; delete from sync.places");
   const baseUrl = new URL(simulation.url);
   const clock = { now: () => world.now(), sleep: systemClock.sleep };
   const ours = { pageSize: 20, retries: 0, sourceTimezone: world.settings.timeZone };
   return {
     world,
     simulation,
+    database,
     databaseUrl: database.url,
     /** One connection to the mirror, opened when it is used first. */
     get sql() {
@@ -39,6 +43,31 @@ export async function startQuickWorld(options: WorldOptions = {}, intercept?: In
       await simulation.close();
       await database.dispose();
     },
+  };
+}
+
+/**
+ * Worlds that are all alike, for the tests of a file, each with a mirror that has read it: the first one is read, and the others get copies
+ * of its database.
+ */
+export function useMirrored<Q extends QuickWorld>(
+  start: (copyOf?: string) => Promise<Q>,
+  read: (quick: Q) => Promise<unknown>,
+): () => Promise<Q> {
+  let first: Promise<Q> | undefined;
+  const readFirst = async () => {
+    const quick = await start();
+    await read(quick);
+    await quick.simulation.close();
+    return quick;
+  };
+  afterAll(async () => (await first)?.database.dispose());
+  return async () => {
+    first ??= readFirst();
+    const { databaseUrl, world } = await first;
+    const quick = await start(databaseUrl);
+    quick.world.advanceTo(world.now());
+    return quick;
   };
 }
 
