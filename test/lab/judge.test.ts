@@ -7,15 +7,16 @@ import { createVerdicts } from "../../lab/judge/verdicts.ts";
 import type { Ids, OddWorld } from "../../lab/soak/odd-world.ts";
 import type { SyncResult } from "../../src/mirror/run/run.ts";
 import { RESOURCES, type Resource } from "../../src/resources/resources.ts";
-import { createTestDatabase } from "../support/database.ts";
+import { createTestDatabase, rolledBack } from "../support/database.ts";
 import { type QuickWorld, startQuickWorld } from "../support/quick-world.ts";
 import { findLedgerFaults, noteWrites } from "../support/several-workers.ts";
+import { useDatabase } from "../support/use-database.ts";
 
 let quick: QuickWorld;
 let synced: SyncResult;
 
 beforeAll(async () => {
-  quick = await startQuickWorld({ users: 12, projects: 10, versions: 30, files: 20, builds: 120 });
+  quick = await startQuickWorld({ users: 5, projects: 4, versions: 8, files: 6, builds: 50 });
   await quick.sync({ kind: "full" });
   quick.world.advance(3 * 3_600_000);
   synced = await quick.sync({ kind: "full" });
@@ -154,6 +155,9 @@ describe("the ledger of several workers", () => {
   const RUNS = "update watched.runs set";
   const LATE = `${RUNS} began_at = '2026-03-10T12:00:13Z', ended_at = '2026-03-10T12:00:15Z'`;
 
+  const ledger = useDatabase();
+  beforeAll(() => noteWrites(ledger.sql));
+
   test.each([
     ["", []],
     [
@@ -170,10 +174,10 @@ describe("the ledger of several workers", () => {
     [`${LATE} where run_id = 3`, ["run 3 did what was due at 2026-03-10T12:00:10.000Z a second time"]],
     [`${LATE}, is_astray = true where run_id = 3`, []],
   ])("%s: %j", async (fault, faults) => {
-    await using database = await createTestDatabase();
-    await noteWrites(database.sql);
-    await database.sql.unsafe(SIX + fault);
     const due = { everyMs: 10_000, from, until: from + 60_000, withinMs: 15_000 };
-    expect(await findLedgerFaults(database.sql, due)).toEqual(faults);
+    await rolledBack(ledger.sql, async (sql) => {
+      await sql.unsafe(SIX + fault);
+      expect(await findLedgerFaults(sql, due)).toEqual(faults);
+    });
   });
 });

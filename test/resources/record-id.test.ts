@@ -131,7 +131,7 @@ describe("parseResourceUri", () => {
         expect(reference.key).not.toContain("\u0000");
         expect(reference.key.isWellFormed()).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 

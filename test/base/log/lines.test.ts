@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { beforeAll, describe, expect, it } from "vitest";
 import * as play from "../../mirror/run/fault-play.ts";
 import { type CliResult, runCli, startCli } from "../../support/cli.ts";
@@ -99,7 +100,7 @@ it("looks for lines of runs and lists where these write them", () => {
   expect(OF_LISTS).toEqual(expect.arrayContaining(["walk is not whole", "reading a schema failed"]));
 });
 
-describe.each(["sync", "watch", "worker"] as const)("the log of a %s", { tags: ["long"] }, (name) => {
+describe.each(["sync", "watch", "worker"] as const)("the log of a %s", (name) => {
   it("is one JSON object a line, none of which says a thing twice", () => {
     const texts = textsOf(name);
     expect(texts.length).toBeGreaterThan(3);
@@ -145,7 +146,7 @@ describe.each(["sync", "watch", "worker"] as const)("the log of a %s", { tags: [
   });
 });
 
-describe("the faults", { tags: ["long"] }, () => {
+describe("the faults", () => {
   it("are in the log, each with its run and its list", () => {
     const sync = linesOf("sync");
     const run_id = sync.find(({ msg }) => msg === "run opened")?.run_id;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { createZoneOffset } from "../../../src/base/clock.ts";
 import {
   findFutureDates,
@@ -9,7 +9,8 @@ import {
   type OffsetSpan,
 } from "../../../src/mirror/builds/source-zone.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
-import { startWatchedWorld } from "../../support/quick-world.ts";
+import { rolledBack } from "../../support/database.ts";
+import { type QuickWorld, startWatchedWorld } from "../../support/quick-world.ts";
 
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
@@ -128,67 +129,69 @@ const SINCE = "2024-01-01T00:00:00Z";
 const rates = QUIET;
 
 describe("findOffsetSpans", () => {
-  const tellZone = async (timeZone: string) => {
+  test.for(["Asia/Kathmandu", "America/Chicago"])("tells that a service runs in %s", {
+    tags: ["long"],
+  }, async (timeZone) => {
     await using quick = await startWatchedWorld({ timeZone, rates, readAs: "Asia/Tokyo" });
     const spans = await findOffsetSpans(quick.sql, SINCE);
     expect(spans.reduce((sum, { builds }) => sum + builds, 0)).toBe(12);
-    expect(judgeZone(spans, "Asia/Tokyo")).toMatchObject({
-      against: 12,
-      builds: 12,
-      configured: { days: 0 },
-    });
+    const judged = { against: 12, builds: 12, configured: { days: 0 } };
+    expect(judgeZone(spans, "Asia/Tokyo")).toMatchObject(judged);
     expect(judgeZone(spans, timeZone)?.best?.zone).toBe(timeZone);
-  };
-  test("tells that a service runs in Asia/Kathmandu", () => tellZone("Asia/Kathmandu"));
-  test.for(["America/Chicago", "Etc/UTC"])("tells that a service runs in %s", { tags: ["long"] }, tellZone);
+  });
 
   test("takes no builds for fresh that come between looks far apart", { tags: ["long"] }, async () => {
     await using quick = await startWatchedWorld({ rates, minutesApart: 16 });
     expect(await findOffsetSpans(quick.sql, SINCE)).toEqual([]);
   });
 
-  test("looks no farther back than it is told", { tags: ["long"] }, async () => {
-    await using quick = await startWatchedWorld({ rates });
-    const now = quick.world.now().toISOString();
-    expect(await findOffsetSpans(quick.sql, now)).toEqual([]);
+  /** A world in UTC, whose runs 2 to 5 have each found 3 builds. */
+  let quick: QuickWorld;
+  beforeAll(async () => {
+    quick = await startWatchedWorld({ rates });
+    return () => quick[Symbol.asyncDispose]();
+  });
+  const spansAfter = async (statement: string) => {
+    let spans: OffsetSpan[] = [];
+    await rolledBack(quick.sql, async (sql) => {
+      await sql.unsafe(statement);
+      spans = await findOffsetSpans(sql, SINCE);
+    });
+    return spans;
+  };
+  const clocks = (least: number, most: number) =>
+    `update sync.runs set clock_ahead_min_ms = ${least}, clock_ahead_max_ms = ${most}`;
+
+  test("looks no farther back than it is told", async () => {
+    expect(await findOffsetSpans(quick.sql, quick.world.now().toISOString())).toEqual([]);
+    expect(judgeZone(await findOffsetSpans(quick.sql, SINCE), "Etc/UTC")?.best?.zone).toBe("Etc/UTC");
   });
 
-  test("takes no look for one that did not join what is known", async () => {
-    await using quick = await startWatchedWorld({ rates });
-    const { sql } = quick;
-    await sql`update sync.walks set walk = 'not_whole' where resource = 'build' and run_id = 3`;
-    // Of the runs 2 to 5, each of which found 3.
-    expect((await findOffsetSpans(sql, SINCE)).reduce((sum, { builds }) => sum + builds, 0)).toBe(9);
-  });
-
-  test("allows for a clock of the service that is off, but not by far", { tags: ["long"] }, async () => {
-    await using quick = await startWatchedWorld({ rates });
-    const { sql } = quick;
-    // Dated by a clock that is 8 minutes ahead: an offset of 8 minutes, as far as the dates tell.
-    await sql`update mirror.builds set date = date + interval '8 minutes'`;
-    await sql`update sync.runs set clock_ahead_min_ms = 0, clock_ahead_max_ms = 0`;
-    expect(judgeZone(await findOffsetSpans(sql, SINCE), "Etc/UTC")?.best).toBeNull();
-    await sql`update sync.runs set clock_ahead_min_ms = 479000, clock_ahead_max_ms = 481000`;
-    expect(judgeZone(await findOffsetSpans(sql, SINCE), "Etc/UTC")?.best?.zone).toBe("Etc/UTC");
-    await sql`update sync.runs set clock_ahead_min_ms = 86400000, clock_ahead_max_ms = 86401000`;
-    expect(await findOffsetSpans(sql, SINCE)).toEqual([]);
-  });
-
-  test("uses no run whose service's clock was off by more than can be told", { tags: ["long"] }, async () => {
-    await using quick = await startWatchedWorld({ rates });
-    const { sql } = quick;
+  test.each([
+    [
+      "a look that did not join what is known",
+      "update sync.walks set walk = 'not_whole' where resource = 'build' and run_id = 3",
+      9,
+    ],
+    [
+      "builds whose dates no zone explains",
+      "update mirror.builds set date = date + interval '3 days' where id = (select max(id) from mirror.builds)",
+      11,
+    ],
+    ["runs when the service's clock was a day ahead", clocks(86_400_000, 86_401_000), 0],
     // What the ledger keeps of a clock that is 25 days or more behind, or ahead.
-    for (const most of [-(2 ** 31), 2 ** 31 - 1]) {
-      await sql`update sync.runs set clock_ahead_min_ms = ${most}, clock_ahead_max_ms = ${most}`;
-      expect(await findOffsetSpans(sql, SINCE)).toEqual([]);
-    }
+    ["runs when it was behind by more than can be told", clocks(-(2 ** 31), -(2 ** 31)), 0],
+    ["runs when it was ahead by more than can be told", clocks(2 ** 31 - 1, 2 ** 31 - 1), 0],
+  ])("leaves out %s", async (_, statement, builds) => {
+    expect((await spansAfter(statement)).reduce((sum, span) => sum + span.builds, 0)).toBe(builds);
   });
 
-  test("leaves out builds whose dates no zone explains", { tags: ["long"] }, async () => {
-    await using quick = await startWatchedWorld({ rates });
-    const { sql } = quick;
-    await sql`update mirror.builds set date = date + interval '3 days' where id = (select max(id) from mirror.builds)`;
-    expect((await findOffsetSpans(sql, SINCE)).reduce((sum, { builds }) => sum + builds, 0)).toBe(11);
+  test("allows for a clock of the service that is off", async () => {
+    // Dated by a clock that is 8 minutes ahead: an offset of 8 minutes, as far as the dates tell.
+    const late = "update mirror.builds set date = date + interval '8 minutes'";
+    expect(judgeZone(await spansAfter(`${late}; ${clocks(0, 0)}`), "Etc/UTC")?.best).toBeNull();
+    const allowed = await spansAfter(`${late}; ${clocks(479_000, 481_000)}`);
+    expect(judgeZone(allowed, "Etc/UTC")?.best?.zone).toBe("Etc/UTC");
   });
 });
 

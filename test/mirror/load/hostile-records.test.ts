@@ -169,7 +169,7 @@ describe("a page of anything", () => {
         const query = `select id from mirror.${resource}s where id = any ($1::text[])`;
         expect(await loading.sql.unsafe(query, [[...ids]])).toHaveLength(ids.size);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 });

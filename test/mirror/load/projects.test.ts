@@ -179,7 +179,7 @@ describe("of two copies of a project", () => {
         }
         expect(await stored(loading)).toMatchObject({ name: last });
       }),
-      { numRuns: Number(process.env.DOCMIRROR_TEST_RUNS ?? 40) },
+      { numRuns: Number(process.env.DOCMIRROR_TEST_RUNS ?? 15) },
     );
   });
 });

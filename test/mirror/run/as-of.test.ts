@@ -8,13 +8,13 @@ import { type Kept, keepBack } from "../../support/keep-back.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 const HOUR_MS = 3_600_000;
-const MOMENTS = 20;
+const MOMENTS = 12;
 /** Which of the moments end a time in which a record of each resource was kept back. */
-const BACK_AT = [5, 9, 14];
+const BACK_AT = [4, 7, 9];
 /** Until then the service shows nobody the version that a build names. */
-const VERSION_COMES_AT = 8;
+const VERSION_COMES_AT = 6;
 /** At these, when all that was kept back is shown again, a project and a version are deleted for good. */
-const DELETED_AT = [15, 17];
+const DELETED_AT = [10];
 
 const RESOURCES = ["project", "version", "build"] as const;
 const USERS = `(select coalesce(jsonb_agg(user_uri order by position), '[]')
@@ -93,7 +93,7 @@ describe("the mirror as of a moment", () => {
   test(`is what its tables were then, at ${MOMENTS} random moments, and so is the history`, async () => {
     const seed = randomInt(2 ** 31);
     const kept: Kept = new Map();
-    const sizes = { users: 40, projects: 30, versions: 90, files: 40, builds: 150, hiddenShare: 0.1 };
+    const sizes = { users: 30, projects: 20, versions: 60, files: 15, builds: 100, hiddenShare: 0.1 };
     const rates = {
       ...{ builds: 40, buildDeletions: 4, projectChanges: 15, administratorChanges: 8, hides: 4 },
       ...{ versionChanges: 15, newVersions: 3, versionDeletions: 0, projectDeletions: 0, newProjects: 1 },
@@ -125,7 +125,7 @@ describe("the mirror as of a moment", () => {
     // That nothing happened would prove nothing.
     const [much] = await sql`
       select (select count(*) from mirror.changes where after ? 'users') > 0 as administrators,
-        (select count(*) from mirror.changes) > 200 as changes,
+        (select count(*) from mirror.changes) > 100 as changes,
         (select count(*) from copied_build_0 where version_uri is not null and version_id is null) > 0 as pending,
         (select count(*) from mirror.builds as build join copied_build_0 as copied using (id)
           where build.version_id is not null and copied.version_id is null) > 0 as resolved`;

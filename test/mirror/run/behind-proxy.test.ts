@@ -5,16 +5,14 @@ import { editReplies, startQuickWorld } from "../../support/quick-world.ts";
 /** A service whose links all have this in front of their path, as a server has them that does not know its proxy. */
 function startBehindProxy(front: string, basePath = "") {
   return startQuickWorld(
-    { users: 30, projects: 25, versions: 30, files: 30, builds: 90, basePath },
+    { users: 8, projects: 8, versions: 10, files: 8, builds: 50, basePath },
     editReplies((text) => text.replaceAll(`"${basePath}/api/v1/`, `"${front}/api/v1/`)),
   );
 }
 
 describe("a service behind a proxy", () => {
   test.each([
-    ["another scheme", "https://127.0.0.1", ""],
-    ["another host and port", "http://backend.internal:8000", ""],
-    ["an inner prefix", "/rtd", ""],
+    ["another scheme, host and port", "https://backend.internal:8000", ""],
     ["another host with an inner prefix", "//backend.internal/rtd", ""],
     ["no prefix where the proxy has one", "", "/docs"],
     ["%7E where the proxy has ~", "/%7Edocs", "/~docs"],

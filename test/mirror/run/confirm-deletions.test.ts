@@ -118,7 +118,6 @@ describe("a missing record", () => {
 
   test.each<[string, ScriptedReply]>([
     ["another record", { body: wireUser("2") }],
-    ["500", { status: 500, body: "" }],
     ["502", { status: 502, body: "" }],
   ])("whose detail answers with %s in three runs costs no verdict any more, and is asked for last", async (_, reply) => {
     await using loading = await setUpMissing(1);
@@ -196,11 +195,10 @@ describe("missing records", () => {
     expect(walks).toEqual([{ deleted: 3 }, { deleted: 100 }]);
   });
 
-  test.each([
-    500, 502, 504,
-  ])("that always answer %i keep none behind them waiting for ever", async (status) => {
+  test("that always answer 502 keep none behind them waiting for ever", async () => {
     await using loading = await setUpMissing(4);
-    const refused: Script = (_, { pathname }) => (/\/[12]\/$/.test(pathname) ? { status, body: "" } : GONE);
+    const refused: Script = (_, { pathname }) =>
+      /\/[12]\/$/.test(pathname) ? { status: 502, body: "" } : GONE;
     await confirm(loading, refused, { maxDetails: 2 });
     const second = await confirm(loading, refused, { maxDetails: 2 });
     expect(second).toMatchObject({ left: 2, deleted: { user: 2 } });

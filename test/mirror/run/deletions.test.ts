@@ -120,7 +120,7 @@ describe("25 of 60 users that are gone from their list", () => {
     expect(await nightAfter(1)).toEqual(["succeeded", 0, 0]);
   });
 
-  test("are kept while the details of what the list shows answer 404 too", async () => {
+  test("are kept while the details of what the list shows answer 404 too", { tags: ["long"] }, async () => {
     await using held = await startHeld();
     held.setBroken(true);
     for (const days of [3, 1]) expect(await held.nightAfter(days)).toEqual(["partial", 0, 0]);

@@ -646,8 +646,8 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, Record<string, string>>> =
       "Postgres stays away → 4; the next run resumes",
   },
   "test/mirror/run/killed-server.test.ts": {
-    "of ten syncs started at once one runs, and nine exit 10 and say who runs":
-      "ten `sync` at once → 0, 10; one runs, nine say who runs",
+    "of four syncs started at once one runs, and three exit 10 and say who runs":
+      "four `sync` at once → 0, 10; one runs, three say who runs",
     "killed and started again costs the run nothing": "Postgres: killed and started again → 0; waited out",
     "killed for good ends the run with exit code 4, and the hint names its log":
       "Postgres killed for good → 4; the hint names the server's log",

@@ -10,7 +10,7 @@ import { exitCodeOfRun } from "../../../src/mirror/run/close-run.ts";
 import { RESOURCES, type Resource } from "../../../src/resources/resources.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
-import { createTestDatabase, type TestDatabase, withTestSql } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { mirrorRows } from "../../support/mirror-rows.ts";
 import { type Intercept, startQuickWorld } from "../../support/quick-world.ts";
 import { type ScriptedServer, startScriptedServer } from "../../support/scripted-server.ts";
@@ -34,8 +34,6 @@ const HELD_MS = 300;
 
 let elsewhere: ScriptedServer;
 let undisturbed: MirrorRows;
-/** Mirrors that are empty and wait for the next case: making one takes longer than a run. */
-const idle: TestDatabase[] = [];
 
 beforeAll(async () => {
   elsewhere = await startScriptedServer([{ body: {} }]);
@@ -45,16 +43,18 @@ beforeAll(async () => {
   undisturbed = await mirrorRows(quick.databaseUrl);
 });
 
-afterAll(async () => {
-  await elsewhere[Symbol.asyncDispose]();
-  for (const database of idle) await database.dispose();
-});
+afterAll(() => elsewhere[Symbol.asyncDispose]());
+
+/** Words in front of a colon, and how it ends: the first of a kind is in `.ci/run`, the first of a group in the short suite. */
+const kindOf = ({ fault, exit, walk, left }: FaultCase) => [fault.split(":")[0], exit, walk, left].join();
 
 describe.concurrent.for(FAULTS)("$title", ({ cases }) => {
-  const named = cases.map((one) => [one.fault, one] as const);
-  // Each group has a case in the short suite.
-  test.for(named.filter((_, place) => place % 6 === 0))("%s", ([, fault]) => play(fault));
-  test.for(named.filter((_, place) => place % 6 !== 0))("%s", { tags: ["long"] }, ([, fault]) => play(fault));
+  const kinds = cases.map(kindOf);
+  for (const [place, one] of cases.entries()) {
+    const isFirst = kinds.indexOf(kindOf(one)) === place;
+    const tags = place === 0 ? [] : isFirst ? ["long"] : ["long", "exhaustive"];
+    test(one.fault, { tags }, () => play(one));
+  }
 });
 
 test("docs/internals/reliability.md ends with these cases", () => {
@@ -72,7 +72,7 @@ test.for(Object.entries(SHOWN_ELSEWHERE))("%s shows what the matrix says", ([fil
 });
 
 async function play(fault: FaultCase): Promise<void> {
-  const database = idle.pop() ?? (await createTestDatabase());
+  await using database = await createTestDatabase();
   const world = createWorld({ ...WORLD, ...fault.world });
   let intercept: Intercept = (_request, next) => next();
   const simulation = await startSimulation({ world, intercept: (request, next) => intercept(request, next) });
@@ -80,11 +80,6 @@ async function play(fault: FaultCase): Promise<void> {
     await playOn({ world, databaseUrl: database.url, baseUrl: new URL(simulation.url) }, fault, (next) => {
       intercept = next;
     });
-    await empty(database.url);
-    idle.push(database);
-  } catch (error) {
-    await database.dispose();
-    throw error;
   } finally {
     await simulation.close();
   }
@@ -238,14 +233,6 @@ async function liveIds(sql: Sql): Promise<Record<Resource, string[]>> {
     return [name, rows.map(({ id }) => String(id))] as const;
   };
   return Object.fromEntries(await Promise.all(RESOURCES.map(live))) as Record<Resource, string[]>;
-}
-
-async function empty(databaseUrl: string): Promise<void> {
-  await withTestSql(databaseUrl, async (sql) => {
-    const tables = await sql<{ name: string }[]>`
-      select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname in ('mirror', 'sync')`;
-    await sql.unsafe(`truncate ${tables.map(({ name }) => name).join()} restart identity cascade`);
-  });
 }
 
 /** The matrix as it stands in the docs: the faults of a section by what comes of them, the mildest end first. */

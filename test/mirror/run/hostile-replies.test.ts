@@ -14,7 +14,7 @@ import { hostileJson } from "../../support/wire-records.ts";
 
 const WORLD = { users: 6, projects: 5, versions: 8, files: 8, builds: 40 };
 /** Examples of the property; DOCMIRROR_TEST_RUNS=5000 looks longer. */
-const RUNS = Number(process.env.DOCMIRROR_TEST_RUNS ?? 60);
+const RUNS = Number(process.env.DOCMIRROR_TEST_RUNS ?? 100);
 
 const nest = (open: string, inner: string, close: string, levels: number) =>
   open.repeat(levels) + inner + close.repeat(levels);
@@ -105,7 +105,7 @@ const KINDS = ["full", "incremental", "watch"] as const;
 
 describe("a reply with a hostile value in it", () => {
   const standAt = async (what: What, steps: (string | number)[]) => {
-    for (const json of NASTIEST) {
+    for (const json of [NASTIEST[0], NASTIEST[3]] as string[]) {
       const one: Blow = { what, resource: "build", which: 0, steps, json };
       expectHonest(one, await runUnder(one, "full"));
       expect(hit).toEqual([steps]);
@@ -139,9 +139,9 @@ describe("a reply with a hostile value in it", () => {
     );
   };
   test("is no bug of ours, and costs no other list anything, wherever it stands", { tags: ["long"] }, () =>
-    standAnywhere(8),
+    standAnywhere(20),
   );
-  test("is none in many places either", { tags: ["long"], timeout: 600_000 }, () => standAnywhere(RUNS));
+  test("is none in many places either", { tags: ["long", "exhaustive"] }, () => standAnywhere(RUNS));
 
   test("is forgotten by the runs after it", async () => {
     for (const kind of ["full", "full"] as const) await quick.sync({ kind, allowMassDelete: true });

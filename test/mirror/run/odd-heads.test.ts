@@ -36,7 +36,9 @@ const ahead = Array.from({ length: 30 }, (_, at) =>
 ) as unknown as BuildRecord[];
 
 describe("the head of the builds", () => {
-  test("with thirty builds of the year 9999 on top shows a new one, though as many went", async () => {
+  test("with thirty builds of the year 9999 on top shows a new one, though as many went", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startOrdered((builds) => [...ahead, ...builds]);
     quick.change(1, 1);
     const { summary } = await quick.watch({ settings });
@@ -70,7 +72,9 @@ describe("the head of the builds", () => {
     expect(await quick.night()).toMatchObject({ kind: "incremental", status: "succeeded" });
   });
 
-  test("of a list that had a hole from the first night on is joined by a round", async () => {
+  test("of a list that had a hole from the first night on is joined by a round", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startOrdered((builds, arranged) => {
       arranged.bad = builds.at(-30)?.id ?? null;
       return builds;

@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const BEHIND_MS = 8 * MINUTE_MS;
 const settings = { replicaLagMs: defaultValues().replicaLagMs };
 const WORLD: WorldOptions = {
-  ...{ seed: 5, users: 40, projects: 30, versions: 120, files: 60, builds: 300, outputBytes: 200 },
+  ...{ seed: 5, users: 40, projects: 10, versions: 40, files: 40, builds: 150, outputBytes: 200 },
   // Deletions are made by hand: both replicas have them, each in its time.
   rates: { ...QUIET, builds: 1200, newVersions: 400, newUsers: 200, newFiles: 200 },
   ...{ hiddenShare: 0, stuckShare: 0.1, clockSteps: false },
@@ -86,7 +86,7 @@ describe("a service of two replicas that are eight minutes apart", () => {
         .map(({ resource, id }) => `${resource} ${id}`);
     const results: RunResult[] = [];
     let waited = 0;
-    for (let round = 0; round < 21; round++) {
+    for (let round = 0; round < 12; round++) {
       quick.advance(2 * MINUTE_MS);
       if (round % 4 === 1) {
         const live = (resource: Resource) => [...quick.world.truth().records(resource)];
@@ -112,7 +112,7 @@ describe("a service of two replicas that are eight minutes apart", () => {
     });
     const known = new Set(await idsOf(quick));
     const expected = really().filter((id) => known.has(id));
-    expect(expected.length).toBeGreaterThan(10);
+    expect(expected.length).toBeGreaterThan(5);
     expect(await deletedIds(quick)).toEqual(expected.sort());
   });
 

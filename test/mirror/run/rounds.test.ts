@@ -3,18 +3,20 @@ import { describe, expect, test } from "vitest";
 import type { BuildRecord } from "../../../src/resources/resources.ts";
 import { findDatesInChange, findReadSince } from "../../../src/store/ledger/list-freshness.ts";
 import { type ArrangedWorld, startArranged } from "../../support/arranged-builds.ts";
+import { useMirrored } from "../../support/quick-world.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
 const DAY_MS = 86_400_000;
-const DAYS = 5;
+const DAYS = 4;
+const BUILDS = 400;
 const settings = { fullEveryDays: DAYS, pageSize: 20 };
 
-/** A mirror of 1,000 builds in a world where nothing happens by itself. */
-async function startMirrored() {
-  const quick = await startArranged({ users: 2, projects: 4, versions: 4, files: 2, builds: 1000 });
-  expect((await quick.sync({ settings })).summary).toMatchObject({ kind: "full", status: "succeeded" });
-  return quick;
-}
+/** A mirror of 400 builds in a world where nothing happens by itself. */
+const startMirrored = useMirrored(
+  (copyOf) => startArranged({ users: 2, projects: 4, versions: 4, files: 2, builds: BUILDS }, copyOf),
+  async (quick) =>
+    expect((await quick.sync({ settings })).summary).toMatchObject({ kind: "full", status: "succeeded" }),
+);
 
 async function night(quick: ArrangedWorld) {
   quick.world.advance(DAY_MS);
@@ -43,9 +45,9 @@ describe("builds that are read again in rounds", () => {
     const began = quick.world.now().getTime();
     const lists: number[] = [];
     for (let at = 0; at < 2 * DAYS; at++) lists.push((await night(quick)).lists);
-    // 1,000 builds are 56 pages that overlap by two, and the first one is the head's. A part has a fifth of them.
-    expect(lists.reduce((sum, pages) => sum + pages, 0)).toBe(2 * (55 + DAYS));
-    expect(Math.max(...lists)).toBeLessThanOrEqual(13);
+    // 400 builds are 23 pages that overlap by two, and the first one is the head's. A part has a fourth of them.
+    expect(lists.reduce((sum, pages) => sum + pages, 0)).toBe(2 * (22 + DAYS));
+    expect(Math.max(...lists)).toBeLessThanOrEqual(8);
     expect(await readSince(quick)).toBe(began + (DAYS + 1) * DAY_MS);
   });
 
@@ -53,13 +55,13 @@ describe("builds that are read again in rounds", () => {
     await using quick = await startMirrored();
     const changed = new Set<string>();
     quick.arranged.arrange = (builds) => {
-      for (const at of [3, 480, 990]) changed.add(builds[at]?.id ?? "");
-      const gone = builds[600]?.id ?? "";
+      for (const at of [3, 190, 390]) changed.add(builds[at]?.id ?? "");
+      const gone = builds[240]?.id ?? "";
       quick.arranged.details.set(gone, new Response("", { status: 404 }));
-      const { date } = builds[850] ?? {};
+      const { date } = builds[340] ?? {};
       const old = wireBuild("900001", { project: "/api/v1/project/1/", version: null, date });
       return builds
-        .toSpliced(850, 0, old as unknown as BuildRecord)
+        .toSpliced(340, 0, old as unknown as BuildRecord)
         .filter(({ id }) => id !== gone)
         .map((build) => (changed.has(build.id) ? { ...build, error: "edited" } : build));
     };
@@ -80,9 +82,9 @@ describe("builds that are read again in rounds", () => {
     await night(quick);
     await night(quick);
     const gone = new Set<string>();
-    quick.world.triggerBuilds(70);
+    quick.world.triggerBuilds(30);
     quick.arranged.arrange = (builds) => {
-      if (gone.size === 0) for (const { id } of builds.slice(200, 240)) gone.add(id);
+      if (gone.size === 0) for (const { id } of builds.slice(80, 100)) gone.add(id);
       for (const id of gone) quick.arranged.details.set(id, new Response("", { status: 404 }));
       return builds.filter(({ id }) => !gone.has(id));
     };
@@ -104,7 +106,7 @@ describe("builds that are read again in rounds", () => {
       settings,
       ({ arranged }) => {
         arranged.arrange = (builds) =>
-          builds.map((one, at) => (at === 480 ? { ...one, id: null as never } : one));
+          builds.map((one, at) => (at === 190 ? { ...one, id: null as never } : one));
       },
     ],
     [
@@ -112,7 +114,7 @@ describe("builds that are read again in rounds", () => {
       settings,
       ({ arranged }) => {
         arranged.arrange = (builds) => {
-          arranged.bad ??= builds[480]?.id ?? null;
+          arranged.bad ??= builds[190]?.id ?? null;
           return builds;
         };
       },
@@ -122,7 +124,7 @@ describe("builds that are read again in rounds", () => {
       settings,
       ({ arranged }) => {
         arranged.arrange = (builds) =>
-          builds.map((one, at) => (at > 470 && at < 510 ? { ...one, date: builds[470]?.date ?? "" } : one));
+          builds.map((one, at) => (at > 180 && at < 220 ? { ...one, date: builds[180]?.date ?? "" } : one));
       },
     ],
     [
@@ -138,7 +140,7 @@ describe("builds that are read again in rounds", () => {
       trouble(quick);
       const { arrange } = quick.arranged;
       quick.arranged.arrange = (builds) =>
-        arrange(builds).map((one, at) => (at === 700 ? { ...one, error: "edited" } : one));
+        arrange(builds).map((one, at) => (at === 280 ? { ...one, error: "edited" } : one));
       for (let at = 0; at < DAYS; at++) {
         quick.world.advance(DAY_MS);
         const { summary } = await quick.sync({ settings });
@@ -156,7 +158,7 @@ describe("builds that are read again in rounds", () => {
     await night(quick);
     let gone = "";
     quick.arranged.arrange = (builds) => {
-      gone ||= builds[500]?.id ?? "";
+      gone ||= builds[200]?.id ?? "";
       quick.arranged.details.set(gone, new Response("", { status: 404 }));
       return builds
         .filter(({ id }) => id !== gone)
@@ -170,17 +172,19 @@ describe("builds that are read again in rounds", () => {
       status: "succeeded",
       warnings: [expect.stringContaining("moved by 5 h")],
     });
-    expect(summary.resources.build).toMatchObject({ walk: "whole", deleted: 1, updated: 999 });
+    expect(summary.resources.build).toMatchObject({ walk: "whole", deleted: 1, updated: BUILDS - 1 });
     quick.world.advance(DAY_MS);
     expect((await quick.sync({ settings })).summary).toMatchObject({ status: "succeeded" });
   });
 
-  test("have dates in change where that reading broke off, until the next sync has read them all", async () => {
+  test("have dates in change where that reading broke off, until a sync has read them all", {
+    tags: ["long"],
+  }, async () => {
     await using quick = await startMirrored();
     const { arranged } = quick;
     arranged.arrange = (builds) =>
       builds.map((build) => ({ ...build, date: later(build.date, 5 * 3_600_000) }));
-    arranged.fails = (path) => /^\/api\/v1\/build\/.*offset=5\d\d/.test(path);
+    arranged.fails = (path) => /^\/api\/v1\/build\/.*offset=2\d\d/.test(path);
     quick.world.advance(DAY_MS);
     expect((await quick.sync({ settings })).summary.status).not.toBe("succeeded");
     const since = quick.world.now().toISOString();
@@ -198,10 +202,10 @@ describe("builds that are read again in rounds", () => {
     expect(await findDatesInChange(quick.sql)).toBeNull();
   });
 
-  test("end their round where only the proof of its end was left", async () => {
+  test("end their round where only the proof of its end was left", { tags: ["long"] }, async () => {
     await using quick = await startMirrored();
     // A full page shows no end.
-    const large = { ...settings, pageSize: 1000 };
+    const large = { ...settings, pageSize: BUILDS };
     for (let at = 0; at < DAYS; at++) {
       quick.world.advance(DAY_MS);
       expect((await quick.sync({ settings: large })).summary.status).toBe("succeeded");

@@ -73,7 +73,9 @@ test("a field that cannot be read in some records keeps their values and costs n
   await night(() => {});
 });
 
-test.for([7, "7"])("builds that name their project by %j are named in a warning", async (project) => {
+test.for([7, "7"])("builds that name their project by %j are named in a warning", {
+  tags: ["long"],
+}, async (project) => {
   await using other = await startQuickWorld({ projects: 3, builds: 20 }, async (_, next) => {
     const reply = await next();
     if (reply.status !== 200) return reply;
@@ -88,7 +90,7 @@ test.for([7, "7"])("builds that name their project by %j are named in a warning"
   expect(summary.warnings).toEqual([expect.stringContaining("the field project of builds names no project")]);
 });
 
-test("a field that never could be read costs nothing", async () => {
+test("a field that never could be read costs nothing", { tags: ["long"] }, async () => {
   await using other = await startQuickWorld(
     { users: 3, projects: 3, versions: 4, files: 3, builds: 20 },
     editReplies((text) => text.replaceAll(/"pub_date":"[^"]*"/g, `"pub_date":1369032004`)),

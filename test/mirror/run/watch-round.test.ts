@@ -5,22 +5,27 @@ import type { WorldOptions } from "../../../src/simulate/settings.ts";
 import { findResumableWalks } from "../../../src/store/ledger/run-ledger.ts";
 import { type ArrangedWorld, startArranged } from "../../support/arranged-builds.ts";
 import { fingerprint } from "../../support/mirror-rows.ts";
-import { createKeptLog, type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
+import { createKeptLog, type QuickWorld, startQuickWorld, useMirrored } from "../../support/quick-world.ts";
 import { wireBuild } from "../../support/wire-records.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const FIRST_PAGE = "/api/v1/build/?format=json&limit=20";
 
-/** A world with 150 builds, in which nothing happens by itself, and a mirror that has read it once. */
-async function startWatched(options: WorldOptions = {}): Promise<ArrangedWorld> {
+/** Worlds with 150 builds, in which nothing happens by itself, and mirrors that have read them once. */
+function useWatched(options: WorldOptions = {}) {
   const few = { users: 3, projects: 4, versions: 6, files: 3, builds: 150 };
-  const quick = await startArranged({ ...few, ...options });
-  expect((await quick.sync({ kind: "full" })).error).toBeNull();
-  quick.world.advance(MINUTE_MS);
-  quick.arranged.asked.length = 0;
-  return quick;
+  return useMirrored(
+    (copyOf) => startArranged({ ...few, ...options }, copyOf),
+    async (quick) => {
+      expect((await quick.sync({ kind: "full" })).error).toBeNull();
+      quick.world.advance(MINUTE_MS);
+    },
+  );
 }
+const startWatched = useWatched();
+const startStuck = useWatched({ stuckShare: 1 });
+const startAhead = useWatched({ clockOffsetMs: 90_000 });
 
 async function known({ sql }: QuickWorld, ids: readonly string[]): Promise<string[]> {
   const rows = await sql`select id from mirror.builds where id = any (${ids as string[]}::text[])`;
@@ -179,7 +184,7 @@ describe("a round of the watch", () => {
   });
 
   test("is a run of its own kind, which keeps how the clocks stood", async () => {
-    await using quick = await startWatched({ clockOffsetMs: 90_000 });
+    await using quick = await startAhead();
     const { summary } = await quick.watch();
     const [run] = await quick.sql`
       select id, kind, status, requests, clock_ahead_min_ms as least, clock_ahead_max_ms as most
@@ -219,7 +224,7 @@ function awayFrom(part: string): (request: string) => boolean {
 describe("an open build whose detail is gone", () => {
   /** A build that is open, seen once, and from then on in no list; its detail answers 404. */
   async function startVanishing() {
-    const quick = await startWatched({ stuckShare: 1 });
+    const quick = await startStuck();
     const [id = ""] = quick.world.triggerBuilds(1);
     // By then it hangs in the state in which it stays.
     quick.world.advance(HOUR_MS);
@@ -285,7 +290,7 @@ describe("an open build whose detail is gone", () => {
   });
 
   test("comes back by a whole walk too, though the list is the same", { tags: ["long"] }, async () => {
-    await using quick = await startWatched({ stuckShare: 1 });
+    await using quick = await startStuck();
     const [id = ""] = quick.world.triggerBuilds(30);
     quick.world.advance(HOUR_MS);
     await quick.sync({ kind: "full" });

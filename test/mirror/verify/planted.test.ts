@@ -57,7 +57,7 @@ describe("wrong values in the tables", () => {
   const MANY: WorldOptions = { users: 1000, projects: 1000, versions: 3000, files: 3000, builds: 12_000 };
 
   it("are found as often as the formula says", { tags: ["long"], timeout: 600_000 }, async () => {
-    await plant(FEW, 4, 40, 20);
+    await plant(FEW, 4, 25, 20);
   });
 
   it.each([1, 10, 100])("%d of 20,000 are found as often as the formula says", {
@@ -99,7 +99,7 @@ describe("a living service", () => {
     const settings = { replicaLagMs: 0 };
     await quick.sync({ settings });
     const seen = { equal: 0, changed: 0, wrong: 0, unclear: 0 };
-    for (let minute = 0; minute < 60; minute += 4) {
+    for (let minute = 0; minute < 28; minute += 4) {
       quick.world.advance(120_000);
       // A run, and the world, go on while the check looks.
       const [{ all, found }] = await Promise.all([
@@ -112,6 +112,6 @@ describe("a living service", () => {
     }
     expect(seen.wrong).toBe(0);
     expect(seen.changed).toBeGreaterThan(0);
-    expect(seen.equal).toBeGreaterThan(200);
+    expect(seen.equal).toBeGreaterThan(90);
   });
 });

@@ -130,7 +130,7 @@ describe("a search by counts", () => {
     );
 
   it("leaves no difference where only one kind of change happens, and takes nothing that is there for missing", () =>
-    live(300));
+    live(120));
   it("does so by more schedules", { tags: ["long", "exhaustive"] }, () =>
     live(Number(process.env.DOCMIRROR_TEST_RUNS ?? 20_000)),
   );

@@ -246,11 +246,9 @@ async function proves(numRuns: number, seed?: number) {
   expect(sum.whole).toBeGreaterThan(2 * sum.even);
 }
 
-it("a round misses nothing when it is whole, and says since when all was read", () => proves(200, 20261128));
+it("a round misses nothing when it is whole, and says since when all was read", () => proves(60, 20261128));
 
-it("a round does so in a thousand worlds", { tags: ["long"], timeout: 600_000 }, () =>
-  proves(1000, 20261128),
-);
+it("a round does so in four hundred worlds", { tags: ["long"] }, () => proves(400, 20261128));
 
 it.each(Array.from({ length: 80 }, (_, lot) => lot + 1))(
   "a round does so in 40,000 worlds, lot %i of 80",

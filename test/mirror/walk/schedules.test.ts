@@ -241,7 +241,7 @@ async function meetSoundly(schedules: fc.Arbitrary<Schedule>, numRuns: number): 
 /** The share of the exhaustive tests, at which each row and size is met. With fewer schedules a rare one may be missing. */
 const MANY = 0.25;
 
-describe("a list in a fixed order, by a few hundred schedules", () => inFixedOrder(0.05));
+describe("a list in a fixed order, by a few hundred schedules", { tags: ["long"] }, () => inFixedOrder(0.05));
 describe("a list in a fixed order", { tags: ["long", "exhaustive"], timeout: 180_000 }, () =>
   inFixedOrder(MANY),
 );
@@ -442,7 +442,9 @@ function inFixedOrder(share: number): void {
  * walks of lists as small and as busy as these misses a record. So the schedules are always the same ones, at most one event
  * happens between two pages on average, and the server allows pages that hold more than a tie.
  */
-describe("a list whose order is not fixed, by a few hundred schedules", () => inNoFixedOrder(0.05));
+describe("a list whose order is not fixed, by a few hundred schedules", { tags: ["long"] }, () =>
+  inNoFixedOrder(0.05),
+);
 describe("a list whose order is not fixed", { tags: ["long", "exhaustive"] }, () => inNoFixedOrder(0.25));
 
 function inNoFixedOrder(share: number): void {

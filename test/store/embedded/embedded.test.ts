@@ -6,7 +6,7 @@ import net from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { withSql } from "../../../src/store/connection/connect.ts";
 import { findServerAccount } from "../../../src/store/embedded/account.ts";
@@ -18,7 +18,7 @@ import {
   openEmbedded,
 } from "../../../src/store/embedded/open-embedded.ts";
 import { withTestSql } from "../../support/database.ts";
-import { createFolder } from "../../support/folder.ts";
+import { createFolder, useFolder } from "../../support/folder.ts";
 import { listenOnLoopback } from "../../support/free-port.ts";
 
 const log = silentLog;
@@ -26,6 +26,12 @@ const settings = { fsync: "off" };
 const isRoot = process.geteuid?.() === 0;
 let folder: ReturnType<typeof createFolder>;
 let dataDir: string;
+/** A server that was up once, and is down. Making one takes seconds, and copying it none. */
+const made = useFolder("docmirror-embedded-made-");
+beforeAll(async () => {
+  await (await open(made.path)).close();
+});
+const prepare = (folder = dataDir) => spawnSync("cp", ["-a", `${made.path}/.`, folder]);
 beforeEach(() => {
   folder = createFolder("docmirror-embedded-");
   dataDir = folder.path;
@@ -56,6 +62,7 @@ describe("the embedded Postgres", () => {
   });
 
   test("keeps its data, its port and its password", { tags: ["long"] }, async () => {
+    prepare();
     const first = await open();
     await query(first, "create table kept as select 1 as n");
     await first.close();
@@ -65,6 +72,7 @@ describe("the embedded Postgres", () => {
   });
 
   test("its password is for its owner's eyes and lets in nobody without it", { tags: ["long"] }, async () => {
+    prepare();
     await using server = await open();
     expect((await stat(join(dataDir, "password"))).mode & 0o777).toBe(0o600);
     const url = new URL(server.url);
@@ -83,7 +91,7 @@ describe("the embedded Postgres", () => {
   });
 
   test("a folder that others may read is closed, the server still reads it", { tags: ["long"] }, async () => {
-    await (await open()).close();
+    prepare();
     await chmod(dataDir, 0o755);
     for (const name of ["password", "postgres.log"]) await chmod(join(dataDir, name), 0o644);
     await using server = await open();
@@ -101,6 +109,7 @@ describe("the embedded Postgres", () => {
   });
 
   test("a second user joins the server, and only the last one out stops it", { tags: ["long"] }, async () => {
+    prepare();
     const first = await startUser();
     const second = await open();
     expect(second.startedHere).toBe(false);
@@ -113,6 +122,7 @@ describe("the embedded Postgres", () => {
   });
 
   test("another client, such as psql, keeps it from being stopped", { tags: ["long"] }, async () => {
+    prepare();
     const server = await open();
     await withSql(server.url, { applicationName: "psql", max: 1 }, async (sql) => {
       await sql`select 1`;
@@ -131,6 +141,7 @@ describe("the embedded Postgres", () => {
   });
 
   test("outlives a starter that is killed, and the next user joins it", { tags: ["long"] }, async () => {
+    prepare();
     const starter = await startUser();
     const pid = await serverPid();
     await starter.kill();
@@ -141,7 +152,10 @@ describe("the embedded Postgres", () => {
     expect(isServerAlive(pid)).toBe(false);
   });
 
-  test("runs in a session of its own, where Ctrl-C in the terminal does not reach it", async () => {
+  test("runs in a session of its own, where Ctrl-C in the terminal does not reach it", {
+    tags: ["long"],
+  }, async () => {
+    prepare();
     await using _server = await open();
     const pid = (await serverPid()) ?? 0;
     if (process.platform === "linux") {
@@ -151,6 +165,7 @@ describe("the embedded Postgres", () => {
   });
 
   test("a killed server is recovered with what was committed", { tags: ["long"] }, async () => {
+    prepare();
     const first = await open();
     await query(first, "create table kept as select 1 as n");
     const pid = (await serverPid()) ?? 0;
@@ -164,7 +179,7 @@ describe("the embedded Postgres", () => {
   });
 
   test("a stale pid file whose number another program has is no obstacle", { tags: ["long"] }, async () => {
-    await (await open()).close();
+    prepare();
     const other = spawnOther();
     await writeFile(
       join(dataDir, "postgres", "postmaster.pid"),
@@ -182,7 +197,8 @@ describe("the embedded Postgres", () => {
     },
     async () => {
       const data = join(dataDir, "data");
-      await (await open(data)).close();
+      await mkdir(data);
+      prepare(data);
       // The same happens twice, so both servers have the same number.
       for (let start = 0; start < 2; start++) {
         const { facts, kill } = await startUser(data, CONTAINER);
@@ -204,7 +220,7 @@ describe("the embedded Postgres", () => {
     expect((await readdir(dataDir)).filter((name) => name.startsWith("lock"))).toEqual([]);
   });
 
-  test("what a killed first start left half-made is made anew", async () => {
+  test("what a killed first start left half-made is made anew", { tags: ["long"] }, async () => {
     await mkdir(join(dataDir, "postgres-unfinished-1", "cluster"), { recursive: true });
     await writeFile(join(dataDir, "postgres-unfinished-1", "cluster", "PG_VERSION"), "18\n");
     await (await open()).close();
@@ -285,14 +301,14 @@ describe("what is wrong with the data directory is told", () => {
   });
 
   test.skipIf(!isRoot)("data that belong to another user, where root asks", { tags: ["long"] }, async () => {
-    await (await open()).close();
+    prepare();
     const nobody = someUser();
     await chown(join(dataDir, "postgres"), nobody, nobody);
     await expect(open()).rejects.toMatchObject(belongsTo(dataDir, "nobody"));
   });
 
   test("a folder of the server that others may enter", { tags: ["long"] }, async () => {
-    await (await open()).close();
+    prepare();
     const cluster = join(dataDir, "postgres");
     await chmod(cluster, 0o755);
     await expect(open()).rejects.toMatchObject({
@@ -326,7 +342,7 @@ describe("what is wrong with the data directory is told", () => {
   });
 
   test("a setting that the server does not take names its log", { tags: ["long"] }, async () => {
-    await (await open()).close();
+    prepare();
     await writeFile(join(dataDir, "postgres", "postgresql.auto.conf"), "no_such_setting = 1\n");
     await expect(open()).rejects.toMatchObject({
       exitCode: 4,

@@ -131,7 +131,9 @@ describe("the lead", () => {
     await old.end({ timeout: 1 });
   });
 
-  test("is taken from a process that froze between the lock and its term", { tags: ["long"] }, async () => {
+  test("is taken from a process that froze between the lock and its term", {
+    tags: ["long", "exhaustive"],
+  }, async () => {
     const frozen = connect(database.url, { applicationName: "docmirror lead 4711 on host #frozen", max: 1 });
     await frozen`select pg_advisory_lock(7237112447779369584)`;
     const next = createProcess();
