@@ -9,7 +9,7 @@ import { ConfigError, StoreError } from "../base/errors.ts";
 import type { TransactionSql } from "../store/connection/sql.ts";
 import { sqlstateOf } from "../store/connection/store-errors.ts";
 import { RELATIONS } from "./dictionary.ts";
-import { asCell, type Batch, DECLARE, readBatches } from "./read-answer.ts";
+import { asCell, DECLARE, readBatches } from "./read-answer.ts";
 
 /** The role whose rights a statement has where the session has more. */
 export const READER = "docmirror_reader";
@@ -61,10 +61,7 @@ function roleError(error: unknown, role: string): unknown {
  * Runs one query and gives its rows in batches, the first also where there are none. Must run in a transaction, such as
  * `withSnapshot`. Throws ConfigError for what the query itself does wrong, and StoreError.
  */
-export async function* readStatement(
-  tx: TransactionSql,
-  text: string,
-): AsyncGenerator<Batch, void, undefined> {
+export async function* readStatement(tx: TransactionSql, text: string) {
   if (text.includes("\0")) throw new ConfigError("no statement has a character of number 0");
   try {
     yield* readBatches(tx, { text, params: [] }, asCell, { isSingle: true });

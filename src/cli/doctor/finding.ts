@@ -39,11 +39,7 @@ export const faultOf = ({ message, hint, exitCode }: MirrorError): Result => ({
 });
 
 /** Makes one check. An error that prevents it becomes its finding; a bug and a stop are thrown. */
-export async function findingOf(
-  check: string,
-  signal: AbortSignal,
-  examine: () => Result | Promise<Result>,
-): Promise<Finding> {
+export async function findingOf(check: string, signal: AbortSignal, examine: () => Result | Promise<Result>) {
   try {
     return { check, ...(await examine()) };
   } catch (error) {

@@ -1,7 +1,10 @@
 import { setMaxListeners } from "node:events";
 
 /** A signal that aborts with the first of several. AbortSignal.any leaks memory on signals that live long. */
-export function linkSignals(outer: readonly (AbortSignal | undefined)[]) {
+export function linkSignals(outer: readonly (AbortSignal | undefined)[]): {
+  signal: AbortSignal;
+  release(): void;
+} {
   const controller = new AbortController();
   const releases: (() => void)[] = [];
   for (const signal of outer) {

@@ -115,11 +115,7 @@ export interface BuildDescription {
 }
 
 /** Tells the story of a build, the oldest first; of each list the newest `most`. */
-export function describeBuild(
-  build: ExplainedBuild,
-  quarantine: readonly QuarantinedBuild[],
-  most: number,
-): BuildDescription {
+export function describeBuild(build: ExplainedBuild, quarantine: readonly QuarantinedBuild[], most: number) {
   const { transitions, changes } = build;
   const newest = <T>(all: readonly T[]): Newest<T> => {
     return { shown: all.slice(-most), left: Math.max(0, all.length - most) };

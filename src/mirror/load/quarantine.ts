@@ -3,13 +3,22 @@ import { type AnyPgColumn, alias } from "drizzle-orm/pg-core";
 import { jsonText } from "../../base/text.ts";
 import { foreignNumberIn, toJson } from "../../resources/parse-json.ts";
 import { RESOURCES, type Resource } from "../../resources/resources.ts";
-import { compose, composed, nameOf, type Sql, type TransactionSql } from "../../store/connection/sql.ts";
+import {
+  compose,
+  composed,
+  nameOf,
+  type Sql,
+  statement,
+  type TransactionSql,
+} from "../../store/connection/sql.ts";
 import { isPassing, sqlstateOf, toStoreError } from "../../store/connection/store-errors.ts";
 import { pages, quarantine } from "../../store/schema/index.ts";
 import { cleanJson, cleanText } from "../normalize/clean-text.ts";
 import type { RejectedRecord } from "../normalize/page.ts";
 import type { Hole } from "../walk/page.ts";
 import { RECORD_TABLES } from "./tables.ts";
+
+const QUARANTINE_RECORDS = statement("quarantine_records", import.meta.url);
 
 /** The most characters of a payload as JSON: Postgres allows 256 MiB, and each has four bytes at most. */
 const MAX_JSON_LENGTH = 50_000_000;
@@ -30,26 +39,15 @@ export async function quarantineRecords(
 ): Promise<void> {
   if (refused.length === 0) return;
   // One statement for all records, because each statement searches the whole quarantine of the resource.
-  await tx`
-    insert into sync.quarantine (run_id, resource, record_id, reason, payload, request, created_at)
-    select ${runId}::bigint, resource, record_id, min(reason), payload, min(request), min(at::timestamptz)
-    from (
-      select *, json::jsonb as payload
-      from unnest(
-        ${refused.map(({ resource }) => resource)}::text[],
-        ${refused.map(({ recordId }) => recordId)}::text[],
-        ${refused.map(({ reason }) => cleanText(reason, { nul: 0 }))}::text[],
-        ${refused.map(({ payload }) => payloadText(payload))}::text[],
-        ${refused.map(({ request }) => request)}::text[],
-        ${refused.map(({ observedAt }) => observedAt)}::text[]
-      ) with ordinality as refused (resource, record_id, reason, json, request, at, place)
-    ) as refused
-    where not exists (
-      select from sync.quarantine as known
-      where known.resolved_at is null and known.resource = refused.resource
-        and known.payload = refused.payload and known.record_id is not distinct from refused.record_id)
-    group by resource, record_id, payload
-    order by min(place)`;
+  await QUARANTINE_RECORDS(tx, {
+    runId,
+    resources: refused.map(({ resource }) => resource),
+    recordIds: refused.map(({ recordId }) => recordId),
+    reasons: refused.map(({ reason }) => cleanText(reason, { nul: 0 })),
+    payloads: refused.map(({ payload }) => payloadText(payload)),
+    requests: refused.map(({ request }) => request),
+    moments: refused.map(({ observedAt }) => observedAt),
+  });
 }
 
 function payloadText(payload: unknown): string {

@@ -5,6 +5,8 @@
 import { statement, type TransactionSql } from "../../store/connection/sql.ts";
 import type { Observation } from "./compare-records.ts";
 
+const STALE_SIGHTINGS = statement<{ id: string }>("stale_sightings", import.meta.url);
+
 const FIRST_TRANSITIONS = statement("first_transitions", import.meta.url);
 const LATER_TRANSITIONS = statement("later_transitions", import.meta.url);
 const UPDATE_OPEN_BUILDS = statement("update_open_builds", import.meta.url);
@@ -135,21 +137,12 @@ export type ShownState = BuildSighting & { state?: unknown };
  */
 export async function findStale(tx: TransactionSql, runId: number, sightings: readonly ShownState[]) {
   if (sightings.length === 0) return new Set();
-  const rows = await tx<{ id: string }[]>`
-    select seen.id
-    from jsonb_to_recordset(${JSON.stringify(sightings)}::text::jsonb)
-      as seen (id text, "askedAt" timestamptz, "observedAt" timestamptz, state text)
-    left join sync.open_builds as open on open.build_id = seen.id
-    cross join lateral (
-      select run_id, not_after, to_state from mirror.build_transitions as transition
-      where transition.build_id = seen.id order by seq desc limit 1
-    ) as last
-    where (last.run_id, last.not_after) > (${runId}, seen."observedAt")
-      or (open.run_id, open.seen_at) > (${runId}, seen."askedAt")
-      or seen.state is null and open.seen_at between seen."askedAt" and seen."observedAt"
-      or last.not_after between seen."askedAt" and seen."observedAt" and seen.state <> last.to_state
-        and (last.to_state = ${VANISHED}
-          or array_position(${DOCUMENTED}::text[], last.to_state) > array_position(${DOCUMENTED}::text[], seen.state))`;
+  const rows = await STALE_SIGHTINGS(tx, {
+    sightings: JSON.stringify(sightings),
+    runId,
+    vanished: VANISHED,
+    documented: DOCUMENTED,
+  });
   return new Set(rows.map(({ id }) => id));
 }
 

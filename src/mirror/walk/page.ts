@@ -149,10 +149,7 @@ function dateOf(record: unknown): LocalTime | null {
  * Builds come newest first by `date`, which never changes, so dates that never rise prove the order. No other list has a
  * key that can be compared here: slugs and names are sorted by the service's database, users and files by no rule.
  */
-export function readOrder(
-  resource: Resource,
-  records: readonly unknown[],
-): Pick<ParsedMeta, "showsOrder" | "ties"> {
+export function readOrder(resource: Resource, records: readonly unknown[]) {
   if (resource !== "build") return { showsOrder: false };
   const ties: number[] = [];
   let later: bigint | null = null;

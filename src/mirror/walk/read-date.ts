@@ -29,10 +29,7 @@ const MICROS = 1_000_000n;
  * Reads a date of the service as local time of its zone. A date may name its own zone, by an offset or by `Z`, and come with
  * any number of decimals (cut to six) or in the form of RFC 2822. Null for anything else.
  */
-export function readDate(
-  value: string,
-  { sourceTimezone }: Pick<Source, "sourceTimezone">,
-): LocalTime | null {
+export function readDate(value: string, { sourceTimezone }: Pick<Source, "sourceTimezone">) {
   const known = parseLocalTime(value);
   if (known || value.length > MAX_LENGTH) return known;
   const [text, zone] = spellOut(value.trim());

@@ -24,11 +24,7 @@ ${renderStep(html`<strong>Keep it fresh:</strong> a sync every night, a look at 
 </ol>`;
 
 /** What every page of figures shows before its lists were read once: how far that is, what is missing, or how to begin. */
-export async function drawNeverSynced(
-  tx: TransactionSql,
-  freshness: Freshness,
-  address: Address,
-): Promise<Draft> {
+export async function drawNeverSynced(tx: TransactionSql, freshness: Freshness, address: Address) {
   const draft = await drawReason(tx, freshness, address);
   return { ...draft, facts: { ...draft.facts, tab: tabAt(address.path) } };
 }

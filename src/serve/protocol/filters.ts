@@ -21,11 +21,7 @@ const COMPARISONS = /^(?:i?exact|i?contains|in|[gl]te?|i?startswith|i?endswith|r
  * (`docs/interface.md`, "Lists"): here only equality exists. When a parameter is given twice, the last one
  * counts. Throws a `Refusal` for a value that its field cannot have.
  */
-export function readFilters(
-  resource: Resource,
-  query: URLSearchParams,
-  rule: FilterRule = "declared",
-): Filter[] {
+export function readFilters(resource: Resource, query: URLSearchParams, rule: FilterRule = "declared") {
   const filters: Filter[] = [];
   for (const [name, value] of new Map(query)) {
     const path = name.split("__");

@@ -115,14 +115,10 @@ export const describeHolder = ({
 
 /** Says who has a lock without the right to write. It stops nothing. */
 export async function warnOfIntruders(sql: AnySql, log: Logger): Promise<void> {
-  for (const { lock, session, may_write } of await findHolders(sql))
-    if (!may_write)
-      log.warn(
-        {
-          lock,
-          session: describeSession(session),
-          hint: "end that session, or revoke connect from its role",
-        },
-        "a role that may not write the mirror has a lock of it; docmirror goes on",
-      );
+  const hint = "end that session, or revoke connect from its role";
+  for (const { lock, session, may_write } of await findHolders(sql)) {
+    if (may_write) continue;
+    const facts = { lock, session: describeSession(session), hint };
+    log.warn(facts, "a role that may not write the mirror has a lock of it; docmirror goes on");
+  }
 }

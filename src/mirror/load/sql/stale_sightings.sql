@@ -1,0 +1,14 @@
+select seen.id
+from jsonb_to_recordset(:sightings::text::jsonb)
+  as seen (id text, "askedAt" timestamptz, "observedAt" timestamptz, state text)
+left join sync.open_builds as open on open.build_id = seen.id
+cross join lateral (
+  select run_id, not_after, to_state from mirror.build_transitions as transition
+  where transition.build_id = seen.id order by seq desc limit 1
+) as last
+where (last.run_id, last.not_after) > (:runId, seen."observedAt")
+  or (open.run_id, open.seen_at) > (:runId, seen."askedAt")
+  or seen.state is null and open.seen_at between seen."askedAt" and seen."observedAt"
+  or last.not_after between seen."askedAt" and seen."observedAt" and seen.state <> last.to_state
+    and (last.to_state = :vanished
+      or array_position(:documented::text[], last.to_state) > array_position(:documented::text[], seen.state))
