@@ -83,6 +83,10 @@ where ${within(daily.day, firstOf(at), lastOf(at))} and ${daily.is_covered}`,
 export function drawMainDays({ days }: MainDays, of: string, now?: Date): Markup {
   const path = (draw: string, isOne: (day: MainDays["days"][number]) => boolean) =>
     days.flatMap((day, place) => (isOne(day) ? [`M${STEP * (place + 0.5)} ${draw}`] : [])).join("");
+  const isKnown = (place: number) => (days[place] ?? { look: "unknown" }).look !== "unknown";
+  const line = days.map((_, place) =>
+    !isKnown(place) ? "" : isKnown(place - 1) ? `h${STEP}` : `M${STEP * place} 11h${STEP}`,
+  );
   const told = Object.entries(LOOKS).flatMap(([look, words]) => {
     const count = days.filter((day) => day.look === look).length;
     return count === 0 ? [] : [`${words} on ${count}`];
@@ -98,7 +102,7 @@ export function drawMainDays({ days }: MainDays, of: string, now?: Date): Markup
   });
   return html`<svg class="wl days90" role="img" aria-label="${words}" width="180" height="22"
     viewBox="0 0 ${STEP * MAIN_DAYS} 22" preserveAspectRatio="none"><title>${words}</title>
-    <path class="axis" d="${path(`11m${-STEP / 2} 0h${STEP}`, ({ look }) => look !== "unknown")}"/>
+    <path class="axis" d="${line.join("")}"/>
     <path class="up" d="${path("10V4", ({ row }) => countIn(row, "succeeded") > 0)}"/>
     <path class="down" d="${path("12v8", ({ look }) => look === "bad")}"/>
     <path class="mid" d="${path("9.5v3", ({ look }) => look === "open")}"/>${titles}</svg>`;
