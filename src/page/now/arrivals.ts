@@ -108,12 +108,7 @@ ${hours.map(({ from }, place) => {
   });
 }
 
-function drawBand(
-  { usual }: Hour,
-  from: number,
-  wide: number,
-  y: (count: number) => number,
-): Markup | string {
+function drawBand({ usual }: Hour, from: number, wide: number, y: (count: number) => number) {
   if (usual === null) return "";
   const [high, low] = [y(usual.high), y(usual.low)];
   const [x, until] = [ofWidth(from), ofWidth(from + wide)];

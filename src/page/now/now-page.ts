@@ -20,11 +20,7 @@ import type { NowVerdict } from "./verdict.ts";
 const LISTED = [
   { main: [failing], rail: [why, stuck, fixed, checked, rules], railLabel: "More about now" },
 ] as const;
-const NOW: BlockPage<NowScope> = {
-  name: "now",
-  layout: [arrivals, ...LISTED],
-  kept: keptBy,
-};
+const NOW: BlockPage<NowScope> = { name: "now", layout: [arrivals, ...LISTED], kept: keptBy };
 
 /** The page of now: what is broken, since when, why; and whether that is usual. */
 export function nowPage({ query }: Address): Drawing {

@@ -4,7 +4,7 @@ import { parseTime } from "../../report/time-bounds.ts";
 import type { TransactionSql } from "../../store/connection/sql.ts";
 import { askEach } from "./block.ts";
 import { type Chip, keptFields, renderChips } from "./choices.ts";
-import { html, type Markup } from "./html.ts";
+import { html } from "./html.ts";
 import type { Query } from "./links.ts";
 import { DAY_MS, when } from "./marks.ts";
 import type { PageMoment } from "./page-moment.ts";
@@ -50,12 +50,7 @@ export async function findDayMoment(tx: TransactionSql, day: string | undefined,
 }
 
 /** Now, the days around the shown one, and a form for any other. `kept` are the other choices; `now` is the reader's. */
-export function renderDays(
-  { first, last }: FoundDay,
-  day: string | undefined,
-  kept: Query,
-  now: Date,
-): Markup {
+export function renderDays({ first, last }: FoundDay, day: string | undefined, kept: Query, now: Date) {
   const shown = day === undefined ? last + 1 : dayNumber(day);
   const near = [shown - 1, shown, shown + 1].filter((one) => one >= first && one <= last);
   const chips = near.map((one): Chip => ({ label: dayName(one, now), value: dayText(one) }));

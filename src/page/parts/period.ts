@@ -157,13 +157,7 @@ export function renderPeriodChips(path: string, period: Period, choice: PeriodCh
 }
 
 /** A field for a day, from `first` on and up to `last` where these are days. */
-export function dayInput(
-  name: string,
-  label: string,
-  value: string,
-  first: number,
-  last = Number.NaN,
-): Markup {
+export function dayInput(name: string, label: string, value: string, first: number, last = Number.NaN) {
   const bound = (name: string, day: number) => Number.isFinite(day) && html` ${name}="${dayText(day)}"`;
   return html`<label for="${name}">${label}</label><input id="${name}" name="${name}" type="date" value="${value}"${bound("min", first)}${bound("max", last)}>`;
 }

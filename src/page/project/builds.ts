@@ -251,11 +251,7 @@ ${renderMore(choice, total, href)}`,
   },
 });
 
-function renderMore(
-  { isAllSeries }: ProjectChoice,
-  total: number,
-  href: ProjectScope["href"],
-): Markup | string {
+function renderMore({ isAllSeries }: ProjectChoice, total: number, href: ProjectScope["href"]) {
   if (isAllSeries && total > MOST_SERIES)
     return html`<p class="more">These are ${MOST_SERIES} of ${grouped(total)}; the others are in the files.</p>`;
   if (isAllSeries || total <= FEW_SERIES) return "";

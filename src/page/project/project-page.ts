@@ -22,11 +22,7 @@ const PROJECT: BlockPage<ProjectScope> = {
   layout: [
     builds,
     days,
-    {
-      main: [failing, causes, versions],
-      rail: [fixed, times, facts],
-      railLabel: "More about this project",
-    },
+    { main: [failing, causes, versions], rail: [fixed, times, facts], railLabel: "More about this project" },
   ],
   kept: ({ subject: { slug }, kept, choice }) => ({ slug, ...kept, ...onlyQuery(choice.only) }),
 };

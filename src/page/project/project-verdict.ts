@@ -348,10 +348,7 @@ function renderClass(lines: readonly Row[], most: number, now: Date): Markup {
 }
 
 /** Builds with the same error may differ in its place; the one that is shown is that of the last. */
-function renderErrorLine(
-  { example, places, failures, last_build_id, last_triggered_at }: Row,
-  now: Date,
-): Markup {
+function renderErrorLine({ example, places, failures, last_build_id, last_triggered_at }: Row, now: Date) {
   const where = Number(places) > 1 ? ` in ${counted(Number(places), "place")}` : "";
   const times = Number(failures) > 1 ? `${counted(Number(failures), "build")}${where}, last ` : "";
   const line =

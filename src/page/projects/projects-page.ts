@@ -203,12 +203,7 @@ function renderBar(choice: ProjectsChoice, count: Counts): Markup {
 ${renderSearchForm(PATH, q, { state, ...kept })}</div>`;
 }
 
-function renderList(
-  choice: ProjectsChoice,
-  rows: readonly ProjectListRow[],
-  total: number,
-  now: Date,
-): Markup {
+function renderList(choice: ProjectsChoice, rows: readonly ProjectListRow[], total: number, now: Date) {
   const { sort: by, page } = choice;
   const kept = keptBy(choice);
   return html`${renderListTable({
@@ -222,12 +217,7 @@ ${renderPager({ path: PATH, kept, page, perPage: PROJECTS_PER_PAGE, total, noun:
 }
 
 /** Why the list is empty, and where to go on. A choice that leaves nothing says nothing about builds. */
-function renderNoMatch(
-  choice: ProjectsChoice,
-  count: Counts,
-  alike: readonly ProjectListRow[],
-  now: Date,
-): Markup {
+function renderNoMatch(choice: ProjectsChoice, count: Counts, alike: readonly ProjectListRow[], now: Date) {
   const { q, state, page } = choice;
   const all = count("all");
   if (all === 0)
