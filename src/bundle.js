@@ -55,8 +55,15 @@ const { metafile } = await build({
   logLevel: "warning",
   metafile: true,
 });
+// Folders with one name become one, so their files must differ in name.
+const copied = new Set();
 for (const folder of process.argv.slice(2))
-  cpSync(folder, join(OUT, basename(folder)), { recursive: true, filter: (path) => !path.endsWith(".ts") });
+  for (const name of readdirSync(folder).filter((file) => !file.endsWith(".ts"))) {
+    const to = join(OUT, basename(folder), name);
+    if (copied.has(to)) throw new Error(`${join(folder, name)}: another folder has a file of this name`);
+    copied.add(to);
+    cpSync(join(folder, name), to, { recursive: true });
+  }
 const bundled = bundledPackages(metafile);
 writeFileSync(join(OUT, "LICENSES.txt"), licences(bundled));
 writeFileSync(join(OUT, "sbom.json"), `${JSON.stringify(billOfMaterials(bundled), null, 2)}\n`);
