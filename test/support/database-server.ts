@@ -36,7 +36,7 @@ export async function startDatabaseServer(testDatabaseUrl?: string): Promise<Dat
         stop: async () => {},
       }
     : ((await startContainer()) ?? (await startEmbedded()));
-  const template = `docmirror_template_${randomBytes(6).toString("hex")}`;
+  const template = `docmirror_test_${randomBytes(4).toString("hex")}`;
   const stop = async () => {
     try {
       const names = await run(

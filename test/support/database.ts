@@ -70,7 +70,7 @@ const asAdmin = (...statements: string[]) =>
 
 async function create(migrated: boolean, copyOf: string | undefined, max: number): Promise<Left> {
   const { adminUrl, template, strategy } = inject("databaseServer");
-  const name = `${template}_${randomBytes(6).toString("hex")}`;
+  const name = `${template}${randomBytes(4).toString("hex")}`;
   const source =
     copyOf === undefined ? (migrated ? template : "template0") : new URL(copyOf).pathname.slice(1);
   const idle = `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${source}' and state = 'idle'`;

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { connect } from "../../../src/store/connection/connect.ts";
 import type { Sql } from "../../../src/store/connection/sql.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+import { type DatabaseLink, linkDatabase } from "../../support/database-link.ts";
 import {
   awaitLeader,
   findLedgerFaults,
@@ -11,8 +12,6 @@ import {
   type WorkerProcess,
 } from "../../support/several-workers.ts";
 import { createWorld, type Simulation, startSimulation } from "../../support/simulation.ts";
-
-// `npm run test:workers` also freezes leaders, cuts networks and ends sessions; test/store/ledger does so by sessions alone.
 
 /** A night every ten seconds. */
 const EVERY_MS = 10_000;
@@ -31,27 +30,30 @@ afterAll(async () => {
 });
 
 let database: TestDatabase;
+let link: DatabaseLink;
 let sql: Sql;
 let workers: WorkerProcess[];
 let beganAt: number;
 
-const start = () => startWorker(database.url, [...NIGHTS, ...FAST, "--base-url", service.url]);
+const start = (url: string) => startWorker(url, [...NIGHTS, ...FAST, "--base-url", service.url]);
 
-/** Three of them. The first leads. */
+/** Three of them. The first leads, and has a network of its own. */
 beforeEach(async () => {
   workers = [];
   database = await createTestDatabase();
+  link = await linkDatabase(database.url);
   sql = connect(database.url, { applicationName: "docmirror test", max: 2 });
   await noteWrites(sql);
   beganAt = Date.now();
-  workers.push(await start());
+  workers.push(await start(link.url));
   await awaitLeader(sql);
-  for (const worker of [start(), start()]) workers.push(await worker);
+  for (const worker of [start(database.url), start(database.url)]) workers.push(await worker);
   await expect.poll(async () => (await runs()).some(isGood)).toBe(true);
 });
 afterEach(async () => {
   for (const worker of workers) await worker[Symbol.asyncDispose]();
   await sql?.end({ timeout: 5 });
+  await link?.[Symbol.asyncDispose]();
   await database?.dispose();
 });
 
@@ -69,6 +71,16 @@ async function newRun(isIt: (run: Run) => boolean, pid?: number): Promise<number
   let found: number | undefined;
   await expect.poll(async () => (found = await find()), { interval: 50 }).toBeDefined();
   return found ?? 0;
+}
+
+/** Freezes it in the middle of a run, which may just end when the signal comes: then in the next one. */
+async function freezeInRun({ cli }: WorkerProcess): Promise<number> {
+  for (;;) {
+    const id = await newRun(isRunning);
+    cli.signal("SIGSTOP");
+    if ((await runs()).some((run) => run.id === id && isRunning(run))) return id;
+    cli.signal("SIGCONT");
+  }
 }
 
 async function pagesAnswer(but?: WorkerProcess): Promise<void> {
@@ -92,29 +104,83 @@ async function expectGoodLedger(): Promise<void> {
 }
 
 describe("three workers on one database", { timeout: 600_000 }, () => {
-  it("serve all, and one leads; they go on when it is killed in the middle of a run, at once when it is asked to stop", async () => {
+  it("serve all, and one of them leads", async () => {
     const { leader, others } = await roles();
     expect(leader).toBe(workers[0]);
     await pagesAnswer();
     for (const { cli } of others)
       expect(cli.stderr()).toMatch(/another worker leads on this database: process \d+ on /);
+    await newRun(isGood);
     expect(new Set((await runs()).map(({ pid }) => pid))).toEqual(new Set([leader.pid]));
+    await expectGoodLedger();
+  });
 
+  it("go on without a leader that was killed in the middle of a run", async () => {
+    const { leader } = await roles();
     await newRun(isRunning);
     await leader.cli.stop("SIGKILL");
     await pagesAnswer(leader);
-    const second = await awaitLeader(sql, leader.pid);
-    await newRun(isGood, second.pid);
+    const { pid } = await awaitLeader(sql, leader.pid);
+    await newRun(isGood, pid);
     expect((await runs()).filter((run) => run.pid === leader.pid && run.status === "running")).toEqual([]);
+    await expectGoodLedger();
+  });
 
-    const next = workers.find(({ pid }) => pid === second.pid);
-    expect((await next?.cli.stop())?.code).toBe(143);
-    const holding = sql`select from sync.leader where pid = ${second.pid} and resigned_at is null`;
+  it("go on without a leader that was frozen in the middle of a run, and it stands by when it wakes", {
+    tags: ["exhaustive"],
+  }, async () => {
+    const { leader } = await roles();
+    const broken = await freezeInRun(leader);
+    const { pid } = await awaitLeader(sql, leader.pid);
+    await pagesAnswer(leader);
+    await newRun(isGood, pid);
+    leader.cli.signal("SIGCONT");
+    await leader.cli.waitFor("stderr", /another worker leads now/);
+    await leader.cli.waitFor("stderr", /this worker leads[\s\S]*this worker stands by/);
+    await newRun(isGood, pid);
+    await pagesAnswer();
+    expect((await runs()).find(({ id }) => id === broken)?.status).toBe("interrupted");
+    expect((await runs()).filter((run) => run.pid === leader.pid && run.id > broken)).toEqual([]);
+    await expectGoodLedger();
+  });
+
+  it("go on without a leader whose network fell silent in the middle of a run", {
+    tags: ["exhaustive"],
+  }, async () => {
+    const { leader } = await roles();
+    expect(leader).toBe(workers[0]);
+    await newRun(isRunning);
+    link.freeze();
+    const { pid } = await awaitLeader(sql, leader.pid);
+    await pagesAnswer(leader);
+    await newRun(isGood, pid);
+    await link.cut();
+    await link.restore();
+    await leader.cli.waitFor("stderr", /another worker leads now/);
+    await newRun(isGood, pid);
+    await expect.poll(async () => (await fetch(leader.page)).status).toBe(200);
+    await expectGoodLedger();
+  });
+
+  it("agree on one leader after every session was ended", { tags: ["exhaustive"] }, async () => {
+    await newRun(isRunning);
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name like '%#%'`;
+    await newRun(isGood);
+    await newRun(isGood);
+    await expectGoodLedger();
+  });
+
+  it("hand over at once when the leader is asked to stop", async () => {
+    const { leader } = await roles();
+    expect((await leader.cli.stop()).code).toBe(143);
+    const holding = sql`select from sync.leader where pid = ${leader.pid} and resigned_at is null`;
     expect(await holding).toHaveLength(0);
     const from = performance.now();
-    const third = await awaitLeader(sql, second.pid);
+    const { pid } = await awaitLeader(sql, leader.pid);
     expect(performance.now() - from).toBeLessThan(15_000);
-    await newRun(isGood, third.pid);
+    await newRun(isGood, pid);
+    await pagesAnswer(leader);
     await expectGoodLedger();
   });
 });

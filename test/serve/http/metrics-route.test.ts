@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { systemClock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createMeters, type Meters } from "../../../src/base/metrics/meters.ts";
@@ -13,7 +13,7 @@ import { createBoundedReader } from "../../../src/serve/http/served-mirror.ts";
 import { createMetricsRoute } from "../../../src/serve/http/supervision.ts";
 import { QUIET } from "../../../src/simulate/settings.ts";
 import { seriesOf, sumOf } from "../../support/alert-firings.ts";
-import { createTestDatabase } from "../../support/database.ts";
+import { createTestDatabase, withTestSql } from "../../support/database.ts";
 import { type QuickWorld, startQuickWorld } from "../../support/quick-world.ts";
 
 /** A run of it takes no time, and its list of builds has several pages. */
@@ -182,10 +182,11 @@ describe("/metrics", () => {
   });
 
   it("says only that the database is away while it is", async () => {
-    const database = await createTestDatabase();
-    await using served = await serveMetrics(database.url);
+    const { url } = await createTestDatabase();
+    await using served = await serveMetrics(url);
     expect(seriesOf(await served.text(), "docmirror_database_up")).toEqual({ "": 1 });
-    await database.dispose();
+    const drop = `drop database ${new URL(url).pathname.slice(1)} with (force)`;
+    await withTestSql(inject("databaseServer").adminUrl, (sql) => sql.unsafe(drop));
     const text = await served.text();
     expect(seriesOf(text, "docmirror_database_up")).toEqual({ "": 0 });
     expect(text).not.toMatch(/docmirror_(list|builds|notices|last)_/);
