@@ -26,8 +26,8 @@ export interface TestDatabaseOptions {
   max?: number;
 }
 
-/** A database of this worker that is empty, that nobody uses, and the connections to it. The global setup drops it. */
-type Left = Record<"name" | "url", string> & { max: number; sql: Sql | undefined };
+/** A database of this worker that is empty, that nobody uses, and the connection to it. The global setup drops it. */
+type Left = Record<"name" | "url", string> & { sql: Sql | undefined };
 const left: Left[] = [];
 
 /**
@@ -36,9 +36,9 @@ const left: Left[] = [];
  */
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { migrated = true, copyOf, max = 1 } = options;
-  const isPlain = migrated && copyOf === undefined;
-  const place = isPlain ? left.findLastIndex((one) => one.max === max) : -1;
-  const database = left.splice(place, place < 0 ? 0 : 1)[0] ?? (await create(migrated, copyOf, max));
+  // One connection can be set back to what it was; of several, nobody says which one has a lock.
+  const isPlain = migrated && copyOf === undefined && max === 1;
+  const database = (isPlain ? left.pop() : undefined) ?? (await create(migrated, copyOf));
   const release = async () => {
     database.sql ??= isPlain ? connect(database.url, { ...AS_TEST, max }) : undefined;
     if (database.sql && isPlain && (await empty(database.sql).catch(() => false))) left.push(database);
@@ -68,7 +68,7 @@ const asAdmin = (...statements: string[]) =>
     for (const statement of statements) await sql.unsafe(statement);
   });
 
-async function create(migrated: boolean, copyOf: string | undefined, max: number): Promise<Left> {
+async function create(migrated: boolean, copyOf: string | undefined): Promise<Left> {
   const { adminUrl, template, strategy } = inject("databaseServer");
   const name = `${template}${randomBytes(4).toString("hex")}`;
   const source =
@@ -78,7 +78,7 @@ async function create(migrated: boolean, copyOf: string | undefined, max: number
     ...(copyOf === undefined ? [] : [idle]),
     `create database ${name} template ${source} ${strategy}`,
   );
-  return { name, url: replaceDatabase(adminUrl, name), max, sql: undefined };
+  return { name, url: replaceDatabase(adminUrl, name), sql: undefined };
 }
 
 /** What the template has for its own: tables with rows, and all that was made there. Each row counts by its place and who wrote it. */
@@ -105,17 +105,20 @@ function printOf(table: string, where = "true"): string {
   return `select '${table}' || row(ctid, xmin)::text as part from ${table} where ${where}`;
 }
 
-/** Empties a database as the template is, and says whether it is like that then: not where a test made or changed more than rows. */
+/** Empties a database as the template is, sets its connection back, and says whether it is like that then: not where a test made or changed more than rows. */
 async function empty(sql: Sql): Promise<boolean> {
   const results = await sql.unsafe<{ print: string }[][]>(`
     discard temp;
+    reset session authorization;
+    reset all;
+    unlisten *;
+    select pg_advisory_unlock_all();
     do $$
     declare
       names text;
     begin
       perform pg_terminate_backend(pid, 5000) from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-        and application_name <> '${AS_TEST.applicationName}';
+      where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend';
       set local lock_timeout = '5s';
       set local session_replication_role = replica;
       select string_agg(oid::regclass::text, ', ') into names from pg_class
