@@ -74,6 +74,8 @@ async function run(script: string, { until, input = "", ...options }: Run) {
       // A second signal would end it at once.
       if (until?.test(text) && !child.killed) child.kill("SIGTERM");
     });
+  // What ends by itself may leave its input unread.
+  child.stdin.on("error", () => {});
   child.stdin.end(input);
   const [code] = (await once(child, "close")) as [number | null];
   return { code, text };

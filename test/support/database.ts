@@ -98,7 +98,8 @@ export const STRUCTURE = `
     union all ${printOf("pg_db_role_setting", "setdatabase = (select oid from pg_database where datname = current_database())")}
     union all select row(oid, relname, relacl, reloptions, relowner, relreplident)::text from pg_class
       where oid >= 16384 and relpersistence <> 't'
-    union all select row(datacl, datconnlimit, datallowconn)::text from pg_database where datname = current_database()
+    union all select row(datacl, datdba, datconnlimit, datallowconn, shobj_description(oid, 'pg_database'))::text from pg_database
+      where datname = current_database()
   ) as parts`;
 
 function printOf(table: string, where = "true"): string {
