@@ -144,6 +144,13 @@ try {
       brokenAt: chaos.brokenAt(),
     };
     faults.push(...(await findLedgerFaults(sql, due)));
+    for (const { run } of await sql<{ run: string }[]>`
+      select concat_ws(' ', runs.kind, runs.id) as run from watched.runs as noted join sync.runs on runs.id = noted.run_id
+      where noted.status = 'partial'
+        and not exists (select from sync.walks where walks.run_id = runs.id and reason is not null)
+        and not exists (select from sync.quarantine where quarantine.run_id = runs.id)
+        and not exists (select from jsonb_each_text(unfinished) where value ~ '^[1-9]')`)
+      fail(`${run} is partial, and nothing says why`);
     return await sql<{ kind: string; status: string; count: number }[]>`
       select kind, status, count(*) from watched.runs group by kind, status order by kind, status`;
   });
@@ -162,9 +169,12 @@ try {
   }
   const written = readdirSync(backups);
   print(`backups    ${written.join(", ")}`);
-  // The first one of the month stays beside the newest ones.
-  const complete = written.filter((name) => name.endsWith(".backup"));
-  if (complete.length === 0 || complete.length > BACKUPS + 1) fail(`there are ${written.length} backups`);
+  // The first one of the month stays beside the newest ones, and what a clock ahead dated stays until its day.
+  const now = new Date().toISOString();
+  const complete = written.filter(
+    (name) => name.endsWith(".backup") && name.slice("docmirror-".length) < now,
+  );
+  if (complete.length === 0 || complete.length > BACKUPS + 1) fail(`there are ${complete.length} backups`);
   // Open builds are asked for now and then; this reads them all.
   const full = await runCli(["sync", "--full", ...service], { env: env(servers.url(0)) });
   if (full.code !== 0) fail(`the last sync ended with ${full.code}: ${full.stderr}`);
