@@ -3,10 +3,22 @@ import { createRandom } from "../../src/simulate/random.ts";
 
 /** Files that take a minute and more with their long tests. Were one of them the last to begin, the others would wait for it alone. */
 const LONGEST = [
-  ...["deploy/spark-merge", "deploy/alert-causes", "deploy/dbt-engines", "deploy/dbt-postgres"],
-  ...["deploy/compose", "deploy/image", "docs/scale", "mirror/run/fault-matrix", "mirror/run/crash"],
-  ...["mirror/walk/schedules", "cli/demo/demo-command", "cli/worker/several-workers"],
-  ...["page/page-in-browser", "serve/http/differential", "docs/backups", "cli/global-install"],
+  ...["deploy/spark-merge", "deploy/dbt-engines", "deploy/compose", "deploy/image"],
+  ...[
+    "mirror/run/fault-matrix",
+    "cli/demo/demo-command",
+    "docs/scale",
+    "docs/commands",
+    "upgrade/next-release",
+  ],
+  ...["cli/global-install", "page/page-in-browser", "cli/sync/sync-command", "store/embedded/embedded"],
+  ...["mirror/run/with-content", "cli/worker/several-workers", "mirror/lists/page-sizes"],
+  ...[
+    "mirror/builds/source-zone",
+    "report/export/incremental",
+    "mirror/walk/rounds",
+    "mirror/walk/schedules",
+  ],
 ];
 
 /** The files in random order, behind those that take longest. */
