@@ -47,7 +47,8 @@ type Row = Record<string, Cell>;
 type Answer = Map<string, Row>;
 type Relation = (typeof COMPUTED)[number];
 
-describe("the package of dbt", { tags: ["long"], timeout: RUN_MS }, () => {
+// It installs two engines. `dbt.test.ts` holds the package against the dictionary, and below it runs on Postgres.
+describe("the package of dbt", { tags: ["long", "exhaustive"], timeout: RUN_MS }, () => {
   let database: TestDatabase;
   let sql: Sql;
   // With what a path may have in it.
@@ -265,7 +266,7 @@ for name in sys.argv[3:]:
     await assertEqual((relation) => join(folder, "duckdb", `${relation}.parquet`));
   });
 
-  it("does so on a cluster of Spark with two workers", { tags: ["exhaustive"] }, async (context) => {
+  it("does so on a cluster of Spark with two workers", async (context) => {
     if (missing !== null) return context.skip(missing);
     const spark = await installPackages(WITH_SPARK);
     const reason = "missing" in spark ? spark.missing : await whyNoJava();
