@@ -235,14 +235,10 @@ describe("the comparison of all facts", () => {
   });
 });
 
+const SMALL = { users: 15, projects: 15, versions: 40, files: 20, builds: 200 };
+
 test("a process killed between its run and its refresh loses nothing", { tags: ["long"] }, async () => {
-  await using quick = await startQuickWorld({
-    users: 15,
-    projects: 15,
-    versions: 40,
-    files: 20,
-    builds: 200,
-  });
+  await using quick = await startQuickWorld(SMALL);
   const report = { sourceTimezone: quick.world.settings.timeZone, stuckAfterMs: settings.stuckAfterMs };
   await quick.sync();
   await refreshReport(quick.databaseUrl, report);
@@ -262,13 +258,7 @@ test("a process killed between its run and its refresh loses nothing", { tags: [
 });
 
 test("syncs and rounds note all that they change", { tags: ["long"] }, async () => {
-  await using quick = await startQuickWorld({
-    users: 15,
-    projects: 15,
-    versions: 40,
-    files: 20,
-    builds: 200,
-  });
+  await using quick = await startQuickWorld(SMALL);
   const report = { sourceTimezone: quick.world.settings.timeZone, stuckAfterMs: settings.stuckAfterMs };
   const seen: number[] = [];
   await quick.sync();

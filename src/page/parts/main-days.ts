@@ -64,13 +64,15 @@ select ${daily.day}
 from ${daily}
 where ${within(daily.day, firstOf(at), lastOf(at))} and ${daily.is_covered}`,
   });
+  const knownDays = new Set(known.map(({ day }) => day));
   return (projectId: unknown) => {
     const own = rows.filter(({ project_id }) => project_id === projectId);
+    const byDay = new Map(own.map((row) => [row.day, row]));
     const days = Array.from({ length: MAIN_DAYS }, (_, place) => {
       const number = firstOf(at) + place;
-      const isIt = ({ day }: Row) => day === dayText(number);
-      const row = own.find(isIt);
-      return { number, row, look: lookOf(row, known.some(isIt)) };
+      const text = dayText(number);
+      const row = byDay.get(text);
+      return { number, row, look: lookOf(row, knownDays.has(text)) };
     });
     return { days, succeeded: sumIn(own, "succeeded"), finished: sumIn(own, "finished") };
   };
