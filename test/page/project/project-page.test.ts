@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { findMainDays } from "../../../src/page/parts/main-days.ts";
+import type { TransactionSql } from "../../../src/store/connection/sql.ts";
 import { offeredRows } from "../../support/block-offers.ts";
+import { rolledBack } from "../../support/database.ts";
 import { usePages } from "../../support/mirror-pages.ts";
 import { blockOf, mainOf, rowsOf, textOf } from "../../support/page-text.ts";
 import { expectGolden } from "../../support/page-words.ts";
@@ -174,6 +177,13 @@ describe("more about a project", () => {
     expect(alpha).toMatch(/only successes on 1, failures on 2, .*1 of 3/s);
     expect(textOf(blockOf(await pages.page("/project/pip"), "days"))).toMatch(/75 %.*30 of 40/s);
     expect(blockOf(await pages.page("/project/lost"), "days")).toContain("No builds");
+    await rolledBack(pages.sql, async (sql) => {
+      const finished = async () =>
+        (await findMainDays(sql as unknown as TransactionSql, ["106"], new Date()))("106").finished;
+      expect(await finished()).toBe(1);
+      await sql`update rollup.builds set version_id = '106stable' where build_id = '6001'`;
+      expect(await finished()).toBe(0);
+    });
   });
 
   it("shows its facts, and leads to its documentation; what is no web address is no link", async () => {
