@@ -72,7 +72,7 @@ async function compareSample(
     for (const one of await Promise.all(batch.map(({ resource, id, place }) => look(resource, id ?? place))))
       keep(one);
   }
-  // Those that are gone come last: by then a detail of their list was found, where it has any.
+  // Those that are gone come last: by then a detail of their list was found, where there is one.
   for (const one of own.sort((a, b) => Number(!a.hash) - Number(!b.hash)))
     keep(await look(one.resource, one.id, one));
   const open = [...looks].filter(([, { verdict }]) => verdict === "changed" && waitMs > 0);
