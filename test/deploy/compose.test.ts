@@ -92,14 +92,25 @@ describe.skipIf(missing)(`docker-compose.yml${missing ? `, skipped: ${missing}` 
   const countNights = async (status = "succeeded") =>
     Number(await ask(`select count(*) from sync.runs where kind <> 'watch' and status = '${status}'`));
 
+  /** What is answered at a URL. A 503 says to ask again, and a machine that is busy with other tests has some. */
+  async function documentAt(url: string): Promise<unknown> {
+    let reply = await fetch(url);
+    await untilTrue(`a reply of ${url}`, async () => {
+      if (reply.status === 503) reply = await fetch(url);
+      return reply.status !== 503;
+    });
+    const body = await reply.text();
+    expect(reply.status, body).toBe(200);
+    return JSON.parse(body);
+  }
   /** Each record of each list, by its URI. */
   async function recordsAt(url: string): Promise<Map<string, unknown>> {
     const records = new Map<string, unknown>();
     for (const resource of RESOURCES) {
       for (let offset = 0, total = 1; offset < total; offset += 1000) {
-        const reply = await fetch(`${url}/api/v1/${resource}/?format=json&limit=1000&offset=${offset}`);
         type Page = { meta: { total_count: number }; objects: { resource_uri: string }[] };
-        const { meta, objects } = (await reply.json()) as Page;
+        const page = await documentAt(`${url}/api/v1/${resource}/?format=json&limit=1000&offset=${offset}`);
+        const { meta, objects } = page as Page;
         for (const record of objects) records.set(record.resource_uri, record);
         total = meta.total_count;
         if (objects.length === 0) break;
