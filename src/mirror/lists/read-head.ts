@@ -134,7 +134,7 @@ export async function readHead(run: RunParts, options: WalkOptions): Promise<Rea
   }
 }
 
-interface Head extends Pick<Reading, "outcome" | "brokenBy" | "moved" | "distrust"> {
+interface Head extends Pick<Reading, "outcome" | "brokenBy" | "moved" | "repeated" | "distrust"> {
   counts: WalkCounts;
   /** The count of its first page. */
   counted: number | null;
@@ -214,7 +214,8 @@ async function readOnce(
     return distrust === undefined;
   });
   const top = last ? lastBorder(last) : null;
-  const shown = { counted: counted ?? null, ids, first, top, newer, cap, distrust };
+  const { repeated } = course;
+  const shown = { counted: counted ?? null, ids, repeated, first, top, newer, cap, distrust };
   return { ...read, counts: settled.counts, ...shown };
 }
 

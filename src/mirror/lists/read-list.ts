@@ -140,7 +140,8 @@ export async function readList(
     );
   const checkpoint = read.brokenBy || night ? (at ?? from?.checkpoint ?? null) : null;
   return {
-    ...{ ...read, ...judged, start, seen: course.seen, counts: after, keepSize, checkpoint },
+    ...{ ...read, ...judged, start, seen: course.seen, repeated: course.repeated, counts: after },
+    ...{ keepSize, checkpoint },
     ...{ memorized: seq + after.pages - before.pages, read: walk.read },
     ...{ passes: course.passes, nights: soFar().nights, covers: course.covers },
     ...{ deficit: null, unstored: null, explained: 0 },

@@ -251,6 +251,8 @@ export interface Reading {
   /** The failure of upstream that ended it early, or null. */
   brokenBy: UpstreamError | null;
   seen: IdSet;
+  /** See `Course`. */
+  repeated: Pick<IdSet, "size">;
   counts: WalkCounts;
   /** The number of pages remembered for the next walk, and what stores their size for it. */
   memorized: number;

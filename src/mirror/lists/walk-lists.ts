@@ -114,7 +114,7 @@ async function closeWalk(run: RunParts, options: WalkOptions, reading: Reading, 
   const isRead = outcome.walk === "whole" && counted !== null;
   const unshown = isRead ? beyondMoves(counted - seen.size, reading.moved) : 0;
   const gap = unshown === 0 || counted === null ? null : { resource, counted, shown: seen.size };
-  const cut = gap && describeCut(gap, unshown);
+  const cut = gap && describeCut(gap, unshown - reading.repeated.size);
   if (cut !== null) outcome = { ...outcome, walk: "not_whole", reason: cut };
   const held = await patience("close a walk", () =>
     withTransaction(sql, async (tx) => {

@@ -80,6 +80,7 @@ export function createCourse(options: CourseOptions) {
   const { resource, isOverlapping = true } = options;
   const highest = createHighestIds();
   const seen = createIdSet();
+  const repeated = createIdSet();
   let passes = 0;
   let provenPasses = 0;
   let totalCount: number | null = null;
@@ -132,6 +133,11 @@ export function createCourse(options: CourseOptions) {
       pass.fresh += 1;
       if (!highest.isNewer(id)) pass.freshOld += 1;
       highest.take(id);
+    }
+    const onPage = new Set<string>();
+    for (const id of page.ids) {
+      if (onPage.has(id)) repeated.add(id);
+      onPage.add(id);
     }
     pass.pages += 1;
     const isStart = at.offset <= pass.barrier || !isOverlapping;
@@ -342,6 +348,8 @@ export function createCourse(options: CourseOptions) {
       return passes === 1 && pass.pages === 0 && request?.offset === 0;
     },
     seen,
+    /** Those that one page shows twice, and that the service therefore counts twice. */
+    repeated,
     /** Whether this pass has covered a record. One of a page without an anchor is seen, and not covered. */
     covers: (id: string) => pass.covered.has(id),
     /** Whether this pass has covered it, and nothing behind it. */

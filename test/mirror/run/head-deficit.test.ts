@@ -203,6 +203,24 @@ describe("a count that is wrong for good", () => {
     expect(found.summary).toMatchObject({ status: "succeeded", resources: { build: { deleted: 1 } } });
   });
 
+  test("is read well where each fifth build is shown and counted twice", async () => {
+    await using quick = await startSmall();
+    quick.arranged.arrange = (builds) => builds.flatMap((build, at) => (at % 5 ? [build] : [build, build]));
+    for (const kind of ["full", "incremental", "full"] as const) {
+      quick.world.advance(DAY_MS);
+      const { summary } = await quick.sync({ kind, settings: SETTINGS });
+      expect(summary).toMatchObject({ status: "succeeded", resources: { build: { deleted: 0 } } });
+    }
+    quick.world.triggerBuilds(7);
+    const { summary } = await quick.sync({ settings: SETTINGS });
+    expect(summary).toMatchObject({ status: "succeeded", resources: { build: { inserted: 7 } } });
+    // What is cut below its end is as missing as ever.
+    const all = quick.arranged.arrange;
+    quick.arranged.arrange = (builds) => all(builds).slice(0, 200);
+    quick.arranged.counted = 160;
+    expect((await quick.sync({ kind: "full", settings: SETTINGS })).summary.status).toBe("partial");
+  });
+
   test("is no list read well where it shows far less, as one that is cut", async () => {
     await using quick = await startSmall();
     quick.arranged.arrange = (builds) => builds.slice(0, 200);

@@ -253,7 +253,7 @@ it("a round does so in four hundred worlds", { tags: ["long"] }, () => proves(40
 it.each(Array.from({ length: 80 }, (_, lot) => lot + 1))(
   "a round does so in 40,000 worlds, lot %i of 80",
   { tags: ["long", "exhaustive"], timeout: 3_600_000 },
-  () => proves(500),
+  (lot) => proves(500, lot),
 );
 
 it("a round takes little more than the requests of a walk without rests", async () => {
