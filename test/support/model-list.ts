@@ -41,6 +41,8 @@ export interface ModelOptions {
   hidden?: number;
   /** The share of pages that are cut short although they have a next one. @default 0 */
   cut?: number;
+  /** The share of requests that are answered as by an empty list: no record, a count of 0, and no next page. @default 0 */
+  blank?: number;
   /** Neighbouring records that one event touches, at most. @default 1 */
   burst?: number;
   /** Pages that are served before the list is quiet for good. @default Infinity */
@@ -93,7 +95,7 @@ const { POSITIVE_INFINITY: ENDLESS } = Number;
 export function createModelList(options: ModelOptions) {
   const { order, rate = 0, burst = 1, quietAfter = ENDLESS, unrenderable = 0, nameless = 0 } = options;
   const { lookAhead = 0, showsOrder = false, patience = 100_000, count = "honest" } = options;
-  const { nextByCount = false, hidden = 0, cut = 0, pairs = 0, silentCap = ENDLESS } = options;
+  const { nextByCount = false, hidden = 0, cut = 0, pairs = 0, blank = 0, silentCap = ENDLESS } = options;
   const { nullAbove = ENDLESS, recordBytes = 0, recordMs = 0, mostServed = ENDLESS } = options;
   let { maxLimit = 1000 } = options;
   let isCut = false;
@@ -197,13 +199,18 @@ export function createModelList(options: ModelOptions) {
     const text = requestText(request);
     const limit = Math.min(request.limit, maxLimit);
     const whole = sorted();
-    const list = isCut ? whole.slice(0, -Math.max(LEAST_CUT, Math.ceil(CUT_SHARE * whole.length))) : whole;
+    const isBlank = blank > 0 && random() < blank;
+    const list = isBlank
+      ? []
+      : isCut
+        ? whole.slice(0, -Math.max(LEAST_CUT, Math.ceil(CUT_SHARE * whole.length)))
+        : whole;
     const end = request.offset + limit;
     const page = list.slice(request.offset, end);
     if (page.length > mostServed) return new HttpStatusError("504", { url: text, status: 504 });
     if (page.some(({ isRenderable }) => !isRenderable))
       return new HttpStatusError("500", { url: text, status: 500 });
-    const totalCount = counted();
+    const totalCount = isBlank ? 0 : counted();
     const isLast = end >= (nextByCount ? totalCount : list.length) || request.limit > nullAbove;
     const next = isLast ? null : `${request.path}?format=json&limit=${limit}&offset=${end}`;
     const isShort = !isLast && random() < cut;

@@ -172,12 +172,16 @@ export const VERDICTS = [
     },
   },
   {
-    // A service that hides all records from this reader looks like an empty list.
+    // A service that hides all records from this reader looks like an empty list, and so does one that has a bad moment.
     name: "nothing shown",
-    when: "the pass has no id, but `total_count` is not 0",
-    applies: ({ covered, totalCount }) => covered === 0 && totalCount !== 0,
+    when: "the pass has no id, but `total_count` is not 0; or the list is empty, but records were seen before",
+    applies: (facts) =>
+      (facts.covered === 0 && facts.totalCount !== 0) || (facts.seen > 0 && placesOf(facts) === 0),
     outcome: "not_whole",
-    reason: ({ totalCount }) => `the list shows no record where total_count says ${totalCount}`,
+    reason: ({ totalCount, seen }) =>
+      totalCount === 0
+        ? `the list came empty, after ${seen} of its records were seen`
+        : `the list shows no record where total_count says ${totalCount}`,
   },
   {
     // One reply held the whole list at one moment. There is no border at which a record could be missed.

@@ -89,6 +89,29 @@ describe("what comes and goes at place 1,200 of 1,500", () => {
     expect((await lookAgain(quick, "watch", 0, 0)).requests).toBe(1);
   });
 
+  test("is no whole list where the head comes empty when it is read again", async () => {
+    await using quick = await startMirrored();
+    change(quick, 3, 4);
+    const { arranged } = quick;
+    const { arrange } = arranged;
+    const isHead = (request: string) => !/offset=[1-9]/.test(request);
+    arranged.asked.length = 0;
+    arranged.arrange = (builds) => {
+      const isEmpty = isHead(arranged.asked.at(-1) ?? "") && arranged.asked.filter(isHead).length > 1;
+      return isEmpty ? [] : arrange(builds);
+    };
+    const before = await lastGoodAt(quick);
+    const reason = expect.stringMatching(/should hold the \d+ records that are known, but came empty/);
+    const build = { walk: "not_whole", deleted: 0, reason };
+    expect((await quick.watch({ settings: SETTINGS })).summary).toMatchObject({
+      status: "partial",
+      resources: { build },
+    });
+    expect(await lastGoodAt(quick)).toBe(before);
+    // Those that the search found, and no other.
+    expect(await quick.sql`select record_id from sync.missing_records`).toHaveLength(4);
+  });
+
   test("is not taken for gone while too much is missing", async () => {
     await using quick = await startMirrored();
     change(quick, 0, 100);

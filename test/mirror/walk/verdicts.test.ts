@@ -200,6 +200,7 @@ function expectedRow(facts: WalkFacts): VerdictName {
   if (facts.totalCount === null) return "no count";
   if (facts.holeCount > 0) return "holes";
   if (facts.covered === 0 && facts.totalCount > 0) return "nothing shown";
+  if (seen > 0 && places === 0) return "nothing shown";
   const isMet = places <= facts.covered && !facts.hasUnanchored;
   if (facts.startIsEnd && isMet) return "one reply";
   const isExact = seen === places && agrees && !facts.hasMoved;
