@@ -174,7 +174,7 @@ export const VERDICTS = [
   {
     // A service that hides all records from this reader looks like an empty list, and so does one that has a bad moment.
     name: "nothing shown",
-    when: "the pass has no id, but `total_count` is not 0; or the list is empty, but records were seen before",
+    when: "the pass has no id, but `total_count` is not 0; or the list is empty, and records were seen",
     applies: (facts) =>
       (facts.covered === 0 && facts.totalCount !== 0) || (facts.seen > 0 && placesOf(facts) === 0),
     outcome: "not_whole",
@@ -186,7 +186,7 @@ export const VERDICTS = [
   {
     // One reply held the whole list at one moment. There is no border at which a record could be missed.
     name: "one reply",
-    when: "a page from the start of the list showed its end, no later one brought more, and there are no more places",
+    when: "a page from the start showed the end, no later one brought more, and there are no more places",
     applies: (facts) => facts.startIsEnd && isMetByPass(facts),
     outcome: "whole",
   },
@@ -198,7 +198,7 @@ export const VERDICTS = [
   },
   {
     name: "still list",
-    when: "the pass is proven, every page began as the one before had ended, no place is unseen, and `total_count` never changed and says the same",
+    when: "the pass is proven, every page began as the one before had ended, no place is unseen, and `total_count` always said so",
     applies: (facts) => facts.isProven && facts.isStill && isMetAtRest(facts),
     outcome: "whole",
   },
@@ -220,7 +220,7 @@ export const VERDICTS = [
     name: "count met, nothing new",
     when:
       "the pass has no new id; and either all its pages had anchors and it has an id for each place, or no place is " +
-      "unseen, and `total_count` never changed and says the same",
+      "unseen, and `total_count` always said so",
     applies: (facts) => facts.fresh === 0 && (isMetByPass(facts) || isMetAtRest(facts)),
     outcome: "whole",
   },
