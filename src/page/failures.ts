@@ -23,7 +23,10 @@ export function explainPageFailure(error: unknown) {
     isAway: false,
   });
   if (error instanceof ConfigError) {
-    const words = shorten(`${error.message}${error.hint ? `: ${error.hint}` : ""}`, 500);
+    const words = shorten(
+      `${error.message}${error.hint ? `${/[?.]$/.test(error.message) ? " " : ": "}${error.hint}` : ""}`,
+      500,
+    );
     return said(400, "This request cannot be answered", words);
   }
   if (error instanceof BusyError)

@@ -138,6 +138,7 @@ limit 1`,
     broke: ask("recoveries")`
 select floor(extract(epoch from ${now} - ${streak.broke_at}) / 86400)::int as days_before,
   count(distinct ${streak.project_id}) as broke,
+  count(distinct ${streak.project_id}) filter (where ${streak.worked_before}) as had_worked,
   count(distinct ${streak.project_id}) filter (where ${streak.is_open} or ${streak.recovered_at} > ${now}) as still_failing
 from ${streak}
 where ${since(streak.broke_at, "29 days")}

@@ -50,6 +50,8 @@ export function readVerdictFacts(answers: NowAnswers, moment: PageMoment) {
     hoursLookedAt: countIn(answers.hours[0], "looked_at"),
     /** Projects that broke in the 24 hours, those fixed since included. */
     broke,
+    /** Those of them in which something broke that had succeeded before. */
+    hadWorked: countIn(today, "had_worked"),
     brokeAndFixed: broke - countIn(today, "still_failing"),
     /** How many broke on each of the days before, at most 28; a day without a row had none. */
     usualDays: Array.from({ length: knownDays(totals?.first_day, at) }, (_, place) => {
@@ -196,7 +198,12 @@ function judgeMany(facts: NowVerdictFacts): Said | null {
   return {
     title: `✗ ${grouped(broke)} broke in 24 h`,
     sentence: `${brokeWords}${fixed === null ? "" : `; ${fixed}`}.${newest === null ? "" : ` The newest is ${newest}.`}`,
-    evidence: sentences(kindsWords(facts.kinds), platformWords(facts), arrivalWords(facts)),
+    evidence: sentences(
+      workedWords(facts),
+      kindsWords(facts.kinds),
+      platformWords(facts),
+      arrivalWords(facts),
+    ),
   };
 }
 
@@ -215,6 +222,7 @@ function judgeSome(facts: NowVerdictFacts): Said | null {
     sentence: `${clauses.filter((clause) => clause !== null).join("; ")}.`,
     evidence: sentences(
       ordinaryWords(facts),
+      workedWords(facts),
       kindsWords(facts.kinds),
       platformWords(facts),
       arrivalWords(facts),
@@ -270,6 +278,13 @@ function fixedWords({ broke, brokeAndFixed, day }: NowVerdictFacts): string | nu
   const of = brokeAndFixed === broke ? "all" : grouped(brokeAndFixed);
   if (day !== undefined) return `${of} of them had been fixed by its end`;
   return `${of} of them ${brokeAndFixed === 1 && broke > 1 ? "is" : "are"} fixed`;
+}
+
+/** What never worked did not break, as `broke_daily` counts it. */
+function workedWords({ broke, hadWorked }: NowVerdictFacts): string | null {
+  if (hadWorked === broke) return null;
+  if (broke === 1) return "It had never worked before.";
+  return `Of the ${grouped(broke)}, ${hadWorked === 0 ? "none" : grouped(hadWorked)} had worked before.`;
 }
 
 function failingWords(failing: number, projects: number): string {

@@ -68,7 +68,7 @@ left join (
 ${plainOf(period)}
   ) as plain
 ) as plain using (is_this_period)`;
-  // What broke on the last day of each period has not had a day yet.
+  // What broke on the last day of each period has not had a day yet, and what never worked did not break.
   return ask("success_rate_daily")`
 select *
 from (
@@ -82,7 +82,7 @@ left join (
   from (
 select ${streak.broke_at} >= ${dateOf(first)} as is_this_period, count(*) as broke,
   count(*) filter (where ${streak.hours_to_recover} <= 24) as fixed
-from ${streak}${where(momentWithin(streak.broke_at, start, last - 1), type !== undefined && sql`${streak.type} = ${type}`)}
+from ${streak}${where(momentWithin(streak.broke_at, start, last - 1), streak.worked_before, type !== undefined && sql`${streak.type} = ${type}`)}
 group by is_this_period
   ) as quick
 ) as quick using (is_this_period)

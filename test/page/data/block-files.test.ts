@@ -124,6 +124,9 @@ describe("every block of every page", () => {
       "Versions and formats that broke": String(now?.broke),
       "Versions and formats that were fixed": String(now?.fixed),
     });
+    // What never worked did not break.
+    const broke = lately.slice(0, -1).reduce((all, day) => all + Number(day.broke), 0);
+    expect(now?.broke_a_day_before_the_end).toBe(broke);
     const share = Number(now?.of_these_fixed_within_a_day) / Number(now?.broke_a_day_before_the_end);
     expect(figures["Fixed within a day of breaking"]).toBe(`${(100 * share).toFixed(1)} %`);
     expect(failuresOf(why)).toBeGreaterThan(sum("failed") - 1);

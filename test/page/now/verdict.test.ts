@@ -17,7 +17,8 @@ const ARRIVALS: Arrivals = {
   most: 4,
   lately: { builds: 190, usual: 192, fewest: 150 },
 };
-const QUIET: NowVerdictFacts = {
+type Case = Omit<NowVerdictFacts, "hadWorked"> & { hadWorked?: number };
+const QUIET: Case = {
   now: NOW,
   at: NOW,
   isNow: true,
@@ -41,7 +42,7 @@ const QUIET: NowVerdictFacts = {
   arrivals: ARRIVALS,
   kinds: [],
 };
-const BROKEN: NowVerdictFacts = {
+const BROKEN: Case = {
   ...QUIET,
   broke: 18,
   failing: 237,
@@ -76,7 +77,7 @@ const before = {
 };
 
 /** The golden file has the kind, the look and the tone of each, and what it says. */
-const CASES: Readonly<Record<string, NowVerdictFacts>> = {
+const CASES: Readonly<Record<string, Case>> = {
   "never read, whatever else there is": { ...BROKEN, asOf: null, isStale: true },
   old: { ...stale, trouble: "failed: the service answered 503" },
   "old, without a run that failed": { ...stale, failing: 0 },
@@ -87,6 +88,9 @@ const CASES: Readonly<Record<string, NowVerdictFacts>> = {
   "as many as on nine of ten days": BROKEN,
   "one more": { ...BROKEN, broke: 19 },
   "one more, some of them fixed": { ...BROKEN, broke: 19, brokeAndFixed: 2 },
+  "one more, two thirds of them new": { ...BROKEN, broke: 19, hadWorked: 6 },
+  "few, all of them new": { ...BROKEN, broke: 3, hadWorked: 0 },
+  "one that is new": { ...BROKEN, broke: 1, hadWorked: 0 },
   "few, one of them fixed": { ...BROKEN, broke: 3, brokeAndFixed: 1 },
   "all of them fixed": { ...BROKEN, broke: 3, brokeAndFixed: 3 },
   "many in less than a week": { ...BROKEN, broke: 500, usualDays: [1, 2, 3, 4, 5, 6] },
@@ -115,7 +119,7 @@ const CASES: Readonly<Record<string, NowVerdictFacts>> = {
 describe("the verdict", () => {
   it("has the words of its golden file", async () => {
     const told = Object.entries(CASES).map(([name, facts]) => {
-      const { kind, look, tone, title, sentence, evidence } = judge(facts);
+      const { kind, look, tone, title, sentence, evidence } = judge({ hadWorked: facts.broke, ...facts });
       const words = [`# ${name}: ${kind}, ${look}, ${tone}`, title, sentence, evidence];
       return words.join("\n").replaceAll("\u00a0", " ");
     });
