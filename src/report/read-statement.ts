@@ -8,8 +8,9 @@ import { nearestNames } from "../base/config/nearest-names.ts";
 import { ConfigError, StoreError } from "../base/errors.ts";
 import type { TransactionSql } from "../store/connection/sql.ts";
 import { sqlstateOf } from "../store/connection/store-errors.ts";
-import { RELATIONS } from "./dictionary.ts";
+import { DICTIONARY, RELATIONS } from "./dictionary.ts";
 import { asCell, DECLARE, readBatches } from "./read-answer.ts";
+import { PEOPLE } from "./relations/people.ts";
 
 /** The role whose rights a statement has where the session has more. */
 export const READER = "docmirror_reader";
@@ -99,7 +100,7 @@ function hintFor(code: string, message: string, hint?: string): string | undefin
     case "42501":
       return message.includes("report_people")
         ? "people need a role of their own: `docmirror grant-reader people --with-people`, then `docmirror sql … --role people`"
-        : "a reader may read the schema report alone: `docmirror report` lists it";
+        : "a reader may read the schema report alone: `docmirror report` lists it, and psql reads the rest with the owner's URL";
     case "42P01": {
       const [, name = ""] = /"(?:report\.)?([^"]*)"/.exec(message) ?? [];
       const [near] = nearestNames(name, RELATIONS);
@@ -108,10 +109,26 @@ function hintFor(code: string, message: string, hint?: string): string | undefin
         : `write report.${near}`;
     }
     case "42703":
-      return hint ?? "docs/data-dictionary.md has the columns of each relation";
+      return hintForColumn(/([^\s".]+)"? does not exist$/.exec(message)?.[1] ?? "") ?? hint ?? COLUMNS;
     default:
       return hint;
   }
+}
+
+const COLUMNS = "docs/data-dictionary.md has the columns of each relation";
+/** More relations than these have a column such as `project_slug`, of which Postgres names the nearest. */
+const MOST_NAMED = 3;
+
+/** Where a column is that the statement looks for elsewhere. */
+function hintForColumn(column: string): string | undefined {
+  const named = (schema: string, relations: Readonly<Record<string, { columns: object }>>) =>
+    Object.keys(relations)
+      .filter((name) => Object.hasOwn(relations[name]?.columns ?? {}, column))
+      .map((name) => `${schema}.${name}`);
+  const found = [...named("report", DICTIONARY), ...named("report_people", PEOPLE)];
+  return found.length === 0 || found.length > MOST_NAMED
+    ? undefined
+    : `${column} is a column of ${found.join(", ")}`;
 }
 
 /** Postgres counts characters, with those of the cursor in front. */

@@ -77,6 +77,11 @@ describe("docmirror sql", () => {
     ],
     ["select\n  ü, wrong from report.fact_builds", "at line 2, column 3", "docs/data-dictionary.md"],
     ["select project_slg from report.dim_projects", "does not exist", "Perhaps you meant"],
+    [
+      "select f.maintainers from report.failing_projects f",
+      "does not exist",
+      "report_people.failing_projects",
+    ],
     ["table report.failing_nw", 'relation "report.failing_nw" does not exist', "write report.failing_now"],
     ["select count(*) from failing_now", 'relation "failing_now"', "write report.failing_now"],
     ["select $1", "requires 1", "write the values"],

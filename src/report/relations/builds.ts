@@ -37,7 +37,7 @@ export const BUILDS = {
       triggered_iso_week: "That week, such as 2026-W47.",
       triggered_month: "That day's month, such as 2026-11.",
       is_time_ambiguous:
-        "True where summer time repeats or skips that hour: triggered_at may be wrong by an hour.",
+        "True where summer time repeats or skips that hour: triggered_at may be wrong by an hour, as the later of the two is taken.",
       finished_after: "It finished after this moment; null while it has not finished or nothing is known.",
       finished_before: "It was seen finished at this moment; null while it has not finished.",
       duration_s_min: "The shortest time from trigger to finish, in seconds; null while it has not finished.",
@@ -121,7 +121,8 @@ export const BUILDS = {
     answer: ["day", "finished", "p50_s", "p90_s", "p95_s", "p95_s_min", "p95_s_max", "is_complete"],
   }),
   log_sizes: declareRelation({
-    answers: "How large are the logs of builds? One row per build whose log is in the database.",
+    answers:
+      "How large are the logs of builds? One row per build whose log is in the database, of 0 bytes where it is empty.",
     columns: {
       build_id: "Key of fact_builds.",
       log_bytes: "The bytes of all its texts, in UTF-8.",
@@ -163,7 +164,8 @@ export const BUILDS = {
         "their first sighting where that is earlier or all there is, until they were seen finished or " +
         "gone. Stuck ones count to this day.",
       is_covered:
-        "False where no sync has read the build list since that moment. Such hours are there only where a known build may have been open.",
+        "False where no sync has read the build list since that moment. Such hours are there only where a known build may have been open. " +
+        "Before the mirror began open_max counts each build whose finish was not seen: ask where the two are near each other.",
     },
     key: ["hour"],
     time: { column: "hour", span: "hour" },

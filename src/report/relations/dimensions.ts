@@ -51,7 +51,8 @@ export const DIMENSIONS = {
         "Whether it was ever built, as the service says: builds that it no longer lists and uploads count too. " +
         "The cookbook shows which versions have no build here.",
       is_uploaded: "Whether its documentation was uploaded, not built.",
-      is_deleted: "True when the service no longer has it; its builds still count.",
+      is_deleted:
+        "True when the service no longer has it; its builds still count. A version of a deleted project may not be deleted itself.",
       first_seen_at: "When the mirror first saw it.",
       deleted_at: "When the mirror found it deleted; null while it exists.",
       kind:

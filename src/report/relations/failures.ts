@@ -138,7 +138,8 @@ export const FAILURES = {
       main_failing_since: "When its main documentation began to fail; null where it does not.",
       stuck: "Its builds that are stuck, as in open_builds.",
       ...RATE,
-      last_triggered_at: "When its last build was triggered; null where none has a date.",
+      last_triggered_at:
+        "When its last build was triggered; null where it has no build, or none with a date.",
     },
     key: ["project_id"],
     order: ["project_slug", "project_id"],
@@ -169,6 +170,7 @@ export const FAILURES = {
       error_class: "The error class of the first failure.",
       worked_before: "Whether a build of the series had succeeded before: else it was born broken.",
       ...REFERENCE,
+      is_main: "Whether this is the main documentation: html of the default version.",
     },
     key: ["first_failed_build_id"],
     time: { column: "broke_at", span: "moment" },
@@ -255,7 +257,9 @@ export const FAILURES = {
       day: "The UTC day on which the builds were triggered that showed it.",
       broke: "Streaks of failures that began on the day, in series that had succeeded before.",
       fixed: "Streaks of failures that ended: by a success that was triggered on the day.",
-      born_broken: "Series whose first finished build failed then. They are not in broke.",
+      born_broken:
+        "Series whose first finished build failed then, or the first that the service still lists. They are not in broke. " +
+        "The page, notices and feeds call both broken.",
       projects_broke: "Projects with such a beginning, without the unknown one.",
       projects_fixed: "Projects with such an end.",
       projects_born_broken: "Projects with such a series.",

@@ -32,8 +32,9 @@ export const MIRROR = {
       last_whole_at: "When the last whole walk ended; null where there is none.",
       last_attempt_at: "When the last walk began, however it ended.",
       is_whole: "True when the last walk that ended was a good one.",
-      records: "Records that the service still has, as of the last refresh.",
-      deleted_records: "Records that it no longer has, as of the last refresh.",
+      records:
+        "Records that the service still has, when they were last counted: by a refresh, though not by each of several within minutes.",
+      deleted_records: "Records that it no longer has, of the same moment.",
       quarantined: "Records that wait in quarantine.",
       refreshed_at: "When the answers of this schema were last computed.",
       deficit:
@@ -56,7 +57,7 @@ export const MIRROR = {
       refreshed_run_id:
         "The newest run that is in the answers, key of runs; 0 where they were computed before any run had ended.",
       read_since:
-        "Since when every record of the list was read at least once: by a whole walk, or the builds in rounds of some nights. Null where that never was.",
+        "Every record of the list was read after this moment, by the newest whole walk, or the builds in rounds of some nights. Null where that never was.",
       held_records:
         "Records that whole walks miss and that are kept, because more are missing than DOCMIRROR_MAX_DELETE_RATIO allows.",
       held_since: "Since when the first of them is missing; null where there is none.",

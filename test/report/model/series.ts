@@ -197,6 +197,7 @@ export function recoveries(facts: readonly Fact[], coveredThrough: Micros | null
       error_class: first.error?.class ?? null,
       broke_at: textOf(first.at),
       worked_before: before !== null,
+      is_main: isMain(first),
       hours_to_recover: tookUs === null ? null : tookUs / HOUR_US,
       ...referenceColumn(first),
     };
