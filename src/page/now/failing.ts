@@ -262,7 +262,7 @@ ${drawStrip(outcomes, target)}
 
 /** Of a past day: which build broke it, and when it was fixed. */
 const brokeThen = ({ first_failed_build_id: first, recovered_at: at }: Row, now: Date): Markup =>
-  html`<span>since build ${buildLink(first)} · ${at === null ? "not fixed since" : html`fixed ${momentTag(at, now)}`}</span>`;
+  html`<span>since build ${buildLink(first)} · ${at === null ? "not fixed" : html`fixed ${momentTag(at, now)}`}</span>`;
 
 function mainTag(row: Row): Markup | string {
   return row.is_main === true ? html`<span class="tag strong">main docs</span>` : "";
